@@ -10,14 +10,14 @@
 //!
 //! Each marker is a line of its own: seven or more hyphens, equals signs or plus signs. Text around
 //! blocks is nobody's. A line of seven equals signs may also be content; then the texts decide
-//! where the block is split, see [`Block::splits`].
+//! where the block is split, see [`EditBlock::splits`].
 
 /// The fewest signs of a marker.
 const SIGNS_MIN: usize = 7;
 
 /// One block: the lines between its outer markers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct EditBlock<'a> {
     /// The line of the text on which the block starts, from 1.
     pub line: usize,
     /// Its lines, with their line ends.
@@ -107,7 +107,7 @@ enum Marker {
 ///
 /// The first thing that makes it uncertain what is meant; where a marker is missing, the line that
 /// is nearly one.
-pub fn parse(text: &str) -> Result<Vec<Block<'_>>, BlockError> {
+pub fn parse(text: &str) -> Result<Vec<EditBlock<'_>>, BlockError> {
     read(text).map_err(|error| match (error, short(text, &error)) {
         (BlockError::Foreign { .. }, _) | (_, None) => error,
         (_, Some(line)) => BlockError::Short { line },
@@ -136,15 +136,15 @@ fn short(text: &str, error: &BlockError) -> Option<usize> {
     text.lines().position(|line| is_missing(line.trim_end())).map(|at| at + 1)
 }
 
-fn read(text: &str) -> Result<Vec<Block<'_>>, BlockError> {
+fn read(text: &str) -> Result<Vec<EditBlock<'_>>, BlockError> {
     let mut blocks = Vec::new();
-    let mut open: Option<Block<'_>> = None;
+    let mut open: Option<EditBlock<'_>> = None;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let number = index + 1;
         match (Marker::of(line), &mut open) {
             (Some(Marker::Foreign), _) => return Err(BlockError::Foreign { line: number }),
             (Some(Marker::Search), None) => {
-                open = Some(Block { line: number, lines: Vec::new(), separators: Vec::new() });
+                open = Some(EditBlock { line: number, lines: Vec::new(), separators: Vec::new() });
             }
             (Some(Marker::Search), Some(block)) => {
                 return Err(BlockError::Unfinished { line: block.line, next: number });
@@ -178,9 +178,9 @@ pub(crate) fn is_separator(line: &str) -> bool {
     Marker::is_separator(line)
 }
 
-// === impl Block ===
+// === impl EditBlock ===
 
-impl Block<'_> {
+impl EditBlock<'_> {
     /// Returns every way to read the block, that with the longest search first: one for each line
     /// that may be the separator.
     pub fn splits(&self) -> impl Iterator<Item = Split> {
@@ -228,8 +228,9 @@ mod tests {
     use super::*;
 
     fn splits(text: &str) -> Result<Vec<Vec<(String, String)>>, BlockError> {
-        let texts =
-            |block: &Block<'_>| block.splits().map(|split| (split.search, split.replace)).collect();
+        let texts = |block: &EditBlock<'_>| {
+            block.splits().map(|split| (split.search, split.replace)).collect()
+        };
         parse(text).map(|blocks| blocks.iter().map(texts).collect())
     }
 

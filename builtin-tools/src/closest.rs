@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::lines::Lines;
+use crate::lines::LineIndex;
 
 /// Most lines of the text that are looked at.
 const LINES_MAX: usize = 100_000;
@@ -24,7 +24,7 @@ const CONDENSED_CHARS_MIN: usize = 4;
 
 /// Returns the closest lines, if any are close: all those that differ in white space alone, however
 /// the text is divided into lines.
-pub(crate) fn closest(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
+pub(crate) fn closest(lines: &LineIndex<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
     if let Some(range) = but_for_white_space(lines, wanted) {
         return Some(range);
     }
@@ -43,7 +43,7 @@ fn condensed(text: &str) -> String {
 }
 
 /// Finds the lines that hold a text where white space does not count.
-fn but_for_white_space(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
+fn but_for_white_space(lines: &LineIndex<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
     let wanted = condensed(wanted);
     if wanted.chars().count() < CONDENSED_CHARS_MIN {
         return None;
@@ -60,7 +60,7 @@ fn but_for_white_space(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive
 
 /// Every wanted line that occurs votes for the location where the wanted text would then start. The
 /// winner must hold a third of the wanted text.
-fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
+fn by_equal_lines(lines: &LineIndex<'_>, wanted: &[&str]) -> Option<usize> {
     let weight = |line: &str| line.len().min(WEIGHT_MAX);
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in wanted.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -84,7 +84,7 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
 
 /// Looks for the wanted line that says most: the line is the closest that holds most of its runs of
 /// three characters, and of such the shortest.
-fn by_characters(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
+fn by_characters(lines: &LineIndex<'_>, wanted: &[&str]) -> Option<usize> {
     let (place, line) =
         wanted.iter().enumerate().max_by_key(|(place, line)| (line.len(), usize::MAX - place))?;
     let mut runs: HashMap<[char; 3], usize> = HashMap::new();
@@ -136,8 +136,8 @@ mod tests {
             ("", None),
         ];
         for (wanted, range) in cases {
-            assert_eq!(closest(&Lines::new(text), wanted), range, "{wanted:?}");
+            assert_eq!(closest(&LineIndex::new(text), wanted), range, "{wanted:?}");
         }
-        assert_eq!(closest(&Lines::new(""), "a"), None);
+        assert_eq!(closest(&LineIndex::new(""), "a"), None);
     }
 }

@@ -4,7 +4,7 @@
 //! An edit is one span of the decoded text and the text that replaces it. Lines that both have
 //! in common are left out of the proposal, so their bytes stay as they are.
 
-use moss_sdk::context::{Applied, Context, Proposed};
+use moss_sdk::context::{Applied, Context, ProposalOutcome};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Splice, splice};
 use moss_sdk::file::{Content, Text};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::lines::{LineRange, LineSpan, Lines};
+use crate::lines::{LineIndex, LineRange, LineSpan};
 use crate::matching::placeholder;
 use crate::splices::splices;
 
@@ -21,7 +21,7 @@ use crate::splices::splices;
 const ATTEMPTS_MAX: usize = 16;
 
 /// A text file that is about to be edited.
-pub(crate) struct Target {
+pub(crate) struct EditTarget {
     pub(crate) path: RelPath,
     pub(crate) text: String,
     base: ContentHash,
@@ -71,9 +71,9 @@ pub(crate) struct EditOutput {
     applied: bool,
 }
 
-// === impl Target ===
+// === impl EditTarget ===
 
-impl Target {
+impl EditTarget {
     /// Reads a text file for an edit.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Target {
         if cx.last_read(&self.path).is_none_or(|seen| seen == self.base) {
             return Ok(());
         }
-        let lines = Lines::new(&self.text);
+        let lines = LineIndex::new(&self.text);
         let excerpt = lines.excerpt(range.first..=range.last);
         let (path, count) = (&self.path, lines.count());
         let message = if excerpt.text.is_empty() {
@@ -152,8 +152,8 @@ impl Target {
         let matched = edit.matched;
         let change = Change { path: self.path.clone(), kind, matched: matched.clone() };
         let applied = match cx.propose(ChangeSet { changes: vec![change] }).await? {
-            Proposed::Applied(applied) => applied,
-            Proposed::Stale(error) => return Ok(Err(Stale(error))),
+            ProposalOutcome::Applied(applied) => applied,
+            ProposalOutcome::Stale(error) => return Ok(Err(Stale(error))),
         };
         let output = EditOutput {
             before: edit.before,
@@ -171,7 +171,7 @@ impl Target {
 impl EditOutput {
     /// Describes a file that gets its first lines.
     pub(crate) fn of_new(path: &RelPath, text: &str) -> Self {
-        let total_lines = Lines::new(text).count();
+        let total_lines = LineIndex::new(text).count();
         Self {
             path: path.to_string(),
             before: None,
@@ -254,10 +254,10 @@ where
 ///
 /// # Errors
 ///
-/// As [`Target::propose`]; `Conflict` where more than their number changed.
+/// As [`EditTarget::propose`]; `Conflict` where more than their number changed.
 pub(crate) async fn propose_lines(
     cx: &Context,
-    mut target: Target,
+    mut target: EditTarget,
     mut first: usize,
     removed: usize,
     new: &[&str],
@@ -269,7 +269,7 @@ pub(crate) async fn propose_lines(
             Ok(output) => return Ok(output),
             Err(stale) => stale,
         };
-        let now = Target::open(cx, target.path.as_str()).await?;
+        let now = EditTarget::open(cx, target.path.as_str()).await?;
         let moved = moved(&target.text, &now.text, first, removed);
         first = moved.filter(|_| attempt < ATTEMPTS_MAX).ok_or(error)?;
         target = now;
@@ -280,7 +280,7 @@ pub(crate) async fn propose_lines(
 /// Returns where lines stand in a later version of a text; none where they, or the lines right
 /// before and after them, are not the same there.
 fn moved(old: &str, new: &str, first: usize, count: usize) -> Option<usize> {
-    let lines = |text: &str| Lines::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+    let lines = |text: &str| LineIndex::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
     let (old, new) = (lines(old), lines(new));
     let start = first.saturating_sub(2);
     let end = (first + count).min(old.len());
@@ -303,7 +303,7 @@ impl Edit {
     /// ends with a line end stays as it is, unless the new last line is empty: an empty line
     /// exists only through its line end.
     pub(crate) fn of_lines(text: &str, first: usize, removed: usize, new: &[&str]) -> Self {
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let (mut start, end) = (lines.start(first), lines.start(first + removed));
         let mut replacement: String = new.iter().flat_map(|line| [*line, "\n"]).collect();
         let ends_open = !text.is_empty() && !text.ends_with('\n');

@@ -49,9 +49,9 @@ impl FileTypes {
                 continue;
             }
             named_any = true;
-            match Kind::of(item, &builder)? {
-                Kind::Named(name) => drop(builder.select(&name)),
-                Kind::Ending(ending) => endings.push(ending),
+            match FileTypeItem::of(item, &builder)? {
+                FileTypeItem::Named(name) => drop(builder.select(&name)),
+                FileTypeItem::Ending(ending) => endings.push(ending),
             }
         }
         if !named_any {
@@ -74,14 +74,14 @@ impl FileTypes {
 }
 
 /// What an item of a list means.
-enum Kind {
+enum FileTypeItem {
     /// A type of the table.
     Named(String),
     /// The end of a name.
     Ending(String),
 }
 
-impl Kind {
+impl FileTypeItem {
     fn of(item: &str, builder: &TypesBuilder) -> Result<Self, ToolError> {
         let name = item.to_lowercase();
         let is_plain = |text: &str| {

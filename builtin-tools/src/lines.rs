@@ -21,7 +21,7 @@ const EXCERPT_LINE_BYTES_MAX: usize = 200;
 
 /// The lines of a text, numbered from 1.
 #[derive(Debug)]
-pub(crate) struct Lines<'a> {
+pub(crate) struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
@@ -127,7 +127,7 @@ impl LineRange {
     }
 
     /// Refuses a range that reaches past the end of the file.
-    pub(crate) fn within(self, lines: &Lines<'_>, path: &RelPath) -> Result<Self, ToolError> {
+    pub(crate) fn within(self, lines: &LineIndex<'_>, path: &RelPath) -> Result<Self, ToolError> {
         if self.last <= lines.count() {
             return Ok(self);
         }
@@ -153,9 +153,9 @@ impl LineSpan {
     }
 }
 
-// === impl Lines ===
+// === impl LineIndex ===
 
-impl<'a> Lines<'a> {
+impl<'a> LineIndex<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let mut starts = vec![0];
         starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));

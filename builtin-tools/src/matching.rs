@@ -32,7 +32,7 @@ use moss_sdk::edit::{Drift, MatchLevel, Splice};
 use self::chain::Chain;
 pub(crate) use self::elision::placeholder;
 use self::escapes::OverEscaped;
-use crate::lines::Lines;
+use crate::lines::LineIndex;
 use crate::search::with_plain_line_ends;
 
 pub use crate::lines::LineSpan;
@@ -59,12 +59,12 @@ pub struct Located {
     /// claimed.
     pub drift: Vec<Drift>,
     /// The locations, from the first on.
-    pub places: Vec<Spot>,
+    pub places: Vec<EditSpan>,
 }
 
 /// One location of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct EditSpan {
     /// The lines that were searched for, as they are numbered before; never none.
     pub before: Option<LineSpan>,
     /// The replacement lines, as they would be numbered if nothing else changed; none where
@@ -152,7 +152,7 @@ fn located(
     replace: &str,
     occurrence: Occurrence,
 ) -> Result<Located, Miss> {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let chain = Chain::new(text, &lines, search, replace, occurrence);
     if let Some(located) = chain.exact()? {
         return Ok(located);

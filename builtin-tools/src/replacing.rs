@@ -6,8 +6,8 @@ use moss_sdk::edit::{Drift, MatchLevel, Matched};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use crate::closest::{closest, same_but_for_white_space};
-use crate::edit::{Edit, EditOutput, Target, until_fresh};
-use crate::lines::{Lines, has_gutter, refuse_gutter};
+use crate::edit::{Edit, EditOutput, EditTarget, until_fresh};
+use crate::lines::{LineIndex, has_gutter, refuse_gutter};
 use crate::matching::{Located, Miss, Occurrence, locate};
 
 /// Most locations named where a text occurs several times.
@@ -44,7 +44,7 @@ pub(crate) async fn replace(
         refuse_gutter(new, names.1.trim_matches('`'))?;
     }
     until_fresh(async || {
-        let target = Target::open(cx, path).await?;
+        let target = EditTarget::open(cx, path).await?;
         let (text, wanted) = (target.text.clone(), replacement.clone());
         let found = cx
             .compute(move || locate(&text, &wanted.search, &wanted.replace, wanted.occurrence))
@@ -87,10 +87,10 @@ pub(crate) fn explained(
         Miss::Same => ToolError::new(ErrorCode::NoChange, format!("{old} and {new} are the same"))
             .hint("nothing needs to be done, or the new text is not what was meant"),
         Miss::None | Miss::TooLarge => {
-            no_match(path, &Lines::new(text), search, old, *miss == Miss::TooLarge)
+            no_match(path, &LineIndex::new(text), search, old, *miss == Miss::TooLarge)
         }
         Miss::Several { level, lines, more } => {
-            several(path, &Lines::new(text), old, (*level, lines, *more))
+            several(path, &LineIndex::new(text), old, (*level, lines, *more))
         }
         Miss::Applied(line) => {
             let message = format!("already applied: {path} has {new} at line {line}");
@@ -129,7 +129,7 @@ pub(crate) fn explained(
 
 fn no_match(
     path: &RelPath,
-    lines: &Lines<'_>,
+    lines: &LineIndex<'_>,
     search: &str,
     old: &str,
     is_too_large: bool,
@@ -178,7 +178,7 @@ fn no_match(
 }
 
 /// Names the lines of which a search for one whole line is a part.
-fn part_of_lines(lines: &Lines<'_>, search: &str) -> String {
+fn part_of_lines(lines: &LineIndex<'_>, search: &str) -> String {
     let wanted = search.trim();
     if !search.ends_with('\n') || wanted.contains('\n') {
         return String::new();
@@ -197,7 +197,7 @@ fn part_of_lines(lines: &Lines<'_>, search: &str) -> String {
 
 fn several(
     path: &RelPath,
-    lines: &Lines<'_>,
+    lines: &LineIndex<'_>,
     old: &str,
     (level, places, more): (MatchLevel, &[usize], bool),
 ) -> ToolError {

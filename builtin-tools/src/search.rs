@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) const OCCURRENCES_MAX: usize = 100;
 
 /// A text in which `\r\n` is `\n`.
-pub(crate) struct View<'a> {
+pub(crate) struct LfView<'a> {
     pub(crate) text: Cow<'a, str>,
     /// Where the view left out a carriage return: offsets of `\n` in the view, ascending.
     left_out: Vec<usize>,
@@ -22,9 +22,9 @@ pub(crate) fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
     if has_some { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
-// === impl View ===
+// === impl LfView ===
 
-impl<'a> View<'a> {
+impl<'a> LfView<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let plain = with_plain_line_ends(text);
         let left_out = match &plain {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn spans_lead_back_to_the_bytes() {
         let text = "a\r\nb\nc\r\n";
-        let view = View::new(text);
+        let view = LfView::new(text);
         assert_eq!(view.text, "a\nb\nc\n");
         for (wanted, original) in [("a\n", "a\r\n"), ("b", "b"), ("b\nc", "b\nc"), ("\nb", "\r\nb")]
         {
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn overlapping_occurrences_count() {
-        assert_eq!(View::new("aaa").occurrences("aa", |_| true), [0, 1]);
-        assert_eq!(View::new("ééé").occurrences("éé", |_| true), [0, 2]);
-        assert_eq!(View::new("a").occurrences("b", |_| true), [0; 0]);
-        assert_eq!(View::new(&"a".repeat(500)).occurrences("a", |_| true).len(), OCCURRENCES_MAX);
+        assert_eq!(LfView::new("aaa").occurrences("aa", |_| true), [0, 1]);
+        assert_eq!(LfView::new("ééé").occurrences("éé", |_| true), [0, 2]);
+        assert_eq!(LfView::new("a").occurrences("b", |_| true), [0; 0]);
+        assert_eq!(LfView::new(&"a".repeat(500)).occurrences("a", |_| true).len(), OCCURRENCES_MAX);
     }
 }

@@ -3,7 +3,7 @@
 use moss_proto::v1;
 use serde_json::json;
 
-use crate::client::{Client, Need};
+use crate::client::{Client, NeededTools};
 
 use super::error::CliError;
 use super::ui::{bold, dim, yellow};
@@ -39,7 +39,7 @@ pub(super) async fn run(command: AnswersCommand, session: &Session) -> Result<Ou
 
 async fn list(session: &Session) -> Result<Outcome, CliError> {
     let listed = session
-        .with_client(Need::Native, async |client| Ok(client.standing_approvals().await?))
+        .with_client(NeededTools::Native, async |client| Ok(client.standing_approvals().await?))
         .await?;
     session.ui.print_either(
         || {
@@ -59,7 +59,7 @@ async fn list(session: &Session) -> Result<Outcome, CliError> {
 
 async fn revoke(args: &RevokeArgs, session: &Session) -> Result<Outcome, CliError> {
     let revoked = session
-        .with_client(Need::Native, async |client| {
+        .with_client(NeededTools::Native, async |client| {
             let v1::ListStandingApprovalsResponse { approvals: listed, problem } =
                 client.standing_approvals().await?;
             if !problem.is_empty() {

@@ -11,7 +11,7 @@ use moss_proto::v1;
 use serde_json::{Map, Value};
 
 use super::error::CliError;
-use super::parameters::{self, Kinds, Parameter};
+use super::parameters::{self, AcceptedTypes, Parameter};
 use super::root::through_link;
 use super::{Session, example};
 
@@ -24,7 +24,7 @@ const UNDO: &str = "undo";
 
 /// What a tool is called with.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ToolArguments {
     /// Arguments; use KEY:=JSON to give a value as JSON
     ///
     /// VALUE is text where the parameter is text, and JSON where it is a number, a boolean, a list
@@ -37,9 +37,9 @@ pub(super) struct Arguments {
     args: Option<String>,
 }
 
-// === impl Arguments ===
+// === impl ToolArguments ===
 
-impl Arguments {
+impl ToolArguments {
     /// Whether they come from standard input, so that nobody can be asked there.
     pub(super) fn is_stdin(&self) -> bool {
         self.args.as_deref() == Some("-")
@@ -122,7 +122,7 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
         };
         let (key, value) = match key.strip_suffix(':') {
             Some(key) => (key, json(key, value)?),
-            None => (key, read(key, value, &Kinds::of_parameter(tool, &schema, key))?),
+            None => (key, read(key, value, &AcceptedTypes::of_parameter(tool, &schema, key))?),
         };
         if arguments.insert(key.to_owned(), value).is_some() {
             return Err(CliError::invalid(format!("`{key}` is given twice")));
@@ -182,7 +182,7 @@ fn renamed(pairs: &[String], tool: &v1::Tool) -> Option<String> {
 }
 
 /// Reads one value as what the schema wants; text where it does not say.
-fn read(key: &str, value: &str, kinds: &Kinds) -> Result<Value, CliError> {
+fn read(key: &str, value: &str, kinds: &AcceptedTypes) -> Result<Value, CliError> {
     match (kinds.text, kinds.others.is_empty()) {
         (_, true) => Ok(Value::String(value.to_owned())),
         (false, false) => serde_json::from_str(value).map_err(|_| {

@@ -2,7 +2,7 @@
 //! writes meanwhile does not matter.
 
 use moss_daemon::address::Address;
-use moss_journal::audit::{self, Entry, Filter, Verification};
+use moss_journal::audit::{self, AuditEntry, AuditFilter, Verification};
 use serde_json::{Value, json};
 
 use super::error::CliError;
@@ -41,7 +41,11 @@ pub(super) fn run(command: &AuditCommand, session: &Session) -> Result<Outcome, 
     };
     match command {
         AuditCommand::Tail(args) => {
-            let filter = Filter { limit: args.lines, tool: args.tool.clone(), ..Filter::default() };
+            let filter = AuditFilter {
+                limit: args.lines,
+                tool: args.tool.clone(),
+                ..AuditFilter::default()
+            };
             let entries = audit::tail(&directory, &filter).map_err(unreadable)?;
             session.ui.print_either(|| json!({ "records": entries }), || listed(&entries))?;
             Ok(Outcome::Ok)
@@ -54,12 +58,12 @@ pub(super) fn run(command: &AuditCommand, session: &Session) -> Result<Outcome, 
     }
 }
 
-fn listed(entries: &[Entry]) -> String {
+fn listed(entries: &[AuditEntry]) -> String {
     let rows: Vec<_> = entries.iter().map(row).collect();
     table::render(["N", "TIME", "CALL", "TOOL", "WHAT"], &rows)
 }
 
-fn row(entry: &Entry) -> [String; 5] {
+fn row(entry: &AuditEntry) -> [String; 5] {
     let field = |name: &str| match entry.record.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
@@ -115,7 +119,7 @@ mod tests {
             "time": "2026-01-01T00:00:00.000Z", "call_id": "0123456789", "tool": "read_file",
             "kind": "call_finished", "outcome": "ok", "duration_us": 5,
         });
-        let row = row(&Entry { seq: 7, record, hash: "h".into() });
+        let row = row(&AuditEntry { seq: 7, record, hash: "h".into() });
         assert_eq!(
             row.map(|cell| cell.clone()),
             [

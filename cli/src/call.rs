@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::client::{self, Calling, Client, Need};
+use crate::client::{self, Calling, Client, NeededTools};
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use moss_sdk::ContentHash;
 
-use super::arguments::Arguments;
-use super::confirming::{self, Answering, Reply};
+use super::arguments::ToolArguments;
+use super::confirming::{self, Answering, ConfirmAction};
 use super::error::CliError;
 use super::progress::Meter;
-use super::prompt::{self, Answer};
-use super::report::Report;
+use super::prompt::{self, PersonsDecision};
+use super::report::CallReport;
 use super::ui::Ui;
 use super::{Session, clarifying, effect, text, whole};
 use moss_dispatch::{Outcome, Reason};
@@ -34,7 +34,7 @@ pub(super) struct CallArgs {
     pub(super) tool: String,
 
     #[command(flatten)]
-    arguments: Arguments,
+    arguments: ToolArguments,
 
     /// Show the effect and its digest, do nothing
     #[arg(long)]
@@ -50,7 +50,7 @@ pub(super) struct CallArgs {
 
     /// Refuse to change PATH unless its content has this hash
     #[arg(long = "expect", value_name = "PATH=HASH")]
-    expected: Vec<Expected>,
+    expected: Vec<ExpectedContent>,
 
     /// Timeout of the call, for example 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -59,13 +59,13 @@ pub(super) struct CallArgs {
 
 /// A file and the content that it must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Expected {
+pub(super) struct ExpectedContent {
     path: String,
     hash: ContentHash,
 }
 
 /// One call that is followed to its end.
-struct Following<'a> {
+struct FollowedCall<'a> {
     client: &'a Client,
     ui: &'a Ui,
     meter: Meter<'a>,
@@ -78,21 +78,21 @@ struct Following<'a> {
 }
 
 pub(super) async fn run(args: CallArgs, session: &Session) -> Result<Outcome, CliError> {
-    let report = match session.open(Need::Tool(&args.tool)).await {
+    let report = match session.open(NeededTools::Tool(&args.tool)).await {
         Ok(client) => {
             let report = attempt(&args, session, &client).await;
             client.close().await;
             report
         }
-        Err(error) => Report::of_error(&args.tool, None, error),
+        Err(error) => CallReport::of_error(&args.tool, None, error),
     };
     report.show(&session.ui)
 }
 
-async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report {
+async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallReport {
     let interactive = session.ui.interactive() && !args.arguments.is_stdin();
     let confirm = &session.global.confirm;
-    let mut following = Following {
+    let mut following = FollowedCall {
         client,
         ui: &session.ui,
         meter: Meter::new(&session.ui),
@@ -158,7 +158,7 @@ fn with_path_from_root(
     result
 }
 
-fn expected_hashes(expected: &[Expected]) -> HashMap<String, String> {
+fn expected_hashes(expected: &[ExpectedContent]) -> HashMap<String, String> {
     expected.iter().map(|file| (file.path.clone(), file.hash.to_string())).collect()
 }
 
@@ -171,9 +171,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a duration such as 500ms, 30s or 5m".to_owned())
 }
 
-// === impl Following ===
+// === impl FollowedCall ===
 
-impl Following<'_> {
+impl FollowedCall<'_> {
     /// Follows the events up to the result.
     async fn follow(&mut self, mut calling: Calling) -> Result<v1::CallResult, CliError> {
         loop {
@@ -224,16 +224,20 @@ impl Following<'_> {
         }
         match confirming::reply(self.answering, confirmation) {
             // Whoever says it says it of whatever the call does.
-            Reply::Approve => self.resolve(confirmation, client::Answer::YesByDigest).await,
-            Reply::Deny(reason) => self.resolve(confirmation, client::Answer::No(reason)).await,
-            Reply::GiveUp(why) => Err(CliError::unconfirmed(why, confirmation)),
-            Reply::Wait => {
+            ConfirmAction::Approve => {
+                self.resolve(confirmation, client::OneTimeDecision::YesByDigest).await
+            }
+            ConfirmAction::Deny(reason) => {
+                self.resolve(confirmation, client::OneTimeDecision::No(reason)).await
+            }
+            ConfirmAction::GiveUp(why) => Err(CliError::unconfirmed(why, confirmation)),
+            ConfirmAction::Wait => {
                 self.show(confirmation);
                 let id = text::line(&confirmation.id);
                 self.ui.note(&format!("waiting for `moss confirm approve {id}`"));
                 Ok(None)
             }
-            Reply::Ask => {
+            ConfirmAction::Ask => {
                 self.show(confirmation);
                 let offers = confirming::offers(confirmation, self.client.is_alone());
                 let asked = async {
@@ -247,12 +251,12 @@ impl Following<'_> {
                 };
                 tokio::select! {
                     answer = asked => match answer? {
-                        Ok(Answer::Yes) => {
-                            self.resolve(confirmation, client::Answer::Yes).await
+                        Ok(PersonsDecision::Yes) => {
+                            self.resolve(confirmation, client::OneTimeDecision::Yes).await
                         }
-                        Ok(Answer::Lasting(offer)) => self.remember(confirmation, &offer).await,
-                        Ok(Answer::No(reason)) => {
-                            self.resolve(confirmation, client::Answer::No(reason)).await
+                        Ok(PersonsDecision::Lasting(offer)) => self.remember(confirmation, &offer).await,
+                        Ok(PersonsDecision::No(reason)) => {
+                            self.resolve(confirmation, client::OneTimeDecision::No(reason)).await
                         }
                         Err(why) => Err(CliError::unconfirmed(why, confirmation)),
                     },
@@ -275,7 +279,7 @@ impl Following<'_> {
     async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
-        answer: client::Answer,
+        answer: client::OneTimeDecision,
     ) -> Result<Option<v1::CallResult>, CliError> {
         match self.client.resolve(confirmation, answer).await {
             Ok(_) => Ok(None),
@@ -284,7 +288,7 @@ impl Following<'_> {
         }
     }
 
-    /// As [`Following::resolve`], with a standing approval.
+    /// As [`FollowedCall::resolve`], with a standing approval.
     async fn remember(
         &self,
         confirmation: &v1::Confirmation,
@@ -300,23 +304,23 @@ impl Following<'_> {
         }
     }
 
-    fn report(mut self, args: &CallArgs, result: Result<v1::CallResult, CliError>) -> Report {
+    fn report(mut self, args: &CallArgs, result: Result<v1::CallResult, CliError>) -> CallReport {
         self.meter.clear();
         let mut error = match result {
-            Ok(result) => return Report::of_result(result, args.dry_run),
+            Ok(result) => return CallReport::of_result(result, args.dry_run),
             Err(error) => error,
         };
         if matches!(error.outcome, Outcome::Unconfirmed | Outcome::Denied) && self.asked.is_some() {
             error.confirmation = self.asked.map(Box::new);
         }
-        let report = Report::of_error(&args.tool, self.call_id, error);
+        let report = CallReport::of_error(&args.tool, self.call_id, error);
         if self.is_shown { report.without_effect() } else { report }
     }
 }
 
-// === impl Expected ===
+// === impl ExpectedContent ===
 
-impl FromStr for Expected {
+impl FromStr for ExpectedContent {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -343,9 +347,9 @@ mod tests {
     #[test]
     fn expected_content_is_a_path_and_a_hash() {
         let hash = "0a".repeat(32);
-        let expected: Expected = format!("a=b.txt={hash}").parse().unwrap();
+        let expected: ExpectedContent = format!("a=b.txt={hash}").parse().unwrap();
         assert_eq!((expected.path.as_str(), expected.hash.to_string()), ("a=b.txt", hash));
-        assert!("a.txt".parse::<Expected>().is_err());
-        assert!("a.txt=12".parse::<Expected>().is_err());
+        assert!("a.txt".parse::<ExpectedContent>().is_err());
+        assert!("a.txt=12".parse::<ExpectedContent>().is_err());
     }
 }

@@ -17,11 +17,11 @@ pub(super) enum CertificateCommand {
     /// The key of the authority is discarded: nobody can sign another certificate
     /// with it. When the certificates expire, or to exclude a client, make new ones. Nothing is
     /// overwritten.
-    New(NewArgs),
+    New(CertificateNewArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct NewArgs {
+pub(super) struct CertificateNewArgs {
     /// The directory for the new files
     #[arg(long, value_name = "DIR")]
     dir: PathBuf,

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::client::Attached;
+use crate::client::AttachedTerminal;
 
 use super::prompt;
 use super::text;
@@ -12,7 +12,7 @@ use super::ui::{Ui, bold};
 pub(super) const TOOL: &str = "clarify";
 
 /// Puts every question to the person; ends never: the call does.
-pub(super) async fn answer(attached: Option<Attached>, ui: &Ui) -> Infallible {
+pub(super) async fn answer(attached: Option<AttachedTerminal>, ui: &Ui) -> Infallible {
     if let Some(mut attached) = attached {
         while let Some(asked) = attached.next().await {
             ui.note(&shown(&asked.question, &asked.choices));

@@ -29,11 +29,11 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
-pub(crate) use self::confirmations::Answer;
-pub(crate) use self::editor::Attached;
-pub(crate) use self::failure::Failure;
-use self::host::Host;
-pub(crate) use self::remote::Server;
+pub(crate) use self::confirmations::OneTimeDecision;
+pub(crate) use self::editor::AttachedTerminal;
+pub(crate) use self::failure::RequestFailure;
+use self::host::InProcessDaemon;
+pub(crate) use self::remote::NamedDaemon;
 pub(crate) use self::streams::{Calling, Watching};
 use moss_catalog::Language;
 use moss_daemon::caller::Credentials;
@@ -53,12 +53,12 @@ pub(crate) struct Client {
     channel: Channel,
     credentials: Credentials,
     workspace: String,
-    host: Option<Host>,
+    host: Option<InProcessDaemon>,
 }
 
 /// Which tools a command needs, where it runs the daemon itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need<'a> {
+pub(crate) enum NeededTools<'a> {
     /// Only what is there at once.
     Native,
     /// Every plugin.
@@ -72,7 +72,7 @@ pub(crate) enum Need<'a> {
 pub(crate) enum OpenError {
     /// A daemon listens and does not serve.
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] RequestFailure),
     /// The daemon of this process cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -113,17 +113,17 @@ impl Client {
     /// # Errors
     ///
     /// Where something else listens there, or the credentials cannot be read.
-    pub(crate) async fn connect(dirs: &Dirs) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn connect(dirs: &Dirs) -> Result<Option<Self>, RequestFailure> {
         let Some(stream) = transport::connect(&dirs.socket()).await? else { return Ok(None) };
         let credentials = OwnDir::open(&dirs.state)
             .and_then(|state| Credentials::load_or_create(&state))
-            .map_err(|error| Failure::new(Reason::CredentialInvalid, error.to_string()))?;
+            .map_err(|error| RequestFailure::new(Reason::CredentialInvalid, error.to_string()))?;
         let channel = transport::channel(stream).await?;
         Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
     }
 
     async fn in_process(setup: Setup) -> Result<Self, OpenError> {
-        let (host, pipe, credentials) = Host::start(setup).await?;
+        let (host, pipe, credentials) = InProcessDaemon::start(setup).await?;
         let channel = transport::channel(pipe).await?;
         Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
     }
@@ -134,7 +134,7 @@ impl Client {
     }
 
     /// Makes sure that what a command needs is there. A daemon of its own looks after itself.
-    pub(crate) async fn prepare(&self, need: Need<'_>) {
+    pub(crate) async fn prepare(&self, need: NeededTools<'_>) {
         if let Some(host) = &self.host {
             host.prepare(need).await;
         }
@@ -153,8 +153,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As every request: [`Failure`].
-    pub(crate) async fn status(&self) -> Result<v1::GetStatusResponse, Failure> {
+    /// As every request: [`RequestFailure`].
+    pub(crate) async fn status(&self) -> Result<v1::GetStatusResponse, RequestFailure> {
         let mut request = self.request(Role::Caller, v1::GetStatusRequest {});
         request.set_timeout(GREETING_MAX);
         body(service!(StatusServiceClient, self).get_status(request).await).map_err(|failure| {
@@ -162,7 +162,7 @@ impl Client {
                 return failure;
             }
             let message = format!("the daemon did not respond within {GREETING_MAX:?}");
-            Failure::new(Reason::DaemonUnreachable, message)
+            RequestFailure::new(Reason::DaemonUnreachable, message)
         })
     }
 
@@ -170,12 +170,12 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn tools(
         &self,
         toolset: Option<&str>,
         language: Language,
-    ) -> Result<v1::ListToolsResponse, Failure> {
+    ) -> Result<v1::ListToolsResponse, RequestFailure> {
         let request = v1::ListToolsRequest {
             workspace: self.workspace.clone(),
             toolset: toolset.unwrap_or_default().to_owned(),
@@ -189,8 +189,12 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn tool(&self, name: &str, language: Language) -> Result<v1::Tool, Failure> {
+    /// [`RequestFailure`].
+    pub(crate) async fn tool(
+        &self,
+        name: &str,
+        language: Language,
+    ) -> Result<v1::Tool, RequestFailure> {
         let request = v1::GetToolRequest {
             workspace: self.workspace.clone(),
             name: name.to_owned(),
@@ -198,7 +202,7 @@ impl Client {
         };
         let request = self.request(Role::Caller, request);
         let response = body(service!(ToolServiceClient, self).get_tool(request).await)?;
-        response.tool.ok_or_else(|| Failure::incomplete("tool"))
+        response.tool.ok_or_else(|| RequestFailure::incomplete("tool"))
     }
 
     /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout. Questions of
@@ -206,13 +210,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn call(
         &self,
         mut call: v1::Call,
         timeout: Option<Duration>,
         is_attended: bool,
-    ) -> Result<Calling, Failure> {
+    ) -> Result<Calling, RequestFailure> {
         call.workspace.clone_from(&self.workspace);
         let role = role_for(&call.approved_digests);
         let is_attended = is_attended && !self.credentials.approver.is_empty();
@@ -233,11 +237,11 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn history(
         &self,
         mut request: v1::ListHistoryRequest,
-    ) -> Result<v1::ListHistoryResponse, Failure> {
+    ) -> Result<v1::ListHistoryResponse, RequestFailure> {
         request.workspace.clone_from(&self.workspace);
         let request = self.request(Role::Caller, request);
         body(service!(HistoryServiceClient, self).list_history(request).await)
@@ -247,24 +251,27 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn history_entry(&self, number: u64) -> Result<v1::HistoryEntry, Failure> {
+    /// [`RequestFailure`].
+    pub(crate) async fn history_entry(
+        &self,
+        number: u64,
+    ) -> Result<v1::HistoryEntry, RequestFailure> {
         let request = v1::GetHistoryEntryRequest { workspace: self.workspace.clone(), number };
         let request = self.request(Role::Caller, request);
         let response = body(service!(HistoryServiceClient, self).get_history_entry(request).await)?;
-        response.entry.ok_or_else(|| Failure::incomplete("entry"))
+        response.entry.ok_or_else(|| RequestFailure::incomplete("entry"))
     }
 
     /// Undoes a history entry, in the role that the request needs.
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn undo(
         &self,
         mut request: v1::UndoHistoryEntryRequest,
         timeout: Option<Duration>,
-    ) -> Result<v1::CallResult, Failure> {
+    ) -> Result<v1::CallResult, RequestFailure> {
         request.workspace.clone_from(&self.workspace);
         let mut request = self.request(role_for(&request.approved_digests), request);
         if let Some(timeout) = timeout {
@@ -272,15 +279,15 @@ impl Client {
         }
         let response =
             body(service!(HistoryServiceClient, self).undo_history_entry(request).await)?;
-        response.result.ok_or_else(|| Failure::incomplete("result"))
+        response.result.ok_or_else(|| RequestFailure::incomplete("result"))
     }
 
     /// Lists the rules in effect.
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn policy_rules(&self) -> Result<v1::ListPolicyRulesResponse, Failure> {
+    /// [`RequestFailure`].
+    pub(crate) async fn policy_rules(&self) -> Result<v1::ListPolicyRulesResponse, RequestFailure> {
         let request = v1::ListPolicyRulesRequest { workspace: self.workspace.clone() };
         let request = self.request(Role::Caller, request);
         body(service!(PolicyServiceClient, self).list_policy_rules(request).await)
@@ -290,14 +297,14 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn explain(
         &self,
         tool: &str,
         arguments_json: String,
         session_id: String,
         caller: String,
-    ) -> Result<v1::ExplainPolicyResponse, Failure> {
+    ) -> Result<v1::ExplainPolicyResponse, RequestFailure> {
         let request = v1::ExplainPolicyRequest {
             workspace: self.workspace.clone(),
             tool: tool.to_owned(),
@@ -340,6 +347,6 @@ fn wire_language(language: Language) -> v1::Language {
     }
 }
 
-fn body<T>(result: Result<Response<T>, Status>) -> Result<T, Failure> {
-    Ok(result.map_err(|status| Failure::from(&status))?.into_inner())
+fn body<T>(result: Result<Response<T>, Status>) -> Result<T, RequestFailure> {
+    Ok(result.map_err(|status| RequestFailure::from(&status))?.into_inner())
 }

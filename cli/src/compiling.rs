@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use moss_plugins::compiling::{Compilations, OnCompile, Shown};
+use moss_plugins::compiling::{Compilations, CompileIndicator, OnCompile};
 
 use super::text;
 use super::ui::{Ui, dim};
@@ -14,7 +14,7 @@ use super::ui::{Ui, dim};
 const MOVES_EVERY: Duration = Duration::from_millis(100);
 
 /// Something that takes its time, shown until this is dropped.
-pub(super) struct Step(ProgressBar);
+pub(super) struct CompileProgress(ProgressBar);
 
 /// Follows what daemons of this process compile.
 pub(super) fn compilations(ui: Ui) -> Compilations {
@@ -22,7 +22,7 @@ pub(super) fn compilations(ui: Ui) -> Compilations {
         return Compilations::default();
     }
     let steps = Steps::new(ui);
-    let on_compile: OnCompile = Arc::new(move |compiling| -> Shown {
+    let on_compile: OnCompile = Arc::new(move |compiling| -> CompileIndicator {
         let step = steps.begin(&compiling.to_string())?;
         Some(Box::new(step))
     });
@@ -43,7 +43,7 @@ impl Steps {
     }
 
     /// Shows a step; where nobody looks it is reported at once, and there is nothing to hold.
-    pub(super) fn begin(&self, what: &str) -> Option<Step> {
+    pub(super) fn begin(&self, what: &str) -> Option<CompileProgress> {
         let what = text::line(what);
         if self.ui.json() {
             return None;
@@ -58,13 +58,13 @@ impl Steps {
         }
         line.set_message(what);
         line.enable_steady_tick(MOVES_EVERY);
-        Some(Step(line))
+        Some(CompileProgress(line))
     }
 }
 
-// === impl Step ===
+// === impl CompileProgress ===
 
-impl Drop for Step {
+impl Drop for CompileProgress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -1,6 +1,6 @@
 //! `moss confirm`: what waits at a daemon, and answering it.
 
-use crate::client::{Answer, Client};
+use crate::client::{Client, OneTimeDecision};
 use moss_proto::v1;
 use moss_sdk::ContentHash;
 use serde_json::json;
@@ -24,7 +24,7 @@ pub(super) enum ConfirmCommand {
     /// approve` and `moss confirm deny` send it from another shell.
     Watch,
     /// Show a confirmation
-    Show(ShowArgs),
+    Show(ConfirmShowArgs),
     /// Approve exactly the effect that the confirmation shows
     Approve(ApproveArgs),
     /// Deny the effect
@@ -32,7 +32,7 @@ pub(super) enum ConfirmCommand {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct ShowArgs {
+pub(super) struct ConfirmShowArgs {
     /// ID of the confirmation, or its beginning
     id: String,
 
@@ -112,7 +112,7 @@ pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Ou
                     }
                 }
                 ConfirmCommand::Deny(args) => {
-                    let answer = Answer::No(args.reason.clone());
+                    let answer = OneTimeDecision::No(args.reason.clone());
                     resolve(&session.ui, client, find(&waiting, &args.id)?, answer).await
                 }
             }
@@ -199,10 +199,15 @@ async fn show_full(
 }
 
 /// A yes: by the digest where that is named.
-fn yes(confirmation: &v1::Confirmation, digest: Option<ContentHash>) -> Result<Answer, CliError> {
+fn yes(
+    confirmation: &v1::Confirmation,
+    digest: Option<ContentHash>,
+) -> Result<OneTimeDecision, CliError> {
     match digest {
-        None => Ok(Answer::Yes),
-        Some(digest) if digest.to_string() == confirmation.digest => Ok(Answer::YesByDigest),
+        None => Ok(OneTimeDecision::Yes),
+        Some(digest) if digest.to_string() == confirmation.digest => {
+            Ok(OneTimeDecision::YesByDigest)
+        }
         Some(_) => {
             let message = format!(
                 "the confirmation has the digest {}; no decision was sent",
@@ -217,7 +222,7 @@ async fn resolve(
     ui: &Ui,
     client: &Client,
     confirmation: &v1::Confirmation,
-    answer: Answer,
+    answer: OneTimeDecision,
 ) -> Result<Outcome, CliError> {
     let resolved = client.resolve(confirmation, answer).await?;
     ui.print_either(|| views::confirmation(&resolved), || ended(&resolved))?;

@@ -38,7 +38,7 @@ pub(super) enum Answering {
 
 /// What happens to one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum ConfirmAction {
     /// The person is asked.
     Ask,
     /// An approver somewhere else is waited for.
@@ -87,22 +87,22 @@ pub(super) fn approved_digests(confirm: &[Confirm]) -> Vec<String> {
 }
 
 /// Decides what happens to a question.
-pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> Reply {
+pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> ConfirmAction {
     match answering {
-        Answering::Prompt => Reply::Ask,
-        Answering::Elsewhere => Reply::Wait,
-        Answering::Deny => Reply::Deny("--confirm deny".to_owned()),
+        Answering::Prompt => ConfirmAction::Ask,
+        Answering::Elsewhere => ConfirmAction::Wait,
+        Answering::Deny => ConfirmAction::Deny("--confirm deny".to_owned()),
         Answering::Allow if confirmation.protected => {
-            Reply::GiveUp("`--confirm allow` does not cover a protected name")
+            ConfirmAction::GiveUp("`--confirm allow` does not cover a protected name")
         }
-        Answering::Allow if confirmation.drift => Reply::GiveUp(
+        Answering::Allow if confirmation.drift => ConfirmAction::GiveUp(
             "`--confirm allow` does not cover lines that differ from what the edit expects",
         ),
         Answering::Allow if confirmation.registers => {
-            Reply::GiveUp("`--confirm allow` does not cover the registration of plugins")
+            ConfirmAction::GiveUp("`--confirm allow` does not cover the registration of plugins")
         }
-        Answering::Allow => Reply::Approve,
-        Answering::Nobody => Reply::GiveUp("nobody can decide here"),
+        Answering::Allow => ConfirmAction::Approve,
+        Answering::Nobody => ConfirmAction::GiveUp("nobody can decide here"),
     }
 }
 
@@ -203,16 +203,16 @@ mod tests {
         let ordinary = v1::Confirmation::default();
         let protected = v1::Confirmation { protected: true, ..v1::Confirmation::default() };
         let drift = v1::Confirmation { drift: true, ..v1::Confirmation::default() };
-        assert_eq!(reply(Answering::Allow, &ordinary), Reply::Approve);
+        assert_eq!(reply(Answering::Allow, &ordinary), ConfirmAction::Approve);
         let registers = v1::Confirmation { registers: true, ..v1::Confirmation::default() };
         for special in [&protected, &drift, &registers] {
-            assert!(matches!(reply(Answering::Allow, special), Reply::GiveUp(_)));
-            assert_eq!(reply(Answering::Prompt, special), Reply::Ask);
-            assert_eq!(reply(Answering::Elsewhere, special), Reply::Wait);
+            assert!(matches!(reply(Answering::Allow, special), ConfirmAction::GiveUp(_)));
+            assert_eq!(reply(Answering::Prompt, special), ConfirmAction::Ask);
+            assert_eq!(reply(Answering::Elsewhere, special), ConfirmAction::Wait);
         }
         for confirmation in [&ordinary, &protected, &drift] {
-            assert!(matches!(reply(Answering::Deny, confirmation), Reply::Deny(_)));
-            assert!(matches!(reply(Answering::Nobody, confirmation), Reply::GiveUp(_)));
+            assert!(matches!(reply(Answering::Deny, confirmation), ConfirmAction::Deny(_)));
+            assert!(matches!(reply(Answering::Nobody, confirmation), ConfirmAction::GiveUp(_)));
         }
     }
 

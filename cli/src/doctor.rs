@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::client::Client;
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
-use moss_workspace::{Options, Resolver, Workspace};
+use moss_workspace::{Resolver, Workspace, WorkspaceOptions};
 use rustix::fs::Access;
 use serde::Serialize;
 use serde_json::json;
@@ -30,7 +30,7 @@ pub(super) struct DoctorArgs {}
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
-    state: State,
+    state: CheckStatus,
     detail: String,
     /// What to do about it.
     hint: Option<String>,
@@ -38,7 +38,7 @@ struct Check {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum CheckStatus {
     /// As it should be.
     Ok,
     /// It works, and could be better.
@@ -61,7 +61,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
         || json!({ "checks": checks }),
         || checks.iter().map(Check::to_text).collect::<String>(),
     )?;
-    let failed = checks.iter().any(|check| check.state == State::Fail);
+    let failed = checks.iter().any(|check| check.state == CheckStatus::Fail);
     Ok(if failed { Outcome::Failed } else { Outcome::Ok })
 }
 
@@ -120,7 +120,7 @@ async fn server(session: &Session) -> Check {
 /// The workspace, what its file system can do, and the policy in effect there.
 fn workspace(setup: &Setup) -> Vec<Check> {
     let root = &setup.workspaces[0];
-    let files = match Workspace::open(root, Options::default()) {
+    let files = match Workspace::open(root, WorkspaceOptions::default()) {
         Ok(files) => files,
         Err(error) => {
             return vec![Check::fail(
@@ -156,7 +156,7 @@ fn root_check(root: &Path) -> Check {
 }
 
 fn answers(setup: &Setup, files: &Workspace) -> Check {
-    match moss_daemon::answers::check(&setup.dirs.workspace_state(files.root())) {
+    match moss_daemon::approvals::check(&setup.dirs.workspace_state(files.root())) {
         Ok(count) => Check::ok("standing approvals", count.to_string()),
         Err(problem) => Check::fail(
             "standing approvals",
@@ -189,22 +189,22 @@ fn configuration(setup: &Setup) -> Check {
 
 impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Self { name, state: State::Ok, detail: detail.into(), hint: None }
+        Self { name, state: CheckStatus::Ok, detail: detail.into(), hint: None }
     }
 
     fn warn(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, state: State::Warn, detail: detail.into(), hint: Some(hint.into()) }
+        Self { name, state: CheckStatus::Warn, detail: detail.into(), hint: Some(hint.into()) }
     }
 
     fn fail(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { state: State::Fail, ..Self::warn(name, detail, hint) }
+        Self { state: CheckStatus::Fail, ..Self::warn(name, detail, hint) }
     }
 
     fn to_text(&self) -> String {
         let state = match self.state {
-            State::Ok => green("ok  "),
-            State::Warn => yellow("warn"),
-            State::Fail => red("fail"),
+            CheckStatus::Ok => green("ok  "),
+            CheckStatus::Warn => yellow("warn"),
+            CheckStatus::Fail => red("fail"),
         };
         let mut shown = format!("{state}  {}: {}\n", bold(self.name), text::line(&self.detail));
         if let Some(hint) = &self.hint {

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use crate::client::{Failure, OpenError};
+use crate::client::{OpenError, RequestFailure};
 use moss_daemon::start::StartError;
 use moss_dispatch::{Outcome, outcome_of};
 use moss_proto::v1;
@@ -145,8 +145,8 @@ impl CliError {
     }
 }
 
-impl From<Failure> for CliError {
-    fn from(failure: Failure) -> Self {
+impl From<RequestFailure> for CliError {
+    fn from(failure: RequestFailure) -> Self {
         let code = failure.code();
         let mut error = Self::new(outcome_of(&code), &code, failure.message);
         error.error.violations = failure.violations.into_iter().map(violation).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use moss_proto::v1;
 use moss_sdk::RelPath;
 use moss_sdk::file::{Content, EntryKind};
-use moss_workspace::{Options, Workspace};
+use moss_workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Map, Value, json};
 
 use super::parameters::{self, Parameter};
@@ -22,14 +22,14 @@ const FIRST_FILE: &str = "README.md";
 
 /// What examples are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sample {
+pub(super) struct ExampleSubject {
     file: String,
     /// A line that occurs once in it.
     line: String,
 }
 
 /// Writes an example call of a tool as it is typed in a shell.
-pub(super) fn call(tool: &v1::Tool, sample: &Sample) -> String {
+pub(super) fn call(tool: &v1::Tool, sample: &ExampleSubject) -> String {
     let mut words = vec!["moss call".to_owned(), quoted(&tool.name)];
     for parameter in parameters::of(tool).iter().filter(|parameter| parameter.is_required) {
         let value = value(&tool.name, parameter, sample);
@@ -63,7 +63,7 @@ pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn value(tool: &str, parameter: &Parameter, sample: &Sample) -> Value {
+fn value(tool: &str, parameter: &Parameter, sample: &ExampleSubject) -> Value {
     let Parameter { name, description, schema, .. } = parameter;
     if let Some(value) = written(schema) {
         return value;
@@ -134,22 +134,22 @@ fn line_of(text: &str) -> Option<&str> {
     text.lines().take(100).filter(is_short).find(|line| text.matches(line).count() == 1)
 }
 
-// === impl Sample ===
+// === impl ExampleSubject ===
 
-impl Default for Sample {
+impl Default for ExampleSubject {
     fn default() -> Self {
         Self { file: FIRST_FILE.to_owned(), line: "text".to_owned() }
     }
 }
 
-impl Sample {
+impl ExampleSubject {
     /// Looks for a file in the root directory of a workspace.
     pub(super) fn of(root: &Path) -> Self {
         Self::find(root).unwrap_or_default()
     }
 
     fn find(root: &Path) -> Option<Self> {
-        let files = Workspace::open(root, Options::default()).ok()?;
+        let files = Workspace::open(root, WorkspaceOptions::default()).ok()?;
         let mut names = files.names(&RelPath::root()).ok()?.names;
         names.retain(|(name, kind)| *kind == EntryKind::File && !name.starts_with('.'));
         names.sort_by_key(|(name, _)| name != FIRST_FILE);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn examples_have_what_a_tool_needs_and_change_nothing() {
-        let sample = Sample { file: "a b.txt".into(), line: "it's".into() };
+        let sample = ExampleSubject { file: "a b.txt".into(), line: "it's".into() };
         for (name, expected) in [
             ("read_file", "moss call read_file path='a b.txt'"),
             ("list_directory", "moss call list_directory path=."),
@@ -220,10 +220,10 @@ mod tests {
     #[test]
     fn sample_is_a_file_with_a_line_that_occurs_once() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Sample::of(dir.path()), Sample::default());
+        assert_eq!(ExampleSubject::of(dir.path()), ExampleSubject::default());
         std::fs::write(dir.path().join("a.txt"), "x\nx\n").unwrap();
         std::fs::write(dir.path().join("b.txt"), "\nx\nyes\nx\n").unwrap();
-        let sample = Sample::of(dir.path());
+        let sample = ExampleSubject::of(dir.path());
         assert_eq!((sample.file.as_str(), sample.line.as_str()), ("b.txt", "yes"));
     }
 }

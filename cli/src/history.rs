@@ -1,15 +1,15 @@
 //! `moss history`.
 
-use crate::client::{Client, Failure, Need};
+use crate::client::{Client, NeededTools, RequestFailure};
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::edit::MatchLevel;
 use serde_json::{Value, json};
 
 use super::error::CliError;
-use super::report::Report;
+use super::report::CallReport;
 use super::ui::{bold, dim};
-use super::undoing::{self, Asking, Undoing};
+use super::undoing::{self, UndoRequest, Undoing};
 use super::{Session, effect, table, text, views};
 use moss_dispatch::Outcome;
 
@@ -31,7 +31,7 @@ pub(super) enum HistoryCommand {
     /// entry, which can be undone as well. Files that are unchanged since get back their previous
     /// content; later changes of other lines are kept; if the same lines were changed
     /// again, the conflicts are listed and nothing is written.
-    Undo(UndoArgs),
+    Undo(HistoryUndoArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub(super) struct NumberArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct UndoArgs {
+pub(super) struct HistoryUndoArgs {
     #[command(flatten)]
     target: TargetArgs,
 
@@ -105,17 +105,20 @@ pub(super) async fn run(command: HistoryCommand, session: &Session) -> Result<Ou
         HistoryCommand::Show(args) => show(&args, session).await,
         HistoryCommand::Undo(args) => {
             let undone = session
-                .with_client(Need::Native, async |client| Ok(undo(&args, session, client).await))
+                .with_client(NeededTools::Native, async |client| {
+                    Ok(undo(&args, session, client).await)
+                })
                 .await;
-            let report = undone.unwrap_or_else(|error| Report::of_error(UNDO, None, error));
+            let report = undone.unwrap_or_else(|error| CallReport::of_error(UNDO, None, error));
             report.show(&session.ui)
         }
     }
 }
 
 async fn list(args: &ListArgs, session: &Session) -> Result<Outcome, CliError> {
-    let (entries, total) =
-        session.with_client(Need::Native, async |client| Ok(entries(client, args).await?)).await?;
+    let (entries, total) = session
+        .with_client(NeededTools::Native, async |client| Ok(entries(client, args).await?))
+        .await?;
     session.ui.print_either(
         || {
             let entries: Vec<Value> = entries.iter().map(views::history_entry).collect();
@@ -145,7 +148,7 @@ fn more(shown: usize, total: u64) -> Option<String> {
 async fn entries(
     client: &Client,
     args: &ListArgs,
-) -> Result<(Vec<v1::HistoryEntry>, u64), Failure> {
+) -> Result<(Vec<v1::HistoryEntry>, u64), RequestFailure> {
     let mut entries = Vec::new();
     let mut total = 0;
     let mut page_token = String::new();
@@ -224,7 +227,9 @@ fn ranges(numbers: &[u64]) -> String {
 
 async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError> {
     let entry = session
-        .with_client(Need::Native, async |client| Ok(client.history_entry(args.number).await?))
+        .with_client(NeededTools::Native, async |client| {
+            Ok(client.history_entry(args.number).await?)
+        })
         .await?;
     session.ui.print_either(
         || views::history_entry(&entry),
@@ -245,9 +250,9 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
 }
 
 /// Undoes, all questions of it included.
-async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
+async fn undo(args: &HistoryUndoArgs, session: &Session, client: &Client) -> CallReport {
     let undoing = Undoing { tool: UNDO, wait: args.wait, dry_run: args.dry_run };
-    let call = async |asking: Asking| {
+    let call = async |asking: UndoRequest| {
         let request = v1::UndoHistoryEntryRequest {
             workspace: String::new(),
             target: Some(args.target.wanted()),

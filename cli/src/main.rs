@@ -57,7 +57,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::client::{Client, Need};
+use crate::client::{Client, NeededTools};
 use clap::{Parser, Subcommand};
 use moss_daemon::listener::{self, Inherited};
 use moss_daemon::setup::Setup;
@@ -300,7 +300,7 @@ impl Session {
 
     /// Gets at a daemon for this workspace: the one that listens, or one in this process. To be
     /// closed at the end.
-    async fn open(&self, need: Need<'_>) -> Result<Client, CliError> {
+    async fn open(&self, need: NeededTools<'_>) -> Result<Client, CliError> {
         let client = match self.reach(true).await? {
             Some(client) => client,
             None => {
@@ -328,7 +328,7 @@ impl Session {
     /// Works with a daemon for this workspace, until the work is done or interrupted.
     async fn with_client<T>(
         &self,
-        need: Need<'_>,
+        need: NeededTools<'_>,
         work: impl AsyncFnOnce(&Client) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         let client = self.open(need).await?;

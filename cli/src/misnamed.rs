@@ -3,9 +3,9 @@
 use clap::error::{ContextKind, ContextValue};
 
 /// A word that people try, and what does it here.
-type Row = (&'static [&'static str], &'static str);
+type Misnomer = (&'static [&'static str], &'static str);
 
-const COMMANDS: &[Row] = &[
+const COMMANDS: &[Misnomer] = &[
     (
         &["undo", "revert", "rollback"],
         "`moss history undo N` undoes a change; `moss history list` has the numbers",
@@ -39,7 +39,7 @@ const COMMANDS: &[Row] = &[
     (&["rules", "explain"], "`moss policy show`, `moss policy explain TOOL KEY=VALUE…`"),
 ];
 
-const OPTIONS: &[Row] = &[
+const OPTIONS: &[Misnomer] = &[
     (
         &["--yes", "-y", "--allow", "--approve", "--force", "-f"],
         "`--confirm allow` approves what this call asks",
@@ -71,7 +71,7 @@ pub(super) fn correct(error: &mut clap::Error) -> Option<&'static str> {
     Some(found)
 }
 
-fn named(rows: &[Row], word: &str) -> Option<&'static str> {
+fn named(rows: &[Misnomer], word: &str) -> Option<&'static str> {
     let word = word.split('=').next().unwrap_or(word);
     rows.iter().find(|(words, _)| words.contains(&word)).map(|(_, here)| *here)
 }

@@ -12,7 +12,7 @@ const DEFAULT_MARK: &str = "Default: ";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
     pub(super) name: String,
-    pub(super) kinds: Kinds,
+    pub(super) kinds: AcceptedTypes,
     pub(super) is_required: bool,
     /// What applies where it is not given, in words or as JSON.
     pub(super) default: Option<String>,
@@ -33,7 +33,7 @@ pub(super) fn of(tool: &v1::Tool) -> Vec<Parameter> {
         });
         Parameter {
             name: name.clone(),
-            kinds: Kinds::of_parameter(tool, &schema, name),
+            kinds: AcceptedTypes::of_parameter(tool, &schema, name),
             is_required: required.iter().any(|required| required == name.as_str()),
             default: default.or_else(|| default_in_words(description)),
             description: description.to_owned(),
@@ -70,14 +70,14 @@ fn kind_of(value: &Value) -> &'static str {
 
 /// The types that a schema accepts; none where it does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Kinds {
+pub(super) struct AcceptedTypes {
     pub(super) text: bool,
     pub(super) others: Vec<String>,
 }
 
-// === impl Kinds ===
+// === impl AcceptedTypes ===
 
-impl Kinds {
+impl AcceptedTypes {
     /// Looks a parameter up, also by its other names.
     pub(super) fn of_parameter(tool: &v1::Tool, schema: &Value, key: &str) -> Self {
         let main = main_name(tool, key);

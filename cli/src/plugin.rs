@@ -23,7 +23,7 @@ use moss_dispatch::Outcome;
 pub(super) enum PluginCommand {
     /// List the plugins of all lists, loaded or not
     List,
-    Show(show::ShowArgs),
+    Show(show::PluginShowArgs),
     Add(Box<add::AddArgs>),
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::client::Need;
+use crate::client::NeededTools;
 use moss_daemon::setup::WORKSPACE_POLICY;
 use moss_daemon::start::{self, StartError};
 use moss_policy::format::FILE_BYTES_MAX;
-use moss_policy::{Policy, PolicyError, Source, Sources};
+use moss_policy::{Policy, PolicyError, PolicyFile, Sources};
 use moss_proto::v1;
-use moss_workspace::{Options, Workspace};
+use moss_workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
+use super::arguments::ToolArguments;
 use super::error::CliError;
 use super::ui::{bold, green, red, yellow};
 use super::{Session, table, text, views};
@@ -24,13 +24,13 @@ pub(super) enum PolicyCommand {
     /// List the rules in effect with their locations
     Show,
     /// Check policy files: the ones in effect, or FILE
-    Check(CheckArgs),
+    Check(PolicyCheckArgs),
     /// Explain the decision for a call, without running it
     Explain(ExplainArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct CheckArgs {
+pub(super) struct PolicyCheckArgs {
     /// A policy file
     file: Option<PathBuf>,
 
@@ -58,7 +58,7 @@ pub(super) struct ExplainArgs {
     tool: String,
 
     #[command(flatten)]
-    arguments: Arguments,
+    arguments: ToolArguments,
 
     /// Include the standing approvals of this session
     #[arg(long, value_name = "ID", default_value = "")]
@@ -70,7 +70,7 @@ pub(super) struct ExplainArgs {
 }
 
 /// What a check found.
-struct Checked {
+struct PolicyCheckReport {
     rules: usize,
     problems: Vec<PolicyError>,
     /// The layer that a file was checked for.
@@ -86,8 +86,9 @@ pub(super) async fn run(command: PolicyCommand, session: &Session) -> Result<Out
 }
 
 async fn show(session: &Session) -> Result<Outcome, CliError> {
-    let listed =
-        session.with_client(Need::Native, async |client| Ok(client.policy_rules().await?)).await?;
+    let listed = session
+        .with_client(NeededTools::Native, async |client| Ok(client.policy_rules().await?))
+        .await?;
     session.ui.print_either(
         || {
             let rules: Vec<Value> = listed.rules.iter().map(views::policy_rule).collect();
@@ -124,7 +125,7 @@ fn row(rule: &v1::PolicyRule) -> [String; 5] {
 
 async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
     let explanation = session
-        .with_client(Need::Tool(&args.tool), async |client| {
+        .with_client(NeededTools::Tool(&args.tool), async |client| {
             let arguments = args.arguments.to_json(client, &args.tool, session).await?;
             let (session, caller) = (args.session.clone(), args.caller.clone());
             Ok(client.explain(&args.tool, arguments, session, caller).await?)
@@ -214,7 +215,7 @@ fn file_line(rule: &v1::PolicyRule) -> String {
     }
 }
 
-fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
+fn check(args: &PolicyCheckArgs, session: &Session) -> Result<Outcome, CliError> {
     let checked = match &args.file {
         Some(file) => {
             let admin = session.dirs()?.admin;
@@ -248,13 +249,13 @@ fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
     Ok(if checked.problems.is_empty() { Outcome::Ok } else { Outcome::Invalid })
 }
 
-fn check_in_force(session: &Session) -> Result<Checked, CliError> {
+fn check_in_force(session: &Session) -> Result<PolicyCheckReport, CliError> {
     let setup = session.setup()?;
-    let files =
-        Workspace::open(&setup.workspaces[0], Options::default()).map_err(StartError::Workspace)?;
+    let files = Workspace::open(&setup.workspaces[0], WorkspaceOptions::default())
+        .map_err(StartError::Workspace)?;
     match start::load_policy(&setup, &files) {
-        Ok(policy) => Ok(Checked::of(&policy)),
-        Err(StartError::AdminPolicy(problem)) => Ok(Checked::broken(*problem)),
+        Ok(policy) => Ok(PolicyCheckReport::of(&policy)),
+        Err(StartError::AdminPolicy(problem)) => Ok(PolicyCheckReport::broken(*problem)),
         Err(error) => Err(error.into()),
     }
 }
@@ -276,11 +277,11 @@ fn layer_of(file: &Path, admin: &Path) -> CheckedLayer {
 }
 
 /// Checks a file as if it were the file of a layer.
-fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
+fn check_file(file: &Path, layer: CheckedLayer) -> Result<PolicyCheckReport, CliError> {
     let text = read(file).map_err(|error| {
         CliError::invalid(format!("{}: {error}", text::line(&file.display().to_string())))
     })?;
-    let source = Source { file: text::line(&file.display().to_string()), text: Ok(Some(text)) };
+    let source = PolicyFile { file: text::line(&file.display().to_string()), text: Ok(Some(text)) };
     let mut sources = Sources::default();
     match layer {
         CheckedLayer::Admin => sources.admin.push(source),
@@ -288,10 +289,10 @@ fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
         CheckedLayer::Workspace => sources.workspace = Some(source),
     }
     let checked = match Policy::load(sources) {
-        Ok(policy) => Checked::of(&policy),
-        Err(problem) => Checked::broken(*problem),
+        Ok(policy) => PolicyCheckReport::of(&policy),
+        Err(problem) => PolicyCheckReport::broken(*problem),
     };
-    Ok(Checked { layer: Some(layer), ..checked })
+    Ok(PolicyCheckReport { layer: Some(layer), ..checked })
 }
 
 /// Reads at most a byte more than a policy file may have: the reader refuses that then.
@@ -335,9 +336,9 @@ impl CheckedLayer {
     }
 }
 
-// === impl Checked ===
+// === impl PolicyCheckReport ===
 
-impl Checked {
+impl PolicyCheckReport {
     fn of(policy: &Policy) -> Self {
         Self {
             rules: policy.rules().count(),

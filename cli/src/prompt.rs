@@ -20,7 +20,7 @@ pub(super) const REMEMBER: &str = "allow everything in this rule without asking?
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum PersonsDecision {
     Yes,
     /// With the reason, which may be empty.
     No(String),
@@ -34,15 +34,15 @@ pub(super) async fn ask(
     ui: &Ui,
     question: &str,
     offers: &[v1::OfferedApproval],
-) -> io::Result<Option<Answer>> {
+) -> io::Result<Option<PersonsDecision>> {
     let lasting: String = offers.iter().map(|offer| format!(" / {}", choice(offer))).collect();
     let question = format!("{question} [y]es / [n]o / n with a reason{lasting}:");
     for _ in 0..ATTEMPTS_MAX {
         match ask_once(ui, &question, offers).await? {
-            Some(Answer::Lasting(offer)) => {
+            Some(PersonsDecision::Lasting(offer)) => {
                 ui.note(&format!("\n{}", text::lines(&offer.rule_toml)));
                 if agree(ui, REMEMBER).await? {
-                    return Ok(Some(Answer::Lasting(offer)));
+                    return Ok(Some(PersonsDecision::Lasting(offer)));
                 }
             }
             other => return Ok(other),
@@ -54,7 +54,7 @@ pub(super) async fn ask(
 /// Asks for a yes; anything else is none.
 pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
     let answer = ask_once(ui, &format!("{question} [y]es / [n]o:"), &[]).await?;
-    Ok(answer == Some(Answer::Yes))
+    Ok(answer == Some(PersonsDecision::Yes))
 }
 
 /// Asks for a line of words; none where the input ends.
@@ -91,7 +91,7 @@ async fn ask_once(
     ui: &Ui,
     question: &str,
     offers: &[v1::OfferedApproval],
-) -> io::Result<Option<Answer>> {
+) -> io::Result<Option<PersonsDecision>> {
     // What was typed before the question was seen is no decision to it.
     let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
     for _ in 0..ATTEMPTS_MAX {
@@ -116,18 +116,18 @@ fn choice(offer: &v1::OfferedApproval) -> &'static str {
 }
 
 /// Reads a decision.
-fn parse(line: &str, offers: &[v1::OfferedApproval]) -> Option<Answer> {
+fn parse(line: &str, offers: &[v1::OfferedApproval]) -> Option<PersonsDecision> {
     let line = line.trim();
     let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
     let lasting = |scope| {
         let offer = offers.iter().find(|offer| offer.scope() == scope);
-        offer.cloned().map(Answer::Lasting)
+        offer.cloned().map(PersonsDecision::Lasting)
     };
     match word.to_ascii_lowercase().as_str() {
-        "y" | "yes" if rest.trim().is_empty() => Some(Answer::Yes),
+        "y" | "yes" if rest.trim().is_empty() => Some(PersonsDecision::Yes),
         "s" | "session" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Session),
         "a" | "always" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Always),
-        "n" | "no" => Some(Answer::No(rest.trim().to_owned())),
+        "n" | "no" => Some(PersonsDecision::No(rest.trim().to_owned())),
         _ => None,
     }
 }
@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn answers_are_read_and_anything_else_is_not_a_yes() {
-        let no = |reason: &str| Some(Answer::No(reason.to_owned()));
+        let no = |reason: &str| Some(PersonsDecision::No(reason.to_owned()));
         for (line, answer) in [
-            ("y\n", Some(Answer::Yes)),
-            (" YES \r\n", Some(Answer::Yes)),
+            ("y\n", Some(PersonsDecision::Yes)),
+            (" YES \r\n", Some(PersonsDecision::Yes)),
             ("n\n", no("")),
             ("no, use the other file\n", no("use the other file")),
             ("n too broad", no("too broad")),
@@ -178,10 +178,10 @@ mod tests {
         let both = [offer(v1::ApprovalScope::Session), always[0].clone()];
         for line in ["a\n", "Always"] {
             assert_eq!(parse(line, &[]), None);
-            assert_eq!(parse(line, &always), Some(Answer::Lasting(always[0].clone())));
+            assert_eq!(parse(line, &always), Some(PersonsDecision::Lasting(always[0].clone())));
         }
         assert_eq!(parse("s", &always), None);
-        assert_eq!(parse("s", &both), Some(Answer::Lasting(both[0].clone())));
+        assert_eq!(parse("s", &both), Some(PersonsDecision::Lasting(both[0].clone())));
         assert_eq!(parse("a for this file", &both), None);
     }
 }

@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::client::Server;
+use crate::client::NamedDaemon;
 use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
 use moss_daemon::listener::{self, BindError, Guard};
-use moss_daemon::tls::{self, Identity, TlsError};
+use moss_daemon::tls::{self, TlsError, TlsIdentity};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 
 use super::error::CliError;
@@ -68,7 +68,7 @@ pub(super) struct Remote {
 impl Remote {
     /// The daemon that was named, if one was; with a credential to show, the one on the default socket:
     /// what a command does without a daemon asks nobody for it.
-    pub(super) fn server(&self, dirs: &Dirs) -> Result<Option<Server>, CliError> {
+    pub(super) fn server(&self, dirs: &Dirs) -> Result<Option<NamedDaemon>, CliError> {
         let address = match (&self.server, &self.token_file) {
             (Some(address), _) => address.clone(),
             (None, Some(_)) => Address::Unix(dirs.socket()),
@@ -92,7 +92,7 @@ impl Remote {
             (Address::Tcp(_), None) => None,
         };
         let credentials = self.credentials(&address, dirs)?;
-        Ok(Some(Server { address, credentials, tls }))
+        Ok(Some(NamedDaemon { address, credentials, tls }))
     }
 
     /// What is shown to a daemon: the files that were named; on a Unix socket otherwise the user's
@@ -147,10 +147,10 @@ impl Remote {
         RemoteTokens::load(caller, self.approver_token_file.as_deref()).map(Some)
     }
 
-    fn identity(&self) -> Result<Option<Identity>, CliError> {
+    fn identity(&self) -> Result<Option<TlsIdentity>, CliError> {
         match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => {
-                Ok(Some(Identity { certificate: certificate.clone(), key: key.clone() }))
+                Ok(Some(TlsIdentity { certificate: certificate.clone(), key: key.clone() }))
             }
             (None, None) => Ok(None),
             _ => Err(CliError::invalid("--tls-cert and --tls-key belong together")),

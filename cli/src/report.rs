@@ -11,7 +11,7 @@ use super::{effect, text, views};
 
 /// How one call ended: the object that `--json` prints.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct CallReport {
     call_id: Option<String>,
     tool: String,
     pub(super) outcome: Outcome,
@@ -27,7 +27,7 @@ pub(super) struct Report {
     conflicts: Vec<Value>,
     /// What a person is shown.
     #[serde(skip)]
-    shown: Shown,
+    shown: ReportView,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,7 +51,7 @@ struct ChangeView {
 }
 
 #[derive(Debug)]
-enum Shown {
+enum ReportView {
     /// The output; what was changed beside it.
     Output(Vec<v1::FileChange>),
     /// The effect of a dry run.
@@ -77,9 +77,9 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-// === impl Report ===
+// === impl CallReport ===
 
-impl Report {
+impl CallReport {
     /// Reports a call that ran.
     pub(super) fn of_result(result: v1::CallResult, dry_run: bool) -> Self {
         let views = result.changes.iter().map(|change| change_view(change, None)).collect();
@@ -90,9 +90,9 @@ impl Report {
             violations: Vec::new(),
         });
         let shown = match &error {
-            Some(_) => Shown::Error(None),
-            None if dry_run && !result.changes.is_empty() => Shown::Effect(result.changes),
-            None => Shown::Output(result.changes),
+            Some(_) => ReportView::Error(None),
+            None if dry_run && !result.changes.is_empty() => ReportView::Effect(result.changes),
+            None => ReportView::Output(result.changes),
         };
         Self {
             call_id: non_empty(result.call_id),
@@ -124,7 +124,7 @@ impl Report {
             history: None,
             conflicts: Vec::new(),
             error: Some(error.error),
-            shown: Shown::Error(confirmation),
+            shown: ReportView::Error(confirmation),
         }
     }
 
@@ -135,7 +135,7 @@ impl Report {
 
     /// Forgets the effect, which the person has seen already.
     pub(super) fn without_effect(mut self) -> Self {
-        if let Shown::Error(confirmation) = &mut self.shown {
+        if let ReportView::Error(confirmation) = &mut self.shown {
             confirmation.take();
         }
         self
@@ -148,7 +148,7 @@ impl Report {
             return Ok(self.outcome);
         }
         match &self.shown {
-            Shown::Output(changes) => {
+            ReportView::Output(changes) => {
                 if let Some(output) = &self.output {
                     ui.print_json(output)?;
                 }
@@ -159,13 +159,13 @@ impl Report {
                     ui.note(&dim(format!("undo it: moss history undo {number}")));
                 }
             }
-            Shown::Effect(changes) => {
+            ReportView::Effect(changes) => {
                 ui.print(&effect::changes(changes))?;
                 let digest = self.digest.as_deref().unwrap_or_default();
                 ui.print(&format!("digest: {}", text::line(digest)))?;
                 ui.note(&dim("nothing was changed"));
             }
-            Shown::Error(confirmation) => {
+            ReportView::Error(confirmation) => {
                 if let Some(confirmation) = confirmation {
                     ui.note(&effect::confirmation(confirmation));
                 }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn call_that_ran_has_output_and_changes() {
-        let report = Report::of_result(
+        let report = CallReport::of_result(
             v1::CallResult {
                 call_id: "c".into(),
                 tool: "t".into(),
@@ -245,7 +245,7 @@ mod tests {
             hint: "read it again".into(),
         };
         let result = v1::CallResult { error: Some(error), ..Default::default() };
-        let report = serde_json::to_value(Report::of_result(result, false)).unwrap();
+        let report = serde_json::to_value(CallReport::of_result(result, false)).unwrap();
         assert_eq!(report["outcome"], "failed");
         assert_eq!(
             report["error"],
@@ -260,7 +260,8 @@ mod tests {
         let asked =
             v1::Confirmation { changes: vec![change()], digest: "cd".into(), ..Default::default() };
         let error = CliError::unconfirmed("no", &asked);
-        let report = serde_json::to_value(Report::of_error("t", Some("c".into()), error)).unwrap();
+        let report =
+            serde_json::to_value(CallReport::of_error("t", Some("c".into()), error)).unwrap();
         assert_eq!(report["outcome"], "unconfirmed");
         assert_eq!(report["digest"], "cd");
         assert_eq!(report["changes"][0]["status"], "unconfirmed");

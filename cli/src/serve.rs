@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use moss_daemon::address::{Address, Host};
+use moss_daemon::address::{Address, HostPort};
 use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket};
 use moss_daemon::metrics_endpoint;
 use moss_daemon::setup::Setup;
@@ -30,7 +30,7 @@ pub(super) struct ServeArgs {
 
     /// Expose metrics for Prometheus at http://HOST:PORT/metrics, on loopback only
     #[arg(long, value_name = "HOST:PORT")]
-    metrics: Option<Host>,
+    metrics: Option<HostPort>,
 
     /// Send a span of every call to an OpenTelemetry collector, over OTLP/gRPC
     #[arg(long, value_name = "http://HOST:PORT", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use moss_daemon::address::Address;
-use moss_daemon::caller::tokens::{Token, Tokens, TokensError};
+use moss_daemon::caller::tokens::{TokenRecord, Tokens, TokensError};
 use moss_dispatch::{Outcome, Role};
 use moss_workspace::own::OwnDir;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ pub(super) fn run(command: &TokenCommand, session: &Session) -> Result<Outcome, 
     Ok(Outcome::Ok)
 }
 
-fn json(token: &Token) -> Value {
+fn json(token: &TokenRecord) -> Value {
     json!({
         "name": token.name,
         "role": Role::Caller.as_str(),
@@ -71,11 +71,11 @@ fn json(token: &Token) -> Value {
     })
 }
 
-fn described(tokens: &[Token]) -> String {
+fn described(tokens: &[TokenRecord]) -> String {
     if tokens.is_empty() {
         return "no tokens: `moss token create NAME` makes one".to_owned();
     }
-    let row = |token: &Token| {
+    let row = |token: &TokenRecord| {
         [token.name.clone(), Role::Caller.as_str().to_owned(), token.created_at.to_string()]
     };
     table::render(["NAME", "ROLE", "CREATED"], &tokens.iter().map(row).collect::<Vec<_>>())

@@ -2,17 +2,17 @@
 
 mod shown;
 
-use crate::client::{Client, Need};
+use crate::client::{Client, NeededTools};
 use crate::listed_as::{Lang, ToolForm};
 use clap::builder::PossibleValuesParser;
-use moss_catalog::{Format, View};
+use moss_catalog::{Format, ToolView};
 use moss_proto::v1;
 use moss_sdk::spec::{Annotations, Effect, Toolset};
 use serde_json::Value;
 
 use super::Session;
 use super::error::CliError;
-use super::example::{self, Sample};
+use super::example::{self, ExampleSubject};
 use super::{table, text, views};
 use moss_daemon::address::Address;
 use moss_dispatch::Outcome;
@@ -50,7 +50,7 @@ pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, C
 
 async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
     let (listed, loading) = session
-        .with_client(Need::Plugins, async |client| {
+        .with_client(NeededTools::Plugins, async |client| {
             let listed = client.tools(args.toolset.as_deref(), args.lang.into()).await?;
             Ok((listed, loading(client).await))
         })
@@ -79,7 +79,7 @@ async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> 
 /// Shows one tool with its parameters and an example call.
 async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
     let tool = session
-        .with_client(Need::Tool(name), async |client| {
+        .with_client(NeededTools::Tool(name), async |client| {
             Ok(client.tool(name, args.lang.into()).await?)
         })
         .await?;
@@ -89,8 +89,8 @@ async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome
     }
     // The files of another machine are not looked at.
     let sample = match session.global.remote.server {
-        None | Some(Address::Unix(_)) => Sample::of(&session.root()?),
-        Some(Address::Tcp(_)) => Sample::default(),
+        None | Some(Address::Unix(_)) => ExampleSubject::of(&session.root()?),
+        Some(Address::Tcp(_)) => ExampleSubject::default(),
     };
     let example = example::call(&tool, &sample);
     session.ui.print_either(
@@ -129,7 +129,7 @@ fn toolset() -> PossibleValuesParser {
 }
 
 fn render(tool: &v1::Tool, format: Format) -> Value {
-    let view = View {
+    let view = ToolView {
         name: &tool.name,
         title: &tool.title,
         description: &tool.description,

@@ -3,13 +3,13 @@
 use moss_dispatch::{Outcome, Reason};
 use moss_proto::v1;
 
-use super::confirming::{self, Answering, Reply};
+use super::confirming::{self, Answering, ConfirmAction};
 use super::error::CliError;
-use super::prompt::{self, Answer};
-use super::report::Report;
+use super::prompt::{self, PersonsDecision};
+use super::report::CallReport;
 use super::ui::Ui;
 use super::{Session, effect, text};
-use crate::client::Failure;
+use crate::client::RequestFailure;
 
 /// Most questions of one undo that are resolved.
 const QUESTIONS_MAX: usize = 32;
@@ -27,7 +27,7 @@ pub(super) struct Undoing {
 
 /// What one request of it says.
 #[derive(Debug, Clone)]
-pub(super) struct Asking {
+pub(super) struct UndoRequest {
     pub(super) confirm: v1::ConfirmMode,
     pub(super) approved_digests: Vec<String>,
     pub(super) dry_run: bool,
@@ -39,8 +39,8 @@ pub(super) async fn run(
     undoing: Undoing,
     session: &Session,
     is_alone: bool,
-    call: impl AsyncFn(Asking) -> Result<v1::CallResult, Failure>,
-) -> Report {
+    call: impl AsyncFn(UndoRequest) -> Result<v1::CallResult, RequestFailure>,
+) -> CallReport {
     let Undoing { tool, wait, dry_run } = undoing;
     let ui = &session.ui;
     let confirm = &session.global.confirm;
@@ -51,15 +51,15 @@ pub(super) async fn run(
     };
     let approved_digests = confirming::approved_digests(confirm);
     let are_given = !approved_digests.is_empty();
-    let mut asking = Asking { confirm: mode, approved_digests, dry_run };
+    let mut asking = UndoRequest { confirm: mode, approved_digests, dry_run };
     loop {
         let failure = match call(asking.clone()).await {
-            Ok(result) => return Report::of_result(result, dry_run),
+            Ok(result) => return CallReport::of_result(result, dry_run),
             Err(failure) => failure,
         };
         let is_over = are_given || asking.approved_digests.len() == QUESTIONS_MAX;
         if !failure.is(Reason::ConfirmationRequired) || is_over {
-            return Report::of_error(tool, None, failure.into());
+            return CallReport::of_error(tool, None, failure.into());
         }
         let approved = match asked(tool, &call, &failure).await {
             Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
@@ -67,7 +67,7 @@ pub(super) async fn run(
         };
         match approved {
             Ok(digest) => asking.approved_digests.push(digest),
-            Err(error) => return Report::of_error(tool, None, error),
+            Err(error) => return CallReport::of_error(tool, None, error),
         }
     }
 }
@@ -75,14 +75,14 @@ pub(super) async fn run(
 /// Returns the effect that a refusal is about; a dry run shows it where the status had no room.
 async fn asked(
     tool: &str,
-    call: &impl AsyncFn(Asking) -> Result<v1::CallResult, Failure>,
-    failure: &Failure,
-) -> Result<v1::Confirmation, Failure> {
+    call: &impl AsyncFn(UndoRequest) -> Result<v1::CallResult, RequestFailure>,
+    failure: &RequestFailure,
+) -> Result<v1::Confirmation, RequestFailure> {
     if let Some(confirmation) = &failure.confirmation {
         return Ok((**confirmation).clone());
     }
     let (confirm, approved_digests) = (v1::ConfirmMode::Unspecified, Vec::new());
-    let shown = call(Asking { confirm, approved_digests, dry_run: true }).await?;
+    let shown = call(UndoRequest { confirm, approved_digests, dry_run: true }).await?;
     let fact = |name: &str| failure.facts.get(name).cloned().unwrap_or_default();
     Ok(v1::Confirmation {
         tool: tool.to_owned(),
@@ -100,23 +100,23 @@ async fn answer(
     ui: &Ui,
     answering: Answering,
     confirmation: v1::Confirmation,
-    failure: Failure,
+    failure: RequestFailure,
 ) -> Result<String, CliError> {
     let mut error = match confirming::reply(answering, &confirmation) {
-        Reply::Approve => return Ok(confirmation.digest),
-        Reply::Deny(reason) => denied(&reason),
-        Reply::GiveUp(_) if answering == Answering::Nobody => failure.into(),
-        Reply::Wait => failure.into(),
-        Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
-        Reply::Ask => {
+        ConfirmAction::Approve => return Ok(confirmation.digest),
+        ConfirmAction::Deny(reason) => denied(&reason),
+        ConfirmAction::GiveUp(_) if answering == Answering::Nobody => failure.into(),
+        ConfirmAction::Wait => failure.into(),
+        ConfirmAction::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
+        ConfirmAction::Ask => {
             ui.note(&effect::confirmation(&confirmation));
             if effect::is_cut(&confirmation.changes) {
                 return Err(too_long(&confirmation));
             }
             return match prompt::ask(ui, "apply?", &[]).await? {
-                Some(Answer::Yes) => Ok(confirmation.digest),
-                Some(Answer::No(reason)) => Err(denied(&reason)),
-                Some(Answer::Lasting(_)) | None => Err(CliError::new(
+                Some(PersonsDecision::Yes) => Ok(confirmation.digest),
+                Some(PersonsDecision::No(reason)) => Err(denied(&reason)),
+                Some(PersonsDecision::Lasting(_)) | None => Err(CliError::new(
                     Outcome::Unconfirmed,
                     "confirmation_required",
                     "nobody decided; nothing was changed",

@@ -1,13 +1,13 @@
 //! `moss prompt`: the user's own prompt.
 
-use crate::client::{Client, Need};
+use crate::client::{Client, NeededTools};
 use moss_proto::v1;
 use serde_json::{Value, json};
 
 use super::error::CliError;
-use super::report::Report;
+use super::report::CallReport;
 use super::ui::dim;
-use super::undoing::{self, Asking, Undoing};
+use super::undoing::{self, UndoRequest, Undoing};
 use super::{Session, effect, history, table, text, views};
 use moss_dispatch::Outcome;
 
@@ -27,7 +27,7 @@ pub(super) enum PromptCommand {
     /// Undo a change
     ///
     /// A change like any other: policy decides, you are asked, and the undo has its own entry.
-    Undo(UndoArgs),
+    Undo(PromptUndoArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(super) struct HistoryArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct UndoArgs {
+pub(super) struct PromptUndoArgs {
     /// Number of the change; default: the newest
     #[arg(value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     number: Option<u64>,
@@ -62,17 +62,20 @@ pub(super) async fn run(command: PromptCommand, session: &Session) -> Result<Out
         PromptCommand::History(args) => list(&args, session).await,
         PromptCommand::Undo(args) => {
             let undone = session
-                .with_client(Need::Native, async |client| Ok(undo(&args, session, client).await))
+                .with_client(NeededTools::Native, async |client| {
+                    Ok(undo(&args, session, client).await)
+                })
                 .await;
-            let report = undone.unwrap_or_else(|error| Report::of_error(UNDO, None, error));
+            let report = undone.unwrap_or_else(|error| CallReport::of_error(UNDO, None, error));
             report.show(&session.ui)
         }
     }
 }
 
 async fn show(session: &Session) -> Result<Outcome, CliError> {
-    let prompt =
-        session.with_client(Need::Native, async |client| Ok(client.user_prompt().await?)).await?;
+    let prompt = session
+        .with_client(NeededTools::Native, async |client| Ok(client.user_prompt().await?))
+        .await?;
     let v1::GetUserPromptResponse { text, path, exists } = &prompt;
     if !session.ui.json() {
         let path = text::line(path);
@@ -91,7 +94,7 @@ async fn show(session: &Session) -> Result<Outcome, CliError> {
 
 async fn list(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliError> {
     let listed = session
-        .with_client(Need::Native, async |client| {
+        .with_client(NeededTools::Native, async |client| {
             Ok(client.user_prompt_history(args.lines).await?)
         })
         .await?;
@@ -127,9 +130,9 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
 }
 
 /// Undoes, all questions of it included.
-async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
+async fn undo(args: &PromptUndoArgs, session: &Session, client: &Client) -> CallReport {
     let undoing = Undoing { tool: UNDO, wait: args.wait, dry_run: args.dry_run };
-    let call = async |asking: Asking| {
+    let call = async |asking: UndoRequest| {
         let request = v1::UndoUserPromptRequest {
             workspace: String::new(),
             number: args.number.unwrap_or_default(),

@@ -21,7 +21,7 @@ pub(super) async fn show(
     client: &Client,
     confirmation: &v1::Confirmation,
 ) -> Result<bool, CliError> {
-    let mut screen = Screen { ui, left: screen_lines(), is_rest_wanted: !ui.interactive() };
+    let mut screen = Pager { ui, left: screen_lines(), is_rest_wanted: !ui.interactive() };
     let mut colors = diff::Colors::default();
     let mut change = None;
     let mut page_token = String::new();
@@ -77,15 +77,15 @@ fn screen_lines() -> usize {
 }
 
 /// What is shown at once.
-struct Screen<'a> {
+struct Pager<'a> {
     ui: &'a Ui,
     left: usize,
     is_rest_wanted: bool,
 }
 
-// === impl Screen ===
+// === impl Pager ===
 
-impl Screen<'_> {
+impl Pager<'_> {
     /// Shows a line; asks first where the screen is full. Returns whether to continue.
     async fn take(&mut self, line: &str) -> io::Result<bool> {
         if self.left == 0 && !self.is_rest_wanted {

@@ -17,12 +17,12 @@ pub enum Address {
     /// The path of a socket.
     Unix(PathBuf),
     /// A port of a host.
-    Tcp(Host),
+    Tcp(HostPort),
 }
 
 /// A host and a port, as somebody wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
+pub struct HostPort {
     /// A name or an address; of an IPv6 address without the brackets.
     pub name: String,
     /// The port.
@@ -58,9 +58,9 @@ impl fmt::Display for Address {
     }
 }
 
-// === impl Host ===
+// === impl HostPort ===
 
-impl Host {
+impl HostPort {
     /// Looks up every address that the host has, in bounded time.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Host {
     }
 }
 
-impl FromStr for Host {
+impl FromStr for HostPort {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -89,7 +89,7 @@ impl FromStr for Host {
     }
 }
 
-impl fmt::Display for Host {
+impl fmt::Display for HostPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, port } = self;
         if name.contains(':') { write!(f, "[{name}]:{port}") } else { write!(f, "{name}:{port}") }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn addresses_are_sockets_and_ports_of_hosts() {
-        let host = |name: &str, port| Address::Tcp(Host { name: name.to_owned(), port });
+        let host = |name: &str, port| Address::Tcp(HostPort { name: name.to_owned(), port });
         for (text, address) in [
             ("unix:/run/x.sock", Address::Unix("/run/x.sock".into())),
             ("unix:here:1", Address::Unix("here:1".into())),

@@ -22,7 +22,7 @@ pub struct Budgets {
 
 /// What one holder has of several budgets at once; given back when dropped.
 #[derive(Debug)]
-pub struct Share<const N: usize> {
+pub struct BudgetShare<const N: usize> {
     /// Each with the most that all of its holders may have.
     budgets: [(Budget, usize); N],
     bytes: usize,
@@ -74,9 +74,9 @@ impl Budgets {
     }
 }
 
-// === impl Share ===
+// === impl BudgetShare ===
 
-impl<const N: usize> Share<N> {
+impl<const N: usize> BudgetShare<N> {
     /// Makes a share of nothing yet, of budgets with the most that each has.
     pub fn new(budgets: [(Budget, usize); N]) -> Self {
         Self { budgets, bytes: 0 }
@@ -102,7 +102,7 @@ impl<const N: usize> Share<N> {
         Ok(())
     }
 
-    /// As [`Share::hold`], never refused: for what was admitted before and waited outside.
+    /// As [`BudgetShare::hold`], never refused: for what was admitted before and waited outside.
     pub fn hold_again(&mut self, bytes: usize) {
         let more = bytes.saturating_sub(self.bytes);
         self.budgets.iter().for_each(|(budget, _)| {
@@ -122,7 +122,7 @@ impl<const N: usize> Share<N> {
     }
 }
 
-impl<const N: usize> Drop for Share<N> {
+impl<const N: usize> Drop for BudgetShare<N> {
     fn drop(&mut self) {
         self.budgets.iter().for_each(|(budget, _)| budget.give_back(self.bytes));
     }
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn what_one_budget_refuses_is_held_of_none() {
         let (of_all, of_one) = (Budget::default(), Budget::default());
-        let share = || Share::new([(of_one.clone(), 60), (of_all.clone(), 100)]);
+        let share = || BudgetShare::new([(of_one.clone(), 60), (of_all.clone(), 100)]);
         let (mut first, mut second) = (share(), share());
         assert_eq!(first.hold(50), Ok(()));
         assert_eq!(second.hold(20), Err(0));
-        let mut other = Share::new([(Budget::default(), 60), (of_all.clone(), 100)]);
+        let mut other = BudgetShare::new([(Budget::default(), 60), (of_all.clone(), 100)]);
         assert_eq!(other.hold(51), Err(1));
         assert_eq!((other.budgets[0].0.held(), of_one.held(), of_all.held()), (0, 50, 50));
         assert_eq!((first.hold(10), second.hold(50)), (Ok(()), Ok(())));
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn what_was_admitted_is_held_again_beyond_the_bound() {
         let budget = Budget::default();
-        let share = || Share::new([(budget.clone(), 100)]);
+        let share = || BudgetShare::new([(budget.clone(), 100)]);
         let (mut waits, mut runs) = (share(), share());
         waits.hold(80).unwrap();
         waits.hold(0).unwrap();

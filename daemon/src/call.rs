@@ -27,20 +27,20 @@ use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 use self::host::CallHost;
-use self::stop::Stop;
+use self::stop::EffectStop;
 use crate::permits::Permit;
 use crate::state::{Daemon, WorkspaceState};
-use moss_catalog::{Catalog, Entry, Runner};
+use moss_catalog::{Catalog, CatalogEntry, Runner};
 use moss_dispatch::PluginChange;
 use moss_dispatch::{
-    Call, CallError, CallOutcome, Dispatcher, Event, Events, Running, UnknownTool, Work,
+    Call, CallError, CallOutcome, Dispatcher, Event, Events, RunningCall, UnknownTool, Work,
     blocking::blocking, poll_caught,
 };
 use moss_workspace::UndoTarget;
 
 /// What every part of a call may look at.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct CallScope {
     daemon: Arc<Daemon>,
     call: Call,
     workspace: Arc<WorkspaceState>,
@@ -53,16 +53,16 @@ pub(crate) struct Scope {
     /// The call that made this one, where a plugin did.
     behalf: Option<Behalf>,
     /// What is not written of it yet.
-    held: record::Held,
+    held: record::DeferredRecords,
     /// What it came with, in memory.
-    weight: weight::Held,
+    weight: weight::CallWeight,
 }
 
 impl Dispatcher for Daemon {
-    fn start(self: Arc<Self>, call: Call, events: Events) -> Running {
+    fn start(self: Arc<Self>, call: Call, events: Events) -> RunningCall {
         let (cancel, tasks) = (self.stopping.child_token(), self.tasks.clone());
         let run = begin(self, call, events, cancel.clone());
-        Running::new(Box::pin(tasks.track_future(run)), cancel)
+        RunningCall::new(Box::pin(tasks.track_future(run)), cancel)
     }
 }
 
@@ -78,7 +78,7 @@ async fn begin(
         return Err(CallError::Cancelled);
     }
     let workspace = daemon.workspace(&call.workspace)?;
-    let weight = weight::Held::new(&daemon, call.caller.role(), &call.work);
+    let weight = weight::CallWeight::new(&daemon, call.caller.role(), &call.work);
     if let Work::Tool { name, .. } = &call.work
         && weight.admitted().is_ok()
     {
@@ -89,8 +89,8 @@ async fn begin(
     }
     let catalog = workspace.installed.catalog.load_full();
     let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-    let (behalf, held) = (None, record::Held::default());
-    execute(Arc::new(Scope {
+    let (behalf, held) = (None, record::DeferredRecords::default());
+    execute(Arc::new(CallScope {
         daemon,
         call,
         workspace,
@@ -107,7 +107,7 @@ async fn begin(
 }
 
 /// Runs a call and records it, whatever becomes of it.
-async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
+async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
     let started = Instant::now();
     record::started(&scope).await?;
     scope.events.send(Event::Started { call_id: scope.call_id.clone() }).await;
@@ -174,7 +174,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
 
 /// As [`attempt`]; a panic in a tool ends its call alone, which is then recorded like any other.
 async fn attempt_caught(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
     let mut attempt = Box::pin(attempt(scope, effects));
@@ -182,8 +182,8 @@ async fn attempt_caught(
 }
 
 /// What a call is about to do, found and decided about.
-enum Ready<'a> {
-    Tool(&'a Arc<Entry>, Value),
+enum PreparedWork<'a> {
+    Tool(&'a Arc<CatalogEntry>, Value),
     Undo(&'a UndoTarget),
     UndoUserPrompt(Option<u64>),
     ChangePlugins(&'a PluginChange),
@@ -191,7 +191,7 @@ enum Ready<'a> {
 
 /// A tool that ran gives its own result; a call that could not run gives an error.
 async fn attempt(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
     scope.weight.admitted().map_err(CallError::TooMuch)?;
@@ -199,18 +199,21 @@ async fn attempt(
     scope.take_place().await?;
     match carry_out(scope, effects, ready).await {
         Ok(output) => Ok(Ok(output)),
-        Err(Stop::Tool(error)) => Ok(Err(error)),
-        Err(Stop::Call(error)) => Err(error),
+        Err(EffectStop::Tool(error)) => Ok(Err(error)),
+        Err(EffectStop::Call(error)) => Err(error),
     }
 }
 
 /// Finds what is called, binds its arguments, decides about the call as such. What has no tool shows
 /// what it would do before anything else is decided.
-async fn ready<'a>(scope: &'a Arc<Scope>, effects: &Effects) -> Result<Ready<'a>, CallError> {
+async fn ready<'a>(
+    scope: &'a Arc<CallScope>,
+    effects: &Effects,
+) -> Result<PreparedWork<'a>, CallError> {
     let (name, arguments) = match &scope.call.work {
-        Work::Undo(target) => return Ok(Ready::Undo(target)),
-        Work::UndoUserPrompt { number } => return Ok(Ready::UndoUserPrompt(*number)),
-        Work::ChangePlugins(change) => return Ok(Ready::ChangePlugins(change)),
+        Work::Undo(target) => return Ok(PreparedWork::Undo(target)),
+        Work::UndoUserPrompt { number } => return Ok(PreparedWork::UndoUserPrompt(*number)),
+        Work::ChangePlugins(change) => return Ok(PreparedWork::ChangePlugins(change)),
         Work::Tool { name, arguments } => (name, arguments),
     };
     let entry = scope.catalog.entry(name).map_err(|unknown| {
@@ -222,32 +225,34 @@ async fn ready<'a>(scope: &'a Arc<Scope>, effects: &Effects) -> Result<Ready<'a>
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;
     let arguments = holding::bind(scope, entry, arguments).await?;
     effects.permit_call(entry, &arguments).await?;
-    Ok(Ready::Tool(entry, arguments))
+    Ok(PreparedWork::Tool(entry, arguments))
 }
 
 /// Returns the JSON text of what comes of a call.
 async fn carry_out(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
-    ready: Ready<'_>,
-) -> Result<String, Stop> {
+    ready: PreparedWork<'_>,
+) -> Result<String, EffectStop> {
     match ready {
-        Ready::Tool(entry, arguments) => {
+        PreparedWork::Tool(entry, arguments) => {
             let output = run(scope, effects, entry, arguments).await;
             let output = output.map_err(|error| effects.meant_by(error))?;
             let bytes_max = scope.daemon.config().calls.output_bytes_max;
             Ok(holding::check_output(scope, entry, output, bytes_max).await?)
         }
-        Ready::Undo(target) => Ok(effects.undo(target.clone()).await?.to_string()),
-        Ready::UndoUserPrompt(number) => Ok(effects.undo_user_prompt(number).await?.to_string()),
-        Ready::ChangePlugins(change) => effects.change_list(change.clone()).await,
+        PreparedWork::Undo(target) => Ok(effects.undo(target.clone()).await?.to_string()),
+        PreparedWork::UndoUserPrompt(number) => {
+            Ok(effects.undo_user_prompt(number).await?.to_string())
+        }
+        PreparedWork::ChangePlugins(change) => effects.change_list(change.clone()).await,
     }
 }
 
 async fn run(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
-    entry: &Entry,
+    entry: &CatalogEntry,
     arguments: Value,
 ) -> Result<Value, ToolError> {
     match &entry.runner {
@@ -259,9 +264,9 @@ async fn run(
     }
 }
 
-// === impl Scope ===
+// === impl CallScope ===
 
-impl Scope {
+impl CallScope {
     /// Whether it runs, directly or not, for a call of this plugin.
     fn is_for(&self, plugin: &str) -> bool {
         self.behalf.iter().flat_map(Behalf::plugins).any(|name| name == plugin)

@@ -18,7 +18,7 @@ use moss_workspace::{
 use rustix::fs::Mode;
 use subtle::ConstantTimeEq as _;
 
-use self::tokens::{Token, Tokens};
+use self::tokens::{TokenRecord, Tokens};
 
 /// Largest credential file, in bytes.
 const TOKEN_BYTES_MAX: u64 = 4096;
@@ -41,8 +41,8 @@ pub struct RemoteTokens(Credentials);
 
 /// A named token that was shown, and those among which it must still be.
 #[derive(Debug)]
-struct Shown {
-    token: Token,
+struct PresentedToken {
+    token: TokenRecord,
     tokens: Arc<Tokens>,
 }
 
@@ -55,9 +55,9 @@ pub struct Access {
     is_open: bool,
 }
 
-// === impl Shown ===
+// === impl PresentedToken ===
 
-impl Standing for Shown {
+impl Standing for PresentedToken {
     fn is_revoked(&self) -> bool {
         !self.tokens.has(&self.token)
     }
@@ -136,7 +136,7 @@ impl RemoteTokens {
     }
 
     /// The named token whose secret is among them, if one is: revoking it would shut nobody out.
-    pub fn named_in(&self, tokens: &Tokens) -> Option<Token> {
+    pub fn named_in(&self, tokens: &Tokens) -> Option<TokenRecord> {
         let Credentials { caller, approver } = &self.0;
         [caller, approver].into_iter().find_map(|secret| tokens.find(secret))
     }
@@ -210,7 +210,7 @@ impl Access {
             let tokens = self.tokens.as_ref()?;
             let token = tokens.find(secret)?;
             let name = token.name.clone();
-            let standing = Shown { token, tokens: Arc::clone(tokens) };
+            let standing = PresentedToken { token, tokens: Arc::clone(tokens) };
             Some(Caller::named(Role::Caller, name, Arc::new(standing)))
         })
     }

@@ -157,7 +157,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::tls::{self, Identity};
+    use crate::tls::{self, TlsIdentity};
 
     #[test]
     fn what_is_made_is_private_and_fits_together() {
@@ -165,7 +165,7 @@ mod tests {
         let directory = temp.path().join("new");
         let hosts = ["build.example".to_owned(), "10.0.0.7".to_owned()];
         let made = make(&directory, &hosts, DAYS_DEFAULT).unwrap();
-        let identity = |(certificate, key): (PathBuf, PathBuf)| Identity { certificate, key };
+        let identity = |(certificate, key): (PathBuf, PathBuf)| TlsIdentity { certificate, key };
         let (server, client) = (identity(made.server.clone()), identity(made.client.clone()));
         tls::server(&server, Some(&made.authority)).unwrap();
         tls::client(&made.authority, Some(&client)).unwrap();
@@ -175,7 +175,7 @@ mod tests {
             let mode = entry.metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{:?}", entry.path());
         }
-        let crossed = Identity { certificate: made.server.0, key: made.client.1 };
+        let crossed = TlsIdentity { certificate: made.server.0, key: made.client.1 };
         assert!(matches!(tls::server(&crossed, None), Err(tls::TlsError::OtherKey { .. })));
     }
 

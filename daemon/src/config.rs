@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::permits::DEPTH_MAX;
-use moss_network::Bounds;
+use moss_network::RequestBounds;
 use moss_plugins::{Maximum, Settings};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -20,20 +20,20 @@ const DEFAULT: &str = include_str!("../config/default.toml");
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config/default.toml is the documentation of every value")]
 pub struct Config {
-    pub calls: Calls,
-    pub confirmations: Confirmations,
-    pub approvals: Answers,
-    pub sessions: Sessions,
-    pub editors: Editors,
-    pub files: Files,
-    pub history: History,
-    pub journal: Journal,
-    pub plugins: Plugins,
-    pub plugin_maximum: PluginMaximum,
-    pub network: Network,
-    pub user_prompt: UserPrompt,
-    pub grpc: Grpc,
-    pub shutdown: Shutdown,
+    pub calls: CallsConfig,
+    pub confirmations: ConfirmationsConfig,
+    pub approvals: AnswersConfig,
+    pub sessions: SessionsConfig,
+    pub editors: EditorsConfig,
+    pub files: FilesConfig,
+    pub history: HistoryConfig,
+    pub journal: JournalConfig,
+    pub plugins: PluginsConfig,
+    pub plugin_maximum: PluginMaximumConfig,
+    pub network: NetworkConfig,
+    pub user_prompt: UserPromptConfig,
+    pub grpc: GrpcConfig,
+    pub shutdown: ShutdownConfig,
 }
 
 macro_rules! section {
@@ -46,7 +46,7 @@ macro_rules! section {
     };
 }
 
-section!(Calls {
+section!(CallsConfig {
     running_max: usize,
     queued_max: usize,
     caller_bytes_max: usize,
@@ -55,7 +55,7 @@ section!(Calls {
     diff_bytes_max: usize,
     events_max: usize,
 });
-section!(Confirmations {
+section!(ConfirmationsConfig {
     expiry_ms: u64,
     pending_max: usize,
     caller_pending_max: usize,
@@ -63,15 +63,15 @@ section!(Confirmations {
     bytes_max: usize,
     caller_bytes_max: usize,
 });
-section!(Answers {
+section!(AnswersConfig {
     session: bool,
     always: bool,
     session_hours: u64,
     always_days: u64,
     approvals_max: usize,
 });
-section!(Sessions { sessions_max: usize, files_max: usize, bytes_max: usize });
-section!(Editors {
+section!(SessionsConfig { sessions_max: usize, files_max: usize, bytes_max: usize });
+section!(EditorsConfig {
     attached_max: usize,
     buffers_max: usize,
     unsaved_bytes_max: usize,
@@ -80,16 +80,16 @@ section!(Editors {
     response_ms: u64,
     clarify_ms: u64,
 });
-section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
-section!(History { bytes_max: u64, days_max: u64 });
-section!(Journal {
+section!(FilesConfig { edit_bytes_max: u64, read_bytes_max: u64 });
+section!(HistoryConfig { bytes_max: u64, days_max: u64 });
+section!(JournalConfig {
     bytes_max: u64,
     days_max: u64,
     refusals_burst: u32,
     refusals_per_second: u32,
     refusals_folded_ms: u64,
 });
-section!(Plugins {
+section!(PluginsConfig {
     component_bytes_max: u64,
     plugins_max: usize,
     unpinned: bool,
@@ -99,7 +99,7 @@ section!(Plugins {
     compile_memory_bytes: u64,
     cache_bytes_max: u64,
 });
-section!(PluginMaximum {
+section!(PluginMaximumConfig {
     files: Vec<String>,
     http: Vec<String>,
     env: Vec<String>,
@@ -110,15 +110,15 @@ section!(PluginMaximum {
     memory_bytes: usize,
     output_bytes: usize,
 });
-section!(Network {
+section!(NetworkConfig {
     connect_ms: u64,
     head_ms: u64,
     read_timeout_ms: u64,
     request_bytes_max: u64,
     response_bytes_max: u64,
 });
-section!(UserPrompt { bytes_max: usize });
-section!(Grpc {
+section!(UserPromptConfig { bytes_max: usize });
+section!(GrpcConfig {
     request_bytes_max: usize,
     request_idle_ms: u64,
     request_total_ms: u64,
@@ -133,7 +133,7 @@ section!(Grpc {
     keepalive_timeout_ms: u64,
     header_bytes_max: u32,
 });
-section!(Shutdown { grace_ms: u64 });
+section!(ShutdownConfig { grace_ms: u64 });
 
 /// A configuration file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -162,19 +162,19 @@ pub enum ConfigError {
 
 /// A configuration file as it was read.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct ConfigSource<'a> {
     /// Its name, for errors.
     pub file: &'a Path,
     /// Its text.
     pub text: &'a str,
 }
 
-// === impl Network ===
+// === impl NetworkConfig ===
 
-impl Network {
+impl NetworkConfig {
     /// How long a request of moss's own may take and how much it may carry.
-    pub fn bounds(&self) -> Bounds {
-        Bounds {
+    pub fn bounds(&self) -> RequestBounds {
+        RequestBounds {
             connect: Duration::from_millis(self.connect_ms),
             head: Duration::from_millis(self.head_ms),
             silence: Duration::from_millis(self.read_timeout_ms),
@@ -189,7 +189,7 @@ impl Network {
 impl Config {
     /// What it says of plugins.
     pub fn plugin_settings(&self) -> Settings {
-        let Plugins {
+        let PluginsConfig {
             component_bytes_max,
             plugins_max,
             unpinned,
@@ -235,11 +235,11 @@ impl Config {
     ///
     /// Where a file is not TOML, or has a key or a type that there is not, with line and column.
     pub fn resolve(
-        user: Option<Source<'_>>,
-        admin: Option<Source<'_>>,
+        user: Option<ConfigSource<'_>>,
+        admin: Option<ConfigSource<'_>>,
     ) -> Result<Self, ConfigError> {
         let mut table: Table = DEFAULT.parse().expect("a test reads the compiled-in file");
-        for (source, take) in [(user, Take::Replace), (admin, Take::Bound)] {
+        for (source, take) in [(user, Override::Replace), (admin, Override::Bound)] {
             if let Some(source) = source {
                 file::merge(&mut table, source, take)?;
             }
@@ -250,7 +250,7 @@ impl Config {
 
 /// What a file's value does to the one that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Take {
+enum Override {
     /// It replaces the previous value.
     Replace,
     /// It is an upper bound; of switches, `false` is the lower; of lists, what both have.
@@ -329,8 +329,8 @@ impl Config {
 mod tests {
     use super::*;
 
-    fn source(text: &str) -> Option<Source<'_>> {
-        Some(Source { file: Path::new("config.toml"), text })
+    fn source(text: &str) -> Option<ConfigSource<'_>> {
+        Some(ConfigSource { file: Path::new("config.toml"), text })
     }
 
     #[test]

@@ -12,13 +12,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use moss_dispatch::{
     Offer, TooManyConfirmations,
-    confirmation::{Confirmation, Question, State},
+    confirmation::{Confirmation, ConfirmationState, Question},
 };
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
 
-pub use self::limits::Limits;
-pub use self::watch::{Scope, Watch};
+pub use self::limits::ConfirmationLimits;
+pub use self::watch::{ConfirmationWatch, WatchScope};
 
 /// Answered questions that are remembered, so that a late decision is refused with the reason.
 const ANSWERED_MAX: usize = 256;
@@ -27,10 +27,10 @@ const LAG_MAX: usize = 32;
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConfirmationDecision {
     /// Let exactly this happen.
     Approve,
-    /// As [`Verdict::Approve`], by somebody who knows the effect by its digest, shown or not.
+    /// As [`ConfirmationDecision::Approve`], by somebody who knows the effect by its digest, shown or not.
     ApproveByDigest,
     /// Let this happen, and remember the decision as the offer with this digest says.
     Remember(ContentHash),
@@ -40,7 +40,7 @@ pub enum Verdict {
 
 /// How waiting for a decision ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum WaitOutcome {
     /// It may happen.
     Approved,
     /// It may not, and why.
@@ -83,54 +83,54 @@ pub enum ResolveError {
 /// The questions of a daemon.
 #[derive(Debug)]
 pub struct Confirmations {
-    inner: Mutex<Inner>,
+    inner: Mutex<ConfirmationsState>,
     changes: broadcast::Sender<Arc<Confirmation>>,
-    limits: Limits,
+    limits: ConfirmationLimits,
     expiry: Duration,
 }
 
 /// A question that waits, as the registry holds it.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingQuestion {
     confirmation: Arc<Confirmation>,
-    sender: oneshot::Sender<Answer>,
+    sender: oneshot::Sender<WaitOutcome>,
     /// How much of all that it is about an approver was shown.
     shown_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    pending: Vec<Waiting>,
+struct ConfirmationsState {
+    pending: Vec<WaitingQuestion>,
     /// The newest questions that are over: id and what became of them.
     answered: VecDeque<(String, &'static str)>,
-    watchers: Vec<Scope>,
+    watchers: Vec<WatchScope>,
 }
 
 /// A question that nobody can answer any more, whose caller does not know the decision yet.
 /// Dropping it leaves the caller without one.
 #[derive(Debug)]
-pub struct Taken {
+pub struct SettledConfirmation {
     /// The question as it was resolved.
     pub confirmation: Arc<Confirmation>,
     /// What is to be remembered of it.
     pub remember: Option<Offer>,
-    answer: Answer,
-    sender: oneshot::Sender<Answer>,
+    answer: WaitOutcome,
+    sender: oneshot::Sender<WaitOutcome>,
 }
 
 /// A question that waits. Dropping it withdraws the question.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingConfirmation {
     confirmations: Arc<Confirmations>,
     confirmation: Arc<Confirmation>,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<WaitOutcome>,
 }
 
 // === impl Confirmations ===
 
 impl Confirmations {
     /// Makes an empty registry.
-    pub fn new(limits: Limits, expiry: Duration) -> Self {
+    pub fn new(limits: ConfirmationLimits, expiry: Duration) -> Self {
         let (changes, _) = broadcast::channel(LAG_MAX);
         Self { inner: Mutex::default(), changes, limits, expiry }
     }
@@ -140,25 +140,28 @@ impl Confirmations {
     /// # Errors
     ///
     /// Where too many questions wait already, or they hold too much memory.
-    pub fn ask(self: &Arc<Self>, question: Question) -> Result<Pending, TooManyConfirmations> {
+    pub fn ask(
+        self: &Arc<Self>,
+        question: Question,
+    ) -> Result<PendingConfirmation, TooManyConfirmations> {
         let created_at = Timestamp::now();
         let confirmation = Arc::new(Confirmation {
             id: crate::ids::random(),
             question,
             created_at,
             expires_at: created_at + self.expiry,
-            state: State::Pending,
+            state: ConfirmationState::Pending,
         });
         let (sender, answer) = oneshot::channel();
         let mut inner = self.lock();
         let waiting = inner.pending.iter().map(|waiting| &waiting.confirmation.question);
         self.limits.admit(&confirmation.question, waiting)?;
         let waiting = Arc::clone(&confirmation);
-        inner.pending.push(Waiting { confirmation: waiting, sender, shown_bytes: 0 });
+        inner.pending.push(WaitingQuestion { confirmation: waiting, sender, shown_bytes: 0 });
         // Sent under the lock, so that a watcher sees changes in the order in which they happen.
         let _ = self.changes.send(Arc::clone(&confirmation));
         drop(inner);
-        Ok(Pending { confirmations: Arc::clone(self), confirmation, answer })
+        Ok(PendingConfirmation { confirmations: Arc::clone(self), confirmation, answer })
     }
 
     /// Answers, once.
@@ -170,9 +173,9 @@ impl Confirmations {
         &self,
         id: &str,
         digest: ContentHash,
-        verdict: Verdict,
+        verdict: ConfirmationDecision,
     ) -> Result<Arc<Confirmation>, ResolveError> {
-        self.take(id, digest, verdict).map(Taken::deliver)
+        self.take(id, digest, verdict).map(SettledConfirmation::deliver)
     }
 
     /// Answers, once; the caller hears of it when the decision is delivered.
@@ -185,32 +188,36 @@ impl Confirmations {
         &self,
         id: &str,
         digest: ContentHash,
-        verdict: Verdict,
-    ) -> Result<Taken, ResolveError> {
+        verdict: ConfirmationDecision,
+    ) -> Result<SettledConfirmation, ResolveError> {
         let mut inner = self.lock();
         let index = inner.find(id)?;
-        let Waiting { confirmation, shown_bytes, .. } = &inner.pending[index];
+        let WaitingQuestion { confirmation, shown_bytes, .. } = &inner.pending[index];
         let question = &confirmation.question;
         if digest != question.digest {
             return Err(ResolveError::OtherDigest(id.to_owned()));
         }
         let (state, answer, remember) = match verdict {
-            Verdict::Approve if question.is_cut() && *shown_bytes < question.text_bytes() => {
+            ConfirmationDecision::Approve
+                if question.is_cut() && *shown_bytes < question.text_bytes() =>
+            {
                 return Err(ResolveError::NotShown(id.to_owned()));
             }
-            Verdict::Approve | Verdict::ApproveByDigest => {
-                (State::Approved, Answer::Approved, None)
+            ConfirmationDecision::Approve | ConfirmationDecision::ApproveByDigest => {
+                (ConfirmationState::Approved, WaitOutcome::Approved, None)
             }
-            Verdict::Deny(reason) => (State::Denied(reason.clone()), Answer::Denied(reason), None),
-            Verdict::Remember(offered) => {
+            ConfirmationDecision::Deny(reason) => {
+                (ConfirmationState::Denied(reason.clone()), WaitOutcome::Denied(reason), None)
+            }
+            ConfirmationDecision::Remember(offered) => {
                 let offer = question.offers.iter().find(|offer| offer.digest == offered).cloned();
                 let offer = offer.ok_or_else(|| ResolveError::NotOffered(id.to_owned()))?;
-                (State::Approved, Answer::Approved, Some(offer))
+                (ConfirmationState::Approved, WaitOutcome::Approved, Some(offer))
             }
         };
         let (confirmation, sender) = inner.close(index, state);
         let _ = self.changes.send(Arc::clone(&confirmation));
-        Ok(Taken { confirmation, remember, answer, sender })
+        Ok(SettledConfirmation { confirmation, remember, answer, sender })
     }
 
     /// Returns the questions that wait, oldest first.
@@ -219,7 +226,7 @@ impl Confirmations {
     }
 
     /// Ends a question; `false` where it was over.
-    fn end(&self, id: &str, state: State) -> bool {
+    fn end(&self, id: &str, state: ConfirmationState) -> bool {
         let mut inner = self.lock();
         let Ok(index) = inner.find(id) else { return false };
         let (confirmation, _) = inner.close(index, state);
@@ -227,14 +234,14 @@ impl Confirmations {
         true
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ConfirmationsState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-// === impl Inner ===
+// === impl ConfirmationsState ===
 
-impl Inner {
+impl ConfirmationsState {
     /// Finds a question that waits.
     fn find(&self, id: &str) -> Result<usize, ResolveError> {
         let found = self.pending.iter().position(|waiting| waiting.confirmation.id == id);
@@ -248,9 +255,9 @@ impl Inner {
     fn close(
         &mut self,
         index: usize,
-        state: State,
-    ) -> (Arc<Confirmation>, oneshot::Sender<Answer>) {
-        let Waiting { confirmation: asked, sender, .. } = self.pending.remove(index);
+        state: ConfirmationState,
+    ) -> (Arc<Confirmation>, oneshot::Sender<WaitOutcome>) {
+        let WaitingQuestion { confirmation: asked, sender, .. } = self.pending.remove(index);
         self.answered.push_back((asked.id.clone(), state.as_str()));
         if self.answered.len() > ANSWERED_MAX {
             self.answered.pop_front();
@@ -262,9 +269,9 @@ impl Inner {
     }
 }
 
-// === impl Taken ===
+// === impl SettledConfirmation ===
 
-impl Taken {
+impl SettledConfirmation {
     /// Reports the caller. One that is gone in this instant has withdrawn the question.
     pub fn deliver(self) -> Arc<Confirmation> {
         let _ = self.sender.send(self.answer);
@@ -272,31 +279,31 @@ impl Taken {
     }
 }
 
-// === impl Pending ===
+// === impl PendingConfirmation ===
 
-impl Pending {
+impl PendingConfirmation {
     /// What is asked, as watchers see it.
     pub fn confirmation(&self) -> &Arc<Confirmation> {
         &self.confirmation
     }
 
     /// Waits for the decision or the expiry.
-    pub async fn answer(mut self) -> Answer {
+    pub async fn answer(mut self) -> WaitOutcome {
         let expiry = self.confirmations.expiry;
         match tokio::time::timeout(expiry, &mut self.answer).await {
-            Ok(answer) => answer.unwrap_or(Answer::Expired),
-            Err(_) if self.confirmations.end(&self.confirmation.id, State::Expired) => {
-                Answer::Expired
+            Ok(answer) => answer.unwrap_or(WaitOutcome::Expired),
+            Err(_) if self.confirmations.end(&self.confirmation.id, ConfirmationState::Expired) => {
+                WaitOutcome::Expired
             }
             // A decision came before the expiry and counts, also while it is being stored.
-            Err(_) => (&mut self.answer).await.unwrap_or(Answer::Expired),
+            Err(_) => (&mut self.answer).await.unwrap_or(WaitOutcome::Expired),
         }
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingConfirmation {
     fn drop(&mut self) {
-        let _ = self.confirmations.end(&self.confirmation.id, State::Withdrawn);
+        let _ = self.confirmations.end(&self.confirmation.id, ConfirmationState::Withdrawn);
     }
 }
 

@@ -16,10 +16,10 @@ use moss_sdk::editor::Diagnostic;
 use moss_workspace::Buffers;
 use tokio::sync::mpsc;
 
-use self::attached::Attached;
-pub use self::attached::{Buffer, Capability, Held, Hello, View};
+use self::attached::AttachedEditor;
+pub use self::attached::{Buffer, BufferState, EditorCapability, EditorView, Hello};
 use self::question::Questions;
-pub use self::question::{Answer, NoAnswer, Place, Question, QuestionEnd, Whom};
+pub use self::question::{EditorLocation, EditorQuestion, EditorReply, NoReply, QuestionEnd, Whom};
 use crate::config;
 
 /// Messages to an editor that wait for the transport; one that takes no more is not asked.
@@ -31,18 +31,18 @@ pub struct EditorId(u64);
 
 /// The attached editors of a workspace.
 #[derive(Debug)]
-pub struct Editors {
-    limits: config::Editors,
-    inner: Mutex<Inner>,
+pub struct EditorRegistry {
+    limits: config::EditorsConfig,
+    inner: Mutex<EditorsState>,
     /// How many buffers are not saved, over all editors: reads look here first.
     unsaved: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct EditorsState {
     /// Rises with everything that is reported: what is greater is newer.
     clock: u64,
-    attached: BTreeMap<EditorId, Attached>,
+    attached: BTreeMap<EditorId, AttachedEditor>,
     questions: Questions,
 }
 
@@ -54,7 +54,7 @@ pub enum ToEditor {
         /// Names it.
         id: String,
         /// The question.
-        question: Arc<Question>,
+        question: Arc<EditorQuestion>,
         /// How long an answer is waited for.
         timeout: std::time::Duration,
     },
@@ -72,13 +72,13 @@ pub enum ToEditor {
 /// An editor's side of its attachment. Dropping it detaches the editor.
 #[derive(Debug)]
 pub struct Attachment {
-    editors: Arc<Editors>,
+    editors: Arc<EditorRegistry>,
     id: EditorId,
 }
 
 /// A message of an editor that cannot be used. Everything is as before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum EditorRefusal {
     /// Too many editors.
     #[error("{0} editors are attached already (editors.attached_max)")]
     TooManyEditors(usize),
@@ -135,16 +135,16 @@ pub struct Active {
     /// What it calls itself.
     pub name: String,
     /// Where the person is.
-    pub view: Option<View>,
+    pub view: Option<EditorView>,
     /// What is said of the file that has the focus.
     pub diagnostics: Vec<Diagnostic>,
     /// The open files, by path.
-    pub open: Vec<Open>,
+    pub open: Vec<EditorFile>,
 }
 
 /// A file that is open in an editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
+pub struct EditorFile {
     /// The path that the editor knows it by.
     pub path: RelPath,
     /// Its real path.
@@ -166,11 +166,11 @@ pub struct Overview {
     pub unsaved: usize,
 }
 
-// === impl Editors ===
+// === impl EditorRegistry ===
 
-impl Editors {
+impl EditorRegistry {
     /// Makes a registry without editors.
-    pub fn new(limits: config::Editors) -> Arc<Self> {
+    pub fn new(limits: config::EditorsConfig) -> Arc<Self> {
         Arc::new(Self { limits, inner: Mutex::default(), unsaved: AtomicUsize::new(0) })
     }
 
@@ -182,21 +182,21 @@ impl Editors {
     pub fn attach(
         self: &Arc<Self>,
         hello: Hello,
-    ) -> Result<(Attachment, mpsc::Receiver<ToEditor>), Refusal> {
+    ) -> Result<(Attachment, mpsc::Receiver<ToEditor>), EditorRefusal> {
         let (sender, receiver) = mpsc::channel(OUTGOING_MAX);
         let mut inner = self.lock();
-        let same = |attached: &Attached| {
+        let same = |attached: &AttachedEditor| {
             hello.instance.is_some() && attached.hello.instance == hello.instance
         };
         let before = inner.attached.iter().find(|(_, attached)| same(attached)).map(|(id, _)| *id);
         if before.is_none() && inner.attached.len() >= self.limits.attached_max {
-            return Err(Refusal::TooManyEditors(self.limits.attached_max));
+            return Err(EditorRefusal::TooManyEditors(self.limits.attached_max));
         }
         if let Some(gone) = before.and_then(|id| self.remove(&mut inner, id)) {
             gone.tell(ToEditor::Replaced);
         }
         let id = EditorId(inner.tick());
-        inner.attached.insert(id, Attached::new(hello, sender, id.0));
+        inner.attached.insert(id, AttachedEditor::new(hello, sender, id.0));
         drop(inner);
         Ok((Attachment { editors: Arc::clone(self), id }, receiver))
     }
@@ -221,7 +221,7 @@ impl Editors {
             .collect();
         held.sort_by_key(|(.., buffer)| buffer.told_at);
         let (editor, attached, buffer) = held.pop()?;
-        let Held::Text(text) = buffer.held.clone() else { return None };
+        let BufferState::Text(text) = buffer.held.clone() else { return None };
         let other = held.iter().find(|(.., other)| other.held != buffer.held);
         Some(Unsaved {
             text,
@@ -229,7 +229,7 @@ impl Editors {
             path: buffer.path.clone(),
             editor,
             name: attached.hello.name.clone(),
-            takes_edits: attached.can(Capability::ApplyEdit),
+            takes_edits: attached.can(EditorCapability::ApplyEdit),
             contested_by: other.map(|(_, other, _)| other.hello.name.clone()),
         })
     }
@@ -246,23 +246,23 @@ impl Editors {
 
     /// Lists the attached editors, in the order of their attachment.
     pub fn overview(&self) -> Vec<Overview> {
-        self.lock().attached.values().map(Attached::overview).collect()
+        self.lock().attached.values().map(AttachedEditor::overview).collect()
     }
 
     /// Removes an editor. Callers that wait for it alone learn that it is gone.
-    fn remove(&self, inner: &mut Inner, id: EditorId) -> Option<Attached> {
+    fn remove(&self, inner: &mut EditorsState, id: EditorId) -> Option<AttachedEditor> {
         let attached = inner.attached.remove(&id)?;
         self.unsaved.fetch_sub(attached.unsaved_count(), Ordering::AcqRel);
         inner.questions.leave(id);
         Some(attached)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, EditorsState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Buffers for Editors {
+impl Buffers for EditorRegistry {
     fn unsaved(&self, real: &RelPath) -> Option<Arc<str>> {
         self.unsaved_buffer(real).map(|unsaved| unsaved.text)
     }
@@ -273,9 +273,9 @@ impl Buffers for Editors {
     }
 }
 
-// === impl Inner ===
+// === impl EditorsState ===
 
-impl Inner {
+impl EditorsState {
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
@@ -291,7 +291,7 @@ impl Attachment {
     }
 
     /// Takes where the person is; none where no file of the workspace has the focus.
-    pub fn look(&self, view: Option<View>) {
+    pub fn look(&self, view: Option<EditorView>) {
         self.with(|attached, _, now| {
             attached.view = view;
             attached.looked_at = now;
@@ -303,7 +303,7 @@ impl Attachment {
     /// # Errors
     ///
     /// `OldVersion`, which changes nothing; `TooManyBuffers`, `TooMuchUnsaved`.
-    pub fn hold(&self, buffer: Buffer) -> Result<(), Refusal> {
+    pub fn hold(&self, buffer: Buffer) -> Result<(), EditorRefusal> {
         self.with(|attached, limits, now| attached.hold(Buffer { told_at: now, ..buffer }, limits))
             .unwrap_or(Ok(()))
     }
@@ -323,7 +323,7 @@ impl Attachment {
     /// # Errors
     ///
     /// `TooManyDiagnostics`.
-    pub fn diagnose(&self, path: RelPath, said: Vec<Diagnostic>) -> Result<(), Refusal> {
+    pub fn diagnose(&self, path: RelPath, said: Vec<Diagnostic>) -> Result<(), EditorRefusal> {
         self.with(|attached, limits, _| attached.diagnose(path, said, limits)).unwrap_or(Ok(()))
     }
 
@@ -332,12 +332,15 @@ impl Attachment {
     /// # Errors
     ///
     /// `UnknownQuestion`, `QuestionOver`, `WrongAnswer`.
-    pub fn answer(&self, question: &str, answer: Answer) -> Result<(), Refusal> {
+    pub fn answer(&self, question: &str, answer: EditorReply) -> Result<(), EditorRefusal> {
         self.editors.answer(self.id, question, answer)
     }
 
     /// Changes what is known of the editor, where it is still attached, and counts its buffers anew.
-    fn with<T>(&self, change: impl FnOnce(&mut Attached, &config::Editors, u64) -> T) -> Option<T> {
+    fn with<T>(
+        &self,
+        change: impl FnOnce(&mut AttachedEditor, &config::EditorsConfig, u64) -> T,
+    ) -> Option<T> {
         let mut inner = self.editors.lock();
         let now = inner.tick();
         let attached = inner.attached.get_mut(&self.id)?;
@@ -357,9 +360,9 @@ impl Drop for Attachment {
     }
 }
 
-// === impl Refusal ===
+// === impl EditorRefusal ===
 
-impl Refusal {
+impl EditorRefusal {
     /// Returns the stable code.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -9,10 +9,10 @@ use moss_sdk::spec::Effect;
 use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
-use crate::answers::Situation;
+use crate::approvals::Situation;
 use crate::call::protection;
 use crate::state::WorkspaceState;
-use moss_catalog::Entry;
+use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_search};
 use moss_policy::standing::Asker;
@@ -118,7 +118,7 @@ fn plugin_change(
     explain(&workspace.policy.load(), &subject)
 }
 
-struct File {
+struct ExplainedFile {
     path: RelPath,
     protection: Option<Protection>,
     /// What holds against reading it: less, where its content is public.
@@ -126,7 +126,7 @@ struct File {
     exists: bool,
 }
 
-impl File {
+impl ExplainedFile {
     fn protection_against(&self, action: Action) -> Option<Protection> {
         if action == Action::Read { self.read_protection } else { self.protection }
     }
@@ -137,13 +137,13 @@ fn path_of(arguments: &Value) -> Option<&str> {
 }
 
 /// The size of the new content, where the arguments determine it.
-fn size_of(entry: &Entry, arguments: &Value) -> Option<u64> {
+fn size_of(entry: &CatalogEntry, arguments: &Value) -> Option<u64> {
     let is_whole = entry.plugin().is_none() && entry.spec.name == "create_file";
     let content = arguments.get("content").filter(|_| is_whole)?.as_str()?;
     Some(content.len() as u64)
 }
 
-fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {
+fn resolve(files: &Workspace, text: &str) -> Result<ExplainedFile, CallError> {
     let refused = |error: moss_workspace::Error| {
         CallError::Invalid(vec![Violation {
             pointer: "/path".to_owned(),
@@ -162,7 +162,7 @@ fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {
     } else {
         protected
     };
-    Ok(File {
+    Ok(ExplainedFile {
         path: resolved.path,
         protection: protected.map(protection),
         read_protection: read.map(protection),
@@ -171,7 +171,7 @@ fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {
 }
 
 /// The effects that a call of this tool has, in their order.
-fn actions(entry: &Entry, file: Option<&File>) -> Vec<Action> {
+fn actions(entry: &CatalogEntry, file: Option<&ExplainedFile>) -> Vec<Action> {
     let exists = file.is_some_and(|file| file.exists);
     let mut actions = vec![Action::Call];
     match (entry.spec.effect, file) {

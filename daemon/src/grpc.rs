@@ -115,18 +115,21 @@ where
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
         .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))
-        .add_service(service!(ToolServiceServer, tools::Tools(Arc::clone(&daemon))))
-        .add_service(service!(BridgeServiceServer, bridge::Bridge(Arc::clone(&daemon))))
+        .add_service(service!(ToolServiceServer, tools::ToolsRpc(Arc::clone(&daemon))))
+        .add_service(service!(BridgeServiceServer, bridge::BridgeRpc(Arc::clone(&daemon))))
         .add_service(service!(
             ConfirmationServiceServer,
-            confirmations::Confirmations(Arc::clone(&daemon))
+            confirmations::ConfirmationsRpc(Arc::clone(&daemon))
         ))
-        .add_service(service!(EditorServiceServer, editor::Editor(Arc::clone(&daemon))))
-        .add_service(service!(HistoryServiceServer, history::History(Arc::clone(&daemon))))
-        .add_service(service!(PolicyServiceServer, policy::Policy(Arc::clone(&daemon))))
-        .add_service(service!(PluginServiceServer, plugins::Plugins(Arc::clone(&daemon))))
-        .add_service(service!(StatusServiceServer, status::Status(Arc::clone(&daemon))))
-        .add_service(service!(UserPromptServiceServer, user_prompt::Prompt(Arc::clone(&daemon))));
+        .add_service(service!(EditorServiceServer, editor::EditorRpc(Arc::clone(&daemon))))
+        .add_service(service!(HistoryServiceServer, history::HistoryRpc(Arc::clone(&daemon))))
+        .add_service(service!(PolicyServiceServer, policy::PolicyRpc(Arc::clone(&daemon))))
+        .add_service(service!(PluginServiceServer, plugins::PluginsRpc(Arc::clone(&daemon))))
+        .add_service(service!(StatusServiceServer, status::StatusRpc(Arc::clone(&daemon))))
+        .add_service(service!(
+            UserPromptServiceServer,
+            user_prompt::UserPromptRpc(Arc::clone(&daemon))
+        ));
     router.serve_with_incoming_shutdown(connections, stop).await
 }
 

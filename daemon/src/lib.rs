@@ -7,7 +7,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod address;
-pub mod answers;
+pub mod approvals;
 pub mod budget;
 pub mod call;
 pub mod caller;
@@ -22,7 +22,7 @@ pub mod listener;
 pub mod metrics;
 pub mod metrics_endpoint;
 pub mod permits;
-pub mod recorded_answers;
+pub mod recorded_decision;
 mod reload;
 pub mod sessions;
 pub mod setup;

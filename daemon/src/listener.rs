@@ -5,7 +5,7 @@
 mod connection;
 mod inherited;
 mod peer;
-mod places;
+mod permits;
 mod tcp;
 mod unix;
 
@@ -23,7 +23,7 @@ use tokio_stream::wrappers::ReceiverStream;
 pub use self::connection::Connection;
 pub use self::inherited::{Inherited, inherit};
 pub use self::peer::Peer;
-use self::places::Places;
+use self::permits::ConnectionPermits;
 pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::{UnixSocket, fits};
 use crate::address::Address;
@@ -99,13 +99,13 @@ pub enum BindError {
 }
 
 /// What a connection holds while it lives, and gives back.
-struct Place {
+struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
     _counted: OpenConnection,
 }
 
 /// A connection as it came.
-enum Accepted {
+enum AcceptedStream {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
@@ -133,7 +133,7 @@ pub fn accept(
     count: ConnectionCount,
 ) -> ReceiverStream<io::Result<Connection>> {
     let (sender, receiver) = mpsc::channel(1);
-    let places = Places::new(connections_max);
+    let places = ConnectionPermits::new(connections_max);
     tokio::spawn(async move {
         // Each has its slot already: there are at most so many. They end with the loop.
         let mut arriving = JoinSet::new();
@@ -152,9 +152,9 @@ pub fn accept(
                 }
             };
             let admitted = match &accepted {
-                Accepted::Unix(stream) if !unix::is_of_same_user(stream) => None,
-                Accepted::Unix(_) => places.admit(false),
-                Accepted::Tcp(_) => places.admit(true),
+                AcceptedStream::Unix(stream) if !unix::is_of_same_user(stream) => None,
+                AcceptedStream::Unix(_) => places.admit(false),
+                AcceptedStream::Tcp(_) => places.admit(true),
             };
             let Some((peer, place)) = admitted else {
                 count.refuse();
@@ -164,7 +164,7 @@ pub fn accept(
             let sender = sender.clone();
             arriving.spawn(async move {
                 let Some(place) = place.await else { return };
-                let place = Place { _permit: place, _counted: opened };
+                let place = ConnectionPermit { _permit: place, _counted: opened };
                 if let Some(connection) = arrive(accepted, peer, tls, place).await {
                     // Nobody takes it any more: the daemon stops.
                     let _ = sender.send(Ok(connection)).await;
@@ -178,15 +178,15 @@ pub fn accept(
 
 /// Makes a connection of what came; none where the client does not agree on encryption.
 async fn arrive(
-    accepted: Accepted,
+    accepted: AcceptedStream,
     peer: Peer,
     tls: Option<Arc<rustls::ServerConfig>>,
-    place: Place,
+    place: ConnectionPermit,
 ) -> Option<Connection> {
     match (accepted, tls) {
-        (Accepted::Unix(stream), _) => Some(Connection::new(Box::new(stream), peer, place)),
-        (Accepted::Tcp(stream), None) => Some(Connection::new(Box::new(stream), peer, place)),
-        (Accepted::Tcp(stream), Some(tls)) => {
+        (AcceptedStream::Unix(stream), _) => Some(Connection::new(Box::new(stream), peer, place)),
+        (AcceptedStream::Tcp(stream), None) => Some(Connection::new(Box::new(stream), peer, place)),
+        (AcceptedStream::Tcp(stream), Some(tls)) => {
             let address = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
             let shaken = tokio::select! {
                 shaken = tcp::shake_hands(stream, tls) => shaken,
@@ -231,10 +231,10 @@ impl Socket {
         }
     }
 
-    async fn accept(&self) -> io::Result<Accepted> {
+    async fn accept(&self) -> io::Result<AcceptedStream> {
         match self {
-            Self::Unix(socket) => socket.accept().await.map(Accepted::Unix),
-            Self::Tcp(socket) => socket.accept().await.map(Accepted::Tcp),
+            Self::Unix(socket) => socket.accept().await.map(AcceptedStream::Unix),
+            Self::Tcp(socket) => socket.accept().await.map(AcceptedStream::Tcp),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
     durations: Family<ToolLabel, Histogram, fn() -> Histogram>,
-    answers: Family<AnswerLabel, Counter>,
+    answers: Family<DecisionLabel, Counter>,
     commits: Counter,
     running: Gauge,
     queued: Gauge,
@@ -73,7 +73,7 @@ struct ToolLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct AnswerLabel {
+struct DecisionLabel {
     outcome: &'static str,
 }
 
@@ -146,7 +146,7 @@ impl Metrics {
 
     /// Counts a confirmation that is over.
     pub fn answered(&self, outcome: &'static str) {
-        self.answers.get_or_create(&AnswerLabel { outcome }).inc();
+        self.answers.get_or_create(&DecisionLabel { outcome }).inc();
     }
 
     /// Counts a change set that was committed.

@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::address::{Host, is_loopback};
+use crate::address::{HostPort, is_loopback};
 use crate::listener::BindError;
 use crate::state::Daemon;
 
@@ -43,7 +43,7 @@ pub struct Endpoint {
 /// # Errors
 ///
 /// Where the host is not known, one of its addresses is not loopback, or the system refuses.
-pub async fn bind(host: &Host) -> Result<Endpoint, BindError> {
+pub async fn bind(host: &HostPort) -> Result<Endpoint, BindError> {
     let io = |source| BindError::Io { address: host.to_string(), source };
     let addresses = host.look_up().await.map_err(io)?;
     if let Some(address) = addresses.iter().find(|address| !is_loopback(address.ip())) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use self::watch::{Group, Watch};
+use self::watch::{FileWatcher, Group};
 use crate::config::Config;
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
@@ -20,7 +20,7 @@ use moss_plugins::{Changes, Plugins};
 
 /// Loads the plugins, then follows every file until the daemon is about to stop.
 pub(crate) async fn run(daemon: Arc<Daemon>) {
-    let made = spawn_blocking(|| Arc::new(Watch::new())).await;
+    let made = spawn_blocking(|| Arc::new(FileWatcher::new())).await;
     let Ok(watch) = made else {
         daemon.plugins_loading.send_replace(false);
         tracing::error!("nothing is reloaded: the file watcher failed");
@@ -36,7 +36,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
 }
 
 /// Keeps the limits up with their files.
-async fn follow_configuration(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
+async fn follow_configuration(daemon: &Arc<Daemon>, watch: &Arc<FileWatcher>) {
     let mut rounds = watch.subscribe();
     loop {
         rounds.borrow_and_update();
@@ -83,7 +83,7 @@ fn reload_configuration(daemon: &Daemon) {
 }
 
 /// Keeps the policy of every workspace up with its files.
-async fn follow_policies(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
+async fn follow_policies(daemon: &Arc<Daemon>, watch: &Arc<FileWatcher>) {
     let mut rounds = watch.subscribe();
     loop {
         rounds.borrow_and_update();
@@ -117,7 +117,7 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
 }
 
 /// Keeps the plugins up with their lists and components.
-async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
+async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<FileWatcher>) {
     let mut changes = Changes::of(watch.subscribe(), daemon.config_replaced.subscribe());
     let mut plugins = Plugins::new(Arc::clone(&daemon.plugins));
     let lists = plugins.list_files();
@@ -137,7 +137,7 @@ async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
     }
 }
 
-async fn follow(watch: &Arc<Watch>, files: Vec<std::path::PathBuf>) {
+async fn follow(watch: &Arc<FileWatcher>, files: Vec<std::path::PathBuf>) {
     let watch = Arc::clone(watch);
     if let Err(error) = spawn_blocking(move || watch.follow(Group::Plugins, files)).await {
         tracing::error!(%error, "internal error: plugins are not watched");

@@ -13,22 +13,22 @@ const ENTRY_BYTES: usize = 128;
 /// The reads of all sessions of a workspace; the least recently used are forgotten.
 #[derive(Debug)]
 pub struct Sessions {
-    inner: Mutex<Inner>,
+    inner: Mutex<SessionTable>,
     sessions_max: usize,
     files_max: usize,
     bytes_max: usize,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct SessionTable {
     clock: u64,
     /// What all sessions take.
     bytes: usize,
-    sessions: HashMap<SessionKey, Session>,
+    sessions: HashMap<SessionKey, SessionReads>,
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct SessionReads {
     used: u64,
     /// What it takes with its files.
     bytes: usize,
@@ -77,16 +77,16 @@ impl Sessions {
     }
 }
 
-// === impl Inner ===
+// === impl SessionTable ===
 
-impl Inner {
+impl SessionTable {
     /// Finds a session, or begins it.
-    fn enter(&mut self, key: &SessionKey, used: u64) -> &mut Session {
+    fn enter(&mut self, key: &SessionKey, used: u64) -> &mut SessionReads {
         let Self { bytes: all, sessions, .. } = self;
         sessions.entry(key.clone()).or_insert_with(|| {
             let bytes = key.caller.len() + key.session_id.len() + ENTRY_BYTES;
             *all += bytes;
-            Session { used, bytes, files: HashMap::new() }
+            SessionReads { used, bytes, files: HashMap::new() }
         })
     }
 

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use moss_policy::{Source, Sources};
+use moss_policy::{PolicyFile, Sources};
 use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::{Workspace, dirs::Dirs, own};
 
-use crate::config::{Config, ConfigError, Source as ConfigSource};
+use crate::config::{Config, ConfigError, ConfigSource};
 use moss_plugins::{ListFiles, compiling::Compilations};
 
 /// Largest configuration or policy file, in bytes.
@@ -95,8 +95,8 @@ fn user_policy(setup: &Setup) -> PathBuf {
     setup.dirs.config.join("policy.toml")
 }
 
-fn own_source(file: &Path, must_exist: bool) -> Source {
-    Source { file: file.display().to_string(), text: read_own(file, must_exist) }
+fn own_source(file: &Path, must_exist: bool) -> PolicyFile {
+    PolicyFile { file: file.display().to_string(), text: read_own(file, must_exist) }
 }
 
 /// Reads a file of the user's or the admin's that nobody else may write.
@@ -109,7 +109,7 @@ fn read_own(file: &Path, must_exist: bool) -> Result<Option<String>, String> {
 }
 
 /// The file that a workspace brings along is read like any of its files.
-fn workspace_source(files: &Workspace) -> Source {
+fn workspace_source(files: &Workspace) -> PolicyFile {
     let path = RelPath::parse(WORKSPACE_POLICY).expect("a plain path");
     let text = match files.read(&path) {
         Ok(snapshot) => match snapshot.content {
@@ -119,7 +119,7 @@ fn workspace_source(files: &Workspace) -> Source {
         Err(moss_workspace::Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.to_string()),
     };
-    Source { file: path.to_string(), text }
+    PolicyFile { file: path.to_string(), text }
 }
 
 /// Returns where the lists of plugins of the user are, or would be.

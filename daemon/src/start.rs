@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
-use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace, dirs::Dirs, own::OwnDir};
+use moss_workspace::{
+    FileLimits, History, HistoryLimits, Workspace, WorkspaceOptions, dirs::Dirs, own::OwnDir,
+};
 
-use crate::answers::Answers;
+use crate::approvals::StandingApprovals;
 use crate::caller::Credentials;
 use crate::caller::tokens::Tokens;
 use crate::config::{Config, ConfigError};
 use crate::setup::{Setup, configuration, policy_sources};
-use crate::state::{Daemon, Kept, WorkspaceState};
+use crate::state::{Daemon, WorkspaceState, WorkspaceStores};
 use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
 use moss_catalog::{Catalog, CatalogError};
@@ -88,13 +90,13 @@ fn open_workspace(
     config: &Config,
     directory: &Path,
 ) -> Result<WorkspaceState, StartError> {
-    let limits = Limits {
+    let limits = FileLimits {
         edit_bytes_max: config.files.edit_bytes_max,
         read_bytes_max: config.files.read_bytes_max,
-        ..Limits::default()
+        ..FileLimits::default()
     };
     let (own, secrets) = (own_paths(setup), secrets(setup));
-    let options = Options { limits, own, secrets, ..Options::default() };
+    let options = WorkspaceOptions { limits, own, secrets, ..WorkspaceOptions::default() };
     let files = Workspace::open(directory, options)?;
     let state = setup.dirs.workspace_state(files.root());
     OwnDir::create(&state)?;
@@ -111,19 +113,21 @@ fn open_workspace(
         let changes = recovered.rolled_back;
         tracing::warn!(workspace = %root, changes, "rolled back incomplete commits after a crash");
     }
-    let bounds =
-        pruning::Bounds { bytes_max: config.journal.bytes_max, days_max: config.journal.days_max };
+    let bounds = pruning::PruningBounds {
+        bytes_max: config.journal.bytes_max,
+        days_max: config.journal.days_max,
+    };
     let journal = Journal::open_bounded(&state, bounds)?;
     let policy = load_policy(setup, &files)?;
     for problem in policy.problems() {
         tracing::warn!(problem = problem.one_line(), "a policy file is invalid");
     }
-    let answers = Answers::open(&state, config.approvals.clone())?;
+    let answers = StandingApprovals::open(&state, config.approvals.clone())?;
     if let Some(problem) = answers.problem() {
         tracing::warn!(problem, "the file of standing approvals is invalid");
     }
     let (todos, plugin_stores) = (Todos::open(&state)?, PluginStores::open(&state)?);
-    let kept = Kept { history, journal, answers, todos, plugin_stores };
+    let kept = WorkspaceStores { history, journal, answers, todos, plugin_stores };
     let catalog = Catalog::native(native_tools())?;
     Ok(WorkspaceState::new(files, kept, policy, catalog, config))
 }

@@ -13,11 +13,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::answers::Answers;
+use crate::approvals::StandingApprovals;
 use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
-use crate::editors::Editors;
+use crate::editors::EditorRegistry;
 use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
 use crate::sessions::Sessions;
@@ -27,7 +27,7 @@ use crate::traces::Traces;
 use crate::turns::Turns;
 use moss_catalog::Catalog;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
-use moss_journal::folding::{self, Folding};
+use moss_journal::folding::{self, RefusalFolding};
 use moss_journal::{Durability, Journal};
 use moss_plugins::{Environment, Installed, PluginState, PluginStatus, store::PluginStores};
 use moss_policy::Policy;
@@ -91,15 +91,15 @@ pub struct WorkspaceState {
     /// What happened in it.
     pub journal: Journal,
     /// The refused calls that are counted there and not recorded one by one.
-    pub folding: Folding,
+    pub folding: RefusalFolding,
     /// The rules in effect.
     pub policy: ArcSwap<Policy>,
     /// What people answered for longer than once.
-    pub answers: Answers,
+    pub answers: StandingApprovals,
     /// Its tools and plugins.
     pub installed: Arc<Installed>,
     /// The editors that are attached to it.
-    pub editors: Arc<Editors>,
+    pub editors: Arc<EditorRegistry>,
     /// What its callers have read.
     pub sessions: Sessions,
     /// Who may change which file now.
@@ -111,13 +111,13 @@ pub struct WorkspaceState {
 
 /// What the state directory of a workspace holds.
 #[derive(Debug)]
-pub struct Kept {
+pub struct WorkspaceStores {
     /// Its committed changes.
     pub history: History,
     /// What happened in it.
     pub journal: Journal,
     /// What people answered for longer than once.
-    pub answers: Answers,
+    pub answers: StandingApprovals,
     /// The task lists of its callers.
     pub todos: Todos,
     /// What its plugins keep.
@@ -169,7 +169,7 @@ impl Daemon {
         setup: Setup,
     ) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
-        let limits = confirm::Limits {
+        let limits = confirm::ConfirmationLimits {
             pending_max: config.confirmations.pending_max,
             caller_pending_max: config.confirmations.caller_pending_max,
             session_pending_max: config.confirmations.session_pending_max,
@@ -311,12 +311,12 @@ impl WorkspaceState {
     /// Puts a workspace together.
     pub fn new(
         files: Workspace,
-        kept: Kept,
+        kept: WorkspaceStores,
         policy: Policy,
         catalog: Catalog,
         config: &Config,
     ) -> Self {
-        let Kept { history, journal, answers, todos, plugin_stores } = kept;
+        let WorkspaceStores { history, journal, answers, todos, plugin_stores } = kept;
         let files = Arc::new(files);
         let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
         Self {
@@ -324,7 +324,7 @@ impl WorkspaceState {
             files,
             history: Arc::new(history),
             journal,
-            folding: Folding::new(folding::Bounds {
+            folding: RefusalFolding::new(folding::FoldingBounds {
                 burst: config.journal.refusals_burst,
                 per_second: config.journal.refusals_per_second,
                 folded_for: Duration::from_millis(config.journal.refusals_folded_ms),
@@ -332,7 +332,7 @@ impl WorkspaceState {
             policy: ArcSwap::from_pointee(policy),
             answers,
             installed: Arc::new(installed),
-            editors: Editors::new(config.editors.clone()),
+            editors: EditorRegistry::new(config.editors.clone()),
             sessions: Sessions::new(
                 config.sessions.sessions_max,
                 config.sessions.files_max,

@@ -28,7 +28,7 @@ const WARNING: Duration = Duration::from_hours(24 * 14);
 
 /// Who one is: a certificate, after which others of its chain may follow, and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct TlsIdentity {
     /// The file of the certificate.
     pub certificate: PathBuf,
     /// The file of its private key.
@@ -85,7 +85,7 @@ pub enum TlsError {
 ///
 /// Where a file cannot be used, or a certificate is out of date.
 pub fn server(
-    identity: &Identity,
+    identity: &TlsIdentity,
     authority: Option<&Path>,
 ) -> Result<Arc<ServerConfig>, TlsError> {
     let builder = ServerConfig::builder_with_provider(provider())
@@ -114,7 +114,7 @@ pub fn server(
 /// # Errors
 ///
 /// Where a file cannot be used, or a certificate is out of date.
-pub fn client(authority: &Path, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
+pub fn client(authority: &Path, identity: Option<&TlsIdentity>) -> Result<ClientConfig, TlsError> {
     let builder = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .expect("the provider has TLS 1.3")
@@ -236,9 +236,9 @@ fn unusable(file: &Path, reason: &dyn std::fmt::Display) -> TlsError {
     TlsError::Unusable { file: file.to_owned(), reason: reason.to_string() }
 }
 
-// === impl Identity ===
+// === impl TlsIdentity ===
 
-impl Identity {
+impl TlsIdentity {
     fn load(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
         let certificates = certificates(&self.certificate)?;
         check_dates(&self.certificate, &certificates[0])?;

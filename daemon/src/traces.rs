@@ -28,7 +28,7 @@ pub struct Traces {
 
 /// A call that ended.
 #[derive(Debug)]
-pub struct Ended<'a> {
+pub struct EndedCall<'a> {
     /// Id of the call, as in the journal.
     pub call_id: &'a str,
     /// The tool, as the catalog names it.
@@ -83,7 +83,7 @@ impl Traces {
     }
 
     /// Makes the span of a call.
-    pub fn call_ended(&self, ended: &Ended<'_>) {
+    pub fn call_ended(&self, ended: &EndedCall<'_>) {
         let now = SystemTime::now();
         let parent = ended.parent.map_or_else(Context::new, parent_of);
         let attributes = [

@@ -16,7 +16,7 @@ pub struct Turns(Mutex<HashMap<RelPath, Arc<tokio::sync::Mutex<()>>>>);
 
 /// A turn at a file; it is over when this is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct FileTurn {
     path: RelPath,
     _guard: OwnedMutexGuard<()>,
 }
@@ -25,7 +25,7 @@ pub struct Turn {
 
 impl Turns {
     /// Waits for a turn at a file, by the name that a call has for it.
-    pub async fn take(&self, path: &RelPath) -> Turn {
+    pub async fn take(&self, path: &RelPath) -> FileTurn {
         let queue = {
             let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if queues.len() >= FORGET_FROM {
@@ -33,13 +33,13 @@ impl Turns {
             }
             Arc::clone(queues.entry(path.clone()).or_default())
         };
-        Turn { path: path.clone(), _guard: queue.lock_owned().await }
+        FileTurn { path: path.clone(), _guard: queue.lock_owned().await }
     }
 }
 
-// === impl Turn ===
+// === impl FileTurn ===
 
-impl Turn {
+impl FileTurn {
     /// Whether it is one at this file.
     pub fn is_at(&self, path: &RelPath) -> bool {
         self.path == *path

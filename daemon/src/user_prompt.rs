@@ -12,8 +12,8 @@ use moss_sdk::edit::{Change, ChangeKind, ChangeSet};
 use moss_sdk::prompt::PromptChange;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{
-    History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, Options, Origin, Plan,
-    UndoTarget, Workspace,
+    History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, Origin, Plan, UndoTarget,
+    Workspace, WorkspaceOptions,
     dirs::Dirs,
     hash,
     own::{self, OwnDir},
@@ -88,7 +88,8 @@ impl UserPrompt {
     /// Where a directory is not the user's own, or the history is damaged.
     pub fn open(dirs: &Dirs, config: &Config) -> Result<Self, moss_workspace::Error> {
         OwnDir::create(&dirs.config)?;
-        let options = Options { create_mode: Some(FILE_MODE), ..Options::default() };
+        let options =
+            WorkspaceOptions { create_mode: Some(FILE_MODE), ..WorkspaceOptions::default() };
         let files = Workspace::open(&dirs.config, options)?;
         let limits = HistoryLimits {
             bytes_max: config.history.bytes_max,

@@ -6,7 +6,7 @@
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use moss_model_bridge::{Event, Finish, Options, Parser, Registry, Reply};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, Reply, ReplyEvent};
 use serde_json::{Map, Value};
 
 static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
@@ -34,36 +34,37 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Reply {
-    let mut parser = Parser::new(Arc::clone(&REGISTRY), Options::default());
-    let mut events: Vec<Event> = pieces.into_iter().flat_map(|piece| parser.feed(piece)).collect();
+    let mut parser = Parser::new(Arc::clone(&REGISTRY), ParseOptions::default());
+    let mut events: Vec<ReplyEvent> =
+        pieces.into_iter().flat_map(|piece| parser.feed(piece)).collect();
     events.extend(parser.finish(Finish::Stop));
     check(&events);
     Reply::collect(events)
 }
 
 /// Calls follow each other, and the fragments of each say what its end says.
-fn check(events: &[Event]) {
+fn check(events: &[ReplyEvent]) {
     let mut open: Option<(usize, String)> = None;
     let mut next = 0;
     for event in events {
         match event {
-            Event::CallStart { index, .. } => {
+            ReplyEvent::CallStart { index, .. } => {
                 assert!(open.is_none() && *index == next);
                 next += 1;
                 open = Some((*index, String::new()));
             }
-            Event::ArgumentFragment { index, fragment } => {
+            ReplyEvent::ArgumentFragment { index, fragment } => {
                 let (begun, text) = open.as_mut().expect("fragments stand in a call");
                 assert_eq!(begun, index);
                 text.push_str(fragment);
             }
-            Event::CallEnd { arguments, .. } => {
+            ReplyEvent::CallEnd { arguments, .. } => {
                 let (_, text) = open.take().expect("what ends has begun");
                 let said: Map<String, Value> =
                     serde_json::from_str(&text).expect("fragments are JSON");
                 assert_eq!(said, *arguments);
             }
-            Event::CallAbandoned { .. } => assert!(open.take().is_some()),
+            ReplyEvent::CallAbandoned { .. } => assert!(open.take().is_some()),
             _ => {}
         }
     }

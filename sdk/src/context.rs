@@ -8,7 +8,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::edit::ChangeSet;
-use crate::editor::{DefinitionKind, Definitions, EditorState, Position, Query, Reply, Symbol};
+use crate::editor::{
+    DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
+};
 use crate::error::ToolError;
 use crate::file::{
     FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited,
@@ -25,10 +27,10 @@ use crate::todo::{TodoChange, TodoItem};
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A visitor that has been round, and what became of its walk.
-pub type Visit = (Box<dyn TextVisitor>, Visited);
+pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
 
 /// Work for a thread of its own; what it returns has lost its type.
-pub type Work = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
+pub type BlockingWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
 
 /// A handle on what the host does for one call. Cheap to clone.
 #[derive(Clone)]
@@ -85,7 +87,7 @@ pub trait Files: Send + Sync {
         path: &'a RelPath,
         options: VisitOptions,
         visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>>;
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>>;
 
     /// Remembers that the caller of this session has seen this content.
     fn note_read(&self, path: &RelPath, hash: ContentHash);
@@ -121,7 +123,7 @@ pub trait Editors: Send + Sync {
     ) -> BoxFuture<'a, Option<Definitions>>;
 
     /// Asks the person, and waits.
-    fn clarify(&self, query: Query) -> BoxFuture<'_, Reply>;
+    fn clarify(&self, query: UserQuestion) -> BoxFuture<'_, UserReply>;
 }
 
 /// What the host does for one call.
@@ -132,13 +134,13 @@ pub trait Host: Files {
     /// Shows the changes, lets policy and people decide, commits all of them or none. What is
     /// committed counts as read by the session, where it had read what the change was made on.
     ///
-    /// Changes of one file take turns. Who meets [`Proposed::Stale`] keeps its turn: other calls
+    /// Changes of one file take turns. Who meets [`ProposalOutcome::Stale`] keeps its turn: other calls
     /// wait until it has proposed again, or has ended.
     ///
     /// # Errors
     ///
     /// `Denied`, `Unconfirmed`, `Conflict` and what writing can meet. A tool passes them on.
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>>;
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<ProposalOutcome, ToolError>>;
 
     /// Looks at past changes of the workspace, as far as the caller may read their files.
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
@@ -187,7 +189,10 @@ pub trait Host: Files {
 
     /// Does work that takes long and waits for nothing, on a thread where it holds up no other
     /// call. [`Context::compute`] does so with its type.
-    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>>;
+    fn compute_untyped(
+        &self,
+        work: BlockingWork,
+    ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>>;
 
     /// Reports the progress of the call to its watchers.
     fn progress(&self, progress: Progress);
@@ -198,7 +203,7 @@ pub trait Host: Files {
 
 /// What became of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proposed {
+pub enum ProposalOutcome {
     /// The changes are made, or in a dry run would be.
     Applied(Applied),
     /// A file is no longer what the changes were made for, and nobody was shown them yet: they may
@@ -235,9 +240,9 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-// === impl Proposed ===
+// === impl ProposalOutcome ===
 
-impl Proposed {
+impl ProposalOutcome {
     /// Returns the changes that were made.
     ///
     /// # Errors

@@ -143,7 +143,7 @@ pub enum DefinitionKind {
 
 /// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
+pub struct UserQuestion {
     /// The question, in the language of the user.
     pub question: String,
     /// Answers to choose from; none for an answer in the person's own words.
@@ -152,7 +152,7 @@ pub struct Query {
 
 /// What became of a question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum UserReply {
     /// The person answered.
     Answered {
         /// What.

@@ -91,7 +91,7 @@ pub use wit::{Capability, Edit, Example};
 const IS_COMPONENT: bool = cfg!(target_family = "wasm");
 
 /// A function under [`tool`](macro@crate::tool), as a type.
-pub trait Tool {
+pub trait GuestTool {
     /// The name that calls it.
     const NAME: &'static str;
     /// A short name for lists.
@@ -103,19 +103,19 @@ pub trait Tool {
     /// What it takes.
     type Parameters: DeserializeOwned + JsonSchema;
     /// What it returns.
-    type Answer: Answer;
+    type Return: ToolReturn;
 
     /// Does the work.
-    fn run(parameters: Self::Parameters) -> Self::Answer;
+    fn run(parameters: Self::Parameters) -> Self::Return;
 
     /// Calls that show what it does.
     fn examples() -> Vec<Example>;
 }
 
 /// What a function must return to be a tool: `Result<T, ToolError>`.
-pub trait Answer {
+pub trait ToolReturn {
     /// The output and the edits.
-    type Outcome: Outcome;
+    type Outcome: IntoOutput;
 
     /// Returns the usual form.
     ///
@@ -127,7 +127,7 @@ pub trait Answer {
 
 /// What a tool returns when it succeeds: an output, or [`Proposed`] edits with an output. The type
 /// decides whether a tool only reads.
-pub trait Outcome {
+pub trait IntoOutput {
     /// What the tool may do.
     const EFFECT: Effect;
     /// What the model reads.
@@ -250,7 +250,7 @@ macro_rules! export {
                     $crate::guest::bindings::exports::moss::plugin::tools::Outcome,
                     $crate::guest::bindings::moss::plugin::types::Error,
                 > {
-                    $(if name == <$tool as $crate::guest::Tool>::NAME {
+                    $(if name == <$tool as $crate::guest::GuestTool>::NAME {
                         return $crate::guest::call::<$tool>(&arguments);
                     })+
                     ::std::result::Result::Err($crate::guest::unknown_tool(&name))
@@ -264,8 +264,8 @@ macro_rules! export {
 
 /// Describes a tool. Called by `export!`.
 #[doc(hidden)]
-pub fn describe<T: Tool>() -> wit::Tool {
-    type OutcomeOf<T> = <<T as Tool>::Answer as Answer>::Outcome;
+pub fn describe<T: GuestTool>() -> wit::Tool {
+    type OutcomeOf<T> = <<T as GuestTool>::Return as ToolReturn>::Outcome;
     wit::Tool {
         name: T::NAME.to_owned(),
         title: T::TITLE.to_owned(),
@@ -275,7 +275,7 @@ pub fn describe<T: Tool>() -> wit::Tool {
             Effect::Write | Effect::Exec => wit::Effect::Write,
         },
         parameters: schema::strict::<T::Parameters>().to_string(),
-        output: schema::output::<<OutcomeOf<T> as Outcome>::Output>().to_string(),
+        output: schema::output::<<OutcomeOf<T> as IntoOutput>::Output>().to_string(),
         annotations: wit::Annotations {
             destructive: T::ANNOTATIONS.destructive,
             idempotent: T::ANNOTATIONS.idempotent,
@@ -297,7 +297,7 @@ pub fn settings_schema<T: DeserializeOwned + JsonSchema>() -> String {
 ///
 /// What the tool says, and arguments that do not fit its type.
 #[doc(hidden)]
-pub fn call<T: Tool>(arguments: &str) -> Result<wit::Outcome, types::Error> {
+pub fn call<T: GuestTool>(arguments: &str) -> Result<wit::Outcome, types::Error> {
     let parameters = serde_json::from_str(arguments)
         .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))?;
     let (output, edits) = T::run(parameters).into_result()?.into_parts();
@@ -312,9 +312,9 @@ pub fn unknown_tool(name: &str) -> types::Error {
     ToolError::new(ErrorCode::NotFound, format!("no tool `{name}`")).into()
 }
 
-// === impl Outcome ===
+// === impl IntoOutput ===
 
-impl<T: Outcome> Answer for Result<T, ToolError> {
+impl<T: IntoOutput> ToolReturn for Result<T, ToolError> {
     type Outcome = T;
 
     fn into_result(self) -> Self {
@@ -322,7 +322,7 @@ impl<T: Outcome> Answer for Result<T, ToolError> {
     }
 }
 
-impl<T: Serialize + JsonSchema> Outcome for T {
+impl<T: Serialize + JsonSchema> IntoOutput for T {
     const EFFECT: Effect = Effect::Read;
     type Output = T;
 
@@ -331,7 +331,7 @@ impl<T: Serialize + JsonSchema> Outcome for T {
     }
 }
 
-impl<T: Serialize + JsonSchema> Outcome for Proposed<T> {
+impl<T: Serialize + JsonSchema> IntoOutput for Proposed<T> {
     const EFFECT: Effect = Effect::Write;
     type Output = T;
 

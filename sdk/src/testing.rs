@@ -16,7 +16,8 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::context::{
-    BoxFuture, Context, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
+    BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
+    ProposalOutcome, TextVisitor,
 };
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
@@ -48,11 +49,11 @@ pub const EDIT_BYTES_MAX: u64 = 10 << 20;
 
 /// A workspace in memory, with one caller. Cheap to clone; clones share their files.
 #[derive(Clone, Default)]
-pub struct MemoryHost(Arc<Mutex<State>>);
+pub struct MemoryHost(Arc<Mutex<MemoryHostState>>);
 
 #[derive(Default)]
-struct State {
-    files: BTreeMap<RelPath, File>,
+struct MemoryHostState {
+    files: BTreeMap<RelPath, MemoryFile>,
     /// Directories that stay though their files were deleted.
     directories: BTreeSet<RelPath>,
     ignored: BTreeSet<RelPath>,
@@ -70,11 +71,11 @@ struct State {
     plugins: Vec<PluginRequest>,
     dry_run: bool,
     cancelled: bool,
-    editor: editor::Editor,
+    editor: editor::MemoryEditor,
 }
 
 #[derive(Clone)]
-struct File {
+struct MemoryFile {
     bytes: Vec<u8>,
     modified: SystemTime,
 }
@@ -106,7 +107,7 @@ impl MemoryHost {
 
     /// Writes a file past every tool, as another program would.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        let file = File { bytes: bytes.as_ref().to_vec(), modified: SystemTime::UNIX_EPOCH };
+        let file = MemoryFile { bytes: bytes.as_ref().to_vec(), modified: SystemTime::UNIX_EPOCH };
         self.state().files.insert(fixture(path), file);
     }
 
@@ -195,7 +196,7 @@ impl MemoryHost {
         finish(tool.call(arguments, self.context()))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MemoryHostState> {
         self.0.lock().expect("no test panics while it holds the lock")
     }
 }
@@ -250,7 +251,7 @@ impl Files for MemoryHost {
         path: &'a RelPath,
         options: VisitOptions,
         mut visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let visited = self.state().visit_texts(path, options, visitor.as_mut());
         Box::pin(async { visited.map(|visited| (visitor, visited)) })
     }
@@ -269,10 +270,10 @@ impl Host for MemoryHost {
         self
     }
 
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>> {
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<ProposalOutcome, ToolError>> {
         let proposed = match self.state().propose(changes) {
-            Err(error) if error.code == ErrorCode::Conflict => Ok(Proposed::Stale(error)),
-            result => result.map(Proposed::Applied),
+            Err(error) if error.code == ErrorCode::Conflict => Ok(ProposalOutcome::Stale(error)),
+            result => result.map(ProposalOutcome::Applied),
         };
         Box::pin(async { proposed })
     }
@@ -336,7 +337,10 @@ impl Host for MemoryHost {
         Box::pin(async { changed })
     }
 
-    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
+    fn compute_untyped(
+        &self,
+        work: BlockingWork,
+    ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
         let value = work();
         Box::pin(async { Ok(value) })
     }

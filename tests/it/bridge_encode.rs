@@ -4,10 +4,10 @@
 mod refusals;
 
 use moss_model_bridge::encode::{
-    self, CallForms, Failure, FailureKind, Head, Retry, Stream, StreamOptions, Usage,
-    estimate_tokens,
+    self, CallForms, FailureKind, ReplyFailure, ReplyHead, ReplyStream, ReplyUsage, RetryAdvice,
+    StreamOptions, estimate_tokens,
 };
-use moss_model_bridge::{Api, Event as Read, NamespacedName, Reply};
+use moss_model_bridge::{Api, NamespacedName, Reply, ReplyEvent as Read};
 use moss_proto::v1;
 use moss_proto::v1::encode_failure::Again;
 use moss_proto::v1::encode_request::Message;
@@ -29,7 +29,7 @@ const APIS: [(ChatApi, Api); 4] = [
     (ChatApi::AnthropicMessages, Api::AnthropicMessages),
     (ChatApi::Ollama, Api::Ollama),
 ];
-const USAGE: Usage = Usage { input_tokens: 11, output_tokens: 22, elapsed_ns: 33 };
+const USAGE: ReplyUsage = ReplyUsage { input_tokens: 11, output_tokens: 22, elapsed_ns: 33 };
 
 /// An answer that is being written.
 struct Encode {
@@ -57,8 +57,8 @@ fn start(api: ChatApi, stream: bool) -> v1::EncodeStart {
     }
 }
 
-fn head(forms: CallForms) -> Head {
-    Head {
+fn head(forms: CallForms) -> ReplyHead {
+    ReplyHead {
         id: "7f".into(),
         model: "m".into(),
         created_unix_s: 1_700_000_000,
@@ -132,7 +132,7 @@ fn by_library(api: Api, streams: bool, forms: CallForms, events: &[Read]) -> Str
         let reply = Reply::collect(events.to_vec());
         return encode::whole(api, &head(forms), &reply, USAGE).to_string();
     }
-    let mut stream = Stream::new(api, head(forms), StreamOptions { include_usage: true });
+    let mut stream = ReplyStream::new(api, head(forms), StreamOptions { include_usage: true });
     let body: String = events.iter().map(|event| stream.push(event)).collect();
     body + &stream.finish(USAGE)
 }
@@ -198,7 +198,7 @@ async fn what_was_read_is_written_as_each_api_says_it() {
             assert_eq!((head.http_status, head.headers.len()), (200, 0), "{api:?}");
             assert_eq!(answer.body, by_library(api, streams, CallForms::default(), &told));
             if streams {
-                let stream = Stream::new(api, Head::default(), StreamOptions::default());
+                let stream = ReplyStream::new(api, ReplyHead::default(), StreamOptions::default());
                 assert_eq!(head.content_type, stream.content_type());
                 let payloads = payloads(api, &answer.body);
                 assert!(payloads.len() > if api == Api::Ollama { 3 } else { 10 }, "{api:?}");
@@ -272,7 +272,7 @@ async fn failures_have_a_status_until_something_was_written() {
         let (message, param) = ("it broke".into(), "messages[2]".into());
         Message::Failure(v1::EncodeFailure { kind: kind.into(), message, param, again })
     };
-    let failure = |kind| Failure::new(kind, "it broke").param("messages[2]");
+    let failure = |kind| ReplyFailure::new(kind, "it broke").param("messages[2]");
     for (wire, api) in APIS {
         for (kind, expected) in kinds {
             for streams in [false, true] {
@@ -289,8 +289,11 @@ async fn failures_have_a_status_until_something_was_written() {
         let events = [text("so"), call_start(0), fragment(0, "{\"path\":\"a\"}")];
         let last = || told(EncodeFailureKind::Upstream, None);
         let answer = encoded(&client, start(wire, true), &events, last()).await.unwrap();
-        let mut stream =
-            Stream::new(api, head(CallForms::default()), StreamOptions { include_usage: true });
+        let mut stream = ReplyStream::new(
+            api,
+            head(CallForms::default()),
+            StreamOptions { include_usage: true },
+        );
         let mut body: String = in_library(&events).iter().map(|event| stream.push(event)).collect();
         body += &stream.fail(&failure(FailureKind::Upstream));
         assert_eq!((answer.head.unwrap().http_status, answer.body), (200, body), "{api:?}");
@@ -298,9 +301,9 @@ async fn failures_have_a_status_until_something_was_written() {
         assert_eq!(answer.head.unwrap().http_status, 502, "{api:?}");
     }
     for (again, retry) in [
-        (Again::Retry(false), Retry::Never),
-        (Again::Retry(true), Retry::Soon),
-        (Again::RetryAfterS(7), Retry::After(7)),
+        (Again::Retry(false), RetryAdvice::Never),
+        (Again::Retry(true), RetryAdvice::Soon),
+        (Again::RetryAfterS(7), RetryAdvice::After(7)),
     ] {
         let last = told(EncodeFailureKind::Overloaded, Some(again));
         let answer = encoded(&client, start(ChatApi::OpenaiChat, true), &[], last).await.unwrap();

@@ -1,7 +1,7 @@
 //! The model bridge over gRPC: replies are read while they come, prompts name the tools there are,
 //! and what cannot be used is said.
 
-use moss_model_bridge::{Event as Read, Finish, Registry, Reply};
+use moss_model_bridge::{Finish, Registry, Reply, ReplyEvent as Read};
 use moss_proto::v1;
 use moss_proto::v1::parse_request::Message;
 use moss_proto::v1::reply_event::Event;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use moss_xtask::picture::{Frame, Picture};
+use moss_xtask::picture::{Picture, Rect};
 
 use crate::hold;
 use crate::manifests::{CRATES, package};
@@ -108,7 +108,7 @@ fn drawn() -> String {
     picture.style(STYLE);
     let mut y = MARGIN;
     for (at, (name, rooms)) in LAYERS.iter().enumerate() {
-        let frame = Frame { x: MARGIN, y, width: WIDTH - MARGIN * 2.0, height: heights[at] };
+        let frame = Rect { x: MARGIN, y, width: WIDTH - MARGIN * 2.0, height: heights[at] };
         picture.rounded("layer", frame);
         let middle = y + heights[at] / 2.0;
         picture.text("name", (MARGIN * 2.0, middle - 2.0), name);
@@ -118,7 +118,7 @@ fn drawn() -> String {
             let (row, column) = (number / ROOMS_IN_A_ROW, number % ROOMS_IN_A_ROW);
             let x = MARGIN + LABEL_WIDTH + column as f64 * (ROOM.0 + GAP);
             let top = y + GAP + row as f64 * (ROOM.1 + GAP);
-            picture.rounded("room", Frame { x, y: top, width: ROOM.0, height: ROOM.1 });
+            picture.rounded("room", Rect { x, y: top, width: ROOM.0, height: ROOM.1 });
             picture.text("name", (x + GAP, top + 20.0), directory);
             picture.text("role", (x + GAP, top + 37.0), role);
         }

@@ -20,11 +20,11 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::UnixListenerStream;
 use tonic::{Request, Response, Status};
 
-use self::plugin::Component;
+use self::plugin::BareComponent;
 
 /// How long the answer to a call of a tool is.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ResponseSize {
     /// The tool.
     pub(crate) tool: String,
     /// The bytes of the whole message.
@@ -33,36 +33,36 @@ pub(crate) struct Answer {
 
 struct Bare {
     workspace: PathBuf,
-    component: Component,
-    answers: Vec<Answer>,
+    component: BareComponent,
+    answers: Vec<ResponseSize>,
 }
 
-struct Ready;
+struct AlwaysReady;
 
 type CatalogEvents = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
-type Events = Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
+type CallEvents = Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
 
 /// Serves until the process is killed.
 pub(crate) async fn serve(
     socket: &Path,
     workspace: &Path,
     component: &Path,
-    answers: Vec<Answer>,
+    answers: Vec<ResponseSize>,
 ) -> Result<()> {
-    let component = Component::load(component, Some(workspace)).map_err(plugin::error)?;
+    let component = BareComponent::load(component, Some(workspace)).map_err(plugin::error)?;
     let bare = Bare { workspace: workspace.to_owned(), component, answers };
     let listener = tokio::net::UnixListener::bind(socket).context("cannot listen")?;
     tonic::transport::Server::builder()
         .add_service(ToolServiceServer::new(bare))
-        .add_service(StatusServiceServer::new(Ready))
+        .add_service(StatusServiceServer::new(AlwaysReady))
         .serve_with_incoming(UnixListenerStream::new(listener))
         .await?;
     Ok(())
 }
 
-// === impl Answer ===
+// === impl ResponseSize ===
 
-impl Answer {
+impl ResponseSize {
     /// Reads the form `tool=bytes`.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let (tool, bytes) = text.split_once('=').context("an answer is TOOL=BYTES")?;
@@ -70,7 +70,7 @@ impl Answer {
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for ResponseSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.tool, self.bytes)
     }
@@ -132,7 +132,7 @@ impl Bare {
 
 #[tonic::async_trait]
 impl ToolService for Bare {
-    type StreamCallToolStream = Events;
+    type StreamCallToolStream = CallEvents;
     type WatchToolsStream = CatalogEvents;
 
     async fn call_tool(
@@ -165,7 +165,7 @@ impl ToolService for Bare {
     async fn stream_call_tool(
         &self,
         _: Request<v1::StreamCallToolRequest>,
-    ) -> Result<Response<Events>, Status> {
+    ) -> Result<Response<CallEvents>, Status> {
         Err(Status::unimplemented("not measured"))
     }
 
@@ -177,10 +177,10 @@ impl ToolService for Bare {
     }
 }
 
-// === impl Ready ===
+// === impl AlwaysReady ===
 
 #[tonic::async_trait]
-impl StatusService for Ready {
+impl StatusService for AlwaysReady {
     async fn get_status(
         &self,
         _: Request<v1::GetStatusRequest>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use moss_model_bridge::{Finish, Options, Parser, Registry, Reply, ToolDefinition};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, Reply, ToolDefinition};
 use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value as Json, json};
 
@@ -24,7 +24,7 @@ const WORD_BYTES: usize = 6;
 const SOCKET_BYTES: usize = 64 << 10;
 
 /// A text, how it is cut, how often it is read, and what is expected of it.
-struct Case {
+struct BridgeCase {
     name: &'static str,
     target: Option<&'static str>,
     text: String,
@@ -49,7 +49,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     cases()?.iter().map(|case| case.measure(&registry)).collect()
 }
 
-fn cases() -> Result<Vec<Case>> {
+fn cases() -> Result<Vec<BridgeCase>> {
     let prose = prose()?;
     let call = json!({ "tool": "replace_text", "parameters": {
         "path": "src/main.rs", "oldText": "fn main() {}", "newText": "fn main() {\n    run();\n}"
@@ -59,7 +59,7 @@ fn cases() -> Result<Vec<Case>> {
     let long =
         json!({ "tool": "create_file", "parameters": { "path": "a.rs", "content": content } });
     let quoted = |text: &str| serde_json::to_string(text).context("a string is JSON");
-    let case = |name, target, text: &str, json: String, piece_bytes, times, calls| Case {
+    let case = |name, target, text: &str, json: String, piece_bytes, times, calls| BridgeCase {
         name,
         target,
         text: text.to_owned(),
@@ -129,9 +129,9 @@ fn prose() -> Result<String> {
     Ok(prose)
 }
 
-// === impl Case ===
+// === impl BridgeCase ===
 
-impl Case {
+impl BridgeCase {
     fn measure(&self, registry: &Arc<Registry>) -> Result<Row> {
         let reply = self.read(registry);
         if reply.calls.len() != self.calls {
@@ -158,7 +158,7 @@ impl Case {
     }
 
     fn read(&self, registry: &Arc<Registry>) -> Reply {
-        let mut parser = Parser::new(Arc::clone(registry), Options::default());
+        let mut parser = Parser::new(Arc::clone(registry), ParseOptions::default());
         let mut events = Vec::new();
         for piece in self.text.as_bytes().chunks(self.piece_bytes) {
             events.extend(parser.feed(black_box(piece)));

@@ -15,7 +15,7 @@ use tonic::{Request, Status, Streaming};
 
 /// A connection with a credential.
 #[derive(Debug, Clone)]
-pub(crate) struct Caller {
+pub(crate) struct BenchClient {
     channel: Channel,
     authorization: MetadataValue<Ascii>,
 }
@@ -23,9 +23,9 @@ pub(crate) struct Caller {
 /// How a daemon reports its catalog.
 pub(crate) struct Catalogs(Streaming<v1::WatchToolsResponse>);
 
-// === impl Caller ===
+// === impl BenchClient ===
 
-impl Caller {
+impl BenchClient {
     /// Connects and waits for the first answer.
     pub(crate) async fn connect(socket: &Path, token: impl Fn() -> Result<String>) -> Result<Self> {
         let path: PathBuf = socket.to_owned();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 
-use crate::caller::{Caller, done};
+use crate::caller::{BenchClient, done};
 
 /// Clients, and what they call.
 pub(crate) struct Crowd {
@@ -27,7 +27,7 @@ impl Crowd {
         for client in 0..self.clients {
             let (socket, token, call) = (socket.clone(), token.clone(), Arc::clone(&self.call));
             clients.spawn(async move {
-                let caller = Caller::connect(&socket, || Ok(token.clone())).await?;
+                let caller = BenchClient::connect(&socket, || Ok(token.clone())).await?;
                 let mut durations = Vec::new();
                 for number in 0.. {
                     let (tool, arguments) = call(client, number);

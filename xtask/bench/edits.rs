@@ -15,7 +15,7 @@ use anyhow::{Result, bail};
 use moss_builtin_tools::matching::{Occurrence, locate};
 use moss_xtask::rows::{Row, Spread};
 
-use self::levels::{Case, Wanted};
+use self::levels::{EditCase, Wanted};
 
 /// Times that each location is looked for.
 const LOOKS: usize = 40;
@@ -35,8 +35,8 @@ pub(crate) fn measure(directory: &Path) -> Result<Vec<Row>> {
 }
 
 /// Looks for the location of one edit.
-fn place(case: &Case) -> Result<Row> {
-    let Case { name, text, search, replace, wanted, target } = case;
+fn place(case: &EditCase) -> Result<Row> {
+    let EditCase { name, text, search, replace, wanted, target } = case;
     let look = || locate(black_box(text), black_box(search), black_box(replace), Occurrence::Only);
     let is_as_wanted = match (look(), wanted) {
         (Ok(located), Wanted::Level(level)) => located.level == *level,

@@ -8,10 +8,10 @@ use moss_xtask::rows::{Row, Spread};
 use prost::Message as _;
 use serde_json::json;
 
-use crate::bare::Answer;
-use crate::caller::{Caller, done};
-use crate::place::Place;
-use crate::process::Server;
+use crate::bare::ResponseSize;
+use crate::caller::{BenchClient, done};
+use crate::process::ServerProcess;
+use crate::testbed::Testbed;
 
 /// Calls before any is measured.
 const WARM_UP: usize = 200;
@@ -27,20 +27,20 @@ const COMMANDS: usize = 50;
 const PLUGINS_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// What to call: the tool and the arguments of the n-th call.
-pub(crate) type Call = (&'static str, fn(usize) -> String);
+pub(crate) type BenchCall = (&'static str, fn(usize) -> String);
 
-pub(crate) const READ: Call = ("read_file", |_| json!({ "path": "src/read.rs" }).to_string());
-const EDIT: Call = ("replace_lines", |number| {
+pub(crate) const READ: BenchCall = ("read_file", |_| json!({ "path": "src/read.rs" }).to_string());
+const EDIT: BenchCall = ("replace_lines", |number| {
     let line = format!("// edit {number:06}");
     json!({ "path": "src/edited.rs", "startLine": 1, "endLine": 1, "newText": line }).to_string()
 });
-const COUNT: Call = ("word_count", |_| json!({ "path": "docs" }).to_string());
-const DELETE: Call = ("delete_file", |_| json!({ "path": "src/read.rs" }).to_string());
+const COUNT: BenchCall = ("word_count", |_| json!({ "path": "docs" }).to_string());
+const DELETE: BenchCall = ("delete_file", |_| json!({ "path": "src/read.rs" }).to_string());
 
 /// Measures everything.
-pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
+pub(crate) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about a minute");
-    let (daemon, caller) = Server::daemon(place).await?;
+    let (daemon, caller) = ServerProcess::daemon(place).await?;
     ready(&caller).await?;
     let idle = daemon.resident_bytes()?;
     for number in 0..MEMORY_CALLS {
@@ -61,13 +61,13 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
 }
 
 /// Calls over gRPC, in pairs with the bare server.
-async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Row>> {
+async fn calls(place: &Testbed, caller: &BenchClient) -> Result<Vec<Row>> {
     let mut answers = Vec::new();
     for call in [READ, EDIT, COUNT] {
         let bytes = done(one(caller, call, 0).await?)?.encoded_len();
-        answers.push(Answer { tool: call.0.to_owned(), bytes });
+        answers.push(ResponseSize { tool: call.0.to_owned(), bytes });
     }
-    let (bare, bare_caller) = Server::bare(place, &answers).await?;
+    let (bare, bare_caller) = ServerProcess::bare(place, &answers).await?;
     let both = [caller, &bare_caller];
     let figures = vec![
         paired("read_file, 16 KiB", both, READ, READS, "ratio ≤ 1.12").await?,
@@ -83,8 +83,8 @@ async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Row>> {
 /// Measures both sides in turns: whatever else the machine does meets both.
 async fn paired(
     name: &'static str,
-    [moss, bare]: [&Caller; 2],
-    call: Call,
+    [moss, bare]: [&BenchClient; 2],
+    call: BenchCall,
     count: usize,
     target: &str,
 ) -> Result<Row> {
@@ -106,7 +106,7 @@ async fn paired(
     Ok(Row::timed(name, with).against(Spread::of(without)).wanted(target))
 }
 
-async fn timed(caller: &Caller, call: Call, number: usize) -> Result<Duration> {
+async fn timed(caller: &BenchClient, call: BenchCall, number: usize) -> Result<Duration> {
     let arguments = call.1(number);
     let started = Instant::now();
     let response = caller.call(call.0, arguments).await;
@@ -121,20 +121,20 @@ async fn timed(caller: &Caller, call: Call, number: usize) -> Result<Duration> {
 }
 
 async fn one(
-    caller: &Caller,
-    call: Call,
+    caller: &BenchClient,
+    call: BenchCall,
     number: usize,
 ) -> Result<moss_proto::v1::CallToolResponse> {
     caller.call(call.0, call.1(number)).await.with_context(|| call.0)
 }
 
 /// Waits until every plugin is ready.
-pub(crate) async fn ready(caller: &Caller) -> Result<()> {
+pub(crate) async fn ready(caller: &BenchClient) -> Result<()> {
     ready_within(caller, PLUGINS_WAIT_MAX).await
 }
 
 /// Waits so long until every plugin is ready.
-pub(crate) async fn ready_within(caller: &Caller, longest: Duration) -> Result<()> {
+pub(crate) async fn ready_within(caller: &BenchClient, longest: Duration) -> Result<()> {
     let started = Instant::now();
     while !caller.plugins_are_ready().await? {
         if started.elapsed() > longest {
@@ -146,7 +146,7 @@ pub(crate) async fn ready_within(caller: &Caller, longest: Duration) -> Result<(
 }
 
 /// Whole processes of the command line.
-fn command(place: &Place, name: &'static str) -> Result<Row> {
+fn command(place: &Testbed, name: &'static str) -> Result<Row> {
     let mut durations = Vec::with_capacity(COMMANDS);
     for _ in 0..COMMANDS {
         let mut command = place.moss();
@@ -162,10 +162,10 @@ fn command(place: &Place, name: &'static str) -> Result<Row> {
 }
 
 /// From the start of the process to its first answer.
-async fn start(place: &Place) -> Result<Row> {
+async fn start(place: &Testbed) -> Result<Row> {
     let mut durations = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
-        let (daemon, caller) = Server::daemon(place).await?;
+        let (daemon, caller) = ServerProcess::daemon(place).await?;
         durations.push(daemon.start);
         drop(caller);
         daemon.stop().await?;

@@ -10,11 +10,11 @@ use prost::Message as _;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::bare::Answer;
-use crate::caller::{Caller, done};
+use crate::bare::ResponseSize;
+use crate::caller::{BenchClient, done};
 use crate::figures::{memory, ready};
-use crate::place::{CLIENTS, Place};
-use crate::process::Server;
+use crate::process::ServerProcess;
+use crate::testbed::{CLIENTS, Testbed};
 
 /// Out of so many calls of a client …
 const ROUND: usize = 20;
@@ -23,19 +23,19 @@ const EDITS: usize = 3;
 const COUNTS: usize = 3;
 
 /// How long the calls of one kind took.
-type Kinds = BTreeMap<&'static str, Vec<Duration>>;
+type KindDurations = BTreeMap<&'static str, Vec<Duration>>;
 
 /// Puts the load on both servers and measures.
-pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Row>> {
+pub(crate) async fn measure(place: &Testbed, seconds: u64) -> Result<Vec<Row>> {
     eprintln!("{CLIENTS} clients, {seconds} s with moss and {seconds} s without");
     let length = Duration::from_secs(seconds);
-    let (daemon, caller) = Server::daemon(place).await?;
+    let (daemon, caller) = ServerProcess::daemon(place).await?;
     ready(&caller).await?;
     let before = daemon.resident_bytes()?;
     let mut answers = Vec::new();
     for kind in ["read_file", "replace_lines", "word_count"] {
         let answer = caller.call(kind, arguments(kind, 0, usize::MAX)).await.context(kind)?;
-        answers.push(Answer { tool: kind.to_owned(), bytes: done(answer)?.encoded_len() });
+        answers.push(ResponseSize { tool: kind.to_owned(), bytes: done(answer)?.encoded_len() });
     }
     let token = place.caller_token()?;
     let moss = run(place.daemon_socket(), token, length).await?;
@@ -43,11 +43,12 @@ pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Row>> {
     drop(caller);
     daemon.stop().await?;
 
-    let (server, caller) = Server::bare(place, &answers).await?;
+    let (server, caller) = ServerProcess::bare(place, &answers).await?;
     let bare = run(place.bare_socket(), "none".to_owned(), length).await?;
     drop(caller);
     server.stop().await?;
-    let total = |kinds: &Kinds| kinds.values().map(Vec::len).sum::<usize>() as u64 / seconds;
+    let total =
+        |kinds: &KindDurations| kinds.values().map(Vec::len).sum::<usize>() as u64 / seconds;
     let calls = Row::per_second("calls of every kind", total(&moss));
     let mut rows = vec![calls.against(Spread::single(total(&bare))).wanted("ratio ≥ 0.8")];
     rows.extend(moss.into_iter().map(|(kind, durations)| {
@@ -61,17 +62,17 @@ pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Row>> {
 }
 
 /// Lets all clients call until the time is over; a call that fails ends the measuring.
-async fn run(socket: std::path::PathBuf, token: String, length: Duration) -> Result<Kinds> {
+async fn run(socket: std::path::PathBuf, token: String, length: Duration) -> Result<KindDurations> {
     let mut clients = JoinSet::new();
     let end = Instant::now() + length;
     for number in 0..CLIENTS {
         let (socket, token) = (socket.clone(), token.clone());
         clients.spawn(async move {
-            let caller = Caller::connect(&socket, || Ok(token.clone())).await?;
+            let caller = BenchClient::connect(&socket, || Ok(token.clone())).await?;
             client(&caller, number, end).await
         });
     }
-    let mut all = Kinds::new();
+    let mut all = KindDurations::new();
     while let Some(ended) = clients.join_next().await {
         for (kind, durations) in ended.context("a client failed")?? {
             all.entry(kind).or_default().extend(durations);
@@ -80,8 +81,8 @@ async fn run(socket: std::path::PathBuf, token: String, length: Duration) -> Res
     Ok(all)
 }
 
-async fn client(caller: &Caller, number: usize, end: Instant) -> Result<Kinds> {
-    let mut kinds = Kinds::new();
+async fn client(caller: &BenchClient, number: usize, end: Instant) -> Result<KindDurations> {
+    let mut kinds = KindDurations::new();
     for count in 0.. {
         // Clients begin at different positions of the round.
         let kind = match (count + number) % ROUND {
@@ -105,7 +106,7 @@ fn arguments(kind: &str, client: usize, count: usize) -> String {
         "read_file" => json!({ "path": "src/read.rs" }),
         "word_count" => json!({ "path": "docs" }),
         _ => {
-            let (path, text) = (Place::edited(client), format!("// edit {client} {count}"));
+            let (path, text) = (Testbed::edited(client), format!("// edit {client} {count}"));
             json!({ "path": path, "startLine": 1, "endLine": 1, "newText": text })
         }
     };

@@ -16,11 +16,11 @@ mod crowd;
 mod edits;
 mod figures;
 mod load;
-mod place;
 mod plugins;
 mod process;
 mod report;
 mod scale;
+mod testbed;
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ async fn run(arguments: &[String]) -> Result<()> {
     };
     match arguments {
         [bare, socket, workspace, component, answers @ ..] if bare == "bare" => {
-            let answers = answers.iter().map(|text| bare::Answer::parse(text));
+            let answers = answers.iter().map(|text| bare::ResponseSize::parse(text));
             let answers = answers.collect::<Result<_>>()?;
             bare::serve(socket.as_ref(), workspace.as_ref(), component.as_ref(), answers).await
         }
@@ -54,7 +54,7 @@ async fn run(arguments: &[String]) -> Result<()> {
             report::publish(&edits::measure(directory.as_ref())?, json)
         }
         [what, moss, components, directory, seconds @ ..] => {
-            let place = place::Place::new(moss.into(), components.into(), directory.as_ref())?;
+            let place = testbed::Testbed::new(moss.into(), components.into(), directory.as_ref())?;
             let rows = match (what.as_str(), seconds) {
                 ("calls", []) => figures::measure(&place).await?,
                 ("plugins", []) => plugins::measure(&place).await?,

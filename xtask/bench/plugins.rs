@@ -13,12 +13,12 @@ use moss_xtask::rows::{Row, Spread};
 use prost::Message as _;
 use serde_json::json;
 
-use crate::bare::Answer;
+use crate::bare::ResponseSize;
 use crate::caller::done;
 use crate::crowd::Crowd;
 use crate::figures::ready;
-use crate::place::{CLIENTS, Place};
-use crate::process::Server;
+use crate::process::ServerProcess;
+use crate::testbed::{CLIENTS, Testbed};
 
 /// How long the clients call, on either side.
 const LENGTH: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const STARTS: usize = 10;
 const TOOL: &str = "word_count";
 
 /// Measures everything.
-pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
+pub(crate) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about a minute");
     let mut rows = in_process::measure(place).await?;
     rows.extend(many_clients(place).await?);
@@ -45,19 +45,19 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
 }
 
 /// Many clients that only call a plugin: moss, then the bare server.
-async fn many_clients(place: &Place) -> Result<[Row; 2]> {
+async fn many_clients(place: &Testbed) -> Result<[Row; 2]> {
     eprintln!("{CLIENTS} clients, {LENGTH:?} with moss and {LENGTH:?} without");
     place.list_copies(&place.copies(0)?)?;
-    let (daemon, caller) = Server::daemon(place).await?;
+    let (daemon, caller) = ServerProcess::daemon(place).await?;
     ready(&caller).await?;
     let answer = done(caller.call(TOOL, arguments()).await?)?;
-    let answers = [Answer { tool: TOOL.to_owned(), bytes: answer.encoded_len() }];
+    let answers = [ResponseSize { tool: TOOL.to_owned(), bytes: answer.encoded_len() }];
     let call = Arc::new(|_, _| (TOOL.to_owned(), arguments()));
     let crowd = Crowd { clients: CLIENTS, length: LENGTH, call };
     let moss = crowd.run(place.daemon_socket(), place.caller_token()?).await?;
     drop(caller);
     daemon.stop().await?;
-    let (server, caller) = Server::bare(place, &answers).await?;
+    let (server, caller) = ServerProcess::bare(place, &answers).await?;
     let bare = crowd.run(place.bare_socket(), "none".to_owned()).await?;
     drop(caller);
     server.stop().await?;
@@ -81,7 +81,7 @@ struct Starts {
     resident_bytes: u64,
 }
 
-async fn with_plugins(place: &Place, plugins: usize, starts: usize) -> Result<Starts> {
+async fn with_plugins(place: &Testbed, plugins: usize, starts: usize) -> Result<Starts> {
     place.list_copies(&place.copies(plugins)?)?;
     let (first, _) = start(place).await?;
     let (mut cached, mut resident_bytes) = (Vec::with_capacity(starts), 0);
@@ -94,9 +94,9 @@ async fn with_plugins(place: &Place, plugins: usize, starts: usize) -> Result<St
 }
 
 /// Starts a daemon until every plugin is ready. Returns how long that took and what it holds then.
-async fn start(place: &Place) -> Result<(Duration, u64)> {
+async fn start(place: &Testbed) -> Result<(Duration, u64)> {
     let started = Instant::now();
-    let (daemon, caller) = Server::daemon(place).await?;
+    let (daemon, caller) = ServerProcess::daemon(place).await?;
     ready(&caller).await?;
     let duration = started.elapsed();
     let bytes = daemon.resident_bytes()?;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bare::Answer;
-use crate::caller::Caller;
-use crate::place::Place;
+use crate::bare::ResponseSize;
+use crate::caller::BenchClient;
+use crate::testbed::Testbed;
 
 /// Longest wait for a server to serve, or to stop.
 const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -17,22 +17,25 @@ const POLL: Duration = Duration::from_micros(200);
 
 /// A server in a process of its own; killed where it is not stopped.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ServerProcess {
     child: Child,
     /// From its start to its first answer.
     pub(crate) start: Duration,
 }
 
-// === impl Server ===
+// === impl ServerProcess ===
 
-impl Server {
+impl ServerProcess {
     /// Starts the daemon and waits for its first answer.
-    pub(crate) async fn daemon(place: &Place) -> Result<(Self, Caller)> {
+    pub(crate) async fn daemon(place: &Testbed) -> Result<(Self, BenchClient)> {
         Self::start(place.serve(), &place.daemon_socket(), || place.caller_token()).await
     }
 
     /// Starts this program as the bare server, with answers as long as the daemon's.
-    pub(crate) async fn bare(place: &Place, answers: &[Answer]) -> Result<(Self, Caller)> {
+    pub(crate) async fn bare(
+        place: &Testbed,
+        answers: &[ResponseSize],
+    ) -> Result<(Self, BenchClient)> {
         // Left behind by the one before.
         let _ = std::fs::remove_file(place.bare_socket());
         let mut bare = Command::new(crate::this_program()?);
@@ -45,13 +48,13 @@ impl Server {
         mut command: Command,
         socket: &Path,
         token: impl Fn() -> Result<String>,
-    ) -> Result<(Self, Caller)> {
+    ) -> Result<(Self, BenchClient)> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let started = Instant::now();
         let child = command.spawn().context("cannot start a server")?;
         let mut server = Self { child, start: Duration::ZERO };
         let caller = loop {
-            if let Ok(caller) = Caller::connect(socket, &token).await {
+            if let Ok(caller) = BenchClient::connect(socket, &token).await {
                 break caller;
             }
             server.check_alive()?;
@@ -105,7 +108,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // Ended already, or wanted no more: either way it must not outlive the measuring.
         let _ = self.child.kill();

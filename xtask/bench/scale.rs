@@ -10,13 +10,13 @@ use moss_xtask::rows::{Row, Spread, grouped};
 use prost::Message as _;
 use serde_json::json;
 
-use crate::bare::Answer;
-use crate::caller::{Caller, done};
+use crate::bare::ResponseSize;
+use crate::caller::{BenchClient, done};
 use crate::crowd::Crowd;
 use crate::figures::{READ, ready_within};
-use crate::place::Place;
 use crate::plugins::copies::tool_of;
-use crate::process::Server;
+use crate::process::ServerProcess;
+use crate::testbed::Testbed;
 
 /// Clients at once.
 const CLIENTS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -40,7 +40,7 @@ const STRIDE: usize = 7919;
 const TOOL: &str = "word_count";
 
 /// Measures everything.
-pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
+pub(crate) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about four minutes");
     let mut rows = clients(place).await?;
     rows.extend(files(place).await?);
@@ -49,10 +49,10 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
 }
 
 /// The latency of reads against the number of clients.
-async fn clients(place: &Place) -> Result<Vec<Row>> {
-    let (daemon, caller) = Server::daemon(place).await?;
+async fn clients(place: &Testbed) -> Result<Vec<Row>> {
+    let (daemon, caller) = ServerProcess::daemon(place).await?;
     let (bare, bare_caller) =
-        Server::bare(place, &[answer(&caller, READ.0, READ.1(0)).await?]).await?;
+        ServerProcess::bare(place, &[answer(&caller, READ.0, READ.1(0)).await?]).await?;
     let mut rows = Vec::with_capacity(CLIENTS.len());
     for clients in CLIENTS {
         let call = |_, number| (READ.0.to_owned(), READ.1(number));
@@ -70,7 +70,7 @@ async fn clients(place: &Place) -> Result<Vec<Row>> {
 }
 
 /// The latency of reads against the number of files in the workspace.
-async fn files(place: &Place) -> Result<Vec<Row>> {
+async fn files(place: &Testbed) -> Result<Vec<Row>> {
     let mut rows = Vec::with_capacity(FILES.len());
     let mut written = 0;
     for files in FILES {
@@ -78,9 +78,9 @@ async fn files(place: &Place) -> Result<Vec<Row>> {
             (written..files).try_for_each(|number| write(&workspace, number))?;
         }
         written = files;
-        let (daemon, caller) = Server::daemon(place).await?;
+        let (daemon, caller) = ServerProcess::daemon(place).await?;
         let answers = [answer(&caller, READ.0, arguments(0)).await?];
-        let (bare, bare_caller) = Server::bare(place, &answers).await?;
+        let (bare, bare_caller) = ServerProcess::bare(place, &answers).await?;
         let (mut with, mut without) = (Vec::with_capacity(READS), Vec::with_capacity(READS));
         for number in 0..WARM_UP + READS {
             let file = number * STRIDE % files;
@@ -101,7 +101,7 @@ async fn files(place: &Place) -> Result<Vec<Row>> {
 
 /// How many calls of plugins a second are made, against how many plugins there are. Each call is one of
 /// the next plugin; the bare server has one component, and all calls are of that.
-async fn plugins(place: &Place) -> Result<Vec<Row>> {
+async fn plugins(place: &Testbed) -> Result<Vec<Row>> {
     let most = PLUGINS[PLUGINS.len() - 1];
     place.configure(&format!("[plugins]\nplugins_max = {most}\n"))?;
     let mut bare_times = None;
@@ -110,7 +110,7 @@ async fn plugins(place: &Place) -> Result<Vec<Row>> {
         eprintln!("{plugins} plugins");
         let copies = place.copies(plugins)?;
         place.list_copies(&copies)?;
-        let (daemon, caller) = Server::daemon(place).await?;
+        let (daemon, caller) = ServerProcess::daemon(place).await?;
         ready_within(&caller, COMPILING_MAX).await?;
         let tools: Vec<String> = copies.into_iter().map(|(plugin, _)| tool_of(&plugin)).collect();
         for tool in &tools {
@@ -140,8 +140,8 @@ async fn plugins(place: &Place) -> Result<Vec<Row>> {
 }
 
 /// The same calls of the bare server.
-async fn without_plugins(place: &Place, answers: &[Answer]) -> Result<u64> {
-    let (bare, caller) = Server::bare(place, answers).await?;
+async fn without_plugins(place: &Testbed, answers: &[ResponseSize]) -> Result<u64> {
+    let (bare, caller) = ServerProcess::bare(place, answers).await?;
     let call = Arc::new(|_, _| (TOOL.to_owned(), count()));
     let crowd = Crowd { clients: PLUGIN_CLIENTS, length: CALLING, call };
     let calls = crowd.run(place.bare_socket(), "none".to_owned()).await?.len();
@@ -151,12 +151,12 @@ async fn without_plugins(place: &Place, answers: &[Answer]) -> Result<u64> {
 }
 
 /// How long the daemon's answer to a call is.
-async fn answer(caller: &Caller, tool: &str, arguments: String) -> Result<Answer> {
+async fn answer(caller: &BenchClient, tool: &str, arguments: String) -> Result<ResponseSize> {
     let bytes = done(caller.call(tool, arguments).await?)?.encoded_len();
-    Ok(Answer { tool: tool.to_owned(), bytes })
+    Ok(ResponseSize { tool: tool.to_owned(), bytes })
 }
 
-async fn timed(caller: &Caller, file: usize) -> Result<Duration> {
+async fn timed(caller: &BenchClient, file: usize) -> Result<Duration> {
     let arguments = arguments(file);
     let started = Instant::now();
     let response = caller.call(READ.0, arguments).await?;

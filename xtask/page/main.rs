@@ -22,7 +22,7 @@ use anyhow::{Context, Result, bail};
 use moss_xtask::rows::Row;
 
 use self::results::Results;
-use self::run::Run;
+use self::run::BenchRun;
 
 const USAGE: &str = "\
 usage: bench-page take TABLE ROWS MOSS DOCS, or bench-page write DOCS,
@@ -47,7 +47,8 @@ fn main() -> Result<()> {
             let rows = rows.with_context(|| format!("no rows for `{table}`"))?;
             let beside = Path::new(docs).join(BESIDE);
             fs::create_dir_all(&beside)?;
-            Results { run: Run::here(moss.as_ref(), docs.as_ref()), rows }.write(&beside, table)
+            Results { run: BenchRun::here(moss.as_ref(), docs.as_ref()), rows }
+                .write(&beside, table)
         }
         ["write", docs] => write(docs.as_ref()),
         ["builds", root, package, target, rows] => {

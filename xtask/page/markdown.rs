@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use moss_xtask::rows::{Row, Unit};
 
 use crate::results::{All, Results};
-use crate::run::Run;
-use crate::tables::{IN_SHORT, PLOTS, Short, TABLES, Table};
+use crate::run::BenchRun;
+use crate::tables::{Highlight, IN_SHORT, PLOTS, TABLES, Table};
 use crate::{BESIDE, plot};
 
 const HEAD: &str = "\
@@ -44,7 +44,7 @@ fn in_short(page: &mut String, results: &All) {
     }
 }
 
-fn line_in_short(short: Short, results: &All, language: usize) -> Option<String> {
+fn line_in_short(short: Highlight, results: &All, language: usize) -> Option<String> {
     let row = results.get(short.table)?.rows.iter().find(|row| row.name == short.row)?;
     let bare = row.unit.shown(row.baseline?.median);
     let (ratio, called) = (row.ratio()?, short.called[language]);
@@ -55,7 +55,8 @@ fn line_in_short(short: Short, results: &All, language: usize) -> Option<String>
 /// that begin alike.
 pub(crate) fn quoted(readme: &str, results: &All, language: usize) -> String {
     let lines = readme.lines().map(|line| {
-        let quotes = |short: &&Short| line.starts_with(&format!("| {} |", short.called[language]));
+        let quotes =
+            |short: &&Highlight| line.starts_with(&format!("| {} |", short.called[language]));
         let new = IN_SHORT.iter().find(quotes);
         let new = new.and_then(|short| line_in_short(*short, results, language));
         new.unwrap_or_else(|| line.to_owned()) + "\n"
@@ -94,15 +95,15 @@ fn machine(page: &mut String, results: &All) {
 }
 
 /// The run of the first table of those that have most in common.
-fn usual(results: &All) -> Option<&Run> {
-    let runs: Vec<&Run> =
+fn usual(results: &All) -> Option<&BenchRun> {
+    let runs: Vec<&BenchRun> =
         TABLES.iter().filter_map(|table| Some(&results.get(table.name)?.run)).collect();
-    let alike = |run: &Run| runs.iter().filter(|other| key(other) == key(run)).count();
+    let alike = |run: &BenchRun| runs.iter().filter(|other| key(other) == key(run)).count();
     runs.iter().copied().rev().max_by_key(|run| alike(run))
 }
 
 /// What makes two runs one.
-fn key(run: &Run) -> (&str, &str, &str, &str, usize) {
+fn key(run: &BenchRun) -> (&str, &str, &str, &str, usize) {
     (&run.date, &run.commit, &run.kernel, &run.processor, run.cores)
 }
 
@@ -183,7 +184,7 @@ mod tests {
 
     fn results(commit: &str, rows: Vec<Row>) -> Results {
         let text = String::new;
-        let run = Run {
+        let run = BenchRun {
             date: "2026-01-02".to_owned(),
             commit: commit.to_owned(),
             moss: "moss 1".to_owned(),

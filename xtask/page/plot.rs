@@ -32,7 +32,7 @@ circle.bare{fill:$orange;stroke:none}
 ";
 
 /// A line of a plot: its class, its name, its values.
-struct Line {
+struct PlotLine {
     class: &'static str,
     name: &'static str,
     values: Vec<f64>,
@@ -102,11 +102,11 @@ pub(crate) fn drawn(plot: &Plot, results: &All) -> Option<String> {
 }
 
 /// The lines of a plot; one that would have a hole is left out.
-fn lines(plot: &Plot, points: &[(f64, &Row)]) -> Vec<Line> {
+fn lines(plot: &Plot, points: &[(f64, &Row)]) -> Vec<PlotLine> {
     let line = |class, name, value: &dyn Fn(&Row) -> Option<u64>| {
         let values: Option<Vec<f64>> =
             points.iter().map(|(_, row)| value(row).map(|value| value as f64)).collect();
-        values.map(|values| Line { class, name, values })
+        values.map(|values| PlotLine { class, name, values })
     };
     let bare = |row: &Row| row.baseline.filter(|_| plot.has_baseline).map(|spread| spread.median);
     let lines = [
@@ -117,7 +117,7 @@ fn lines(plot: &Plot, points: &[(f64, &Row)]) -> Vec<Line> {
     lines.into_iter().flatten().collect()
 }
 
-fn legend(picture: &mut Picture, lines: &[Line]) {
+fn legend(picture: &mut Picture, lines: &[PlotLine]) {
     const STEP: f64 = 92.0;
     let mut x = RIGHT - STEP * lines.len() as f64;
     for line in lines.iter().rev() {

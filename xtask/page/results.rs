@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use moss_xtask::rows::Row;
 use serde::{Deserialize, Serialize};
 
-use crate::run::Run;
+use crate::run::BenchRun;
 use crate::tables::TABLES;
 
 /// The results of one table.
@@ -17,7 +17,7 @@ use crate::tables::TABLES;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Results {
     /// Where and when it was measured.
-    pub(crate) run: Run,
+    pub(crate) run: BenchRun,
     /// What was measured.
     pub(crate) rows: Vec<Row>,
 }

@@ -12,7 +12,7 @@ const DAY_SECONDS: u64 = 86_400;
 /// One run of a program that measures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Run {
+pub(crate) struct BenchRun {
     /// Year, month and day.
     pub(crate) date: String,
     /// The commit of the sources, with a `+` where something in them was changed.
@@ -27,9 +27,9 @@ pub(crate) struct Run {
     pub(crate) load: String,
 }
 
-// === impl Run ===
+// === impl BenchRun ===
 
-impl Run {
+impl BenchRun {
     /// Finds out about this machine.
     pub(crate) fn here(moss: &Path, sources: &Path) -> Self {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -32,20 +32,20 @@ pub(crate) struct Plot {
 
 /// A row that stands at the top of the page, and in the READMEs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Short {
+pub(crate) struct Highlight {
     pub(crate) table: &'static str,
     pub(crate) row: &'static str,
     /// What it is called there, in English and in Chinese.
     pub(crate) called: [&'static str; 2],
 }
 
-pub(crate) const IN_SHORT: [Short; 3] = [
-    Short {
+pub(crate) const IN_SHORT: [Highlight; 3] = [
+    Highlight {
         table: "calls",
         row: "read_file, 16 KiB",
         called: ["`read_file`, 16 KiB", "`read_file`，16 KiB"],
     },
-    Short {
+    Highlight {
         table: "calls",
         row: "edit, durable",
         called: [
@@ -53,7 +53,7 @@ pub(crate) const IN_SHORT: [Short; 3] = [
             "一次修改：历史、意图、审计，返回前全部落盘",
         ],
     },
-    Short {
+    Highlight {
         table: "load",
         row: "calls of every kind",
         called: [

@@ -4,7 +4,7 @@
 //! prints, and ends with an error where one does something else than was said. The copy edits the
 //! line below.
 
-mod place;
+mod home;
 mod screen;
 mod session;
 mod stage;
@@ -16,8 +16,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use self::place::Place;
-use self::stage::{Stage, well, with};
+use self::home::DemoHome;
+use self::stage::{DemoStage, well, with};
 use crate::artifacts;
 use crate::layout::{Layout, Profile};
 
@@ -31,7 +31,7 @@ const WORDS: [&[u8; 19]; 2] = [b"Counts words, lines", b"Obey me now. Counts"];
 
 /// What the command line says.
 #[derive(Debug, Default)]
-struct Options<'a> {
+struct DemoOptions<'a> {
     /// Whether to continue from step to step by itself.
     hurries: bool,
     /// Where to draw the session, where that is wanted.
@@ -43,7 +43,7 @@ struct Options<'a> {
 
 /// Builds what is needed and gives the tour.
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
-    let options = Options::parse(layout, arguments)?;
+    let options = DemoOptions::parse(layout, arguments)?;
     let binary = match options.binary {
         Some(binary) => PathBuf::from(binary).canonicalize().context("there is no such binary")?,
         None => {
@@ -58,11 +58,11 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
             layout.components()
         }
     };
-    let place = Place::new(layout, &binary, &components)?;
+    let place = DemoHome::new(layout, &binary, &components)?;
     write_list(&place, "docs", "")?;
     println!("{WELCOME}\n\nEverything happens in {}", place.work().display());
     let daemon = place.serve()?;
-    let mut stage = Stage::new(&place, !options.hurries, options.picture.is_some());
+    let mut stage = DemoStage::new(&place, !options.hurries, options.picture.is_some());
     look(&mut stage)?;
     let digest = propose(&mut stage)?;
     refuse(&mut stage)?;
@@ -93,7 +93,7 @@ pub(crate) fn check(layout: &Layout) -> Result<()> {
     Ok(())
 }
 
-fn look(stage: &mut Stage<'_>) -> Result<()> {
+fn look(stage: &mut DemoStage<'_>) -> Result<()> {
     stage.step(
         "Look",
         "A daemon serves the copy. Reading needs no rule and no question; what ignore files and\n\
@@ -122,7 +122,7 @@ fn edit() -> [String; 6] {
     ]
 }
 
-fn propose(stage: &mut Stage<'_>) -> Result<String> {
+fn propose(stage: &mut DemoStage<'_>) -> Result<String> {
     stage.step(
         "Propose an edit",
         "A tool never writes. It proposes, and moss shows exactly what would change; the digest\n\
@@ -136,7 +136,7 @@ fn propose(stage: &mut Stage<'_>) -> Result<String> {
     digest.map(str::to_owned).context("the dry run shows no digest")
 }
 
-fn refuse(stage: &mut Stage<'_>) -> Result<()> {
+fn refuse(stage: &mut DemoStage<'_>) -> Result<()> {
     stage.step(
         "Refuse it",
         "Somebody calls the tool and waits. In another terminal a person looks at what waits, and\n\
@@ -160,7 +160,7 @@ fn refuse(stage: &mut Stage<'_>) -> Result<()> {
     Ok(())
 }
 
-fn confirm_and_undo(stage: &mut Stage<'_>, digest: &str) -> Result<()> {
+fn confirm_and_undo(stage: &mut DemoStage<'_>, digest: &str) -> Result<()> {
     stage.step(
         "Confirm it",
         "Approving the digest approves what the dry run showed. If the file had changed since, it\n\
@@ -183,7 +183,7 @@ fn confirm_and_undo(stage: &mut Stage<'_>, digest: &str) -> Result<()> {
 }
 
 /// Writes the user's list of plugins. `more` goes into the entry of word-count.
-fn write_list(place: &Place, granted: &str, more: &str) -> Result<()> {
+fn write_list(place: &DemoHome, granted: &str, more: &str) -> Result<()> {
     let list = format!(
         r#"{{ "version": 1, "plugins": [
   {{ "name": "word-count", "source": "plugins/word_count.wasm",{more}
@@ -197,7 +197,7 @@ fn write_list(place: &Place, granted: &str, more: &str) -> Result<()> {
     fs::write(place.plugin_list(), list).context("cannot write the list of plugins")
 }
 
-fn reload(stage: &mut Stage<'_>) -> Result<()> {
+fn reload(stage: &mut DemoStage<'_>) -> Result<()> {
     stage.step(
         "Call a plugin",
         "Plugins are WebAssembly components. Each has what moss-tools.json grants it and no more;\n\
@@ -244,7 +244,7 @@ fn other_build(component: &[u8]) -> Result<Vec<u8>> {
     Ok(other)
 }
 
-fn escape(stage: &mut Stage<'_>) -> Result<()> {
+fn escape(stage: &mut DemoStage<'_>) -> Result<()> {
     stage.step(
         "Try to get out",
         "Ways out of the workspace, past protected names, and to what is no file. Each is refused,\n\
@@ -271,7 +271,7 @@ fn escape(stage: &mut Stage<'_>) -> Result<()> {
     Ok(())
 }
 
-fn audit(stage: &mut Stage<'_>) -> Result<()> {
+fn audit(stage: &mut DemoStage<'_>) -> Result<()> {
     stage.step(
         "Read the audit",
         "Every call and decision is recorded, with the rule that decided it. Contents are sizes\n\
@@ -306,9 +306,9 @@ fn by_hand(moss: &Path) {
     );
 }
 
-// === impl Options ===
+// === impl DemoOptions ===
 
-impl<'a> Options<'a> {
+impl<'a> DemoOptions<'a> {
     fn parse(layout: &Layout, mut arguments: &[&'a str]) -> Result<Self> {
         let mut options = Self::default();
         loop {

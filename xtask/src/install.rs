@@ -20,14 +20,14 @@ const PREFIX_DEFAULT: &str = ".local";
 
 /// What the command line says.
 #[derive(Debug, Default)]
-struct Options<'a> {
+struct InstallOptions<'a> {
     prefix: Option<&'a str>,
     binary: Option<&'a str>,
     removes: bool,
 }
 
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
-    let options = Options::parse(arguments)?;
+    let options = InstallOptions::parse(arguments)?;
     let prefix = options.prefix()?;
     if options.removes {
         return remove(&prefix);
@@ -171,9 +171,9 @@ fn listed(prefix: &Path) -> Result<BTreeSet<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-// === impl Options ===
+// === impl InstallOptions ===
 
-impl<'a> Options<'a> {
+impl<'a> InstallOptions<'a> {
     fn parse(mut arguments: &[&'a str]) -> Result<Self> {
         let mut options = Self::default();
         loop {

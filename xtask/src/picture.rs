@@ -39,7 +39,7 @@ pub struct Picture {
 
 /// Where something begins, and how large it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame {
+pub struct Rect {
     /// From the left.
     pub x: f64,
     /// From the top.
@@ -64,7 +64,7 @@ impl Picture {
         };
         picture.style(STYLE);
         let (width, height) = (f64::from(width) - 1.0, f64::from(height) - 1.0);
-        picture.rounded("card", Frame { x: 0.5, y: 0.5, width, height });
+        picture.rounded("card", Rect { x: 0.5, y: 0.5, width, height });
         picture
     }
 
@@ -74,7 +74,7 @@ impl Picture {
     }
 
     /// Draws a box with round corners.
-    pub fn rounded(&mut self, class: &str, Frame { x, y, width, height }: Frame) {
+    pub fn rounded(&mut self, class: &str, Rect { x, y, width, height }: Rect) {
         let size = format!("width=\"{}\" height=\"{}\"", Number(width), Number(height));
         self.element(&format!(
             "<rect class=\"{class}\" x=\"{}\" y=\"{}\" {size} rx=\"{RADIUS}\"/>",

@@ -12,7 +12,7 @@ use crate::layout::{Layout, Profile};
 use crate::{artifacts, child};
 
 /// What the command line says.
-struct Options<'a> {
+struct ServeOptions<'a> {
     workspace: Option<&'a str>,
     profile: Profile,
     /// For `moss serve`.
@@ -20,7 +20,7 @@ struct Options<'a> {
 }
 
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
-    let options = Options::parse(arguments)?;
+    let options = ServeOptions::parse(arguments)?;
     let here = std::env::current_dir().context("there is no current directory")?;
     let workspace = match options.workspace {
         Some(directory) => here.join(directory),
@@ -67,9 +67,9 @@ fn repository(directory: &Path) -> PathBuf {
     found.unwrap_or(directory).to_owned()
 }
 
-// === impl Options ===
+// === impl ServeOptions ===
 
-impl<'a> Options<'a> {
+impl<'a> ServeOptions<'a> {
     fn parse(mut arguments: &'a [&'a str]) -> Result<Self> {
         let mut options = Self { workspace: None, profile: Profile::Debug, rest: &[] };
         loop {

@@ -23,7 +23,7 @@ pub struct ShippedFile {
 
 /// Where a system looks for what.
 #[derive(Debug, Clone, Copy)]
-pub struct Directories {
+pub struct SystemDirectories {
     /// Units of users' services.
     pub units: &'static str,
     /// Completions of zsh.
@@ -33,13 +33,13 @@ pub struct Directories {
 }
 
 /// For a home or `/usr/local`.
-pub const LOCAL: Directories = Directories {
+pub const LOCAL: SystemDirectories = SystemDirectories {
     units: "share/systemd/user",
     zsh: "share/zsh/site-functions",
     binary: "%h/.local/bin/moss",
 };
 /// For packages of Debian.
-pub const DEBIAN: Directories = Directories {
+pub const DEBIAN: SystemDirectories = SystemDirectories {
     units: "lib/systemd/user",
     zsh: "share/zsh/vendor-completions",
     binary: "/usr/bin/moss",
@@ -57,7 +57,7 @@ const SECTION: &str = "(1)";
 /// Fails where the binary cannot be read or does not print its pages and completions.
 pub fn files(
     binary: &Path,
-    directories: Directories,
+    directories: SystemDirectories,
     unit_binary: Option<&str>,
 ) -> Result<Vec<ShippedFile>> {
     let content = fs::read(binary).with_context(|| format!("cannot read {}", binary.display()))?;

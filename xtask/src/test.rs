@@ -14,7 +14,7 @@ const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 
 /// What the test programs said at their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Tally {
+struct TestTally {
     programs: usize,
     passed: usize,
     failed: usize,
@@ -31,7 +31,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let node_modules = node::modules(layout)?;
     artifacts::daemon(layout, Profile::Debug)?;
 
-    let mut tally = Tally::default();
+    let mut tally = TestTally::default();
     let mut workspace = child::cargo();
     workspace
         .args(["test", "--workspace", "--features", FEATURES, "--no-fail-fast"])
@@ -59,7 +59,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     }
     // A tour that ends early hides no test that failed: what failed is reported last.
     let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
-    let Tally { programs, passed, failed, ignored, broken } = tally;
+    let TestTally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
          in {programs} test programs, {} s in all",
@@ -75,9 +75,9 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-// === impl Tally ===
+// === impl TestTally ===
 
-impl Tally {
+impl TestTally {
     /// Runs tests, shows what they say and counts. Returns whether all passed.
     fn follow(&mut self, test: &mut Command) -> Result<bool> {
         let text = child::announce(test);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn results_of_test_programs_add_up() {
-        let mut tally = Tally::default();
+        let mut tally = TestTally::default();
         for line in [
             "running 3 tests",
             "test reads::a_file_is_read ... FAILED",
@@ -138,6 +138,6 @@ mod tests {
             tally.count(line);
         }
         let broken = vec!["reads::a_file_is_read".to_owned()];
-        assert_eq!(tally, Tally { programs: 2, passed: 4, failed: 2, ignored: 4, broken });
+        assert_eq!(tally, TestTally { programs: 2, passed: 4, failed: 2, ignored: 4, broken });
     }
 }

@@ -80,12 +80,12 @@ prop_compose! {
 
 prop_compose! {
     fn case()(text in text())(
-        first in 1..=Lines::new(&text).count() + 1,
+        first in 1..=LineIndex::new(&text).count() + 1,
         removed_max in 0usize..4,
         mut new in prop::collection::vec("[ab é\t]{0,3}", 0..4),
         text in Just(text),
     ) -> (String, usize, usize, Vec<String>) {
-        let removed = removed_max.min(Lines::new(&text).count() + 1 - first);
+        let removed = removed_max.min(LineIndex::new(&text).count() + 1 - first);
         if removed == 0 && new.is_empty() {
             new.push("new".to_owned());
         }
@@ -96,7 +96,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn line_edits_do_what_a_list_of_lines_would((text, first, removed, new) in case()) {
-        let lines = Lines::new(&text);
+        let lines = LineIndex::new(&text);
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         let mut expected: Vec<&str> = lines.iter().collect();
         expected.splice(first - 1..first - 1 + removed, new.iter().copied());
@@ -104,7 +104,7 @@ proptest! {
         let edit = Edit::of_lines(&text, first, removed, &new);
         let after = splice(&text, &edit.splices).unwrap();
 
-        prop_assert_eq!(Lines::new(&after).iter().collect::<Vec<_>>(), expected.clone());
+        prop_assert_eq!(LineIndex::new(&after).iter().collect::<Vec<_>>(), expected.clone());
         let open_end = !text.is_empty() && !text.ends_with('\n');
         let must_end = expected.last().is_some_and(|last| last.is_empty());
         prop_assert_eq!(
@@ -117,7 +117,7 @@ proptest! {
 
     #[test]
     fn bytes_outside_the_lines_stay((text, first, removed, new) in case()) {
-        let lines = Lines::new(&text);
+        let lines = LineIndex::new(&text);
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         let edit = Edit::of_lines(&text, first, removed, &new);
         let (after, splices) = (splice(&text, &edit.splices).unwrap(), edit.splices);
@@ -150,7 +150,7 @@ proptest! {
         (text, first, removed, _) in case(),
         new in "[ab\n]{0,8}",
     ) {
-        let lines = Lines::new(&text);
+        let lines = LineIndex::new(&text);
         let range = lines.start(first)..lines.start(first + removed);
         let (after, splices) = spliced(&text, range.clone(), &new);
         let expected = [&text[..range.start], new.as_str(), &text[range.end..]].concat();

@@ -14,17 +14,17 @@ fn lines_are_counted_without_the_one_after_the_final_line_end() {
         ("a\rb\n", &["a\rb"]),
     ];
     for (text, lines) in cases {
-        assert_eq!(Lines::new(text).iter().collect::<Vec<_>>(), lines, "{text:?}");
+        assert_eq!(LineIndex::new(text).iter().collect::<Vec<_>>(), lines, "{text:?}");
         assert_eq!(split(text), lines, "{text:?}");
     }
 }
 
 #[test]
 fn a_byte_is_on_the_line_that_holds_it() {
-    let lines = Lines::new("a\r\nb\n");
+    let lines = LineIndex::new("a\r\nb\n");
     let numbers: Vec<usize> = (0..5).map(|offset| lines.number_at(offset)).collect();
     assert_eq!(numbers, [1, 1, 1, 2, 2]);
-    assert_eq!(Lines::new("").number_at(0), 1);
+    assert_eq!(LineIndex::new("").number_at(0), 1);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn pasted_line_numbers_are_recognized() {
 #[test]
 fn an_excerpt_is_bounded_and_says_so() {
     let text = "x\n".repeat(100);
-    let lines = Lines::new(&text);
+    let lines = LineIndex::new(&text);
     let excerpt = lines.excerpt(10..=11);
     assert_eq!(excerpt.text.lines().count(), 1 + 6);
     assert!(excerpt.complete);
@@ -65,7 +65,7 @@ fn an_excerpt_is_bounded_and_says_so() {
     assert!(!excerpt.complete);
     assert!(!lines.excerpt(200..=201).complete);
     let long = "é".repeat(500);
-    let excerpt = Lines::new(&long).excerpt(1..=1);
+    let excerpt = LineIndex::new(&long).excerpt(1..=1);
     assert!(excerpt.text.ends_with("é…") && !excerpt.complete);
-    assert_eq!(Lines::new("").excerpt(1..=3).text, "");
+    assert_eq!(LineIndex::new("").excerpt(1..=3).text, "");
 }

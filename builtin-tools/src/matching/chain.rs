@@ -10,19 +10,19 @@ use moss_sdk::edit::MatchLevel;
 
 use super::elision;
 use super::escapes::{self, Escapes};
-use super::find::{self, Place, Window};
+use super::find::{self, MatchLocation, Window};
 use super::fold::Fold;
-use super::merge::Refused;
+use super::merge::MergeRefusal;
 use super::wrapping;
-use super::write::{Texts, Written};
+use super::write::{EditTexts, SpanEdit};
 use super::{Located, Miss, Occurrence};
-use crate::lines::{Lines, split};
+use crate::lines::{LineIndex, split};
 use crate::search::OCCURRENCES_MAX;
 
 /// One search in one file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chain<'a> {
-    texts: Texts<'a>,
+    texts: EditTexts<'a>,
     occurrence: Occurrence,
 }
 
@@ -31,19 +31,19 @@ pub(super) struct Chain<'a> {
 impl<'a> Chain<'a> {
     pub(super) fn new(
         text: &'a str,
-        lines: &'a Lines<'a>,
+        lines: &'a LineIndex<'a>,
         search: &'a str,
         replace: &'a str,
         occurrence: Occurrence,
     ) -> Self {
-        Self { texts: Texts { text, lines, search, replace }, occurrence }
+        Self { texts: EditTexts { text, lines, search, replace }, occurrence }
     }
 
     fn with<'b>(&self, search: &'b str, replace: &'b str) -> Chain<'b>
     where
         'a: 'b,
     {
-        Chain { texts: Texts { search, replace, ..self.texts }, ..*self }
+        Chain { texts: EditTexts { search, replace, ..self.texts }, ..*self }
     }
 
     /// Where no level finds the search as it is: says that the edit was made already, puts together
@@ -52,7 +52,7 @@ impl<'a> Chain<'a> {
         if let Some(line) = self.applied(file, None) {
             return Err(Miss::Applied(line));
         }
-        let Texts { search, replace, .. } = self.texts;
+        let EditTexts { search, replace, .. } = self.texts;
         match (elision::segments(search), elision::segments(replace)) {
             (None, None) => {}
             (Some(old), Some(new)) if old.len() == new.len() => {
@@ -71,7 +71,7 @@ impl<'a> Chain<'a> {
         if let Some(located) = self.blanks(file)? {
             return Ok(Some(located));
         }
-        let Texts { search, replace, .. } = self.texts;
+        let EditTexts { search, replace, .. } = self.texts;
         let given = search;
         for escapes in [Escapes::Quotes, Escapes::All] {
             let Some(search) = escapes::unescaped(search, escapes) else { continue };
@@ -131,14 +131,17 @@ impl<'a> Chain<'a> {
 
     /// Finds the words of the search: as whole lines, or within lines where the search does not end
     /// with a line end.
-    fn same_words(&self, file: &[&str], fold: Fold) -> Vec<Place> {
-        let Texts { search, lines, .. } = self.texts;
+    fn same_words(&self, file: &[&str], fold: Fold) -> Vec<MatchLocation> {
+        let EditTexts { search, lines, .. } = self.texts;
         let max = self.occurrences_max();
         let found = find::same_words(file, &split(search), fold, max);
         if !found.is_empty() || search.ends_with('\n') {
             return whole(found);
         }
-        find::part_words(lines, file, search, fold, max).into_iter().map(Place::Part).collect()
+        find::part_words(lines, file, search, fold, max)
+            .into_iter()
+            .map(MatchLocation::Part)
+            .collect()
     }
 
     fn occurrences_max(&self) -> usize {
@@ -153,12 +156,12 @@ impl<'a> Chain<'a> {
         &self,
         level: MatchLevel,
         fold: Fold,
-        places: Vec<Place>,
+        places: Vec<MatchLocation>,
         file: &[&str],
     ) -> Result<Option<Located>, Miss> {
-        let start = |place: &Place| match place {
-            Place::Lines(window) => self.texts.lines.start(window.first),
-            Place::Part(range) => range.start,
+        let start = |place: &MatchLocation| match place {
+            MatchLocation::Lines(window) => self.texts.lines.start(window.first),
+            MatchLocation::Part(range) => range.start,
         };
         if self.occurrence != Occurrence::All {
             if places.len() > 1 {
@@ -169,7 +172,7 @@ impl<'a> Chain<'a> {
                 return Err(Miss::Applied(line));
             }
         }
-        let mut written: Vec<Written> = Vec::with_capacity(places.len());
+        let mut written: Vec<SpanEdit> = Vec::with_capacity(places.len());
         let mut done = 0;
         for place in &places {
             // Places may overlap, as `aa` does twice in `aaa`.
@@ -177,7 +180,7 @@ impl<'a> Chain<'a> {
                 continue;
             }
             let at = self.written(place, fold, 1.0);
-            let at = at.map_err(|Refused(lines)| Miss::Drift { level, lines })?;
+            let at = at.map_err(|MergeRefusal(lines)| Miss::Drift { level, lines })?;
             done = self.end(place);
             written.push(at);
         }
@@ -190,17 +193,22 @@ impl<'a> Chain<'a> {
         }
     }
 
-    fn written(&self, place: &Place, fold: Fold, likeness_min: f64) -> Result<Written, Refused> {
+    fn written(
+        &self,
+        place: &MatchLocation,
+        fold: Fold,
+        likeness_min: f64,
+    ) -> Result<SpanEdit, MergeRefusal> {
         match place {
-            Place::Lines(window) => self.texts.lines(window, fold, likeness_min),
-            Place::Part(range) => self.texts.part(range.clone(), fold),
+            MatchLocation::Lines(window) => self.texts.lines(window, fold, likeness_min),
+            MatchLocation::Part(range) => self.texts.part(range.clone(), fold),
         }
     }
 
-    fn end(&self, place: &Place) -> usize {
+    fn end(&self, place: &MatchLocation) -> usize {
         match place {
-            Place::Lines(window) => self.texts.lines.start(window.first + window.count),
-            Place::Part(range) => range.end,
+            MatchLocation::Lines(window) => self.texts.lines.start(window.first + window.count),
+            MatchLocation::Part(range) => range.end,
         }
     }
 
@@ -212,9 +220,9 @@ impl<'a> Chain<'a> {
 }
 
 /// Puts together what is written at each location; none where nothing is.
-fn located(level: MatchLevel, written: Vec<Written>) -> Option<Located> {
+fn located(level: MatchLevel, written: Vec<SpanEdit>) -> Option<Located> {
     let mut located = Located { level, splices: Vec::new(), drift: Vec::new(), places: Vec::new() };
-    for Written { splices, drift, spot, .. } in written {
+    for SpanEdit { splices, drift, spot, .. } in written {
         located.splices.extend(splices);
         located.drift.extend(drift);
         located.places.push(spot);
@@ -222,6 +230,6 @@ fn located(level: MatchLevel, written: Vec<Written>) -> Option<Located> {
     (!located.splices.is_empty()).then_some(located)
 }
 
-fn whole(windows: Vec<Window>) -> Vec<Place> {
-    windows.into_iter().map(Place::Lines).collect()
+fn whole(windows: Vec<Window>) -> Vec<MatchLocation> {
+    windows.into_iter().map(MatchLocation::Lines).collect()
 }

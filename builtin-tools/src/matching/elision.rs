@@ -123,7 +123,7 @@ fn comment<'a>(line: &'a str, start: &str, end: &str) -> Option<&'a str> {
 /// definition is no such line.
 pub(crate) fn placeholder<'a>(search: &str, replace: &'a str) -> Option<&'a str> {
     let mut known: Vec<&str> = search.lines().map(str::trim).filter(|l| is_elision(l)).collect();
-    let mut body = Body::default();
+    let mut body = PythonBody::default();
     for line in replace.lines() {
         let text = line.trim();
         if is_elision(text) && !(text == "..." && body.is_due) {
@@ -139,13 +139,13 @@ pub(crate) fn placeholder<'a>(search: &str, replace: &'a str) -> Option<&'a str>
 
 /// Whether the body of a Python definition is due, before which there may be a docstring.
 #[derive(Default)]
-struct Body {
+struct PythonBody {
     is_due: bool,
     /// The quotes that end the docstring.
     docstring: Option<&'static str>,
 }
 
-impl Body {
+impl PythonBody {
     fn read(&mut self, line: &str) {
         if let Some(quotes) = self.docstring {
             if line.ends_with(quotes) {

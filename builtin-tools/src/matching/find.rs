@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::fold::{Fold, key, tokens};
-use crate::lines::Lines;
+use crate::lines::LineIndex;
 
 /// A location in the file that the search may mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MatchLocation {
     /// Whole lines.
     Lines(Window),
     /// A part of a line, or of several; the span is in bytes.
@@ -108,7 +108,7 @@ pub(super) fn same_words(file: &[&str], search: &[&str], fold: Fold, max: usize)
 
 /// Finds the words of a search that starts or ends within a line.
 pub(super) fn part_words(
-    lines: &Lines<'_>,
+    lines: &LineIndex<'_>,
     file: &[&str],
     search: &str,
     fold: Fold,
@@ -154,7 +154,7 @@ fn same_but_for_runs(a: &str, b: &str) -> bool {
 /// Finds the words of a search within one line.
 fn within(line: &str, search: &str, fold: Fold) -> Vec<Range<usize>> {
     let (line, search) = (tokens(line, fold), tokens(search, fold));
-    let words = |tokens: &[super::fold::Token<'_>]| -> Vec<String> {
+    let words = |tokens: &[super::fold::FoldedToken<'_>]| -> Vec<String> {
         tokens.iter().map(|token| token.folded.clone().into_owned()).collect()
     };
     let found = occurrences(&words(&line), &words(&search), usize::MAX, |_| true);
@@ -170,7 +170,8 @@ fn across(file: &[&str], search: &[&str], wanted: &[String], fold: Fold) -> Opti
     if !(1..last).all(is_same) {
         return None;
     }
-    let ends = |tokens: &[super::fold::Token<'_>], wanted: &[super::fold::Token<'_>]| {
+    let ends = |tokens: &[super::fold::FoldedToken<'_>],
+                wanted: &[super::fold::FoldedToken<'_>]| {
         tokens.iter().map(|t| &t.folded).eq(wanted.iter().map(|t| &t.folded))
     };
     let (head, head_wanted) = (tokens(file[0], fold), tokens(search[0], fold));

@@ -20,7 +20,7 @@ pub(super) enum Fold {
 
 /// A word, a number, or one other character.
 #[derive(Debug, Clone)]
-pub(super) struct Token<'a> {
+pub(super) struct FoldedToken<'a> {
     /// Where it stands in the line, in bytes.
     pub(super) range: Range<usize>,
     /// What it counts as.
@@ -28,8 +28,8 @@ pub(super) struct Token<'a> {
 }
 
 /// Splits a line into tokens. What lies between them is white space.
-pub(super) fn tokens(line: &str, fold: Fold) -> Vec<Token<'_>> {
-    let mut tokens: Vec<Token<'_>> = Vec::new();
+pub(super) fn tokens(line: &str, fold: Fold) -> Vec<FoldedToken<'_>> {
+    let mut tokens: Vec<FoldedToken<'_>> = Vec::new();
     let mut rest = line.char_indices().peekable();
     while let Some((start, first)) = rest.next() {
         if fold.is_blank(first) {
@@ -38,7 +38,7 @@ pub(super) fn tokens(line: &str, fold: Fold) -> Vec<Token<'_>> {
         let class = fold.class(first);
         let mut end = start + first.len_utf8();
         while let Some((at, next)) = rest.peek().copied() {
-            if class == Class::Single || fold.class(next) != class || fold.is_blank(next) {
+            if class == TokenClass::Single || fold.class(next) != class || fold.is_blank(next) {
                 break;
             }
             end = at + next.len_utf8();
@@ -46,7 +46,7 @@ pub(super) fn tokens(line: &str, fold: Fold) -> Vec<Token<'_>> {
         }
         let folded = fold.folded(&line[start..end]);
         if !folded.is_empty() {
-            tokens.push(Token { range: start..end, folded });
+            tokens.push(FoldedToken { range: start..end, folded });
         }
     }
     tokens
@@ -103,7 +103,7 @@ fn is_zero_width(c: char) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum TokenClass {
     Word,
     Hyphens,
     Dots,
@@ -120,15 +120,15 @@ impl Fold {
         }
     }
 
-    fn class(self, c: char) -> Class {
+    fn class(self, c: char) -> TokenClass {
         let folds = self != Self::Blanks;
         match c {
-            '_' => Class::Word,
-            '-' if folds => Class::Hyphens,
-            '.' if folds => Class::Dots,
-            c if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
-            c if folds && is_zero_width(c) => Class::Word,
-            _ => Class::Single,
+            '_' => TokenClass::Word,
+            '-' if folds => TokenClass::Hyphens,
+            '.' if folds => TokenClass::Dots,
+            c if c.is_alphanumeric() || is_combining_mark(c) => TokenClass::Word,
+            c if folds && is_zero_width(c) => TokenClass::Word,
+            _ => TokenClass::Single,
         }
     }
 

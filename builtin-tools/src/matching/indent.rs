@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sides::Sides;
-use crate::lines::Lines;
+use super::sides::MergeSides;
+use crate::lines::LineIndex;
 
 /// Lines of the file that are looked at on each side to learn how it indents.
 const SAMPLE_LINES: usize = 200;
@@ -23,7 +23,7 @@ struct Style {
 
 /// What the indentation of a replacement counts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Frame {
+enum IndentBase {
     /// Search and file indent alike.
     Same,
     /// The file: the replacement has its indentation already, unlike the search.
@@ -45,7 +45,7 @@ pub(super) struct IndentMap<'a> {
     /// Lines of the search by position, their indentation, and that of the lines in the file that
     /// they stand for.
     pairs: Vec<(usize, &'a str, &'a str)>,
-    frame: Frame,
+    frame: IndentBase,
     from: Style,
     to: Style,
 }
@@ -78,7 +78,12 @@ pub(super) fn opens_block(line: &str) -> bool {
 impl<'a> IndentMap<'a> {
     /// Learns from the lines of an edit and of the file that stand for each other, but for the
     /// first few of them, and from the file around a line.
-    pub(super) fn new(sides: &Sides<'a>, file: &Lines<'_>, around: usize, skipped: usize) -> Self {
+    pub(super) fn new(
+        sides: &MergeSides<'a>,
+        file: &LineIndex<'_>,
+        around: usize,
+        skipped: usize,
+    ) -> Self {
         let aligned = sides.search.iter().zip(sides.align).enumerate().skip(skipped);
         let pairs: Vec<_> = aligned
             .filter_map(|(at, (search, found))| Some((at, *search, sides.found[(*found)?])))
@@ -88,7 +93,7 @@ impl<'a> IndentMap<'a> {
         if pairs.iter().all(|(_, search, found)| search == found) {
             // Nothing is carried over: how the file indents does not matter.
             let style = Style { tabs: false, unit: UNIT_DEFAULT };
-            return Self { pairs, frame: Frame::Same, from: style, to: style };
+            return Self { pairs, frame: IndentBase::Same, from: style, to: style };
         }
         let edit = sides.search.iter().chain(sides.replace).copied();
         let first = around.saturating_sub(SAMPLE_LINES).max(1);
@@ -106,22 +111,22 @@ impl<'a> IndentMap<'a> {
         nearby: impl Iterator<Item = &'b str>,
     ) -> Self {
         let to = Style::of(nearby).with_tabs(pairs.iter().map(|(_, _, found)| *found));
-        let frame = Frame::Search { is_clear: true, is_even: true };
+        let frame = IndentBase::Search { is_clear: true, is_even: true };
         let mut map = Self { pairs, frame, from: Style::of(edit), to };
         map.frame = map.frame(first);
         map
     }
 
-    fn frame(&self, first: Option<&str>) -> Frame {
+    fn frame(&self, first: Option<&str>) -> IndentBase {
         let is_same = |(_, search, found): &(usize, &str, &str)| search == found;
         if let (Some(first), Some((_, search, found))) = (first, self.pairs.first()) {
             let has_files = first == *found || self.in_file_style(first).as_deref() == Some(found);
             if has_files && first != *search {
-                return Frame::File;
+                return IndentBase::File;
             }
             let lost = found.len() > search.len() && found.ends_with(search);
             if lost && self.pairs.len() > 1 && self.pairs[1..].iter().all(is_same) {
-                return Frame::FileButFirst;
+                return IndentBase::FileButFirst;
             }
         }
         let mut points: BTreeMap<isize, BTreeSet<&str>> = BTreeMap::new();
@@ -129,7 +134,7 @@ impl<'a> IndentMap<'a> {
             points.entry(columns(search)).or_default().insert(found);
         }
         let is_clear = points.values().all(|found| found.len() == 1);
-        Frame::Search { is_clear, is_even: is_clear && self.is_even() }
+        IndentBase::Search { is_clear, is_even: is_clear && self.is_even() }
     }
 
     /// Whether all lines were found at the depth that one ratio gives them.
@@ -146,22 +151,22 @@ impl<'a> IndentMap<'a> {
 
     /// Whether the replacement has the file's indentation, though the search has another.
     pub(super) fn has_files(&self) -> bool {
-        self.frame == Frame::File
+        self.frame == IndentBase::File
     }
 
     /// Whether the first line alone came without its indentation.
     pub(super) fn lacks_first(&self) -> bool {
-        self.frame == Frame::FileButFirst
+        self.frame == IndentBase::FileButFirst
     }
 
     /// Whether the search shows lines of different depths as lines of one depth.
     pub(super) fn is_flat(&self) -> bool {
-        matches!(self.frame, Frame::Search { is_clear: false, .. })
+        matches!(self.frame, IndentBase::Search { is_clear: false, .. })
     }
 
     /// Whether search and file indent alike.
     pub(super) fn is_same(&self) -> bool {
-        self.frame == Frame::Same
+        self.frame == IndentBase::Same
     }
 
     /// Returns the indentation that the first line of the replacement gets in the file: it is
@@ -169,7 +174,7 @@ impl<'a> IndentMap<'a> {
     pub(super) fn map_first(&self, wanted: &str) -> Mapped {
         match self.pairs.first() {
             Some((_, search, found)) if *search == wanted => Mapped::certain(found),
-            Some((near, search, found)) if matches!(self.frame, Frame::Search { .. }) => {
+            Some((near, search, found)) if matches!(self.frame, IndentBase::Search { .. }) => {
                 let is_known = self.pairs.iter().any(|(_, other, _)| *other == wanted);
                 let mapped = match is_known {
                     true => self.map(wanted, *near),
@@ -191,15 +196,15 @@ impl<'a> IndentMap<'a> {
             pairs.min_by_key(|(position, ..)| position.abs_diff(near))
         };
         match (self.frame, nearest(Some(wanted)), nearest(None)) {
-            (Frame::Same, ..) | (_, _, None) => Mapped::certain(wanted),
-            (Frame::File, ..) => {
+            (IndentBase::Same, ..) | (_, _, None) => Mapped::certain(wanted),
+            (IndentBase::File, ..) => {
                 Mapped::certain(&self.in_file_style(wanted).unwrap_or_else(|| wanted.to_owned()))
             }
-            (Frame::FileButFirst, ..) => self.below_first(wanted),
-            (Frame::Search { is_clear, .. }, Some((.., found)), _) => {
+            (IndentBase::FileButFirst, ..) => self.below_first(wanted),
+            (IndentBase::Search { is_clear, .. }, Some((.., found)), _) => {
                 Mapped { indent: (*found).to_owned(), is_certain: is_clear }
             }
-            (Frame::Search { is_even, .. }, None, Some((_, search, found))) => {
+            (IndentBase::Search { is_even, .. }, None, Some((_, search, found))) => {
                 let mapped = self.shifted(wanted, search, found);
                 Mapped { is_certain: mapped.is_certain && is_even, ..mapped }
             }

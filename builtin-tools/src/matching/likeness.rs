@@ -7,7 +7,7 @@ const CELLS_MAX: usize = 12_000_000;
 
 /// What is left of the work that one search may cause.
 #[derive(Debug)]
-pub(super) struct Budget(usize);
+pub(super) struct SearchBudget(usize);
 
 /// A search needs more work than it may cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +41,9 @@ fn words(line: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-// === impl Budget ===
+// === impl SearchBudget ===
 
-impl Budget {
+impl SearchBudget {
     pub(super) const fn new() -> Self {
         Self(CELLS_MAX)
     }

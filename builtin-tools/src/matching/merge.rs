@@ -9,12 +9,12 @@ use std::collections::HashSet;
 
 use moss_sdk::edit::Drift;
 
-use self::shape::Shape;
-use self::steps::{Step, steps};
+use self::shape::IndentShape;
+use self::steps::{LineOp, steps};
 use super::fold::{is_full_width, key};
 use super::indent::{IndentMap, head, indent, opens_block};
-use super::likeness::Budget;
-use super::sides::Sides;
+use super::likeness::SearchBudget;
+use super::sides::MergeSides;
 use super::words::{PlainForms, merged};
 
 /// What happens to the lines of the file, in their order.
@@ -41,10 +41,10 @@ pub(super) struct Merged {
 
 /// Lines that cannot be changed: they are not what the search claimed, or it did not show them.
 #[derive(Debug)]
-pub(super) struct Refused(pub(super) Vec<Drift>);
+pub(super) struct MergeRefusal(pub(super) Vec<Drift>);
 
 struct Merger<'a> {
-    sides: &'a Sides<'a>,
+    sides: &'a MergeSides<'a>,
     indents: &'a IndentMap<'a>,
     plain: PlainForms,
     /// Whether the replacement writes punctuation of full width though the search has none: then its
@@ -62,15 +62,15 @@ struct Merger<'a> {
     /// The first line of the replacement that is not blank.
     head: Option<usize>,
     /// How deep the lines are that are written.
-    shape: Shape,
+    shape: IndentShape,
     ops: Vec<Op>,
     drift: Vec<Drift>,
     refused: Vec<Drift>,
 }
 
-// === impl Refused ===
+// === impl MergeRefusal ===
 
-impl Refused {
+impl MergeRefusal {
     /// Counts lines from 1, in the file.
     pub(super) fn below(mut self, first: usize) -> Self {
         self.0.iter_mut().for_each(|drift| drift.line += first as u64);
@@ -79,7 +79,10 @@ impl Refused {
 }
 
 /// Merges.
-pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged, Refused> {
+pub(super) fn merge(
+    sides: &MergeSides<'_>,
+    indents: &IndentMap<'_>,
+) -> Result<Merged, MergeRefusal> {
     let mut plain = PlainForms::default();
     for (search, found) in pairs(sides) {
         plain.learn(search.trim(), found.trim(), sides.fold);
@@ -87,7 +90,7 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
     let (ops, drift, refused) = (Vec::new(), Vec::new(), Vec::new());
     let unpaired = unpaired(sides);
     let (next, removed, changed) = (0, None, false);
-    let (head, shape) = (head(sides.replace), Shape::default());
+    let (head, shape) = (head(sides.replace), IndentShape::default());
     let has_wide = |lines: &[&str]| lines.iter().any(|line| line.contains(is_full_width));
     let tells_widths = has_wide(sides.replace) && !has_wide(sides.search);
     let mut merger = Merger {
@@ -113,18 +116,18 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
     merger.check_depth();
     match merger.refused.is_empty() {
         true => Ok(Merged { ops: merger.ops, drift: merger.drift }),
-        false => Err(Refused(merger.refused)),
+        false => Err(MergeRefusal(merger.refused)),
     }
 }
 
 /// The lines of search and file that stand for each other.
-fn pairs<'a>(sides: &Sides<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn pairs<'a>(sides: &MergeSides<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
     let aligned = sides.search.iter().zip(sides.align);
     aligned.filter_map(|(search, found)| Some((*search, sides.found[(*found)?])))
 }
 
 /// The lines with text that have no counterpart.
-fn unpaired(sides: &Sides<'_>) -> HashSet<String> {
+fn unpaired(sides: &MergeSides<'_>) -> HashSet<String> {
     let missing = sides.search.iter().zip(sides.align).filter(|(_, at)| at.is_none());
     let paired: HashSet<usize> = sides.align.iter().flatten().copied().collect();
     let extra = sides.found.iter().enumerate().filter(|(at, _)| !paired.contains(at));
@@ -135,18 +138,18 @@ fn unpaired(sides: &Sides<'_>) -> HashSet<String> {
 // === impl Merger ===
 
 impl Merger<'_> {
-    fn step(&mut self, step: Step, following: Option<&Step>) {
+    fn step(&mut self, step: LineOp, following: Option<&LineOp>) {
         self.removed = match step {
-            Step::Pair(..) => None,
-            Step::Delete(old) => Some(old),
-            Step::Insert(_) => self.removed,
+            LineOp::Pair(..) => None,
+            LineOp::Delete(old) => Some(old),
+            LineOp::Insert(_) => self.removed,
         };
         match step {
-            Step::Pair(old, new) => self.pair(old, new),
-            Step::Delete(old) => self.delete(old),
-            Step::Insert(new) => {
+            LineOp::Pair(old, new) => self.pair(old, new),
+            LineOp::Delete(old) => self.delete(old),
+            LineOp::Insert(new) => {
                 let near = match following {
-                    Some(Step::Pair(old, _) | Step::Delete(old)) => *old,
+                    Some(LineOp::Pair(old, _) | LineOp::Delete(old)) => *old,
                     _ => self.sides.search.len(),
                 };
                 self.insert(new, near);
@@ -314,7 +317,7 @@ impl Merger<'_> {
             return;
         }
         let (expected, found) = (search.to_owned(), found.to_owned());
-        let alike = Budget::new().likeness(&expected, &found).unwrap_or(0.0);
+        let alike = SearchBudget::new().likeness(&expected, &found).unwrap_or(0.0);
         let drift = Drift { line: at as u64, expected, found };
         let is_refused = !is_certain || alike < sides.likeness_min;
         let list = if is_refused { &mut self.refused } else { &mut self.drift };

@@ -2,7 +2,7 @@
 
 /// What stands between the number and the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum NumberMark {
     /// As `read_file` lists.
     Tab,
     /// As compilers and `grep -n` list.
@@ -14,7 +14,7 @@ enum Mark {
 /// A line of a listing.
 struct Numbered<'a> {
     number: u64,
-    mark: Mark,
+    mark: NumberMark,
     /// Whether blanks stand before the number, or around the mark: no data is written so.
     is_listed: bool,
     line: &'a str,
@@ -58,7 +58,7 @@ pub(super) fn without_numbers(
 
 /// The blank behind a mark, where each line has it that says something.
 fn common_blank(lines: &[Numbered<'_>]) -> &'static str {
-    if lines.iter().all(|line| line.mark != Mark::Tab && line.has(" ")) { " " } else { "" }
+    if lines.iter().all(|line| line.mark != NumberMark::Tab && line.has(" ")) { " " } else { "" }
 }
 
 // === impl Numbered ===
@@ -70,14 +70,14 @@ impl<'a> Numbered<'a> {
         let number = digits.parse().ok()?;
         let bar = rest.trim_start_matches(' ');
         let mark = match (rest.chars().next()?, bar.chars().next()?) {
-            ('\t', _) => Mark::Tab,
-            (':', _) => Mark::Colon,
-            (_, bar @ ('|' | '\u{2192}' | '\u{2502}')) => Mark::Bar(bar),
+            ('\t', _) => NumberMark::Tab,
+            (':', _) => NumberMark::Colon,
+            (_, bar @ ('|' | '\u{2192}' | '\u{2502}')) => NumberMark::Bar(bar),
             _ => return None,
         };
         let behind = match mark {
-            Mark::Tab | Mark::Colon => &rest[1..],
-            Mark::Bar(mark) => &bar[mark.len_utf8()..],
+            NumberMark::Tab | NumberMark::Colon => &rest[1..],
+            NumberMark::Bar(mark) => &bar[mark.len_utf8()..],
         };
         let is_spaced =
             bar.len() < rest.len() && (behind.starts_with(' ') || behind.trim().is_empty());

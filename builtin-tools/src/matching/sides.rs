@@ -3,7 +3,7 @@
 use super::fold::Fold;
 
 /// What is merged.
-pub(super) struct Sides<'a> {
+pub(super) struct MergeSides<'a> {
     /// The lines that were searched for.
     pub(super) search: &'a [&'a str],
     /// The replacement lines.

@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::find::Window;
 use super::fold::{Fold, key};
-use super::likeness::{Budget, Exhausted};
+use super::likeness::{Exhausted, SearchBudget};
 
 /// The mean likeness of the lines between the anchors, from which on they are taken to match.
 pub(super) const BLOCK_ANCHOR_MIN: f64 = 0.6;
@@ -28,7 +28,7 @@ const CANDIDATES_MAX: usize = 2_000;
 
 /// A position, and how well it matches.
 #[derive(Debug)]
-pub(super) struct Candidate {
+pub(super) struct ScoredWindow {
     pub(super) window: Window,
     /// Mean likeness of all lines.
     pub(super) score: f64,
@@ -51,7 +51,10 @@ impl<'a> Compared<'a> {
     }
 
     /// Finds blocks whose first and last line are those of the search.
-    pub(super) fn anchored(&self, budget: &mut Budget) -> Result<Vec<Candidate>, Exhausted> {
+    pub(super) fn anchored(
+        &self,
+        budget: &mut SearchBudget,
+    ) -> Result<Vec<ScoredWindow>, Exhausted> {
         let count = self.search.len();
         let informs = [self.search.first(), self.search.last()]
             .iter()
@@ -86,8 +89,8 @@ impl<'a> Compared<'a> {
         &self,
         start: usize,
         count: usize,
-        budget: &mut Budget,
-    ) -> Result<Option<Candidate>, Exhausted> {
+        budget: &mut SearchBudget,
+    ) -> Result<Option<ScoredWindow>, Exhausted> {
         let file = &self.file[start..start + count];
         let keys = &self.file_keys[start..start + count];
         let mut align = vec![None; self.search.len()];
@@ -111,7 +114,7 @@ impl<'a> Compared<'a> {
         let mean = if lines == 0 { 1.0 } else { sum / float(lines) };
         let score = (sum + 2.0) / float(lines + 2);
         let window = Window { first: start + 1, count, align };
-        Ok((mean >= BLOCK_ANCHOR_MIN).then_some(Candidate { window, score }))
+        Ok((mean >= BLOCK_ANCHOR_MIN).then_some(ScoredWindow { window, score }))
     }
 
     /// Pairs lines of which there are more on one side, in order, each with the next that is alike.
@@ -121,7 +124,7 @@ impl<'a> Compared<'a> {
         new: std::ops::Range<usize>,
         file: &[&str],
         align: &mut [Option<usize>],
-        budget: &mut Budget,
+        budget: &mut SearchBudget,
     ) -> Result<(), Exhausted> {
         let mut next = new.start;
         for at in old {
@@ -138,7 +141,10 @@ impl<'a> Compared<'a> {
 
     /// Finds blocks of as many lines as the search, enough of which are like its lines. At least
     /// one line that says something must be equal.
-    pub(super) fn in_context(&self, budget: &mut Budget) -> Result<Vec<Candidate>, Exhausted> {
+    pub(super) fn in_context(
+        &self,
+        budget: &mut SearchBudget,
+    ) -> Result<Vec<ScoredWindow>, Exhausted> {
         let count = self.search.len();
         let filled = self.search.iter().filter(|line| !line.trim().is_empty()).count();
         if filled < CONTEXT_LINES_MIN {
@@ -172,7 +178,10 @@ impl<'a> Compared<'a> {
             let (share, score) = (float(matching) / float(filled), sum / float(filled));
             if share >= CONTEXT_SHARE_MIN && score >= CONTEXT_MEAN_MIN {
                 let align = (0..count).map(Some).collect();
-                found.push(Candidate { window: Window { first: start + 1, count, align }, score });
+                found.push(ScoredWindow {
+                    window: Window { first: start + 1, count, align },
+                    score,
+                });
             }
         }
         Ok(found)

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::fold::{Fold, Token, tokens};
+use super::fold::{Fold, FoldedToken, tokens};
 
 /// Most words of a line that are merged one by one; a longer line is taken over whole.
 const WORDS_MAX: usize = 2_000;
@@ -18,28 +18,28 @@ pub(super) struct PlainForms(HashMap<String, String>);
 
 /// Where a word of the merged line comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum MergedWord {
     Found(usize),
     New(usize),
 }
 
 /// A line and its words.
-struct Side<'a> {
+struct WordLine<'a> {
     line: &'a str,
-    tokens: Vec<Token<'a>>,
+    tokens: Vec<FoldedToken<'a>>,
 }
 
 /// Words of the search, and the new words in their place.
-struct Hunk {
+struct WordHunk {
     search: Range<usize>,
     new: Range<usize>,
 }
 
 struct Merge<'a> {
-    search: Side<'a>,
-    found: Side<'a>,
-    new: Side<'a>,
-    hunks: Vec<Hunk>,
+    search: WordLine<'a>,
+    found: WordLine<'a>,
+    new: WordLine<'a>,
+    hunks: Vec<WordHunk>,
     /// For every word of the search, which one of the file it is.
     held: Vec<Option<usize>>,
 }
@@ -57,7 +57,7 @@ pub(super) fn merged(
     if search == found {
         return new.to_owned();
     }
-    let [search, found, new] = [search, found, new].map(|line| Side::of(line, fold));
+    let [search, found, new] = [search, found, new].map(|line| WordLine::of(line, fold));
     if [&search, &found, &new].iter().any(|side| side.tokens.len() > WORDS_MAX) {
         return new.line.to_owned();
     }
@@ -71,19 +71,19 @@ pub(super) fn merged(
 }
 
 /// The words that the edit changes: compared as they are written.
-fn hunks(search: &Side<'_>, new: &Side<'_>) -> Vec<Hunk> {
+fn hunks(search: &WordLine<'_>, new: &WordLine<'_>) -> Vec<WordHunk> {
     let (search, new) = (search.words(), new.words());
     capture_diff_slices(Algorithm::Myers, &search, &new)
         .iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
-        .map(|op| Hunk { search: op.old_range(), new: op.new_range() })
+        .map(|op| WordHunk { search: op.old_range(), new: op.new_range() })
         .collect()
 }
 
 /// Finds the words of the search in the file: compared as they count.
-fn held(search: &Side<'_>, found: &Side<'_>) -> Vec<Option<usize>> {
+fn held(search: &WordLine<'_>, found: &WordLine<'_>) -> Vec<Option<usize>> {
     let mut held = vec![None; search.tokens.len()];
-    let folded = |side: &Side<'_>| -> Vec<String> {
+    let folded = |side: &WordLine<'_>| -> Vec<String> {
         side.tokens.iter().map(|token| token.folded.clone().into_owned()).collect()
     };
     for op in capture_diff_slices(Algorithm::Myers, &folded(search), &folded(found)) {
@@ -94,9 +94,9 @@ fn held(search: &Side<'_>, found: &Side<'_>) -> Vec<Option<usize>> {
     held
 }
 
-// === impl Side ===
+// === impl WordLine ===
 
-impl<'a> Side<'a> {
+impl<'a> WordLine<'a> {
     fn of(line: &'a str, fold: Fold) -> Self {
         Self { line, tokens: tokens(line, fold) }
     }
@@ -121,10 +121,10 @@ impl<'a> Side<'a> {
 
 impl Merge<'_> {
     /// The words of the merged line; none where the file has other words around a change.
-    fn pieces(&self) -> Option<Vec<Piece>> {
+    fn pieces(&self) -> Option<Vec<MergedWord>> {
         let mut pieces = Vec::new();
         let mut next = 0;
-        for Hunk { search, new } in &self.hunks {
+        for WordHunk { search, new } in &self.hunks {
             let start = match search.start.checked_sub(1) {
                 Some(before) => self.held[before]? + 1,
                 None => 0,
@@ -133,30 +133,30 @@ impl Merge<'_> {
                 Some(after) => (*after)?,
                 None => self.found.tokens.len(),
             };
-            pieces.extend((next..start).map(Piece::Found));
-            pieces.extend(new.clone().map(Piece::New));
+            pieces.extend((next..start).map(MergedWord::Found));
+            pieces.extend(new.clone().map(MergedWord::New));
             next = end;
         }
-        pieces.extend((next..self.found.tokens.len()).map(Piece::Found));
+        pieces.extend((next..self.found.tokens.len()).map(MergedWord::Found));
         Some(pieces)
     }
 
-    fn written(&self, pieces: &[Piece], plain: &PlainForms) -> String {
+    fn written(&self, pieces: &[MergedWord], plain: &PlainForms) -> String {
         let mut line = String::with_capacity(self.found.line.len() + self.new.line.len());
         let mut before = None;
         for piece in pieces {
             line.push_str(match (before, *piece) {
-                (None, Piece::Found(0)) => self.found.gap_before(0),
+                (None, MergedWord::Found(0)) => self.found.gap_before(0),
                 (None, _) => "",
                 (Some(before), piece) => plain.of(self.gap(before, piece)),
             });
             line.push_str(match *piece {
-                Piece::Found(at) => self.found.word(at),
-                Piece::New(at) => plain.of(self.new.word(at)),
+                MergedWord::Found(at) => self.found.word(at),
+                MergedWord::New(at) => plain.of(self.new.word(at)),
             });
             before = Some(*piece);
         }
-        if before == self.found.tokens.len().checked_sub(1).map(Piece::Found) {
+        if before == self.found.tokens.len().checked_sub(1).map(MergedWord::Found) {
             line.push_str(self.found.gap_before(self.found.tokens.len()));
         }
         line
@@ -165,18 +165,18 @@ impl Merge<'_> {
     /// What stands between two words of the merged line: what the file has between those that they
     /// are or stand for, unless the edit has something else there than the search; or else what the
     /// edit has.
-    fn gap(&self, before: Piece, after: Piece) -> &str {
+    fn gap(&self, before: MergedWord, after: MergedWord) -> &str {
         let place = |piece| match piece {
-            Piece::Found(at) => (self.of_search(at), Some(at)),
-            Piece::New(at) => match self.stands_for(at) {
+            MergedWord::Found(at) => (self.of_search(at), Some(at)),
+            MergedWord::New(at) => match self.stands_for(at) {
                 Some((old, found)) => (Some(old), Some(found)),
                 None => (None, None),
             },
         };
         let ((_, found_before), (old, found)) = (place(before), place(after));
         let new = match after {
-            Piece::New(at) => Some(at),
-            Piece::Found(_) => old.and_then(|old| self.kept(old)),
+            MergedWord::New(at) => Some(at),
+            MergedWord::Found(_) => old.and_then(|old| self.kept(old)),
         };
         let neighbours = found.filter(|at| found_before.map(|before| before + 1) == Some(*at));
         match (neighbours, old, new) {
@@ -200,15 +200,15 @@ impl Merge<'_> {
     fn keeps_words_apart(
         &self,
         line: &str,
-        pieces: &[Piece],
+        pieces: &[MergedWord],
         plain: &PlainForms,
         fold: Fold,
     ) -> bool {
         let wanted = pieces.iter().map(|piece| match *piece {
-            Piece::Found(at) => self.found.word(at),
-            Piece::New(at) => plain.of(self.new.word(at)),
+            MergedWord::Found(at) => self.found.word(at),
+            MergedWord::New(at) => plain.of(self.new.word(at)),
         });
-        let written = Side::of(line, fold);
+        let written = WordLine::of(line, fold);
         written.words().into_iter().eq(wanted)
     }
 
@@ -239,7 +239,7 @@ impl PlainForms {
         if search.is_ascii() || fold == Fold::Blanks {
             return;
         }
-        let (search, found) = (Side::of(search, fold), Side::of(found, fold));
+        let (search, found) = (WordLine::of(search, fold), WordLine::of(found, fold));
         if search.tokens.len() != found.tokens.len() {
             return;
         }
@@ -265,7 +265,7 @@ impl PlainForms {
         if self.0.is_empty() {
             return line.to_owned();
         }
-        let side = Side::of(line, fold);
+        let side = WordLine::of(line, fold);
         let mut written = String::with_capacity(line.len());
         for at in 0..side.tokens.len() {
             written.push_str(self.of(side.gap_before(at)));

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use moss_sdk::edit::{Drift, Splice};
 
-use super::Spot;
+use super::EditSpan;
 use super::find::Window;
 use super::fold::Fold;
 use super::indent::IndentMap;
-use super::merge::{Op, Refused, merge};
-use super::sides::Sides;
-use crate::lines::{LineSpan, Lines, split, without_line_end};
+use super::merge::{MergeRefusal, Op, merge};
+use super::sides::MergeSides;
+use crate::lines::{LineIndex, LineSpan, split, without_line_end};
 use crate::splices::splices;
 
 /// Most lines around a location that are looked at.
@@ -18,40 +18,40 @@ const AFTER_LINES: usize = 200;
 
 /// What an edit does at one location.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct SpanEdit {
     pub(super) splices: Vec<Splice>,
     pub(super) drift: Vec<Drift>,
-    pub(super) spot: Spot,
+    pub(super) spot: EditSpan,
     /// Whether what the edit adds stands there already.
     pub(super) is_there: bool,
 }
 
 /// The texts of an edit and the file that it is for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Texts<'a> {
+pub(super) struct EditTexts<'a> {
     pub(super) text: &'a str,
-    pub(super) lines: &'a Lines<'a>,
+    pub(super) lines: &'a LineIndex<'a>,
     pub(super) search: &'a str,
     pub(super) replace: &'a str,
 }
 
-// === impl Texts ===
+// === impl EditTexts ===
 
-impl Texts<'_> {
+impl EditTexts<'_> {
     /// Puts the replacement in place of a span, as it is.
-    pub(super) fn plain(&self, range: Range<usize>, replace: &str) -> Written {
+    pub(super) fn plain(&self, range: Range<usize>, replace: &str) -> SpanEdit {
         let (first, last) =
             (self.lines.number_at(range.start), self.lines.number_at(range.end - 1));
         let whole =
             self.lines.start(first) == range.start && self.lines.start(last + 1) == range.end;
         let count =
-            if replace.is_empty() && whole { 0 } else { Lines::new(replace).count().max(1) };
-        let spot = Spot {
+            if replace.is_empty() && whole { 0 } else { LineIndex::new(replace).count().max(1) };
+        let spot = EditSpan {
             before: LineSpan::of(first, last - first + 1),
             after: LineSpan::of(first, count),
         };
         let splices = splices(self.text, range, replace);
-        Written { splices, drift: Vec::new(), spot, is_there: false }
+        SpanEdit { splices, drift: Vec::new(), spot, is_there: false }
     }
 
     /// Merges the edit into whole lines.
@@ -60,7 +60,7 @@ impl Texts<'_> {
         window: &Window,
         fold: Fold,
         likeness_min: f64,
-    ) -> Result<Written, Refused> {
+    ) -> Result<SpanEdit, MergeRefusal> {
         let (search, replace) = (split(self.search), split(self.replace));
         let Window { first, count, align } = window;
         let found: Vec<&str> = (*first..first + count).map(|n| self.lines.line(n)).collect();
@@ -69,17 +69,18 @@ impl Texts<'_> {
         let before = (1..*first).rev().map(|n| self.lines.line(n));
         let before = before.take(AFTER_LINES).find(|line| !line.trim().is_empty());
         let (search, replace, found, after) = (&search[..], &replace[..], &found[..], &after[..]);
-        let sides = Sides { search, replace, found, align, fold, before, after, likeness_min };
+        let sides = MergeSides { search, replace, found, align, fold, before, after, likeness_min };
         let indents = IndentMap::new(&sides, self.lines, *first, 0);
         let mut merged = merge(&sides, &indents).map_err(|refused| refused.below(*first))?;
         merged.drift.iter_mut().for_each(|drift| drift.line += *first as u64);
         let left = merged.ops.iter().filter(|op| !matches!(op, Op::Delete(_))).count();
-        let spot = Spot { before: LineSpan::of(*first, *count), after: LineSpan::of(*first, left) };
+        let spot =
+            EditSpan { before: LineSpan::of(*first, *count), after: LineSpan::of(*first, left) };
         if self.is_there(window, &merged.ops) {
-            return Ok(Written { splices: Vec::new(), drift: Vec::new(), spot, is_there: true });
+            return Ok(SpanEdit { splices: Vec::new(), drift: Vec::new(), spot, is_there: true });
         }
         let splices = self.splices(*first, merged.ops);
-        Ok(Written { splices, drift: merged.drift, spot, is_there: false })
+        Ok(SpanEdit { splices, drift: merged.drift, spot, is_there: false })
     }
 
     /// Whether all that an edit does is to add lines before and after a window, and they stand
@@ -112,7 +113,7 @@ impl Texts<'_> {
     }
 
     /// Merges the edit into a span that starts or ends within a line.
-    pub(super) fn part(&self, range: Range<usize>, fold: Fold) -> Result<Written, Refused> {
+    pub(super) fn part(&self, range: Range<usize>, fold: Fold) -> Result<SpanEdit, MergeRefusal> {
         let inner = self.search.trim_matches([' ', '\t']);
         let at = self.search.find(inner).unwrap_or(0);
         let (before, after) = (&self.search[..at], &self.search[at + inner.len()..]);
@@ -126,7 +127,8 @@ impl Texts<'_> {
         let align: Vec<Option<usize>> = (0..search.len()).map(Some).collect();
         let (search, replace, align) = (&search[..], &replace[..], &align[..]);
         let (found, before, after): (&[&str], _, _) = (&found, None, &[][..]);
-        let sides = Sides { search, replace, found, align, fold, before, after, likeness_min: 1.0 };
+        let sides =
+            MergeSides { search, replace, found, align, fold, before, after, likeness_min: 1.0 };
         let first = self.lines.number_at(range.start);
         let indents = IndentMap::new(&sides, self.lines, first, 1);
         let merged = merge(&sides, &indents)?;

@@ -1,7 +1,7 @@
 //! `clarify`: a question to the person.
 
 use moss_sdk::context::Context;
-use moss_sdk::editor::{Query, Reply};
+use moss_sdk::editor::{UserQuestion, UserReply};
 use moss_sdk::spec::Toolset;
 use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
 use schemars::JsonSchema;
@@ -56,19 +56,19 @@ impl Tool for Clarify {
         let query = self.query()?;
         let nothing = ClarifyOutput { answered: false, answer: None, editor: None, note: None };
         Ok(match cx.editors().clarify(query.clone()).await {
-            Reply::Answered { answer, editor } => ClarifyOutput {
+            UserReply::Answered { answer, editor } => ClarifyOutput {
                 answered: true,
                 answer: Some(answer),
                 editor: Some(editor),
                 note: None,
             },
-            Reply::Busy => {
+            UserReply::Busy => {
                 let message = "too many questions wait for the user already";
                 return Err(ToolError::new(ErrorCode::LimitExceeded, message)
                     .hint("continue with what you know, or ask again later"));
             }
-            Reply::Unanswered => ClarifyOutput { note: Some(UNANSWERED.to_owned()), ..nothing },
-            Reply::NobodyThere => ClarifyOutput { note: Some(as_text(&query)), ..nothing },
+            UserReply::Unanswered => ClarifyOutput { note: Some(UNANSWERED.to_owned()), ..nothing },
+            UserReply::NobodyThere => ClarifyOutput { note: Some(as_text(&query)), ..nothing },
         })
     }
 }
@@ -76,7 +76,7 @@ impl Tool for Clarify {
 // === impl Clarify ===
 
 impl Clarify {
-    fn query(self) -> Result<Query, ToolError> {
+    fn query(self) -> Result<UserQuestion, ToolError> {
         let choices = self.choices.unwrap_or_default();
         let refused = |message: String| ToolError::new(ErrorCode::InvalidArguments, message);
         for (name, text) in std::iter::once(("question", &self.question))
@@ -94,12 +94,12 @@ impl Clarify {
                 .hint("ask shorter: a person has to read it"));
             }
         }
-        Ok(Query { question: self.question, choices })
+        Ok(UserQuestion { question: self.question, choices })
     }
 }
 
 /// The question as a text that ends a turn.
-fn as_text(query: &Query) -> String {
+fn as_text(query: &UserQuestion) -> String {
     let mut text = format!("[clarify] {}", query.question);
     for (number, choice) in (1..).zip(&query.choices) {
         text.push_str(&format!("\n{number}. {choice}"));
@@ -118,18 +118,18 @@ mod tests {
     #[test]
     fn answer_of_the_person_is_the_result() {
         let host = MemoryHost::default();
-        host.set_reply(Reply::Answered { answer: "tabs".into(), editor: "Code".into() });
+        host.set_reply(UserReply::Answered { answer: "tabs".into(), editor: "Code".into() });
         let arguments = json!({ "question": "Tabs or spaces?", "choices": ["tabs", "spaces"] });
         let output = call(&host, "clarify", arguments).unwrap();
         assert_eq!(output, json!({ "answered": true, "answer": "tabs", "editor": "Code" }));
         let choices = vec!["tabs".to_owned(), "spaces".to_owned()];
-        assert_eq!(host.asked(), [Query { question: "Tabs or spaces?".into(), choices }]);
+        assert_eq!(host.asked(), [UserQuestion { question: "Tabs or spaces?".into(), choices }]);
     }
 
     #[test]
     fn without_an_answer_the_result_says_how_to_continue() {
         let host = MemoryHost::default();
-        host.set_reply(Reply::Unanswered);
+        host.set_reply(UserReply::Unanswered);
         let output = call(&host, "clarify", json!({ "question": "Why?" })).unwrap();
         assert_eq!(output, json!({ "answered": false, "note": UNANSWERED }));
     }

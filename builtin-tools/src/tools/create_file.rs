@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edit::{check_seen, check_written_out};
-use crate::lines::Lines;
+use crate::lines::LineIndex;
 
 /// Creates a text file with the given content, in UTF-8, with its missing parent directories.
 ///
@@ -62,7 +62,7 @@ impl Tool for CreateFile {
         let mut output = CreateFileOutput {
             path: path.to_string(),
             overwritten: present.is_some(),
-            total_lines: Lines::new(&self.content).count(),
+            total_lines: LineIndex::new(&self.content).count(),
             size_bytes: self.content.len(),
             hash: None,
             history: None,

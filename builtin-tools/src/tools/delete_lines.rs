@@ -7,8 +7,8 @@ use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{EditOutput, Target, propose_lines};
-use crate::lines::{LineRange, Lines};
+use crate::edit::{EditOutput, EditTarget, propose_lines};
+use crate::lines::{LineIndex, LineRange};
 
 /// Removes a range of whole lines from a text file, with their line ends.
 ///
@@ -38,9 +38,9 @@ impl Tool for DeleteLines {
 
     async fn run(self, cx: Context) -> Result<EditOutput, ToolError> {
         let range = LineRange::new(self.start_line, self.end_line)?;
-        let target = Target::open(&cx, &self.path).await?;
+        let target = EditTarget::open(&cx, &self.path).await?;
         target.check_numbers(&cx, range)?;
-        let range = range.within(&Lines::new(&target.text), &target.path)?;
+        let range = range.within(&LineIndex::new(&target.text), &target.path)?;
         propose_lines(&cx, target, range.first, range.count(), &[]).await
     }
 }

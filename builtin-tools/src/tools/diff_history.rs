@@ -37,7 +37,7 @@ pub(crate) struct DiffHistory {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DiffHistoryOutput {
     /// The changes, newest first.
-    changes: Vec<Change>,
+    changes: Vec<CallChange>,
     /// Whether there are older changes that `limit` left out.
     truncated: bool,
     /// What else there is to say.
@@ -47,7 +47,7 @@ pub(crate) struct DiffHistoryOutput {
 
 /// What one call changed.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Change {
+struct CallChange {
     /// Its number in the workspace's history.
     history: u64,
     /// When, in UTC, to the second.
@@ -128,7 +128,7 @@ impl Tool for DiffHistory {
             None => "nothing was changed through moss yet".to_owned(),
         });
         Ok(DiffHistoryOutput {
-            changes: past.changes.into_iter().map(Change::from).collect(),
+            changes: past.changes.into_iter().map(CallChange::from).collect(),
             truncated: past.has_more,
             note,
         })
@@ -139,9 +139,9 @@ const fn changes_default() -> usize {
     CHANGES_DEFAULT
 }
 
-// === impl Change ===
+// === impl CallChange ===
 
-impl From<PastChange> for Change {
+impl From<PastChange> for CallChange {
     fn from(change: PastChange) -> Self {
         let time = Timestamp::try_from(change.at).ok();
         Self {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::apply::{AppliedBlock, BlockMiss, apply, splices_between};
 use crate::blocks;
-use crate::edit::{Edit, EditOutput, Stale, Target, check_written_out, until_fresh};
+use crate::edit::{Edit, EditOutput, EditTarget, Stale, check_written_out, until_fresh};
 use crate::lines::LineSpan;
 use crate::replacing::explained;
 
@@ -83,7 +83,7 @@ impl Tool for EditTool {
                 .hint("send them in several calls, or write the file anew"));
         }
         drop(blocks);
-        until_fresh(async || match Target::open(&cx, &self.file_path).await {
+        until_fresh(async || match EditTarget::open(&cx, &self.file_path).await {
             Ok(target) => self.edit(&cx, &target).await,
             Err(error) if error.code == ErrorCode::NotFound => {
                 self.create(&cx, error).await.map(Ok)
@@ -100,7 +100,7 @@ impl EditTool {
     async fn edit(
         &self,
         cx: &Context,
-        target: &Target,
+        target: &EditTarget,
     ) -> Result<Result<EditToolOutput, Stale>, ToolError> {
         let (text, content) = (target.text.clone(), self.diff_content.clone());
         let applied = cx.compute(move || {
@@ -143,7 +143,7 @@ impl EditTool {
         Ok(EditToolOutput { edit, created: true, blocks })
     }
 
-    fn explained(&self, target: &Target, miss: &BlockMiss) -> ToolError {
+    fn explained(&self, target: &EditTarget, miss: &BlockMiss) -> ToolError {
         let BlockMiss { index, count, line, search, text, miss } = miss;
         let error = match miss {
             Some(miss) => explained(miss, &target.path, text, search, NAMES),

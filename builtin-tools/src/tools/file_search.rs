@@ -9,7 +9,7 @@ use moss_sdk::{Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::query::{Query, Scope};
+use self::query::{FileQuery, QueryScope};
 use self::rank::Rank;
 use crate::extent;
 use crate::file_types::FileTypes;
@@ -77,7 +77,7 @@ struct FoundFile {
 }
 
 /// What a search gathered.
-struct Found {
+struct SearchResult {
     files: Vec<Entry>,
     total: usize,
     /// Whether they only look like what was searched for.
@@ -91,8 +91,8 @@ impl Tool for FileSearch {
     type Output = FileSearchOutput;
 
     async fn run(self, cx: Context) -> Result<FileSearchOutput, ToolError> {
-        let scope = if self.search_path { Scope::Path } else { Scope::Name };
-        let query = Query::parse(&self.pattern, self.fuzzy, scope)?;
+        let scope = if self.search_path { QueryScope::Path } else { QueryScope::Name };
+        let query = FileQuery::parse(&self.pattern, self.fuzzy, scope)?;
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
         let options = ListOptions { recursive: true, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&RelPath::root(), options).await?;
@@ -120,7 +120,7 @@ impl Tool for FileSearch {
 }
 
 /// Picks the files that a query finds, or else those that look alike; equal ones by path.
-fn find(query: &Query, files: Vec<Entry>) -> Found {
+fn find(query: &FileQuery, files: Vec<Entry>) -> SearchResult {
     let mut ranked: Vec<(Rank, usize)> = Vec::new();
     for (at, file) in files.iter().enumerate() {
         ranked.extend(query.rank(&file.path).map(|rank| (rank, at)));
@@ -137,10 +137,10 @@ fn find(query: &Query, files: Vec<Entry>) -> Found {
     ranked.truncate(FILES_MAX);
     let mut files: Vec<Option<Entry>> = files.into_iter().map(Some).collect();
     let best = ranked.into_iter().filter_map(|(_, at)| files[at].take()).collect();
-    Found { files: best, total, are_similar }
+    SearchResult { files: best, total, are_similar }
 }
 
-fn note(found: &Found, walk_ended: bool, no_such_type: bool) -> Option<String> {
+fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<String> {
     let mut notes = Vec::new();
     if found.are_similar && found.total > 0 {
         notes.push("nothing has this name: these names are similar".to_owned());

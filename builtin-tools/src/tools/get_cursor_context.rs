@@ -11,8 +11,8 @@ use moss_sdk::{ContentHash, Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::calls::{Call, Callee};
-use self::lines::Lines;
+use self::calls::{CallSite, Callee};
+use self::lines::EditorLines;
 use crate::lines::push_gutter;
 
 /// Most lines on either side of the cursor.
@@ -76,10 +76,10 @@ pub(crate) struct GetCursorContextOutput {
     editor: Option<String>,
     /// What stands at the cursor; none where no file of the workspace has the focus.
     #[serde(skip_serializing_if = "Option::is_none")]
-    focus: Option<Shown>,
+    focus: Option<FocusedFile>,
     /// The files that are open, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    open_files: Vec<OpenFile>,
+    open_files: Vec<OpenFileOutput>,
     /// What else there is to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
@@ -87,7 +87,7 @@ pub(crate) struct GetCursorContextOutput {
 
 /// The file that has the focus, around the cursor.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Shown {
+struct FocusedFile {
     /// The file, relative to the workspace root.
     path: String,
     /// Whether it has changes that are not saved.
@@ -111,19 +111,19 @@ struct Shown {
     selection: Option<Selection>,
     /// The lines on the screen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    visible: Option<LineRange>,
+    visible: Option<VisibleLines>,
     /// The symbols that the cursor lies in, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     symbols: Vec<Enclosing>,
     /// Where the symbol at the cursor is defined.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    definitions: Vec<Place>,
+    definitions: Vec<FileLocation>,
     /// What compilers and linters say of the file, the nearest to the cursor first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    diagnostics: Vec<Said>,
+    diagnostics: Vec<DiagnosticOutput>,
     /// Where it is called, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    callers: Option<Vec<Call>>,
+    callers: Option<Vec<CallSite>>,
     /// What it calls, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     callees: Option<Vec<Callee>>,
@@ -142,7 +142,7 @@ struct Selection {
 
 /// Lines, from 1, both ends included.
 #[derive(Debug, Serialize, JsonSchema)]
-struct LineRange {
+struct VisibleLines {
     start_line: u32,
     end_line: u32,
 }
@@ -159,7 +159,7 @@ struct Enclosing {
 
 /// A location in a file of the workspace.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Place {
+pub(crate) struct FileLocation {
     path: String,
     line: u32,
     column: u32,
@@ -167,7 +167,7 @@ pub(crate) struct Place {
 
 /// What a compiler or a linter says.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Said {
+struct DiagnosticOutput {
     line: u32,
     column: u32,
     severity: Severity,
@@ -181,7 +181,7 @@ struct Said {
 
 /// A file that is open in the editor.
 #[derive(Debug, Serialize, JsonSchema)]
-struct OpenFile {
+struct OpenFileOutput {
     path: String,
     /// Whether it has changes that are not saved.
     unsaved: bool,
@@ -203,7 +203,7 @@ impl Tool for GetCursorContext {
         let open_files = open
             .into_iter()
             .take(OPEN_MAX)
-            .map(|file| OpenFile { path: file.path.to_string(), unsaved: file.unsaved })
+            .map(|file| OpenFileOutput { path: file.path.to_string(), unsaved: file.unsaved })
             .collect();
         let note = match (&focus, left_out) {
             (None, _) => Some("no file of the workspace has the focus".to_owned()),
@@ -221,17 +221,17 @@ impl Tool for GetCursorContext {
 // === impl GetCursorContext ===
 
 impl GetCursorContext {
-    async fn show(&self, cx: &Context, focus: Focus) -> Result<Shown, ToolError> {
+    async fn show(&self, cx: &Context, focus: Focus) -> Result<FocusedFile, ToolError> {
         let snapshot = cx.read(&focus.path).await?;
         let Content::Text(Text { text, .. }) = snapshot.content else {
             let message = format!("{} is not text", focus.path);
             return Err(ToolError::new(moss_sdk::ErrorCode::Binary, message));
         };
         cx.note_read(&focus.path, snapshot.hash);
-        let lines = Lines::new(&text);
+        let lines = EditorLines::new(&text);
         let cursor = lines.clamped(focus.cursor);
         let (content, start_line, end_line) = self.content(&lines, cursor.line);
-        let mut shown = Shown {
+        let mut shown = FocusedFile {
             path: focus.path.to_string(),
             unsaved: snapshot.unsaved,
             line: cursor.line + 1,
@@ -284,7 +284,7 @@ impl GetCursorContext {
     }
 
     /// The lines around the cursor, and the first and the last of them, from 1.
-    fn content(&self, lines: &Lines<'_>, cursor: u32) -> (String, u32, u32) {
+    fn content(&self, lines: &EditorLines<'_>, cursor: u32) -> (String, u32, u32) {
         if lines.count() == 0 {
             return (String::new(), 0, 0);
         }
@@ -308,13 +308,13 @@ impl GetCursorContext {
     }
 }
 
-async fn definitions(cx: &Context, path: &RelPath, position: Position) -> Vec<Place> {
+async fn definitions(cx: &Context, path: &RelPath, position: Position) -> Vec<FileLocation> {
     let found = cx.editors().definitions(path, position, DefinitionKind::Symbol).await;
     let places = found.unwrap_or_default().locations.into_iter();
-    places.map(|location| Place::new(&location.path, location.span.start)).collect()
+    places.map(|location| FileLocation::new(&location.path, location.span.start)).collect()
 }
 
-fn selection(lines: &Lines<'_>, span: Span) -> Option<Selection> {
+fn selection(lines: &EditorLines<'_>, span: Span) -> Option<Selection> {
     let (start, end) = (lines.clamped(span.start), lines.clamped(span.end));
     let text = lines.between(start, end);
     (!text.is_empty()).then(|| Selection {
@@ -326,8 +326,8 @@ fn selection(lines: &Lines<'_>, span: Span) -> Option<Selection> {
     })
 }
 
-fn line_range(span: Span) -> LineRange {
-    LineRange { start_line: span.start.line.saturating_add(1), end_line: last_line(span) }
+fn line_range(span: Span) -> VisibleLines {
+    VisibleLines { start_line: span.start.line.saturating_add(1), end_line: last_line(span) }
 }
 
 /// The last line of a span, from 1: one that ends where a line begins ends with the line before.
@@ -336,11 +336,11 @@ fn last_line(span: Span) -> u32 {
     span.end.line.saturating_add(1) - u32::from(is_before)
 }
 
-fn diagnostics(mut said: Vec<Diagnostic>, cursor: Position) -> Vec<Said> {
+fn diagnostics(mut said: Vec<Diagnostic>, cursor: Position) -> Vec<DiagnosticOutput> {
     said.sort_by_key(|one| (one.span.start.line.abs_diff(cursor.line), one.severity));
     said.into_iter()
         .take(DIAGNOSTICS_MAX)
-        .map(|one| Said {
+        .map(|one| DiagnosticOutput {
             line: one.span.start.line.saturating_add(1),
             column: one.span.start.character.saturating_add(1),
             severity: one.severity,
@@ -351,9 +351,9 @@ fn diagnostics(mut said: Vec<Diagnostic>, cursor: Position) -> Vec<Said> {
         .collect()
 }
 
-// === impl Place ===
+// === impl FileLocation ===
 
-impl Place {
+impl FileLocation {
     fn new(path: &RelPath, position: Position) -> Self {
         Self {
             path: path.to_string(),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::landmarks::{Landmarks, Tests};
 use self::languages::LanguageCount;
-use self::manifests::{Facts, Kind};
+use self::manifests::{Facts, ManifestKind};
 use self::tree::{Drawn, Tree};
 use crate::extent;
 
@@ -53,7 +53,7 @@ pub(crate) struct ProjectStructure {
     /// The languages: code first, then text, then data; the largest of each first.
     languages: Vec<LanguageCount>,
     /// The manifests, those higher up first.
-    manifests: Vec<Manifest>,
+    manifests: Vec<ProjectManifest>,
     /// How many manifests there are.
     manifests_total: usize,
     /// Files that programs start in, by the manifests and by their names, those higher up first.
@@ -79,7 +79,7 @@ pub(crate) struct ProjectStructure {
 
 /// A file that says what a project is built with.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Manifest {
+struct ProjectManifest {
     /// Its path.
     path: String,
     /// What builds the project or reads the file, such as `cargo`, `npm` or `cmake`.
@@ -123,7 +123,7 @@ impl Tool for GetProjectStructure {
             let facts = facts(&cx, &file, kind).await?;
             starts.extend(named_starts(&listing.entries, &file.path, kind, &facts.starts));
             let path = file.path.to_string();
-            manifests.push(Manifest { path, kind: kind.name, name: facts.name });
+            manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name });
         }
         let entry_points_total = starts.len();
         let first = starts.into_iter().take(ENTRY_POINTS_MAX);
@@ -163,7 +163,7 @@ fn placed(path: RelPath) -> (usize, RelPath) {
 }
 
 /// Reads what a manifest says, where nobody has to be asked for it.
-async fn facts(cx: &Context, file: &Entry, kind: Kind) -> Result<Facts, ToolError> {
+async fn facts(cx: &Context, file: &Entry, kind: ManifestKind) -> Result<Facts, ToolError> {
     let name = file.path.file_name().unwrap_or_default();
     let is_small = file.size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
     if !kind.needs_text() || !is_small {
@@ -184,7 +184,7 @@ async fn facts(cx: &Context, file: &Entry, kind: Kind) -> Result<Facts, ToolErro
 fn named_starts(
     entries: &[Entry],
     manifest: &RelPath,
-    kind: Kind,
+    kind: ManifestKind,
     named: &[String],
 ) -> EntryPoints {
     let directory = manifest.parent().unwrap_or_else(RelPath::root);

@@ -7,8 +7,8 @@ use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{EditOutput, Target, propose_lines};
-use crate::lines::{LineRange, Lines, number, refuse_gutter, split};
+use crate::edit::{EditOutput, EditTarget, propose_lines};
+use crate::lines::{LineIndex, LineRange, number, refuse_gutter, split};
 
 /// Inserts one or more lines into a text file, before a line or at its end.
 ///
@@ -41,10 +41,10 @@ impl Tool for InsertLine {
 
     async fn run(self, cx: Context) -> Result<EditOutput, ToolError> {
         refuse_gutter(&self.text, "text")?;
-        let target = Target::open(&cx, &self.path).await?;
+        let target = EditTarget::open(&cx, &self.path).await?;
         let line = number(self.line);
         target.check_numbers(&cx, LineRange { first: line, last: line })?;
-        let count = Lines::new(&target.text).count();
+        let count = LineIndex::new(&target.text).count();
         if line > count.saturating_add(1) {
             return Err(past_the_end(&target.path, line, count));
         }

@@ -103,7 +103,7 @@ struct ListedEntry {
 
 /// What an entry must be to be listed.
 #[derive(Debug, Default)]
-struct Filter {
+struct EntryFilter {
     /// Endings of names, in lower case, each with its dot; empty for any.
     suffixes: Vec<String>,
     size_min: Option<u64>,
@@ -118,7 +118,7 @@ impl Tool for ListDirectory {
     type Output = ListDirectoryOutput;
 
     async fn run(self, cx: Context) -> Result<ListDirectoryOutput, ToolError> {
-        let filter = Filter::new(&self)?;
+        let filter = EntryFilter::new(&self)?;
         let path = cx.path(without_slash(&self.path))?;
         let options = ListOptions { recursive: self.recursive, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&path, options).await?;
@@ -185,9 +185,9 @@ fn time(text: &str) -> Result<SystemTime, ToolError> {
     }
 }
 
-// === impl Filter ===
+// === impl EntryFilter ===
 
-impl Filter {
+impl EntryFilter {
     fn new(arguments: &ListDirectory) -> Result<Self, ToolError> {
         let invalid = |message: &str, hint: &str| {
             Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(hint))

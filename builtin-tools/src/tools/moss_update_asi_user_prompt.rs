@@ -21,12 +21,12 @@ pub(crate) struct UpdateUserPrompt {
     content: String,
     /// `append` adds the text to the end of the prompt, on separate lines; `replace` replaces
     /// the whole prompt.
-    mode: Mode,
+    mode: PromptMode,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum PromptMode {
     Replace,
     Append,
 }
@@ -52,13 +52,13 @@ impl Tool for UpdateUserPrompt {
 
     async fn run(self, cx: Context) -> Result<UpdateUserPromptOutput, ToolError> {
         let change = match self.mode {
-            Mode::Replace => PromptChange::Replace(self.content),
-            Mode::Append if self.content.trim().is_empty() => {
+            PromptMode::Replace => PromptChange::Replace(self.content),
+            PromptMode::Append if self.content.trim().is_empty() => {
                 let message = "there is nothing to append: `content` is empty";
                 return Err(ToolError::new(ErrorCode::InvalidArguments, message)
                     .hint("to empty the prompt, use the mode `replace`"));
             }
-            Mode::Append => PromptChange::Append(self.content),
+            PromptMode::Append => PromptChange::Append(self.content),
         };
         let done = cx.change_user_prompt(change).await?;
         let applied = done.version.is_some();

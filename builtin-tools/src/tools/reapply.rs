@@ -1,12 +1,12 @@
 //! `reapply`: a past change applied again to the current files.
 
 mod again;
+mod hunk_match;
 mod hunks;
-mod places;
 
 use std::time::Duration;
 
-use moss_sdk::context::{Applied, Context, Proposed};
+use moss_sdk::context::{Applied, Context, ProposalOutcome};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Retention};
 use moss_sdk::file::{Content, FileSnapshot, Text};
 use moss_sdk::history::{PastAction, PastQuery, Recalled, RecalledContent, RecalledFile};
@@ -68,7 +68,7 @@ struct ReappliedFile {
     /// Its path, relative to the workspace root.
     path: String,
     /// How the change got there.
-    how: How,
+    how: ReapplyMethod,
     /// The weakest level at which one of the locations was found, where they were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     match_level: Option<MatchLevel>,
@@ -87,7 +87,7 @@ struct ReappliedFile {
 /// How a change got into a file again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum How {
+enum ReapplyMethod {
     /// The file held what it held then, and gets exactly what it got then.
     Exact,
     /// Its locations were searched for and found.
@@ -103,7 +103,7 @@ enum How {
 }
 
 /// What is to be done to one file.
-struct Step {
+struct ReapplyStep {
     path: RelPath,
     again: Again,
     /// The change to propose; none where the file is left alone.
@@ -121,8 +121,8 @@ impl Tool for Reapply {
         let (steps, applied) = until_fresh(async || {
             let mut steps = steps(&cx, &recalled).await?;
             Ok(match cx.propose(proposal(&mut steps)).await? {
-                Proposed::Applied(applied) => Ok((steps, applied)),
-                Proposed::Stale(error) => Err(Stale(error)),
+                ProposalOutcome::Applied(applied) => Ok((steps, applied)),
+                ProposalOutcome::Stale(error) => Err(Stale(error)),
             })
         })
         .await?;
@@ -137,7 +137,7 @@ impl Tool for Reapply {
 }
 
 /// Finds out what becomes of each file now.
-async fn steps(cx: &Context, recalled: &Recalled) -> Result<Vec<Step>, ToolError> {
+async fn steps(cx: &Context, recalled: &Recalled) -> Result<Vec<ReapplyStep>, ToolError> {
     let mut steps = Vec::with_capacity(recalled.files.len());
     let mut refusals = Vec::new();
     for file in &recalled.files {
@@ -158,7 +158,7 @@ async fn steps(cx: &Context, recalled: &Recalled) -> Result<Vec<Step>, ToolError
     Ok(steps)
 }
 
-fn proposal(steps: &mut [Step]) -> ChangeSet {
+fn proposal(steps: &mut [ReapplyStep]) -> ChangeSet {
     let changes = steps.iter_mut().filter_map(|step| {
         let change = Change::new(step.path.clone(), step.kind.take()?);
         Some(Change { matched: step.again.matched.clone(), ..change })
@@ -167,27 +167,28 @@ fn proposal(steps: &mut [Step]) -> ChangeSet {
 }
 
 /// Finds out what is to be done to one file; says why nothing can be.
-async fn step(cx: &Context, file: &RecalledFile) -> Result<Result<Step, String>, ToolError> {
+async fn step(cx: &Context, file: &RecalledFile) -> Result<Result<ReapplyStep, String>, ToolError> {
     let today = match cx.read(&file.path).await {
         Ok(today) => Some(today),
         Err(error) if error.code == ErrorCode::NotFound => None,
         Err(error) => return Err(error),
     };
-    let step = |again, kind| Step { path: file.path.clone(), again, kind };
+    let step = |again, kind| ReapplyStep { path: file.path.clone(), again, kind };
     let hash = today.as_ref().map(|today| today.hash);
     if hash == hash_of(&file.after) {
         return Ok(Ok(step(Again::there(hunks_of(file)), None)));
     }
     let done = |how| Again { how, made: 1, ..Again::there(0) };
     Ok(match (file.action, today) {
-        (PastAction::Create, None) => whole(&file.after)
-            .map(|content| step(done(How::Created), Some(ChangeKind::Create { content }))),
+        (PastAction::Create, None) => whole(&file.after).map(|content| {
+            step(done(ReapplyMethod::Created), Some(ChangeKind::Create { content }))
+        }),
         (PastAction::Create, Some(_)) => {
             Err("it was made then, and is there today with another content".to_owned())
         }
         (PastAction::Delete, Some(today)) if hash == hash_of(&file.before) => {
             let kind = ChangeKind::Delete { base: today.hash, retention: Retention::Recoverable };
-            Ok(step(done(How::Deleted), Some(kind)))
+            Ok(step(done(ReapplyMethod::Deleted), Some(kind)))
         }
         (PastAction::Delete, _) => {
             Err("it was deleted then, and exists today with another content".to_owned())
@@ -210,7 +211,8 @@ async fn modified(
         && let Ok(content) = whole(&file.after)
     {
         let matched = Some(Matched { level: MatchLevel::Exact, drift: Vec::new() });
-        let again = Again { how: How::Exact, matched, made: hunks_of(file), ..Again::there(0) };
+        let again =
+            Again { how: ReapplyMethod::Exact, matched, made: hunks_of(file), ..Again::there(0) };
         return Ok(Ok((again, Some(ChangeKind::Write { base, content }))));
     }
     let texts = text(&file.before)
@@ -230,7 +232,8 @@ async fn modified(
     }
     Ok(made.map(|again| {
         let splices = again.splices.clone();
-        let kind = (again.how != How::AlreadyThere).then_some(ChangeKind::Edit { base, splices });
+        let kind = (again.how != ReapplyMethod::AlreadyThere)
+            .then_some(ChangeKind::Edit { base, splices });
         (again, kind)
     }))
 }
@@ -318,9 +321,9 @@ fn with_hint(error: ToolError) -> ToolError {
     }
 }
 
-// === impl Step ===
+// === impl ReapplyStep ===
 
-impl Step {
+impl ReapplyStep {
     fn told(self, applied: &Applied) -> ReappliedFile {
         let Again { how, matched, made, there, .. } = self.again;
         let is_of = |path: &RelPath| *path == self.path;

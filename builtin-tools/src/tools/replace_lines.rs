@@ -7,8 +7,8 @@ use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{EditOutput, Target, propose_lines};
-use crate::lines::{LineRange, Lines, refuse_gutter, split};
+use crate::edit::{EditOutput, EditTarget, propose_lines};
+use crate::lines::{LineIndex, LineRange, refuse_gutter, split};
 
 /// Replaces a range of whole lines of a text file by new lines; there may be more or fewer of them.
 ///
@@ -44,9 +44,9 @@ impl Tool for ReplaceLines {
     async fn run(self, cx: Context) -> Result<EditOutput, ToolError> {
         let range = LineRange::new(self.start_line, self.end_line)?;
         refuse_gutter(&self.new_text, "newText")?;
-        let target = Target::open(&cx, &self.path).await?;
+        let target = EditTarget::open(&cx, &self.path).await?;
         target.check_numbers(&cx, range)?;
-        let range = range.within(&Lines::new(&target.text), &target.path)?;
+        let range = range.within(&LineIndex::new(&target.text), &target.path)?;
         let new = split(&self.new_text);
         propose_lines(&cx, target, range.first, range.count(), &new).await
     }

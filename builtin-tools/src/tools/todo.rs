@@ -29,7 +29,7 @@ pub(crate) struct Todo {
     /// The items, in order: the whole list, or with `merge` those that are new or change. At most
     /// 100. An empty list without `merge` clears it. Default: none, which only shows the list.
     #[schemars(length(max = 100))]
-    items: Option<Vec<Item>>,
+    items: Option<Vec<TodoInput>>,
     /// Whether items with a known id change that item where it stands, and the others are appended,
     /// instead of replacing the list. Default: false.
     #[serde(default)]
@@ -39,7 +39,7 @@ pub(crate) struct Todo {
 /// One item as a caller writes it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Item {
+struct TodoInput {
     /// Names the item; unique in the list.
     id: String,
     /// What is to be done. Needed, unless it is merged into an item that there is.
@@ -54,14 +54,14 @@ pub(crate) struct TodoOutput {
     /// Every item, in order.
     items: Vec<TodoItem>,
     /// How many there are.
-    counts: Counts,
+    counts: TodoCounts,
     /// What to do next.
     note: String,
 }
 
 /// How many items there are.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-struct Counts {
+struct TodoCounts {
     /// In all.
     total: usize,
     /// Not begun.
@@ -91,14 +91,14 @@ impl Tool for Todo {
                 cx.change_todos(Box::new(change)).await?
             }
         };
-        Ok(TodoOutput { counts: Counts::of(&items), note: note(&items), items })
+        Ok(TodoOutput { counts: TodoCounts::of(&items), note: note(&items), items })
     }
 }
 
 /// Puts items into a list and holds the result to the rules of one.
 fn replaced(
     mut list: Vec<TodoItem>,
-    items: Vec<Item>,
+    items: Vec<TodoInput>,
     merge: bool,
 ) -> Result<Vec<TodoItem>, ToolError> {
     let mut named = BTreeSet::new();
@@ -164,9 +164,9 @@ fn check(what: &str, text: &str, bytes_max: usize) -> Result<(), ToolError> {
     Ok(())
 }
 
-// === impl Item ===
+// === impl TodoInput ===
 
-impl Item {
+impl TodoInput {
     fn put_into(self, known: &mut TodoItem) -> Result<(), ToolError> {
         if let Some(content) = self.content {
             check(&format!("the content of `{}`", self.id), &content, CONTENT_BYTES_MAX)?;
@@ -190,9 +190,9 @@ impl Item {
     }
 }
 
-// === impl Counts ===
+// === impl TodoCounts ===
 
-impl Counts {
+impl TodoCounts {
     fn of(items: &[TodoItem]) -> Self {
         let mut counts = Self { total: items.len(), ..Self::default() };
         for item in items {

@@ -131,7 +131,7 @@ fn path_from_a_subdirectory_is_offered_from_the_root() {
     std::fs::write(root.join("sub/here.txt"), "").unwrap();
     std::fs::write(root.join("top.txt"), "").unwrap();
     let meant = |pair: &str| {
-        let arguments = Arguments { pairs: pairs(&["limit=3", pair]), args: None };
+        let arguments = ToolArguments { pairs: pairs(&["limit=3", pair]), args: None };
         arguments.path_from_root(&root.join("sub"), &root)
     };
     assert_eq!(meant("path=here.txt").as_deref(), Some("path=sub/here.txt"));

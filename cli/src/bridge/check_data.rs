@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use moss_model_data::{Checker, Finding, Gate, Options, Permitted, Report, Severity};
+use moss_model_data::{
+    CheckOptions, Checker, DataReport, Finding, FindingSeverity, Gate, Permitted,
+};
 use moss_workspace::named;
 use serde_json::json;
 
 use super::super::error::CliError;
 use super::super::ui::{bold, dim, green, red, yellow};
 use super::super::{Session, table, text};
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::registry::{RegistryArgs, unreadable};
 use super::training;
 use moss_dispatch::Outcome;
@@ -38,9 +40,9 @@ pub(crate) struct CheckDataArgs {
 
 pub(super) fn run(args: &CheckDataArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.load(session)?;
-    let options = Options { risks: training::risks(), findings_max: args.max_findings };
+    let options = CheckOptions { risks: training::risks(), findings_max: args.max_findings };
     let mut checker = Checker::new(&registry, options);
-    Lines::open(&args.file, &session.ui)?.each(|line| {
+    LineReader::open(&args.file, &session.ui)?.each(|line| {
         match line {
             Ok(line) => checker.line(line),
             Err(why) => checker.unreadable(why),
@@ -58,7 +60,7 @@ pub(super) fn run(args: &CheckDataArgs, session: &Session) -> Result<Outcome, Cl
 }
 
 /// The report for people.
-fn told(report: &Report) -> String {
+fn told(report: &DataReport) -> String {
     let mut shown = String::new();
     for finding in &report.findings {
         shown.push_str(&finding_line(finding));
@@ -90,8 +92,8 @@ fn told(report: &Report) -> String {
 fn finding_line(finding: &Finding) -> String {
     let place = format!("line {}", finding.line);
     let kind = match finding.severity {
-        Severity::Error => red(word(&json!(finding.code))),
-        Severity::Warning => yellow(word(&json!(finding.code))),
+        FindingSeverity::Error => red(word(&json!(finding.code))),
+        FindingSeverity::Warning => yellow(word(&json!(finding.code))),
     };
     let pointer = match finding.pointer.as_str() {
         "" => String::new(),
@@ -105,7 +107,7 @@ fn word(code: &serde_json::Value) -> String {
     code.as_str().unwrap_or_default().to_owned()
 }
 
-fn counted(report: &Report) -> String {
+fn counted(report: &DataReport) -> String {
     let mut shown = format!(
         "{} samples on {} lines, {} calls, {} of them wrong on purpose and answered by an error\n",
         report.samples, report.lines, report.calls, report.negative_calls

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use moss_journal::redact;
 use moss_model_bridge::Registry;
-use moss_model_data::{Converted, LeftOut, corrections, preferences};
+use moss_model_data::{Converted, SkipReason, corrections, preferences};
 use serde_json::{Value, json};
 
 use super::super::Session;
 use super::super::error::CliError;
 use super::super::ui::dim;
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::registry::RegistryArgs;
 use moss_dispatch::Outcome;
 
@@ -73,13 +73,15 @@ fn convert(
 ) -> Result<Outcome, CliError> {
     let registry = args.registry.load(session)?;
     let mut written: u64 = 0;
-    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
-    Lines::open(&args.file, &session.ui)?.each(|line| {
+    let mut left_out: BTreeMap<SkipReason, u64> = BTreeMap::new();
+    LineReader::open(&args.file, &session.ui)?.each(|line| {
         let line = line.map(|line| line.trim_start_matches('\u{feff}').trim());
         let converted = match line {
             Ok("") => return Ok(()),
             Ok(line) => make(&registry, line),
-            Err(_) => Converted { left_out: vec![LeftOut::NoConversation], ..Converted::default() },
+            Err(_) => {
+                Converted { left_out: vec![SkipReason::NoConversation], ..Converted::default() }
+            }
         };
         for line in &converted.lines {
             session.ui.print_json_line(line)?;
@@ -94,7 +96,7 @@ fn convert(
     Ok(Outcome::Ok)
 }
 
-fn counted(written: u64, left_out: &BTreeMap<LeftOut, u64>) -> String {
+fn counted(written: u64, left_out: &BTreeMap<SkipReason, u64>) -> String {
     let mut words = vec![format!("{written} written")];
     words.extend(left_out.iter().map(|(reason, count)| {
         let reason: Value = json!(reason);

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::listed_as::Lang;
-use moss_model_data::{Asking, Evaluation, Evaluator, Statement};
+use moss_model_data::{Evaluation, Evaluator, QuestionOptions, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
 
 use super::super::error::CliError;
 use super::super::ui::{bold, dim, red};
 use super::super::{Session, interruptible, table, text};
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::registry::{RegistryArgs, unreadable};
 use super::training;
 use ask::AskArgs;
@@ -109,7 +109,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
         interruptible(asked).await?;
     }
     let mut evaluator = Evaluator::new(&registry, training::risks(), args.max_failures);
-    Lines::open(&args.file, &session.ui)?.each(|line| {
+    LineReader::open(&args.file, &session.ui)?.each(|line| {
         match line {
             Ok(line) => evaluator.line(line, |id| answers.remove(id)),
             Err(_) => evaluator.unreadable("the line is too long, or no UTF-8"),
@@ -131,7 +131,7 @@ fn read_answers(file: &Path, session: &Session) -> Result<HashMap<String, Value>
     let mut answers = HashMap::new();
     let mut bytes = 0;
     let mut number: u64 = 0;
-    Lines::open(file, &session.ui)?.each(|line| {
+    LineReader::open(file, &session.ui)?.each(|line| {
         number += 1;
         let failed = |why: &str| {
             let message = format!("{}:{number}: {why}", file.display());
@@ -206,8 +206,8 @@ fn told(evaluation: &Evaluation) -> String {
 
 impl Stated {
     /// How the model is asked.
-    fn asking(&self) -> Asking<'_> {
-        Asking {
+    fn asking(&self) -> QuestionOptions<'_> {
+        QuestionOptions {
             model: self.model.as_deref().unwrap_or_default(),
             native: self.native_calling == Some(YesNo::Yes),
             language: self.language(),

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 
-use moss_model_data::Unreadable;
+use moss_model_data::UnreadableLine;
 use moss_proto::v1;
 use moss_workspace::named;
 
@@ -22,7 +22,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const LINES_PER_TELLING: u64 = 2048;
 
 /// The lines of a file.
-pub(super) struct Lines<'u> {
+pub(super) struct LineReader<'u> {
     reader: BufReader<Box<dyn Read>>,
     buffer: Vec<u8>,
     done: u64,
@@ -32,9 +32,9 @@ pub(super) struct Lines<'u> {
     message: String,
 }
 
-// === impl Lines ===
+// === impl LineReader ===
 
-impl<'u> Lines<'u> {
+impl<'u> LineReader<'u> {
     /// Opens a file; `-` is standard input.
     pub(super) fn open(file: &Path, ui: &'u Ui) -> Result<Self, CliError> {
         if file == Path::new(STDIN) {
@@ -60,16 +60,16 @@ impl<'u> Lines<'u> {
     /// Hands every line to a function, in order, or why it is no text.
     pub(super) fn each(
         mut self,
-        mut take: impl FnMut(Result<&str, Unreadable>) -> Result<(), CliError>,
+        mut take: impl FnMut(Result<&str, UnreadableLine>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         while self.fill()? {
             self.tell();
             if self.buffer.len() > LINE_BYTES_MAX {
-                take(Err(Unreadable::TooLong { bytes_max: LINE_BYTES_MAX }))?;
+                take(Err(UnreadableLine::TooLong { bytes_max: LINE_BYTES_MAX }))?;
                 continue;
             }
             let text = std::str::from_utf8(&self.buffer);
-            take(text.map_err(|error| Unreadable::NotUtf8 { byte: error.valid_up_to() }))?;
+            take(text.map_err(|error| UnreadableLine::NotUtf8 { byte: error.valid_up_to() }))?;
         }
         self.meter.clear();
         Ok(())

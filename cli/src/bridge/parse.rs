@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _};
 
-use moss_model_bridge::{Event, Finish, Options, Parser, Reply, forms, parse_message};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Reply, ReplyEvent, forms, parse_message};
 use serde_json::{Value, json};
 
 use super::super::Session;
@@ -25,8 +25,8 @@ pub(crate) struct ParseArgs {
     registry: RegistryArgs,
 
     /// How the model ended: by itself, or at its token limit
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Ended::Stop)]
-    finish: Ended,
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = ReplyEnd::Stop)]
+    finish: ReplyEnd,
 
     /// Read an API message instead, with `tool_calls` or blocks of `content`
     #[arg(long)]
@@ -47,7 +47,7 @@ pub(crate) struct ParseArgs {
 
 /// How a model ended its reply.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Ended {
+enum ReplyEnd {
     /// By itself, or at a stop sequence
     Stop,
     /// At its limit of tokens
@@ -57,8 +57,8 @@ enum Ended {
 pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.catalog(session)?;
     let finish = match args.finish {
-        Ended::Stop => Finish::Stop,
-        Ended::Length => Finish::Length,
+        ReplyEnd::Stop => Finish::Stop,
+        ReplyEnd::Length => Finish::Length,
     };
     if args.message {
         let mut bytes = Vec::new();
@@ -72,10 +72,10 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
         })?;
         return print(parse_message(&registry, inner(&message)?, finish), session);
     }
-    let options = Options {
+    let options = ParseOptions {
         begins_in_thought: args.in_thought,
         forms: args.model.as_deref().map(forms).unwrap_or_default(),
-        ..Options::default()
+        ..ParseOptions::default()
     };
     let mut parser = Parser::new(registry, options);
     let mut events = Vec::new();
@@ -130,7 +130,7 @@ fn pieces(mut take: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), Cli
     }
 }
 
-fn tell(events: &[Event], session: &Session) -> Result<(), CliError> {
+fn tell(events: &[ReplyEvent], session: &Session) -> Result<(), CliError> {
     for event in events {
         session.ui.print_json_line(event)?;
     }

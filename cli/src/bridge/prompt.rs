@@ -1,9 +1,10 @@
 //! `moss bridge prompt`.
 
-use crate::client::Need;
+use crate::client::NeededTools;
 use crate::listed_as::Lang;
 use moss_model_bridge::{
-    Form, Language, PromptRequest, Registry, Step, ToolChoice, ToolDefinition, render_prompt,
+    Language, PromptDetail, PromptRequest, Registry, ReplyPurpose, ToolChoice, ToolDefinition,
+    render_prompt,
 };
 use moss_proto::v1;
 use serde_json::json;
@@ -64,9 +65,9 @@ pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome,
         choice: &choice,
         parallel: !args.sequential,
         language: language(args.lang),
-        form: if args.long { Form::Long } else { Form::Short },
+        form: if args.long { PromptDetail::Long } else { PromptDetail::Short },
         own: &own,
-        step: if args.summary { Step::Summary } else { Step::Act },
+        step: if args.summary { ReplyPurpose::Summary } else { ReplyPurpose::Act },
     });
     session.ui.print_either(|| json!({ "prompt": prompt }), || prompt.clone())?;
     Ok(Outcome::Ok)
@@ -75,7 +76,7 @@ pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome,
 /// The tools that there are, and the user's own text.
 async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, String), CliError> {
     let (listed, own) = session
-        .with_client(Need::Plugins, async |client| {
+        .with_client(NeededTools::Plugins, async |client| {
             let listed = client.tools(None, args.lang.into()).await?;
             Ok((listed, client.user_prompt().await?))
         })

@@ -1,6 +1,6 @@
 //! The tools that data is held to: those of a file, or the built-in ones.
 
-use moss_catalog::{Form, definition};
+use moss_catalog::{SchemaForm, definition};
 use moss_model_bridge::{Registry, RegistryError};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -102,5 +102,5 @@ impl RegistryArgs {
 /// Where a schema cannot be compiled: a defect.
 fn of_built_in_tools() -> Result<Registry, RegistryError> {
     let specs = moss_builtin_tools::specs();
-    Registry::new(specs.iter().map(|spec| definition(spec, Form::Strict)))
+    Registry::new(specs.iter().map(|spec| definition(spec, SchemaForm::Strict)))
 }

@@ -1,6 +1,6 @@
 //! What data for models is held to where no registry is named.
 
-use moss_catalog::{Form, definition};
+use moss_catalog::{SchemaForm, definition};
 use moss_model_bridge::{Registry, RegistryError};
 use moss_model_data::{Risk, Risks, asi_tools};
 use moss_sdk::spec::Effect;
@@ -13,7 +13,7 @@ use moss_sdk::spec::Effect;
 /// Where a schema cannot be compiled: a defect.
 pub(super) fn training_registry() -> Result<Registry, RegistryError> {
     let specs = moss_builtin_tools::specs();
-    let mut tools: Vec<_> = specs.iter().map(|spec| definition(spec, Form::Strict)).collect();
+    let mut tools: Vec<_> = specs.iter().map(|spec| definition(spec, SchemaForm::Strict)).collect();
     let missing = asi_tools();
     let missing =
         missing.into_iter().filter(|tool| specs.iter().all(|spec| spec.name != tool.name));

@@ -4,7 +4,7 @@ use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 
-use super::{Client, Failure, body};
+use super::{Client, RequestFailure, body};
 use moss_dispatch::Role;
 
 // === impl Client ===
@@ -14,13 +14,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was answered before. The inner error says why the approval was
+    /// [`RequestFailure`], also where it was answered before. The inner error says why the approval was
     /// taken and applies only once.
     pub(crate) async fn remember(
         &self,
         confirmation: &v1::Confirmation,
         offer: &v1::OfferedApproval,
-    ) -> Result<Result<v1::StandingApproval, String>, Failure> {
+    ) -> Result<Result<v1::StandingApproval, String>, RequestFailure> {
         let request = v1::ResolveConfirmationRequest {
             id: confirmation.id.clone(),
             verdict: v1::Verdict::Approve.into(),
@@ -39,10 +39,10 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn standing_approvals(
         &self,
-    ) -> Result<v1::ListStandingApprovalsResponse, Failure> {
+    ) -> Result<v1::ListStandingApprovalsResponse, RequestFailure> {
         let request = v1::ListStandingApprovalsRequest { workspace: self.workspace.clone() };
         let request = self.request(Role::Caller, request);
         let service = PolicyServiceClient::new(self.channel.clone());
@@ -54,11 +54,11 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where there is none of that name.
+    /// [`RequestFailure`], also where there is none of that name.
     pub(crate) async fn revoke_standing_approval(
         &self,
         id: &str,
-    ) -> Result<v1::StandingApproval, Failure> {
+    ) -> Result<v1::StandingApproval, RequestFailure> {
         let request = v1::RevokeStandingApprovalRequest {
             workspace: self.workspace.clone(),
             id: id.to_owned(),
@@ -66,6 +66,6 @@ impl Client {
         let request = self.request(Role::Approver, request);
         let mut service = PolicyServiceClient::new(self.channel.clone());
         let response = body(service.revoke_standing_approval(request).await)?;
-        response.approval.ok_or_else(|| Failure::incomplete("approval"))
+        response.approval.ok_or_else(|| RequestFailure::incomplete("approval"))
     }
 }

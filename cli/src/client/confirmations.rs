@@ -6,11 +6,11 @@ use moss_dispatch::{Reason, Role};
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 
-use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, scope};
+use super::{Client, RESPONSE_BYTES_MAX, RequestFailure, Watching, body, scope};
 
 /// A decision for once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum OneTimeDecision {
     /// Yes to what was shown.
     Yes,
     /// Yes to what is known by its digest, or to whatever a call does: shown or not.
@@ -39,12 +39,12 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
+    /// [`RequestFailure`].
     pub(crate) async fn confirmations(
         &self,
         workspace: Option<&Path>,
         id: &str,
-    ) -> Result<v1::ListConfirmationsResponse, Failure> {
+    ) -> Result<v1::ListConfirmationsResponse, RequestFailure> {
         let request =
             v1::ListConfirmationsRequest { workspace: scope(workspace), id: id.to_owned() };
         let request = self.request(Role::Approver, request);
@@ -55,8 +55,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn may_answer(&self) -> Result<bool, Failure> {
+    /// [`RequestFailure`].
+    pub(crate) async fn may_answer(&self) -> Result<bool, RequestFailure> {
         match self.confirmations(None, NOT_AN_ID).await {
             Ok(_) => Ok(true),
             Err(failure) if REFUSALS.into_iter().any(|reason| failure.is(reason)) => Ok(false),
@@ -68,8 +68,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn watch(&self, workspace: Option<&Path>) -> Result<Watching, Failure> {
+    /// [`RequestFailure`].
+    pub(crate) async fn watch(&self, workspace: Option<&Path>) -> Result<Watching, RequestFailure> {
         let request = v1::WatchConfirmationsRequest { workspace: scope(workspace) };
         let request = self.request(Role::Approver, request);
         body(service!(self).watch_confirmations(request).await).map(Watching)
@@ -79,16 +79,18 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was resolved before.
+    /// [`RequestFailure`], also where it was resolved before.
     pub(crate) async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
-        answer: Answer,
-    ) -> Result<v1::Confirmation, Failure> {
-        let by_digest = answer == Answer::YesByDigest;
+        answer: OneTimeDecision,
+    ) -> Result<v1::Confirmation, RequestFailure> {
+        let by_digest = answer == OneTimeDecision::YesByDigest;
         let (verdict, reason) = match answer {
-            Answer::Yes | Answer::YesByDigest => (v1::Verdict::Approve, String::new()),
-            Answer::No(reason) => (v1::Verdict::Deny, reason),
+            OneTimeDecision::Yes | OneTimeDecision::YesByDigest => {
+                (v1::Verdict::Approve, String::new())
+            }
+            OneTimeDecision::No(reason) => (v1::Verdict::Deny, reason),
         };
         let request = v1::ResolveConfirmationRequest {
             id: confirmation.id.clone(),
@@ -100,19 +102,19 @@ impl Client {
         };
         let request = self.request(Role::Approver, request);
         let response = body(service!(self).resolve_confirmation(request).await)?;
-        response.confirmation.ok_or_else(|| Failure::incomplete("confirmation"))
+        response.confirmation.ok_or_else(|| RequestFailure::incomplete("confirmation"))
     }
 
     /// Returns a page of all that a confirmation is about.
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was resolved before.
+    /// [`RequestFailure`], also where it was resolved before.
     pub(crate) async fn confirmation_page(
         &self,
         id: &str,
         page_token: &str,
-    ) -> Result<v1::ShowConfirmationResponse, Failure> {
+    ) -> Result<v1::ShowConfirmationResponse, RequestFailure> {
         let (id, page_token) = (id.to_owned(), page_token.to_owned());
         let request = v1::ShowConfirmationRequest { id, page_token };
         let request = self.request(Role::Approver, request);

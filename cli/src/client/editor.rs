@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 
-use super::{Client, Failure, RESPONSE_BYTES_MAX, body};
+use super::{Client, RESPONSE_BYTES_MAX, RequestFailure, body};
 
 /// What the terminal calls itself: the result of a call says where it was answered.
 const NAME: &str = "terminal";
@@ -20,14 +20,14 @@ const MESSAGES_MAX: usize = 4;
 
 /// A terminal that is attached. Questions come for as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Attached {
+pub(crate) struct AttachedTerminal {
     sender: mpsc::Sender<v1::AttachRequest>,
     told: Streaming<v1::AttachResponse>,
 }
 
 /// A question to the person.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct TerminalQuestion {
     id: String,
     pub(crate) question: String,
     pub(crate) choices: Vec<String>,
@@ -40,8 +40,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], for example where the credentials are not an approver's.
-    pub(crate) async fn attach(&self) -> Result<Attached, Failure> {
+    /// [`RequestFailure`], for example where the credentials are not an approver's.
+    pub(crate) async fn attach(&self) -> Result<AttachedTerminal, RequestFailure> {
         let (sender, messages) = mpsc::channel(MESSAGES_MAX);
         let hello = v1::EditorHello {
             name: NAME.to_owned(),
@@ -57,20 +57,20 @@ impl Client {
         let mut service = EditorServiceClient::new(self.channel.clone())
             .max_decoding_message_size(RESPONSE_BYTES_MAX);
         let mut told = body(service.attach(request).await)?;
-        match told.message().await.map_err(|status| Failure::from(&status))? {
+        match told.message().await.map_err(|status| RequestFailure::from(&status))? {
             Some(v1::AttachResponse { message: Some(Told::Attached(_)) }) => {
-                Ok(Attached { sender, told })
+                Ok(AttachedTerminal { sender, told })
             }
-            _ => Err(Failure::incomplete("attachment")),
+            _ => Err(RequestFailure::incomplete("attachment")),
         }
     }
 }
 
-// === impl Attached ===
+// === impl AttachedTerminal ===
 
-impl Attached {
+impl AttachedTerminal {
     /// Waits for a question; none when no more will come.
-    pub(crate) async fn next(&mut self) -> Option<Asked> {
+    pub(crate) async fn next(&mut self) -> Option<TerminalQuestion> {
         loop {
             let message = self.told.message().await.ok()??.message;
             if let Some(Told::Question(v1::EditorQuestion {
@@ -79,13 +79,13 @@ impl Attached {
                 ..
             })) = message
             {
-                return Some(Asked { id, question, choices });
+                return Some(TerminalQuestion { id, question, choices });
             }
         }
     }
 
     /// Sends what the person said; empty text closes the question.
-    pub(crate) async fn answer(&self, asked: Asked, text: String) {
+    pub(crate) async fn answer(&self, asked: TerminalQuestion, text: String) {
         let answer =
             v1::EditorAnswer { question_id: asked.id, answer: Some(Answer::Clarification(text)) };
         let message = v1::AttachRequest { message: Some(Message::Answer(answer)) };

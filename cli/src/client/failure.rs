@@ -16,7 +16,7 @@ const TRANSPORT_TIMEOUT: &str = "Timeout expired";
 /// A request that failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
-pub(crate) struct Failure {
+pub(crate) struct RequestFailure {
     /// The stable reason, for example `TOOL_UNKNOWN`.
     pub(crate) reason: String,
     /// What went wrong, for people.
@@ -56,9 +56,9 @@ fn reason_of_code(status: &Status) -> Reason {
     }
 }
 
-// === impl Failure ===
+// === impl RequestFailure ===
 
-impl Failure {
+impl RequestFailure {
     /// Makes a failure of a reason.
     pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Failure {
     }
 }
 
-impl From<&Status> for Failure {
+impl From<&Status> for RequestFailure {
     fn from(status: &Status) -> Self {
         let details = status.get_error_details();
         let info = details.error_info();
@@ -137,7 +137,7 @@ mod tests {
         let facts = [("digest".to_owned(), "ab".to_owned())];
         let details = ErrorDetails::with_error_info("CONFIRMATION_REQUIRED", "moss.v1", facts);
         let status = Status::with_error_details(Code::FailedPrecondition, "not yet", details);
-        let failure = Failure::from(&status);
+        let failure = RequestFailure::from(&status);
         assert_eq!(failure.reason, "CONFIRMATION_REQUIRED");
         assert_eq!(failure.code(), "confirmation_required");
         assert_eq!(failure.message, "not yet");
@@ -160,7 +160,7 @@ mod tests {
             (Status::resource_exhausted(""), Reason::LimitExceeded),
             (Status::data_loss(""), Reason::Internal),
         ] {
-            assert!(Failure::from(&status).is(reason), "{status:?}");
+            assert!(RequestFailure::from(&status).is(reason), "{status:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tokio_stream::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, Need, OpenError, transport};
+use super::{NeededTools, OpenError, RequestFailure, transport};
 use moss_daemon::caller::{Access, Credentials};
 use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
@@ -15,15 +15,15 @@ use moss_daemon::state::Daemon;
 
 /// A daemon that lives as long as one command.
 #[derive(Debug)]
-pub(super) struct Host {
+pub(super) struct InProcessDaemon {
     daemon: Arc<Daemon>,
     stop: CancellationToken,
     server: JoinHandle<Result<(), tonic::transport::Error>>,
 }
 
-// === impl Host ===
+// === impl InProcessDaemon ===
 
-impl Host {
+impl InProcessDaemon {
     /// Starts it. Returns our end of the pipe.
     pub(super) async fn start(
         setup: Setup,
@@ -31,7 +31,7 @@ impl Host {
         let Started { daemon, credentials, .. } =
             transport::blocking(move || moss_daemon::start(&setup))
                 .await
-                .map_err(Failure::broken)??;
+                .map_err(RequestFailure::broken)??;
         let stop = CancellationToken::new();
         let (near, far) = transport::pipe();
         // The server would say goodbye to its one connection if no more could come.
@@ -47,11 +47,11 @@ impl Host {
     }
 
     /// Loads plugins where they are needed.
-    pub(super) async fn prepare(&self, need: Need<'_>) {
+    pub(super) async fn prepare(&self, need: NeededTools<'_>) {
         let needed = match need {
-            Need::Native => false,
-            Need::Plugins => true,
-            Need::Tool(name) => self
+            NeededTools::Native => false,
+            NeededTools::Plugins => true,
+            NeededTools::Tool(name) => self
                 .daemon
                 .workspaces()
                 .all(|workspace| workspace.installed.catalog.load().entry(name).is_err()),

@@ -13,9 +13,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tonic::transport::Channel;
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use super::{Client, transport};
-use moss_daemon::address::{Address, Host, is_loopback};
+use moss_daemon::address::{Address, HostPort, is_loopback};
 use moss_daemon::caller::Credentials;
 use moss_daemon::listener;
 
@@ -24,7 +24,7 @@ const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// A daemon that somebody named.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub(crate) struct NamedDaemon {
     /// Where it is.
     pub(crate) address: Address,
     /// What is shown to it.
@@ -42,8 +42,11 @@ impl Client {
     /// # Errors
     ///
     /// Where nobody listens there, or no connection comes about that keeps the credential secret.
-    pub(crate) async fn reach(server: Server, workspace: String) -> Result<Self, Failure> {
-        let Server { address, credentials, tls } = server;
+    pub(crate) async fn reach(
+        server: NamedDaemon,
+        workspace: String,
+    ) -> Result<Self, RequestFailure> {
+        let NamedDaemon { address, credentials, tls } = server;
         let is_encrypted = tls.is_some();
         let channel = match &address {
             Address::Unix(path) => {
@@ -66,16 +69,16 @@ impl Client {
 
 async fn dial(
     address: &Address,
-    host: &Host,
+    host: &HostPort,
     tls: Option<Arc<ClientConfig>>,
-) -> Result<Channel, Failure> {
+) -> Result<Channel, RequestFailure> {
     let addresses = host.look_up().await.map_err(|error| unreachable(address, &error))?;
     if tls.is_none() && !addresses.iter().all(|address| is_loopback(address.ip())) {
         let message = format!(
             "{address} is another machine: the credential would be sent in the clear; name the \
              authority of the daemon's certificate with --tls-ca"
         );
-        return Err(Failure::new(Reason::ConnectionExposed, message));
+        return Err(RequestFailure::new(Reason::ConnectionExposed, message));
     }
     let connected = in_time(TcpStream::connect(addresses.as_slice())).await;
     let stream = connected.map_err(|error| match error.kind() {
@@ -99,7 +102,7 @@ async fn dial(
     let stream = encrypted.await.map_err(|error| match moss_daemon::tls::explain(&error) {
         Some(why) => {
             let message = format!("no connection to the daemon on {address}: {why}");
-            Failure::new(Reason::CertificateRefused, message)
+            RequestFailure::new(Reason::CertificateRefused, message)
         }
         None => unreachable(address, &error),
     })?;
@@ -107,7 +110,7 @@ async fn dial(
 }
 
 /// Whether no daemon of ours said so: what answers may not even speak HTTP/2.
-fn is_of_transport(failure: &Failure) -> bool {
+fn is_of_transport(failure: &RequestFailure) -> bool {
     let reasons = [Reason::DaemonUnreachable, Reason::CallCancelled, Reason::Internal];
     reasons.into_iter().any(|reason| failure.is(reason))
 }
@@ -126,16 +129,16 @@ async fn in_time<T>(attempt: impl Future<Output = io::Result<T>>) -> io::Result<
     tokio::time::timeout(CONNECT_WAIT_MAX, attempt).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
 
-fn nobody(address: &Address) -> Failure {
+fn nobody(address: &Address) -> RequestFailure {
     if let Address::Unix(path) = address
         && !listener::fits(path)
     {
         return unreachable(address, &"the path is too long for a socket");
     }
-    Failure::new(Reason::NoDaemon, format!("no daemon listens on {address}"))
+    RequestFailure::new(Reason::NoDaemon, format!("no daemon listens on {address}"))
 }
 
-fn unreachable(address: &Address, why: &dyn std::fmt::Display) -> Failure {
+fn unreachable(address: &Address, why: &dyn std::fmt::Display) -> RequestFailure {
     let message = format!("the daemon on {address} is not reachable: {why}");
-    Failure::new(Reason::DaemonUnreachable, message)
+    RequestFailure::new(Reason::DaemonUnreachable, message)
 }

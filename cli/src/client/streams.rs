@@ -4,7 +4,7 @@ use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use tonic::Streaming;
 
-use super::Failure;
+use super::RequestFailure;
 
 /// The events of a call. Dropping it cancels the call.
 #[derive(Debug)]
@@ -21,15 +21,15 @@ impl Calling {
     ///
     /// # Errors
     ///
-    /// [`Failure`]: the call could not run, or the daemon is gone.
-    pub(crate) async fn next(&mut self) -> Result<Event, Failure> {
+    /// [`RequestFailure`]: the call could not run, or the daemon is gone.
+    pub(crate) async fn next(&mut self) -> Result<Event, RequestFailure> {
         loop {
-            let message = self.0.message().await.map_err(|status| Failure::from(&status))?;
+            let message = self.0.message().await.map_err(|status| RequestFailure::from(&status))?;
             match message {
                 Some(v1::StreamCallToolResponse { event: Some(event) }) => return Ok(event),
                 // An event of a newer daemon.
                 Some(v1::StreamCallToolResponse { event: None }) => {}
-                None => return Err(Failure::incomplete("result")),
+                None => return Err(RequestFailure::incomplete("result")),
             }
         }
     }
@@ -42,9 +42,9 @@ impl Watching {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn next(&mut self) -> Result<Option<v1::Confirmation>, Failure> {
-        let message = self.0.message().await.map_err(|status| Failure::from(&status))?;
+    /// [`RequestFailure`].
+    pub(crate) async fn next(&mut self) -> Result<Option<v1::Confirmation>, RequestFailure> {
+        let message = self.0.message().await.map_err(|status| RequestFailure::from(&status))?;
         Ok(message.and_then(|message| message.confirmation))
     }
 }

@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 use tonic::transport::{Channel, Endpoint};
 use tower::Service;
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 
 /// Bytes that wait in a pipe in memory, in each direction.
 const PIPE_BYTES_MAX: usize = 256 * 1024;
@@ -39,10 +39,10 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 /// Connects to a socket; none where nobody listens or could. Refuses a process of another user: it would
 /// get to see a credential.
-pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, Failure> {
+pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, RequestFailure> {
     let unreachable = |why: &dyn std::fmt::Display| {
         let message = format!("the daemon on {} is not reachable: {why}", socket.display());
-        Failure::new(Reason::DaemonUnreachable, message)
+        RequestFailure::new(Reason::DaemonUnreachable, message)
     };
     if !listener::fits(socket) {
         return Ok(None);
@@ -67,7 +67,7 @@ pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, Failure
 }
 
 /// Speaks HTTP/2 over a connection.
-pub(super) async fn channel<IO>(io: IO) -> Result<Channel, Failure>
+pub(super) async fn channel<IO>(io: IO) -> Result<Channel, RequestFailure>
 where
     IO: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -78,7 +78,7 @@ where
         .await
         .map_err(|error| {
             let message = format!("the daemon does not speak gRPC: {error}");
-            Failure::new(Reason::DaemonUnreachable, message)
+            RequestFailure::new(Reason::DaemonUnreachable, message)
         })
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Example, LoadError, Plugin};
-use moss_plugin_list::{Capability, Request};
+use moss_plugin_list::{Capability, RequestedCapability};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{
     dirs::Dirs,
@@ -16,7 +16,7 @@ use moss_workspace::{
 };
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::listed::{Candidate, Given, LIST, entry, write_list};
+pub(crate) use self::listed::{BenchComponent, Given, LIST, entry, write_list};
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
 use moss_daemon::state::{Daemon, WorkspaceState};
@@ -36,7 +36,7 @@ const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
 
 /// A daemon with one plugin.
 pub(crate) struct Bench {
-    place: Place,
+    place: BenchDaemon,
     workspace: Arc<WorkspaceState>,
     plugin: Arc<Plugin>,
     /// Whether the plugin requests hosts and has none of them.
@@ -44,7 +44,7 @@ pub(crate) struct Bench {
 }
 
 /// A daemon and where all is that it writes, which goes with it.
-struct Place {
+struct BenchDaemon {
     daemon: Arc<Daemon>,
     scratch: Scratch,
 }
@@ -115,7 +115,7 @@ impl Bench {
     /// Where it is no plugin, and where its directory cannot be created.
     pub(crate) async fn open(
         own: &Setup,
-        candidate: Candidate<'_>,
+        candidate: BenchComponent<'_>,
         bytes: &[u8],
         given: &Given,
     ) -> Result<Self, BenchError> {
@@ -129,7 +129,7 @@ impl Bench {
         let setup = setup(own, &scratch, root, list.clone());
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
-        let place = Place { daemon, scratch };
+        let place = BenchDaemon { daemon, scratch };
         // What it requests decides what it is granted.
         let bare = listed::parsed(&candidate.entry(json!({}), given))?;
         let plugin = inspect::load(&place.daemon.plugins, &bare, bytes.to_vec(), None).await?;
@@ -137,7 +137,8 @@ impl Bench {
         let mut plugins = Plugins::new(Arc::clone(&place.daemon.plugins));
         let plugin = refreshed(&place.daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&place.daemon));
-        let asks = |request: &Request| matches!(request.capability, Capability::Http(_));
+        let asks =
+            |request: &RequestedCapability| matches!(request.capability, Capability::Http(_));
         let lacks_hosts = !given.http && plugin.requests().iter().any(asks);
         Ok(Self { place, workspace, plugin, lacks_hosts })
     }
@@ -236,9 +237,9 @@ impl Bench {
     }
 }
 
-// === impl Place ===
+// === impl BenchDaemon ===
 
-impl Drop for Place {
+impl Drop for BenchDaemon {
     fn drop(&mut self) {
         // What was interrupted may still be on its way out: nothing is written while all is
         // removed.

@@ -6,7 +6,7 @@ use moss_plugin_list::Capability;
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 
-use moss_schema::{Held, Schema};
+use moss_schema::{Schema, ValidationOutcome};
 
 /// Shortest description that says something, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;
@@ -34,7 +34,7 @@ const INTERFACES: &[(&str, &str)] = &[
 
 /// Something about a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct LintFinding {
     /// Whether it must be changed.
     pub(crate) is_error: bool,
     /// Names the rule.
@@ -47,11 +47,11 @@ pub(crate) struct Finding {
 
 /// What has been found so far.
 #[derive(Debug, Default)]
-struct Findings(Vec<Finding>);
+struct LintFindings(Vec<LintFinding>);
 
 /// Looks at a plugin, the interfaces that its component imports, and its size.
-pub(crate) fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<Finding> {
-    let mut findings = Findings::default();
+pub(crate) fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<LintFinding> {
+    let mut findings = LintFindings::default();
     if size_bytes > COMPONENT_BYTES_MAX {
         let message =
             format!("the component has {} MiB; leave out what it does not need", size_bytes >> 20);
@@ -76,7 +76,7 @@ pub(crate) fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec
 }
 
 /// Holds what is requested to what the code can do.
-fn requests(plugin: &Plugin, imports: &[String], findings: &mut Findings) {
+fn requests(plugin: &Plugin, imports: &[String], findings: &mut LintFindings) {
     let imports = |interface: &str| imports.iter().any(|name| name.starts_with(interface));
     // What SDKs link whole does not show what is used.
     let is_whole = INTERFACES.iter().all(|(interface, _)| imports(interface));
@@ -125,7 +125,7 @@ fn kind_of(capability: &Capability) -> &'static str {
     }
 }
 
-fn texts(spec: &ToolSpec, findings: &mut Findings) {
+fn texts(spec: &ToolSpec, findings: &mut LintFindings) {
     let at = format!("tool `{}`", spec.name);
     if !spec.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
         findings.warn(
@@ -172,7 +172,7 @@ fn texts(spec: &ToolSpec, findings: &mut Findings) {
     }
 }
 
-fn effects(plugin: &Plugin, spec: &ToolSpec, findings: &mut Findings) {
+fn effects(plugin: &Plugin, spec: &ToolSpec, findings: &mut LintFindings) {
     // It may destroy what it keeps itself, or what is elsewhere.
     let has_other_effects = plugin
         .requests()
@@ -185,7 +185,7 @@ fn effects(plugin: &Plugin, spec: &ToolSpec, findings: &mut Findings) {
     }
 }
 
-fn parameters(spec: &ToolSpec, findings: &mut Findings) {
+fn parameters(spec: &ToolSpec, findings: &mut LintFindings) {
     let at = format!("tool `{}`", spec.name);
     if let Some(schema) = spec.parameters.as_object() {
         object(schema, &at, findings, 0);
@@ -201,7 +201,7 @@ fn parameters(spec: &ToolSpec, findings: &mut Findings) {
 }
 
 /// Looks at the keys of an object's schema.
-fn object(schema: &Map<String, Value>, at: &str, findings: &mut Findings, depth: usize) {
+fn object(schema: &Map<String, Value>, at: &str, findings: &mut LintFindings, depth: usize) {
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let required = schema.get("required").and_then(Value::as_array);
@@ -232,7 +232,7 @@ fn object(schema: &Map<String, Value>, at: &str, findings: &mut Findings, depth:
     }
 }
 
-fn value(schema: &Map<String, Value>, at: &str, findings: &mut Findings) {
+fn value(schema: &Map<String, Value>, at: &str, findings: &mut LintFindings) {
     const KINDS: &[&str] = &["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
     if !KINDS.iter().any(|kind| schema.contains_key(*kind)) {
         findings.warn("parameter-untyped", at, "any value fits: say which type it has".to_owned());
@@ -248,7 +248,7 @@ fn value(schema: &Map<String, Value>, at: &str, findings: &mut Findings) {
     }
 }
 
-fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
+fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut LintFindings) {
     let at = format!("tool `{}`", spec.name);
     if examples.is_empty() {
         let message =
@@ -281,23 +281,25 @@ fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let schema = Schema::new("", schema).ok()?;
     let error = match schema.hold(value) {
-        Held::Fits => return None,
-        Held::Breaks(mut problems) => problems.next()?,
-        Held::BreaksSomewhere => return Some("it is too large to say where".to_owned()),
-        Held::TooManyParts => return Some("it is too large to be checked".to_owned()),
+        ValidationOutcome::Fits => return None,
+        ValidationOutcome::Breaks(mut problems) => problems.next()?,
+        ValidationOutcome::BreaksSomewhere => {
+            return Some("it is too large to say where".to_owned());
+        }
+        ValidationOutcome::TooManyParts => return Some("it is too large to be checked".to_owned()),
     };
     let at = error.instance_path().to_string();
     Some(if at.is_empty() { error.to_string() } else { format!("at `{at}`: {error}") })
 }
 
-// === impl Findings ===
+// === impl LintFindings ===
 
-impl Findings {
+impl LintFindings {
     fn error(&mut self, code: &'static str, at: &str, message: String) {
-        self.0.push(Finding { is_error: true, code, at: at.to_owned(), message });
+        self.0.push(LintFinding { is_error: true, code, at: at.to_owned(), message });
     }
 
     fn warn(&mut self, code: &'static str, at: &str, message: String) {
-        self.0.push(Finding { is_error: false, code, at: at.to_owned(), message });
+        self.0.push(LintFinding { is_error: false, code, at: at.to_owned(), message });
     }
 }

@@ -23,7 +23,7 @@ const RESERVED: &[&str] = &[
 
 /// What a plugin is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum PluginLanguage {
     /// Rust.
     Rust,
     /// TypeScript or JavaScript.
@@ -81,7 +81,7 @@ pub(crate) fn tool_name(name: &str) -> String {
 /// # Errors
 ///
 /// Where something is there already, or cannot be written.
-pub(crate) fn create(language: Language, name: &str, directory: &Path) -> Result<(), Error> {
+pub(crate) fn create(language: PluginLanguage, name: &str, directory: &Path) -> Result<(), Error> {
     let filled = |text: &str| {
         text.replace("{{name}}", name)
             .replace("{{tool}}", &tool_name(name))
@@ -101,7 +101,7 @@ pub(crate) fn create(language: Language, name: &str, directory: &Path) -> Result
 /// # Errors
 ///
 /// Where it cannot be written.
-pub(crate) fn vendor(language: Language, directory: &Path) -> Result<(), Error> {
+pub(crate) fn vendor(language: PluginLanguage, directory: &Path) -> Result<(), Error> {
     project::replace(&directory.join(VENDOR), &sdk(language))
 }
 
@@ -115,15 +115,15 @@ fn renamed(path: &str) -> String {
 }
 
 /// The files of an SDK, as they lie in `vendor/moss`.
-fn sdk(language: Language) -> Vec<(String, String)> {
+fn sdk(language: PluginLanguage) -> Vec<(String, String)> {
     let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
     let (contract, at) = match language {
-        Language::Rust => ("sdk/wit/", "sdk/wit/"),
-        Language::TypeScript => ("sdk/wit/", "wit/"),
-        Language::Python => ("sdk/wit/", "wit/deps/plugin/"),
+        PluginLanguage::Rust => ("sdk/wit/", "sdk/wit/"),
+        PluginLanguage::TypeScript => ("sdk/wit/", "wit/"),
+        PluginLanguage::Python => ("sdk/wit/", "wit/deps/plugin/"),
     };
     let mut files: Vec<_> = match language {
-        Language::Rust => {
+        PluginLanguage::Rust => {
             let mut files: Vec<_> = ["sdk/Cargo.toml", "sdk/src/", "sdk/macros/"]
                 .into_iter()
                 .flat_map(|tree| {
@@ -134,8 +134,8 @@ fn sdk(language: Language) -> Vec<(String, String)> {
             files.push(("Cargo.toml".to_owned(), cargo_workspace()));
             files
         }
-        Language::TypeScript => beneath("typescript/").map(owned).collect(),
-        Language::Python => beneath("python/").map(owned).collect(),
+        PluginLanguage::TypeScript => beneath("typescript/").map(owned).collect(),
+        PluginLanguage::Python => beneath("python/").map(owned).collect(),
     };
     files.extend(beneath(contract).map(|(path, text)| (format!("{at}{path}"), text.to_owned())));
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
@@ -175,9 +175,9 @@ fn cargo_workspace() -> String {
     format!("# The SDK of moss, as it was when this plugin was made.\n{manifest}")
 }
 
-// === impl Language ===
+// === impl PluginLanguage ===
 
-impl Language {
+impl PluginLanguage {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Rust, Self::TypeScript, Self::Python];
 
@@ -242,10 +242,10 @@ mod tests {
     #[test]
     fn every_template_is_complete() {
         let scratch = project::Scratch::new("moss-test-").unwrap();
-        for language in Language::ALL {
+        for language in PluginLanguage::ALL {
             let directory = scratch.path().join(language.template());
             create(language, "my-plugin", &directory).unwrap();
-            assert_eq!(Language::of(&directory), Some(language));
+            assert_eq!(PluginLanguage::of(&directory), Some(language));
             for file in [language.source(), "README.md", ".gitignore", "vendor/moss/LICENSE-MIT"] {
                 let text = project::read(&directory.join(file), 1 << 20).unwrap();
                 let text = text.unwrap_or_else(|| panic!("{language:?} has no {file}"));

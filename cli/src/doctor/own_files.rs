@@ -9,7 +9,7 @@ use moss_dispatch::Role;
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 use rustix::fs::Access;
 
-use super::{Check, State, writing};
+use super::{Check, CheckStatus, writing};
 
 /// Permissions that nobody but the owner should have.
 const OTHERS: u32 = 0o077;
@@ -44,8 +44,8 @@ fn named_tokens(state: &Path) -> Check {
 fn written(name: &'static str, path: &Path) -> Check {
     let looked = directory(name, path, OTHERS);
     match looked.state {
-        State::Ok => writing::check(name, path),
-        State::Warn | State::Fail => looked,
+        CheckStatus::Ok => writing::check(name, path),
+        CheckStatus::Warn | CheckStatus::Fail => looked,
     }
 }
 
@@ -126,19 +126,19 @@ mod tests {
         let directory = |path: &Path| directory("d", path, OTHERS).state;
         let token = dir.path().join("caller.token");
         let credential = || credential("c", &token).state;
-        assert_eq!(directory(&dir.path().join("missing")), State::Ok);
-        assert_eq!(credential(), State::Ok);
+        assert_eq!(directory(&dir.path().join("missing")), CheckStatus::Ok);
+        assert_eq!(credential(), CheckStatus::Ok);
         chmod(dir.path(), 0o750);
-        assert_eq!(directory(dir.path()), State::Warn);
+        assert_eq!(directory(dir.path()), CheckStatus::Warn);
         chmod(dir.path(), 0o700);
-        assert_eq!(directory(dir.path()), State::Ok);
+        assert_eq!(directory(dir.path()), CheckStatus::Ok);
         std::fs::write(&token, "").unwrap();
         chmod(&token, 0o600);
-        assert_eq!(credential(), State::Fail);
+        assert_eq!(credential(), CheckStatus::Fail);
         std::fs::write(&token, "x").unwrap();
-        assert_eq!(credential(), State::Ok);
-        assert_eq!(directory(&token), State::Fail);
+        assert_eq!(credential(), CheckStatus::Ok);
+        assert_eq!(directory(&token), CheckStatus::Fail);
         chmod(&token, 0o640);
-        assert_eq!(credential(), State::Fail);
+        assert_eq!(credential(), CheckStatus::Fail);
     }
 }

@@ -1,9 +1,9 @@
 //! The plugin lists, and what they name.
 
 use moss_daemon::setup::{self, Setup};
-use moss_plugins::check::{self, Trusted};
+use moss_plugins::check::{self, TrustedList};
 use moss_proto::v1;
-use moss_workspace::{Options, Workspace};
+use moss_workspace::{Workspace, WorkspaceOptions};
 
 use super::{Check, Session};
 
@@ -39,13 +39,13 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
         checks.push(Check::ok("plugin list", format!("none at {}", file.display())));
     }
     let mut looked: Vec<_> = own.into_iter().map(|list| (check::read_list(&list), list)).collect();
-    if let Ok(files) = Workspace::open(&setup.workspaces[0], Options::default())
+    if let Ok(files) = Workspace::open(&setup.workspaces[0], WorkspaceOptions::default())
         && let Some(read) = check::workspace_list(&setup.dirs, &files)
     {
         let list = files.root().join(check::WORKSPACE_LIST);
         match read {
-            Ok(Trusted::Yes(read)) => looked.push((Ok(read), list)),
-            Ok(Trusted::No) => checks.push(Check::warn(
+            Ok(TrustedList::Yes(read)) => looked.push((Ok(read), list)),
+            Ok(TrustedList::No) => checks.push(Check::warn(
                 "plugin list",
                 format!("{} is not trusted, and loads nothing", list.display()),
                 "`moss plugin trust` shows what it would load and allow",

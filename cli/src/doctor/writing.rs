@@ -118,30 +118,30 @@ fn remedy_of(path: &Path, kind: io::ErrorKind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::CheckStatus;
     use super::*;
 
     #[test]
     fn directory_that_can_be_written_is_left_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         let found = check("d", dir.path());
-        assert_ne!(found.state, State::Fail, "{}", found.detail);
+        assert_ne!(found.state, CheckStatus::Fail, "{}", found.detail);
         assert!(found.detail.ends_with("free)"), "{}", found.detail);
         assert_eq!(dir.path().read_dir().unwrap().count(), 0);
-        assert_eq!(check("d", &dir.path().join("a/b")).state, State::Ok);
+        assert_eq!(check("d", &dir.path().join("a/b")).state, CheckStatus::Ok);
     }
 
     #[test]
     fn directory_that_cannot_be_written_fails_with_a_command() {
         // Nobody, not even the super-user, writes here.
         let found = check("d", Path::new("/proc/self"));
-        assert_eq!(found.state, State::Fail, "{}", found.detail);
+        assert_eq!(found.state, CheckStatus::Fail, "{}", found.detail);
         assert!(found.hint.is_some());
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
         let found = check("d", &file.join("state"));
-        assert_eq!(found.state, State::Fail, "{}", found.detail);
+        assert_eq!(found.state, CheckStatus::Fail, "{}", found.detail);
         assert!(found.hint.unwrap().starts_with("mv "), "{}", found.detail);
     }
 

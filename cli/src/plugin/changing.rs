@@ -1,6 +1,6 @@
 //! Changing a plugin list: shown first, then answered, then done with the digest that was approved.
 
-use crate::client::{Client, Need};
+use crate::client::{Client, NeededTools};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
@@ -12,7 +12,7 @@ use crate::compiling::Steps;
 use crate::confirming::{self, Confirm};
 use crate::error::CliError;
 use crate::prompt;
-use crate::report::Report;
+use crate::report::CallReport;
 use crate::ui::{Ui, dim, yellow};
 use crate::{Session, effect, text, undoing};
 use moss_dispatch::Outcome;
@@ -42,7 +42,7 @@ pub(super) enum Adjusted {
 
 /// What a change would do.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct Preview {
     pub(super) result: v1::CallResult,
     pub(super) consent: v1::Consent,
 }
@@ -52,10 +52,10 @@ pub(super) async fn run(
     session: &Session,
     request: v1::ChangePluginsRequest,
     answer: AnswerArgs,
-    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
+    adjust: impl AsyncFnOnce(&Preview, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     session
-        .with_client(Need::Plugins, async |client| {
+        .with_client(NeededTools::Plugins, async |client| {
             change(session, client, request, answer, adjust).await
         })
         .await
@@ -66,11 +66,11 @@ async fn change(
     client: &Client,
     mut request: v1::ChangePluginsRequest,
     answer: AnswerArgs,
-    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
+    adjust: impl AsyncFnOnce(&Preview, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     let ui = &session.ui;
     let mut shown = look(ui, client, &request).await?;
-    let is_failed = |shown: &Shown| shown.result.error.is_some();
+    let is_failed = |shown: &Preview| shown.result.error.is_some();
     let asks = !answer.yes && !answer.dry_run && ui.interactive() && !ui.json();
     let mut is_shown = false;
     if asks && !is_failed(&shown) {
@@ -89,7 +89,7 @@ async fn change(
         return Ok(Outcome::Ok);
     }
     if is_failed(&shown) {
-        return Report::of_result(shown.result, true).show(ui);
+        return CallReport::of_result(shown.result, true).show(ui);
     }
     if !ui.json() {
         if !is_shown {
@@ -102,7 +102,7 @@ async fn change(
     }
     if answer.dry_run {
         if ui.json() {
-            return Report::of_result(shown.result, true).show(ui);
+            return CallReport::of_result(shown.result, true).show(ui);
         }
         ui.print(&format!("digest: {}", shown.result.digest))?;
         return Ok(Outcome::Ok);
@@ -113,7 +113,7 @@ async fn change(
     request.approved_digests = vec![shown.result.digest];
     let done = client.change_plugins(request, |_| {}).await?;
     if ui.json() || done.error.is_some() {
-        return Report::of_result(done, false).show(ui);
+        return CallReport::of_result(done, false).show(ui);
     }
     let v1::PluginsChanged { consent, applied: _, loaded: _, not_loaded_because } =
         done.plugins_changed.unwrap_or_default();
@@ -131,14 +131,14 @@ async fn change(
 }
 
 /// What programs get of a change that nobody said yes to.
-fn unapproved(shown: Shown, error: CliError) -> Report {
+fn unapproved(shown: Preview, error: CliError) -> CallReport {
     let call_id = Some(shown.result.call_id).filter(|id| !id.is_empty());
     let output = serde_json::from_str(&shown.result.output_json).unwrap_or_default();
-    Report::of_error(&shown.result.tool, call_id, error).with_output(output)
+    CallReport::of_error(&shown.result.tool, call_id, error).with_output(output)
 }
 
 /// What is printed where the file of a plugin holds what was accepted already.
-fn nothing_to_do(request: &v1::ChangePluginsRequest, shown: &Shown) -> Option<Value> {
+fn nothing_to_do(request: &v1::ChangePluginsRequest, shown: &Preview) -> Option<Value> {
     let error = shown.result.error.as_ref()?;
     let Some(Change::Accept(accept)) = &request.change else { return None };
     (error.code == ErrorCode::NoChange.as_str()).then(|| {
@@ -154,7 +154,7 @@ async fn look(
     ui: &Ui,
     client: &Client,
     request: &v1::ChangePluginsRequest,
-) -> Result<Shown, CliError> {
+) -> Result<Preview, CliError> {
     let request = v1::ChangePluginsRequest { dry_run: true, ..request.clone() };
     let (bar, steps) = (progress_bar(ui), Steps::new(*ui));
     let mut step = None;
@@ -174,8 +174,8 @@ async fn look(
     let result = result?;
     let changed = result.plugins_changed.clone().unwrap_or_default();
     match changed.consent {
-        Some(consent) => Ok(Shown { result, consent }),
-        None if result.error.is_some() => Ok(Shown { result, consent: v1::Consent::default() }),
+        Some(consent) => Ok(Preview { result, consent }),
+        None if result.error.is_some() => Ok(Preview { result, consent: v1::Consent::default() }),
         None => Err(CliError::new(
             Outcome::Unavailable,
             "daemon_incompatible",
@@ -201,7 +201,7 @@ fn progress_bar(ui: &Ui) -> ProgressBar {
 /// Gets a yes to exactly what was shown.
 async fn approve(
     session: &Session,
-    shown: &Shown,
+    shown: &Preview,
     answer: AnswerArgs,
     asks: bool,
 ) -> Result<(), CliError> {

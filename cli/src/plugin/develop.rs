@@ -7,8 +7,8 @@ mod test;
 
 use std::path::{Path, PathBuf};
 
-use crate::develop::bench::{Candidate, Given};
-use crate::develop::template::{self, Language};
+use crate::develop::bench::{BenchComponent, Given};
+use crate::develop::template::{self, PluginLanguage};
 use moss_plugin_list::{Sha256Digest, units};
 use moss_workspace::project;
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(crate) enum DevelopCommand {
     /// Create a plugin project
     ///
     /// It builds without changes: the SDK is included in `vendor/moss`.
-    New(NewArgs),
+    New(PluginNewArgs),
     /// Update the SDK in a project to that of this moss
     Vendor(ProjectArgs),
     /// Build a plugin
@@ -44,7 +44,7 @@ pub(crate) enum DevelopCommand {
     /// Check a plugin for errors and possible improvements
     ///
     /// Exits with 1 if there is an error, not for warnings.
-    Check(CheckArgs),
+    Check(PluginCheckArgs),
     /// Run the examples of a plugin's tools in the sandbox
     Test(TestArgs),
     /// Build and test a plugin again after every change
@@ -52,7 +52,7 @@ pub(crate) enum DevelopCommand {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct NewArgs {
+pub(crate) struct PluginNewArgs {
     /// The name of the plugin, such as word-count
     name: String,
 
@@ -96,7 +96,7 @@ struct GivenArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct CheckArgs {
+pub(crate) struct PluginCheckArgs {
     #[command(flatten)]
     component: ComponentArgs,
 
@@ -134,14 +134,14 @@ pub(crate) struct DevArgs {
 #[derive(Debug, Clone)]
 struct Project {
     directory: PathBuf,
-    language: Language,
+    language: PluginLanguage,
     /// The plugin's name, out of the manifest.
     name: String,
 }
 
 /// A component that is there.
 #[derive(Debug, Clone)]
-struct Component {
+struct BuiltComponent {
     file: PathBuf,
     /// What the plugin is probably called.
     name: String,
@@ -159,7 +159,7 @@ pub(crate) async fn run(command: DevelopCommand, session: &Session) -> Result<Ou
     }
 }
 
-fn new(args: &NewArgs, session: &Session) -> Result<Outcome, CliError> {
+fn new(args: &PluginNewArgs, session: &Session) -> Result<Outcome, CliError> {
     template::check_name(&args.name).map_err(|bad| {
         let error = CliError::invalid(bad.to_string());
         match &bad.instead {
@@ -193,7 +193,7 @@ fn unusable(error: moss_workspace::Error) -> CliError {
 }
 
 /// What is printed of a component.
-fn built(component: &Component) -> serde_json::Value {
+fn built(component: &BuiltComponent) -> serde_json::Value {
     json!({
         "name": component.name,
         "component": component.file,
@@ -205,11 +205,11 @@ fn built(component: &Component) -> serde_json::Value {
 // === impl LanguageArg ===
 
 impl LanguageArg {
-    fn language(self) -> Language {
+    fn language(self) -> PluginLanguage {
         match self {
-            Self::Rust => Language::Rust,
-            Self::Ts => Language::TypeScript,
-            Self::Python => Language::Python,
+            Self::Rust => PluginLanguage::Rust,
+            Self::Ts => PluginLanguage::TypeScript,
+            Self::Python => PluginLanguage::Python,
         }
     }
 }
@@ -233,7 +233,7 @@ impl Project {
     fn open(directory: &Path) -> Result<Self, CliError> {
         let failed = |message: String| CliError::new(Outcome::Invalid, "project_unknown", message);
         let shown = directory.display();
-        let language = Language::of(directory).ok_or_else(|| {
+        let language = PluginLanguage::of(directory).ok_or_else(|| {
             let message =
                 format!("{shown} has neither Cargo.toml, package.json nor pyproject.toml");
             failed(message).hint("make a project with `moss plugin new --lang rust NAME`")
@@ -247,15 +247,15 @@ impl Project {
     }
 }
 
-fn name_in(language: Language, manifest: &str) -> Option<String> {
+fn name_in(language: PluginLanguage, manifest: &str) -> Option<String> {
     let table = |key: &str| -> Option<String> {
         let table: toml::Table = manifest.parse().ok()?;
         Some(table.get(key)?.get("name")?.as_str()?.to_owned())
     };
     match language {
-        Language::Rust => table("package"),
-        Language::Python => table("project"),
-        Language::TypeScript => {
+        PluginLanguage::Rust => table("package"),
+        PluginLanguage::Python => table("project"),
+        PluginLanguage::TypeScript => {
             let value: serde_json::Value = serde_json::from_str(manifest).ok()?;
             Some(value.get("name")?.as_str()?.to_owned())
         }
@@ -268,9 +268,9 @@ pub(super) async fn component_of(directory: &Path, session: &Session) -> Result<
     Ok(component.file)
 }
 
-// === impl Component ===
+// === impl BuiltComponent ===
 
-impl Component {
+impl BuiltComponent {
     /// The component of a project, which is built for it, or of a file.
     async fn of(args: &ComponentArgs, session: &Session) -> Result<Self, CliError> {
         if args.plugin.is_dir() {
@@ -297,8 +297,8 @@ impl Component {
         Sha256Digest::of(&self.bytes).to_string()
     }
 
-    fn candidate<'a>(&'a self, sha256: &'a str) -> Candidate<'a> {
-        Candidate { name: &self.name, file: &self.file, sha256 }
+    fn candidate<'a>(&'a self, sha256: &'a str) -> BenchComponent<'a> {
+        BenchComponent { name: &self.name, file: &self.file, sha256 }
     }
 
     /// Where it is, how large, which one: for people.

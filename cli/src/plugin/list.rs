@@ -1,6 +1,6 @@
 //! `moss plugin list`.
 
-use crate::client::Need;
+use crate::client::NeededTools;
 use moss_plugin_list::units;
 use moss_proto::v1;
 use serde_json::json;
@@ -16,8 +16,9 @@ const STAGED: &str = "staged: ";
 const PAUSED: &str = "paused for another";
 
 pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
-    let listed =
-        session.with_client(Need::Plugins, async |client| Ok(client.plugins().await?)).await?;
+    let listed = session
+        .with_client(NeededTools::Plugins, async |client| Ok(client.plugins().await?))
+        .await?;
     let (lists, plugins): (Vec<_>, Vec<_>) = listed.plugins.into_iter().partition(is_list);
     session.ui.print_either(
         || {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::client::Need;
+use crate::client::NeededTools;
 use moss_catalog::Language;
 use moss_plugin_list::units;
 use moss_proto::v1;
@@ -17,14 +17,14 @@ use moss_dispatch::Outcome;
 
 /// Show one plugin: source, tools, permissions and who grants them
 #[derive(Debug, clap::Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct PluginShowArgs {
     /// The plugin
     name: String,
 }
 
-pub(super) async fn run(args: &ShowArgs, session: &Session) -> Result<Outcome, CliError> {
+pub(super) async fn run(args: &PluginShowArgs, session: &Session) -> Result<Outcome, CliError> {
     let (listed, tools) = session
-        .with_client(Need::Plugins, async |client| {
+        .with_client(NeededTools::Plugins, async |client| {
             Ok((client.plugins().await?.plugins, client.tools(None, Language::En).await?.tools))
         })
         .await?;

@@ -5,7 +5,7 @@ use moss_dispatch::{UnknownTool, operations};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use moss_model_bridge::Tool;
+use moss_model_bridge::RegisteredTool;
 use moss_plugin_host::Plugin;
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
@@ -20,7 +20,7 @@ const NAME_BYTES_MAX: usize = 128;
 /// All tools of a workspace, in the order in which they are listed.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<CatalogEntry>>,
     by_name: HashMap<String, usize>,
     /// The same by folded names: two that differ in case, `-` and `_` alone are taken for one another.
     by_folded: HashMap<String, usize>,
@@ -28,7 +28,7 @@ pub struct Catalog {
 }
 
 /// One tool, ready to be called.
-pub struct Entry {
+pub struct CatalogEntry {
     /// What it says about itself.
     pub spec: ToolSpec,
     /// Its compiled argument schema.
@@ -40,14 +40,14 @@ pub struct Entry {
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
     /// The tool as models see it: with either schema, in either language, each compiled once.
-    told: [OnceLock<Arc<Tool>>; 4],
+    told: [OnceLock<Arc<RegisteredTool>>; 4],
 }
 
 /// A plugin with its tools, ready to be called.
 #[derive(Debug)]
 pub struct PluginTools {
     plugin: Arc<Plugin>,
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<CatalogEntry>>,
 }
 
 /// The tools in which two catalogs differ, by name, in the order of the listings.
@@ -98,7 +98,7 @@ impl Catalog {
     pub fn native(tools: Vec<(ToolSpec, Box<dyn AnyTool>)>) -> Result<Self, CatalogError> {
         let mut catalog = Self::default();
         for (spec, tool) in tools {
-            catalog.add(Arc::new(Entry::new(spec, Runner::Native(tool))?))?;
+            catalog.add(Arc::new(CatalogEntry::new(spec, Runner::Native(tool))?))?;
         }
         catalog.digest = catalog.compute_digest();
         Ok(catalog)
@@ -126,7 +126,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    fn add(&mut self, entry: Arc<Entry>) -> Result<(), CatalogError> {
+    fn add(&mut self, entry: Arc<CatalogEntry>) -> Result<(), CatalogError> {
         let name = entry.spec.name.clone();
         if let Some(holder) = self.holder(&name, None) {
             let own = entry.own_name().map(ToOwned::to_owned);
@@ -168,7 +168,7 @@ impl Catalog {
     /// # Errors
     ///
     /// Where there is none, with the nearest names.
-    pub fn entry(&self, name: &str) -> Result<&Arc<Entry>, UnknownTool> {
+    pub fn entry(&self, name: &str) -> Result<&Arc<CatalogEntry>, UnknownTool> {
         let shown = moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX);
         if name.len() > NAME_BYTES_MAX {
             return Err(UnknownTool { name: shown, ..UnknownTool::default() });
@@ -211,7 +211,7 @@ impl Catalog {
     }
 
     /// Returns the tools in their order.
-    pub fn entries(&self) -> &[Arc<Entry>] {
+    pub fn entries(&self) -> &[Arc<CatalogEntry>] {
         &self.entries
     }
 
@@ -232,7 +232,7 @@ impl PluginTools {
     /// Where one cannot be compiled.
     pub fn new(plugin: Arc<Plugin>) -> Result<Self, CatalogError> {
         let entry = |spec: &ToolSpec| {
-            Entry::new(spec.clone(), Runner::Plugin(Arc::clone(&plugin))).map(Arc::new)
+            CatalogEntry::new(spec.clone(), Runner::Plugin(Arc::clone(&plugin))).map(Arc::new)
         };
         let entries = plugin.specs().iter().map(entry).collect::<Result<_, _>>()?;
         Ok(Self { plugin, entries })
@@ -244,9 +244,9 @@ impl PluginTools {
     }
 }
 
-// === impl Entry ===
+// === impl CatalogEntry ===
 
-impl Entry {
+impl CatalogEntry {
     fn new(spec: ToolSpec, runner: Runner) -> Result<Self, CatalogError> {
         let arguments = ArgumentValidator::new(&spec.name, &spec.parameters_strict, &spec.aliases)?;
         let output = Schema::new(&spec.name, &spec.output)?;
@@ -263,8 +263,8 @@ impl Entry {
     pub fn told<E>(
         &self,
         form: usize,
-        make: impl FnOnce() -> Result<Tool, E>,
-    ) -> Result<Arc<Tool>, E> {
+        make: impl FnOnce() -> Result<RegisteredTool, E>,
+    ) -> Result<Arc<RegisteredTool>, E> {
         let place = &self.told[form];
         if let Some(tool) = place.get() {
             return Ok(Arc::clone(tool));
@@ -303,7 +303,7 @@ impl Entry {
     }
 }
 
-impl std::fmt::Debug for Entry {
+impl std::fmt::Debug for CatalogEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry").field("name", &self.spec.name).finish_non_exhaustive()
     }

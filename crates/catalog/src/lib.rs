@@ -1,10 +1,12 @@
 //! The table of all tools of a workspace: native ones and those of plugins, each with its compiled
-//! schemas ([`Catalog`], [`Entry`]); in the forms that models and clients take ([`View`], [`told()`]).
+//! schemas ([`Catalog`], [`CatalogEntry`]); in the forms that models and clients take ([`ToolView`], [`told()`]).
 
 mod catalog;
 mod render;
 mod told;
 
-pub use crate::catalog::{Catalog, CatalogChanges, CatalogError, Entry, PluginTools, Runner};
-pub use crate::render::{Format, Language, View};
-pub use crate::told::{Form, definition, told};
+pub use crate::catalog::{
+    Catalog, CatalogChanges, CatalogEntry, CatalogError, PluginTools, Runner,
+};
+pub use crate::render::{Format, Language, ToolView};
+pub use crate::told::{SchemaForm, definition, told};

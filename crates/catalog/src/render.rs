@@ -3,7 +3,7 @@
 use moss_sdk::spec::{Annotations, Effect, ToolText};
 use serde_json::{Value, json};
 
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 
 /// The form in which tools are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Language {
 
 /// What a client's form is made of, out of the catalog or off the wire.
 #[derive(Debug, Clone)]
-pub struct View<'a> {
+pub struct ToolView<'a> {
     /// The name that calls it.
     pub name: &'a str,
     /// A short name for lists.
@@ -45,9 +45,9 @@ pub struct View<'a> {
     pub annotations: Annotations,
 }
 
-// === impl Entry ===
+// === impl CatalogEntry ===
 
-impl Entry {
+impl CatalogEntry {
     /// The tool's text in a language.
     pub fn text(&self, language: Language) -> &ToolText {
         match (language, &self.spec.text_zh) {
@@ -74,7 +74,7 @@ impl Entry {
     /// The tool in a client's form.
     pub fn render(&self, format: Format, language: Language) -> Value {
         let text = self.text(language);
-        let view = View {
+        let view = ToolView {
             name: &self.spec.name,
             title: &text.title,
             description: &text.description,
@@ -87,9 +87,9 @@ impl Entry {
     }
 }
 
-// === impl View ===
+// === impl ToolView ===
 
-impl View<'_> {
+impl ToolView<'_> {
     /// The tool in a client's form.
     pub fn render(self, format: Format) -> Value {
         match format {

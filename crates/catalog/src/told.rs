@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{RegistryError, Tool, ToolDefinition};
+use moss_model_bridge::{RegisteredTool, RegistryError, ToolDefinition};
 use moss_sdk::ToolSpec;
 
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 use crate::render::Language;
 
 /// Which schema of a tool is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum SchemaForm {
     /// The one that clients are shown. Models are prompted with it: it has the keys, types and
     /// defaults of the specification and nothing that a prompt would only grow by.
     Published,
@@ -21,10 +21,10 @@ pub enum Form {
 }
 
 /// Describes a tool.
-pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
+pub fn definition(spec: &ToolSpec, form: SchemaForm) -> ToolDefinition {
     let parameters = match form {
-        Form::Published => &spec.parameters,
-        Form::Strict => &spec.parameters_strict,
+        SchemaForm::Published => &spec.parameters,
+        SchemaForm::Strict => &spec.parameters_strict,
     };
     ToolDefinition {
         name: spec.name.clone(),
@@ -41,25 +41,31 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
 /// # Errors
 ///
 /// Where the schema cannot be compiled: a defect.
-pub fn told(entry: &Entry, form: Form, language: Language) -> Result<Arc<Tool>, RegistryError> {
+pub fn told(
+    entry: &CatalogEntry,
+    form: SchemaForm,
+    language: Language,
+) -> Result<Arc<RegisteredTool>, RegistryError> {
     let place = match (form, language) {
-        (Form::Published, Language::En) => 0,
-        (Form::Published, Language::Zh) => 1,
-        (Form::Strict, Language::En) => 2,
-        (Form::Strict, Language::Zh) => 3,
+        (SchemaForm::Published, Language::En) => 0,
+        (SchemaForm::Published, Language::Zh) => 1,
+        (SchemaForm::Strict, Language::En) => 2,
+        (SchemaForm::Strict, Language::Zh) => 3,
     };
     let described = || described(entry, form, language);
     entry.told(place, || match form {
-        Form::Published => Tool::new(described()),
-        Form::Strict => Ok(Tool::of(described(), Arc::clone(entry.arguments.compiled()))),
+        SchemaForm::Published => RegisteredTool::new(described()),
+        SchemaForm::Strict => {
+            Ok(RegisteredTool::of(described(), Arc::clone(entry.arguments.compiled())))
+        }
     })
 }
 
 /// Describes a tool of a catalog, in the words of a language.
-fn described(entry: &Entry, form: Form, language: Language) -> ToolDefinition {
+fn described(entry: &CatalogEntry, form: SchemaForm, language: Language) -> ToolDefinition {
     let parameters = match form {
-        Form::Published => entry.parameters(language),
-        Form::Strict => entry.spec.parameters_strict.clone(),
+        SchemaForm::Published => entry.parameters(language),
+        SchemaForm::Strict => entry.spec.parameters_strict.clone(),
     };
     let text = entry.text(language);
     let (title, description) = (text.title.clone(), text.description.clone());

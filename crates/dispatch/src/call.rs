@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use moss_schema::arguments::Unreadable;
+use moss_schema::arguments::UnreadableArguments;
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::{UndoConflict, UndoTarget};
 use serde_json::{Map, Value};
@@ -55,7 +55,7 @@ pub enum Work {
         /// Its name.
         name: String,
         /// Its arguments as given.
-        arguments: Result<Map<String, Value>, Unreadable>,
+        arguments: Result<Map<String, Value>, UnreadableArguments>,
     },
     /// Undoes history entries.
     Undo(UndoTarget),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use moss_sdk::edit::{Drift, MatchLevel};
 use moss_sdk::{ContentHash, RelPath};
-use moss_workspace::{Action, PlannedFile};
+use moss_workspace::{FileAction, PlannedFile};
 
 /// Most lines with drift that a change set shows, over all of its files.
 pub const DRIFT_LINES_MAX: usize = 100;
@@ -21,9 +21,9 @@ pub struct FileChange {
     /// Its real path, where links lead to another one.
     pub real: Option<RelPath>,
     /// What happens to it.
-    pub action: Action,
+    pub action: FileAction,
     /// What became of the change.
-    pub status: Status,
+    pub status: ChangeStatus,
     /// Unified diff, cut where it is long.
     pub diff: String,
     /// How many bytes of the diff were cut off.
@@ -59,7 +59,7 @@ pub struct Whole {
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum ChangeStatus {
     /// Shown, not done.
     Proposed,
     /// Done.
@@ -179,7 +179,7 @@ impl FileChange {
             path: file.path.clone(),
             real: Some(&file.real).filter(|real| **real != file.path).cloned(),
             action: file.action,
-            status: Status::Proposed,
+            status: ChangeStatus::Proposed,
             diff: file.diff.as_ref().to_owned(),
             diff_omitted: 0,
             lines_added: file.added as u64,
@@ -198,7 +198,7 @@ impl FileChange {
 #[cfg(test)]
 mod tests {
     use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Matched};
-    use moss_workspace::{Options, Workspace};
+    use moss_workspace::{Workspace, WorkspaceOptions};
     use tempfile::TempDir;
 
     use super::*;
@@ -226,7 +226,7 @@ mod tests {
             Change { matched, ..Change::new(RelPath::parse(&number.to_string()).unwrap(), kind) }
         });
         let changes = ChangeSet { changes: changes.collect() };
-        let workspace = Workspace::open(root.path(), Options::default()).unwrap();
+        let workspace = Workspace::open(root.path(), WorkspaceOptions::default()).unwrap();
         proposed(workspace.plan(&changes).unwrap().files(), usize::MAX)
     }
 

@@ -73,12 +73,12 @@ pub struct Confirmation {
     /// When it stops waiting.
     pub expires_at: Timestamp,
     /// Whether and how it was resolved.
-    pub state: State,
+    pub state: ConfirmationState,
 }
 
 /// Whether and how a question was resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum ConfirmationState {
     /// No decision was made yet.
     Pending,
     /// An approver approved it.
@@ -144,9 +144,9 @@ impl Question {
     }
 }
 
-// === impl State ===
+// === impl ConfirmationState ===
 
-impl State {
+impl ConfirmationState {
     /// Returns the state as a word, for example `approved`.
     pub const fn as_str(&self) -> &'static str {
         match self {

@@ -140,7 +140,7 @@ pub struct ListedPlugin {
 #[serde(untagged)]
 pub enum Look {
     /// What is there.
-    Found(Box<Found>),
+    Found(Box<Inspection>),
     /// Why nothing is known of it.
     Problem {
         /// What is wrong, in words.
@@ -150,7 +150,7 @@ pub enum Look {
 
 /// What a look at a component found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
+pub struct Inspection {
     /// Who signed it; none if unsigned.
     pub signed_by: Option<String>,
     /// What it says of itself.
@@ -180,16 +180,16 @@ pub struct Component {
     /// SHA-256 of the component, 64 hexadecimal digits.
     pub sha256: String,
     /// Its tools.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ToolDescription>,
     /// Its functions that are no tools, each with the reason.
     pub left_out: Vec<String>,
     /// What it asks for.
-    pub requested: Vec<Request>,
+    pub requested: Vec<CapabilityRequest>,
 }
 
 /// All that a model reads of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tool {
+pub struct ToolDescription {
     /// Its name in moss.
     pub name: String,
     /// The name that the plugin gives it, where that is another one.
@@ -208,7 +208,7 @@ pub struct Tool {
 
 /// A capability that a plugin asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Request {
+pub struct CapabilityRequest {
     /// What it is, in words.
     pub capability: String,
     /// Why, as the plugin says.
@@ -252,12 +252,12 @@ pub struct PluginsChanged {
     pub consent: Consent,
     /// How far it came.
     #[serde(flatten)]
-    pub stage: Stage,
+    pub stage: ChangeStage,
 }
 
 /// How far a change of a plugin list came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stage {
+pub enum ChangeStage {
     /// It was shown, nothing was written.
     Shown,
     /// The list is written.
@@ -287,9 +287,9 @@ impl PluginsChanged {
     }
 }
 
-// === impl Stage ===
+// === impl ChangeStage ===
 
-impl Stage {
+impl ChangeStage {
     /// Whether the list is written.
     pub fn is_applied(&self) -> bool {
         matches!(self, Self::Applied { .. })
@@ -301,7 +301,7 @@ impl Stage {
     }
 }
 
-impl Serialize for Stage {
+impl Serialize for ChangeStage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("applied", &self.is_applied())?;
@@ -323,7 +323,7 @@ mod tests {
         Component {
             version: "1.0.0".into(),
             sha256: "00ff".into(),
-            tools: vec![Tool {
+            tools: vec![ToolDescription {
                 name: "wc".into(),
                 own_name: Some("count".into()),
                 title: "Count".into(),
@@ -333,7 +333,10 @@ mod tests {
                 output: json!({}),
             }],
             left_out: Vec::new(),
-            requested: vec![Request { capability: "read docs".into(), reason: "texts".into() }],
+            requested: vec![CapabilityRequest {
+                capability: "read docs".into(),
+                reason: "texts".into(),
+            }],
         }
     }
 
@@ -421,7 +424,7 @@ mod tests {
             config: Map::new(),
             look,
         };
-        let found = Found { signed_by: None, component: component(), allowed: allowed() };
+        let found = Inspection { signed_by: None, component: component(), allowed: allowed() };
         let found = ListedPlugin { look: Look::Found(Box::new(found)), ..listed.clone() };
         let trusted = Trusted {
             list: list.clone(),
@@ -469,9 +472,9 @@ mod tests {
     #[test]
     fn why_nothing_is_loaded_is_said_of_what_was_written() {
         let consent = Consent::Untrust { list: "l".into() };
-        let loaded = Stage::Applied { loaded: true, not_loaded_because: None };
+        let loaded = ChangeStage::Applied { loaded: true, not_loaded_because: None };
         for (stage, expected) in [
-            (Stage::Shown, "\"applied\":false,\"loaded\":false}"),
+            (ChangeStage::Shown, "\"applied\":false,\"loaded\":false}"),
             (loaded, "\"applied\":true,\"loaded\":true,\"not_loaded_because\":null}"),
         ] {
             let text = PluginsChanged { consent: consent.clone(), stage }.to_json();

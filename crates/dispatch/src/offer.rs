@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 
 use crate::session::SessionKey;
-use moss_policy::standing::{Permission, StandingAnswer, file};
+use moss_policy::standing::{Permission, StandingApproval, file};
 
 /// A decision that a person may give, with the text that the person reads before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// For how long.
-    pub scope: Scope,
+    pub scope: ApprovalScope,
     /// The decision as it would be stored, in TOML.
     pub terms: String,
     /// When it expires, in UTC.
@@ -23,7 +23,7 @@ pub struct Offer {
 
 /// How long an approval applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum ApprovalScope {
     /// For calls of this session, while the daemon runs.
     Session(SessionKey),
     /// Until it expires or is revoked.
@@ -35,7 +35,7 @@ pub enum Scope {
 impl Offer {
     /// Puts an offer together; `question` is the digest of the effect that is asked about.
     pub fn new(
-        scope: Scope,
+        scope: ApprovalScope,
         permissions: &[Permission],
         component: Option<&str>,
         expires_at: Timestamp,
@@ -45,8 +45,8 @@ impl Offer {
         let expires_at = Timestamp::from_second(expires_at.as_second()).unwrap_or(expires_at);
         let terms = file::terms(permissions, component, expires_at);
         let session = match &scope {
-            Scope::Session(key) => key.session_id.as_str(),
-            Scope::Always => "",
+            ApprovalScope::Session(key) => key.session_id.as_str(),
+            ApprovalScope::Always => "",
         };
         let mut hasher = blake3::Hasher::new();
         for part in [question.to_string().as_str(), scope.as_str(), session, &terms] {
@@ -69,9 +69,9 @@ impl Offer {
         id: String,
         file: Option<String>,
         approved_at: Timestamp,
-    ) -> StandingAnswer {
-        StandingAnswer {
-            rule: StandingAnswer::rule_of(&id, self.scope.as_str(), file, self.expires_at),
+    ) -> StandingApproval {
+        StandingApproval {
+            rule: StandingApproval::rule_of(&id, self.scope.as_str(), file, self.expires_at),
             id,
             permissions: self.permissions.clone(),
             component: self.component.clone(),
@@ -81,14 +81,14 @@ impl Offer {
     }
 
     /// Whether a decision allows the same.
-    pub fn is_of(&self, answer: &StandingAnswer) -> bool {
+    pub fn is_of(&self, answer: &StandingApproval) -> bool {
         answer.permissions == self.permissions && answer.component == self.component
     }
 }
 
-// === impl Scope ===
+// === impl ApprovalScope ===
 
-impl Scope {
+impl ApprovalScope {
     /// Returns the word for it: `session` or `always`.
     pub const fn as_str(&self) -> &'static str {
         match self {

@@ -36,9 +36,9 @@ pub struct AddPlugin {
     /// What it must be called; where none is named, what it calls itself.
     pub name: Option<String>,
     /// Where its component is.
-    pub source: Place,
+    pub source: PluginLocation,
     /// Where its signature is.
-    pub signature: Option<Place>,
+    pub signature: Option<PluginLocation>,
     /// The digest that its component must have.
     pub sha256: Option<Sha256Digest>,
     /// What it is granted.
@@ -67,7 +67,7 @@ pub struct RemovePlugin {
 
 /// Where something is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
+pub enum PluginLocation {
     /// A file.
     File(PathBuf),
     /// A URL.
@@ -115,9 +115,9 @@ impl PluginChange {
     }
 }
 
-// === impl Place ===
+// === impl PluginLocation ===
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for PluginLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),

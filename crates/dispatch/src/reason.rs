@@ -38,7 +38,7 @@ pub enum RpcCode {
 }
 
 /// What a reason means to everybody who hears of it.
-struct Row {
+struct ReasonRow {
     name: &'static str,
     code: &'static str,
     status: RpcCode,
@@ -60,9 +60,9 @@ macro_rules! reasons {
             /// Every reason.
             pub const ALL: &[Self] = &[$(Self::$reason),*];
 
-            const fn row(self) -> Row {
+            const fn row(self) -> ReasonRow {
                 match self {
-                    $(Self::$reason => Row {
+                    $(Self::$reason => ReasonRow {
                         name: $name,
                         code: $code,
                         status: RpcCode::$status,

@@ -12,13 +12,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::call::CallOutcome;
 use crate::error::CallError;
 
-type Outcome = Result<CallOutcome, CallError>;
+type CallResult = Result<CallOutcome, CallError>;
 
 /// A call on its way: it continues while this is polled, so that a short one needs no task of its
 /// own. Dropping it cancels the call, whose rest (a write that must not be interrupted, its record)
 /// then runs in the background.
-pub struct Running {
-    rest: Option<BoxFuture<'static, Outcome>>,
+pub struct RunningCall {
+    rest: Option<BoxFuture<'static, CallResult>>,
     cancel: CancellationToken,
     runtime: Handle,
 }
@@ -26,7 +26,7 @@ pub struct Running {
 /// A call in a task of its own. Dropping it cancels the call.
 #[derive(Debug)]
 pub struct Background {
-    task: JoinHandle<Outcome>,
+    task: JoinHandle<CallResult>,
     _cancel: DropGuard,
 }
 
@@ -57,15 +57,15 @@ impl From<Panicked> for CallError {
     }
 }
 
-fn broken() -> Outcome {
+fn broken() -> CallResult {
     Err(Panicked.into())
 }
 
-// === impl Running ===
+// === impl RunningCall ===
 
-impl Running {
+impl RunningCall {
     /// Takes a call that has not begun. Belongs into a runtime.
-    pub fn new(rest: BoxFuture<'static, Outcome>, cancel: CancellationToken) -> Self {
+    pub fn new(rest: BoxFuture<'static, CallResult>, cancel: CancellationToken) -> Self {
         Self { rest: Some(rest), cancel, runtime: Handle::current() }
     }
 
@@ -76,10 +76,10 @@ impl Running {
     }
 }
 
-impl Future for Running {
-    type Output = Outcome;
+impl Future for RunningCall {
+    type Output = CallResult;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<CallResult> {
         let Some(rest) = &mut self.rest else { return Poll::Ready(broken()) };
         // A defect in one call must not take its connection along, with the calls of others on it.
         let Poll::Ready(ended) = poll_caught(rest, cx) else { return Poll::Pending };
@@ -89,7 +89,7 @@ impl Future for Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         if let Some(rest) = self.rest.take() {
             self.cancel.cancel();
@@ -98,7 +98,7 @@ impl Drop for Running {
     }
 }
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Running").field("is_done", &self.rest.is_none()).finish_non_exhaustive()
     }
@@ -112,7 +112,7 @@ impl Background {
     /// # Errors
     ///
     /// Where the call could not run.
-    pub async fn finish(&mut self) -> Outcome {
+    pub async fn finish(&mut self) -> CallResult {
         (&mut self.task).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a call's task broke");
             broken()
@@ -141,7 +141,7 @@ mod tests {
     }
 
     /// A call that begins, waits for its end to be allowed or cancelled, and reports its end.
-    fn call(begun: oneshot::Sender<()>, ended: oneshot::Sender<bool>) -> Running {
+    fn call(begun: oneshot::Sender<()>, ended: oneshot::Sender<bool>) -> RunningCall {
         let cancel = CancellationToken::new();
         let token = cancel.clone();
         let rest = async move {
@@ -151,7 +151,7 @@ mod tests {
             ended.send(token.is_cancelled()).unwrap();
             Ok(outcome())
         };
-        Running::new(Box::pin(rest), cancel)
+        RunningCall::new(Box::pin(rest), cancel)
     }
 
     #[tokio::test]
@@ -178,9 +178,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_defect_is_an_error_of_its_call() {
-        let defect = || -> Outcome { panic!("a defect, on purpose") };
+        let defect = || -> CallResult { panic!("a defect, on purpose") };
         let rest = Box::pin(async move { defect() });
-        let running = Running::new(rest, CancellationToken::new());
+        let running = RunningCall::new(rest, CancellationToken::new());
         assert!(matches!(running.await, Err(CallError::Internal(_))));
     }
 }

@@ -34,7 +34,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Which rows to read back. The default is the newest hundred.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
+pub struct AuditFilter {
     /// Only rows after this number, the oldest first; without it the newest rows.
     pub since: Option<u64>,
     /// Most rows, capped by [`TAIL_ROWS_MAX`].
@@ -47,7 +47,7 @@ pub struct Filter {
 
 /// A row read back.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Entry {
+pub struct AuditEntry {
     /// The row's number, from 1.
     pub seq: u64,
     /// What was recorded; a string where a damaged row is no JSON any more.
@@ -84,13 +84,13 @@ pub(super) struct Log {
 /// Writes a record as the line of JSON that is stored and hashed.
 pub(super) fn line(time: Timestamp, record: &Record) -> Result<String, JournalError> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct AuditLine<'a> {
         time: String,
         #[serde(flatten)]
         record: &'a Record,
     }
     let time = time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
-    serde_json::to_string(&Line { time, record })
+    serde_json::to_string(&AuditLine { time, record })
         .map_err(|error| JournalError::Write(error.to_string()))
 }
 
@@ -99,8 +99,8 @@ pub(super) fn line(time: Timestamp, record: &Record) -> Result<String, JournalEr
 /// # Errors
 ///
 /// [`JournalError::Read`].
-pub fn tail(dir: &Path, filter: &Filter) -> Result<Vec<Entry>, JournalError> {
-    let read = || -> rusqlite::Result<Vec<Entry>> {
+pub fn tail(dir: &Path, filter: &AuditFilter) -> Result<Vec<AuditEntry>, JournalError> {
+    let read = || -> rusqlite::Result<Vec<AuditEntry>> {
         let Some(connection) = open_for_reading(dir)? else { return Ok(Vec::new()) };
         let order = if filter.since.is_some() { "ASC" } else { "DESC" };
         let mut statement = connection.prepare(&format!(
@@ -113,7 +113,7 @@ pub fn tail(dir: &Path, filter: &Filter) -> Result<Vec<Entry>, JournalError> {
         let since = i64::try_from(filter.since.unwrap_or(0)).unwrap_or(i64::MAX);
         let parameters = params![since, filter.tool, filter.outcome, limit];
         let mut entries =
-            statement.query_map(parameters, Entry::read)?.collect::<Result<Vec<_>, _>>()?;
+            statement.query_map(parameters, AuditEntry::read)?.collect::<Result<Vec<_>, _>>()?;
         if filter.since.is_none() {
             entries.reverse();
         }
@@ -134,7 +134,7 @@ pub fn verify(dir: &Path) -> Result<Verification, JournalError> {
         // The checkpoint and the rows are those of one state, beside a daemon that cuts rows off.
         let begun = connection.transaction()?;
         let checkpoint = pruning::checkpoint(&begun)?;
-        let start = checkpoint.unwrap_or(Head::EMPTY);
+        let start = checkpoint.unwrap_or(ChainHead::EMPTY);
         let mut statement = begun.prepare("SELECT seq, record, hash FROM audit ORDER BY seq")?;
         let mut rows = statement.query([])?;
         let (mut head, mut cut) = (start, None);
@@ -164,7 +164,7 @@ pub fn verify(dir: &Path) -> Result<Verification, JournalError> {
 
 /// The end of the chain.
 #[derive(Debug, Clone, Copy)]
-struct Head {
+struct ChainHead {
     seq: i64,
     hash: [u8; 32],
 }
@@ -220,7 +220,7 @@ impl Log {
             self.sync_as(durability)?;
             let begun =
                 self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut head = Head::last(&begun)?;
+            let mut head = ChainHead::last(&begun)?;
             {
                 let sql = "INSERT INTO audit (seq, record, hash) VALUES (?1, ?2, ?3)";
                 let mut insert = begun.prepare_cached(sql)?;
@@ -261,9 +261,9 @@ impl Log {
     }
 }
 
-// === impl Head ===
+// === impl ChainHead ===
 
-impl Head {
+impl ChainHead {
     const EMPTY: Self = Self { seq: 0, hash: [0; 32] };
 
     fn last(begun: &Transaction<'_>) -> rusqlite::Result<Self> {
@@ -282,17 +282,17 @@ impl Head {
     }
 }
 
-// === impl Filter ===
+// === impl AuditFilter ===
 
-impl Default for Filter {
+impl Default for AuditFilter {
     fn default() -> Self {
         Self { since: None, limit: 100, tool: None, outcome: None }
     }
 }
 
-// === impl Entry ===
+// === impl AuditEntry ===
 
-impl Entry {
+impl AuditEntry {
     fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let bytes = row.get_ref(1)?.as_bytes()?;
         let record = serde_json::from_slice(bytes)

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::record::{Event, Record};
-use super::redact::Text;
+use super::record::{AuditEvent, Record};
+use super::redact::RedactedText;
 
 /// Callers of whom something is known at once.
 const CALLERS_MAX: usize = 64;
@@ -19,7 +19,7 @@ const OTHER_TOOLS: &str = "(others)";
 
 /// How much of refused calls is recorded one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct FoldingBounds {
     /// Refused calls of a caller that are recorded in full after a rest.
     pub burst: u32,
     /// How many more each second.
@@ -30,13 +30,13 @@ pub struct Bounds {
 
 /// What is known of the refused calls of each caller.
 #[derive(Debug)]
-pub struct Folding {
-    bounds: Bounds,
-    callers: Mutex<HashMap<String, Caller>>,
+pub struct RefusalFolding {
+    bounds: FoldingBounds,
+    callers: Mutex<HashMap<String, CallerRefusals>>,
 }
 
 #[derive(Debug)]
-struct Caller {
+struct CallerRefusals {
     left: f64,
     counted_at: Instant,
     folded: HashMap<(String, &'static str), Folded>,
@@ -54,7 +54,7 @@ struct Folded {
 
 /// A call that was refused.
 #[derive(Debug, Clone, Copy)]
-pub struct Refused<'a> {
+pub struct RefusedCall<'a> {
     /// Name of the credential that called.
     pub caller: &'a str,
     /// The tool, as it was named.
@@ -65,16 +65,16 @@ pub struct Refused<'a> {
     pub call_id: &'a str,
 }
 
-// === impl Folding ===
+// === impl RefusalFolding ===
 
-impl Folding {
+impl RefusalFolding {
     /// Creates an empty counter.
-    pub fn new(bounds: Bounds) -> Self {
+    pub fn new(bounds: FoldingBounds) -> Self {
         Self { bounds, callers: Mutex::default() }
     }
 
     /// Whether a refused call is counted and not recorded. Adds the records that are due to `due`.
-    pub fn fold(&self, refused: Refused<'_>, now: Instant, due: &mut Vec<Record>) -> bool {
+    pub fn fold(&self, refused: RefusedCall<'_>, now: Instant, due: &mut Vec<Record>) -> bool {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if !callers.contains_key(refused.caller) && callers.len() >= CALLERS_MAX {
             // Whoever is full again has nothing to be remembered for.
@@ -84,8 +84,9 @@ impl Folding {
             }
         }
         let bounds = self.bounds;
-        let caller =
-            callers.entry(refused.caller.to_owned()).or_insert_with(|| Caller::new(bounds, now));
+        let caller = callers
+            .entry(refused.caller.to_owned())
+            .or_insert_with(|| CallerRefusals::new(bounds, now));
         caller.refill(bounds, now);
         caller.take_due(refused.caller, bounds, now, due);
         if caller.left >= 1.0 {
@@ -101,7 +102,7 @@ impl Folding {
         let mut due = Vec::new();
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         let folded_for = if is_closing { Duration::ZERO } else { self.bounds.folded_for };
-        let bounds = Bounds { folded_for, ..self.bounds };
+        let bounds = FoldingBounds { folded_for, ..self.bounds };
         for (name, caller) in callers.iter_mut() {
             caller.take_due(name, bounds, now, &mut due);
         }
@@ -109,24 +110,24 @@ impl Folding {
     }
 }
 
-// === impl Caller ===
+// === impl CallerRefusals ===
 
-impl Caller {
-    fn new(bounds: Bounds, now: Instant) -> Self {
+impl CallerRefusals {
+    fn new(bounds: FoldingBounds, now: Instant) -> Self {
         let left = f64::from(bounds.burst);
         Self { left, counted_at: now, folded: HashMap::new(), folded_since: None }
     }
 
-    fn refill(&mut self, bounds: Bounds, now: Instant) {
+    fn refill(&mut self, bounds: FoldingBounds, now: Instant) {
         let more = now.saturating_duration_since(self.counted_at).as_secs_f64();
         self.left += more * f64::from(bounds.per_second);
         self.left = self.left.min(f64::from(bounds.burst));
         self.counted_at = now;
     }
 
-    fn count(&mut self, refused: Refused<'_>, now: Instant) {
+    fn count(&mut self, refused: RefusedCall<'_>, now: Instant) {
         let at = Timestamp::now();
-        let Refused { tool, outcome, call_id, .. } = refused;
+        let RefusedCall { tool, outcome, call_id, .. } = refused;
         let is_known = self.folded.contains_key(&(tool.to_owned(), outcome));
         let tool = if is_known || self.folded.len() < TOOLS_MAX { tool } else { OTHER_TOOLS };
         let new = || Folded { calls: 0, first: at, last: at, call_id: String::new() };
@@ -137,7 +138,7 @@ impl Caller {
         self.folded_since.get_or_insert(now);
     }
 
-    fn take_due(&mut self, name: &str, bounds: Bounds, now: Instant, due: &mut Vec<Record>) {
+    fn take_due(&mut self, name: &str, bounds: FoldingBounds, now: Instant, due: &mut Vec<Record>) {
         let is_due = |since| now.saturating_duration_since(since) >= bounds.folded_for;
         if !self.folded_since.is_some_and(is_due) {
             return;
@@ -145,9 +146,9 @@ impl Caller {
         self.folded_since = None;
         due.extend(self.folded.drain().map(|((tool, outcome), folded)| Record {
             call_id: folded.call_id,
-            tool: Text::new(&tool),
-            event: Event::CallsRefused {
-                caller: Text::new(name),
+            tool: RedactedText::new(&tool),
+            event: AuditEvent::CallsRefused {
+                caller: RedactedText::new(name),
                 outcome,
                 calls: folded.calls,
                 first_at: folded.first.to_string(),
@@ -161,15 +162,16 @@ impl Caller {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { burst: 3, per_second: 2, folded_for: Duration::from_secs(10) };
+    const BOUNDS: FoldingBounds =
+        FoldingBounds { burst: 3, per_second: 2, folded_for: Duration::from_secs(10) };
 
-    fn refused<'a>(caller: &'a str, tool: &'a str) -> Refused<'a> {
-        Refused { caller, tool, outcome: "denied", call_id: "1" }
+    fn refused<'a>(caller: &'a str, tool: &'a str) -> RefusedCall<'a> {
+        RefusedCall { caller, tool, outcome: "denied", call_id: "1" }
     }
 
     #[test]
     fn beyond_its_share_refused_calls_are_counted_and_the_count_is_recorded() {
-        let folding = Folding::new(BOUNDS);
+        let folding = RefusalFolding::new(BOUNDS);
         let (start, mut due) = (Instant::now(), Vec::new());
         let mut fold = |caller, tool, after: u64| {
             let now = start + Duration::from_millis(after);
@@ -180,7 +182,7 @@ mod tests {
         assert!(!fold("b", "t", 0), "another caller has its own share");
         assert_eq!([fold("a", "t", 500), fold("a", "t", 501)], [false, true]);
         assert!(!fold("a", "t", 60_000));
-        let [Record { event: Event::CallsRefused { calls, .. }, .. }] = &due[..] else {
+        let [Record { event: AuditEvent::CallsRefused { calls, .. }, .. }] = &due[..] else {
             panic!("{due:?}")
         };
         assert_eq!(*calls, 3);
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_is_bounded_and_complete_at_the_end() {
-        let folding = Folding::new(Bounds { burst: 1, per_second: 1, ..BOUNDS });
+        let folding = RefusalFolding::new(FoldingBounds { burst: 1, per_second: 1, ..BOUNDS });
         let (now, mut due) = (Instant::now(), Vec::new());
         for number in 0..1000 {
             folding.fold(refused("a", &format!("t{number}")), now, &mut due);
@@ -199,7 +201,7 @@ mod tests {
         let records = folding.take_due(now, true);
         assert_eq!(records.len(), TOOLS_MAX + 1);
         let calls = records.iter().map(|record| match &record.event {
-            Event::CallsRefused { calls, .. } => *calls,
+            AuditEvent::CallsRefused { calls, .. } => *calls,
             other => panic!("{other:?}"),
         });
         assert_eq!(calls.sum::<u64>(), 999);

@@ -27,13 +27,13 @@ pub mod redact;
 pub mod room;
 mod writer;
 
-pub use self::record::{Answer, CalledBy, Event, FileChange, PluginDigest, Record};
+pub use self::record::{AskOutcome, AuditEvent, CalledBy, PluginDigest, Record, RecordedChange};
 
-use self::audit::pruning::Bounds;
-use self::audit::uses::Uses;
-use self::audit::{Entry, Filter, Verification};
+use self::audit::pruning::PruningBounds;
+use self::audit::uses::ApprovalUses;
+use self::audit::{AuditEntry, AuditFilter, Verification};
 use self::room::{Room, Rooms};
-use self::writer::{Message, Signals, Writer};
+use self::writer::{JournalWriter, Signals, WriterMessage};
 
 /// Most records that wait for the writer.
 pub const QUEUE_RECORDS_MAX: usize = 4096;
@@ -44,7 +44,7 @@ const QUEUE_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The audit journal of a state directory. Several processes may have the same one open.
 pub struct Journal {
-    sender: Sender<Message>,
+    sender: Sender<WriterMessage>,
     signals: Arc<Signals>,
     thread: std::thread::Thread,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -130,7 +130,7 @@ impl Journal {
     ///
     /// [`JournalError::Open`], [`JournalError::Damaged`].
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
-        Self::open_bounded(dir, Bounds::default())
+        Self::open_bounded(dir, PruningBounds::default())
     }
 
     /// As [`Journal::open`]; keeps so much of the journal.
@@ -138,12 +138,12 @@ impl Journal {
     /// # Errors
     ///
     /// As [`Journal::open`].
-    pub fn open_bounded(dir: &Path, bounds: Bounds) -> Result<Self, JournalError> {
+    pub fn open_bounded(dir: &Path, bounds: PruningBounds) -> Result<Self, JournalError> {
         let log = audit::Log::open(dir)?;
         let rooms = Arc::new(Rooms::open(dir)?);
         let (sender, receiver) = channel(QUEUE_RECORDS_MAX);
         let signals = Arc::new(Signals::default());
-        let writer = Writer::new(log, bounds, receiver, Arc::clone(&signals));
+        let writer = JournalWriter::new(log, bounds, receiver, Arc::clone(&signals));
         let writer = std::thread::Builder::new()
             .name("moss-journal".to_owned())
             .spawn(move || writer.run())
@@ -185,11 +185,11 @@ impl Journal {
         match durability {
             Durability::Batched => {
                 self.accepts()?;
-                self.send(Message::Record { time, record, reply: None }).await
+                self.send(WriterMessage::Record { time, record, reply: None }).await
             }
             Durability::Durable => {
                 let (reply, receiver) = oneshot::channel();
-                self.send(Message::Record { time, record, reply: Some(reply) }).await?;
+                self.send(WriterMessage::Record { time, record, reply: Some(reply) }).await?;
                 receiver.await.unwrap_or(Err(JournalError::Closed))
             }
         }
@@ -210,7 +210,7 @@ impl Journal {
     /// # Errors
     ///
     /// As [`Journal::record`], and [`JournalError::Read`].
-    pub fn tail(&self, filter: &Filter) -> Result<Vec<Entry>, JournalError> {
+    pub fn tail(&self, filter: &AuditFilter) -> Result<Vec<AuditEntry>, JournalError> {
         self.flush()?;
         audit::tail(&self.dir, filter)
     }
@@ -221,7 +221,7 @@ impl Journal {
     /// # Errors
     ///
     /// As [`Journal::record`], and [`JournalError::Read`].
-    pub fn answer_uses(&self) -> Result<HashMap<String, Uses>, JournalError> {
+    pub fn answer_uses(&self) -> Result<HashMap<String, ApprovalUses>, JournalError> {
         self.flush()?;
         audit::uses::answer_uses(&self.dir)
     }
@@ -253,7 +253,7 @@ impl Journal {
     }
 
     /// Puts a message into the queue, in bounded time.
-    async fn send(&self, message: Message) -> Result<(), JournalError> {
+    async fn send(&self, message: WriterMessage) -> Result<(), JournalError> {
         let is_awaited = message.is_awaited();
         let place = match self.sender.try_reserve() {
             Ok(place) => place,
@@ -274,7 +274,7 @@ impl Journal {
     /// Brings everything recorded so far to disk. Blocks.
     fn flush(&self) -> Result<(), JournalError> {
         let (reply, receiver) = oneshot::channel();
-        let mut message = Message::Flush(reply);
+        let mut message = WriterMessage::Flush(reply);
         let start = Instant::now();
         loop {
             message = match self.sender.try_send(message) {

@@ -1,12 +1,12 @@
 //! What one record of the journal says.
 //!
-//! Free text enters only as [`Text`] and arguments only as [`Arguments`]: masked and bounded.
+//! Free text enters only as [`RedactedText`] and arguments only as [`RedactedArguments`]: masked and bounded.
 
 use moss_sdk::edit::MatchLevel;
 use moss_sdk::{ContentHash, RelPath};
 use serde::Serialize;
 
-use super::redact::{Arguments, Text};
+use super::redact::{RedactedArguments, RedactedText};
 use moss_policy::{Action, Decision};
 
 /// One event in the life of a call.
@@ -15,29 +15,29 @@ pub struct Record {
     /// Id of the call, as in the journal.
     pub call_id: String,
     /// The tool, as the caller named it.
-    pub tool: Text,
+    pub tool: RedactedText,
     /// What happened.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: AuditEvent,
 }
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Event {
+pub enum AuditEvent {
     /// A call came in; a call that never runs is recorded too.
     CallStarted {
         /// The credential or the front that it came with.
-        caller: Text,
+        caller: RedactedText,
         /// The role of the credential.
         role: &'static str,
         /// Root directory of the workspace, absolute.
         workspace: String,
         /// The session that the caller names.
         #[serde(skip_serializing_if = "Option::is_none")]
-        session: Option<Text>,
+        session: Option<RedactedText>,
         /// The arguments.
-        arguments: Arguments,
+        arguments: RedactedArguments,
         /// The plugin that the tool belongs to.
         #[serde(skip_serializing_if = "Option::is_none")]
         plugin: Option<PluginDigest>,
@@ -57,7 +57,7 @@ pub enum Event {
         path: Option<RelPath>,
         /// The host that a plugin sends a request to, where that is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
-        host: Option<Text>,
+        host: Option<RedactedText>,
         /// How the locations of an edit were found, where they were searched for.
         #[serde(skip_serializing_if = "Option::is_none")]
         match_level: Option<MatchLevel>,
@@ -73,13 +73,13 @@ pub enum Event {
         /// The digest of the exact effect.
         digest: String,
         /// How it ended.
-        decision: Answer,
+        decision: AskOutcome,
         /// The credential that decided; none where nobody did.
         #[serde(skip_serializing_if = "Option::is_none")]
-        decided_by: Option<Text>,
+        decided_by: Option<RedactedText>,
         /// What the answering person said.
         #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<Text>,
+        reason: Option<RedactedText>,
     },
     /// An approver gave a standing approval.
     ApprovalStored {
@@ -89,9 +89,9 @@ pub enum Event {
         scope: &'static str,
         /// The session that it applies to.
         #[serde(skip_serializing_if = "Option::is_none")]
-        session: Option<Text>,
+        session: Option<RedactedText>,
         /// What it allows, in TOML.
-        terms: Text,
+        terms: RedactedText,
     },
     /// A standing approval allowed an effect without a question.
     ApprovalUsed {
@@ -109,13 +109,13 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         history: Option<u64>,
         /// The files.
-        changes: Vec<FileChange>,
+        changes: Vec<RecordedChange>,
     },
     /// Calls that were refused and are not recorded one by one: there were too many of them. The id is
     /// that of the last.
     CallsRefused {
         /// The credential or the front that they came with.
-        caller: Text,
+        caller: RedactedText,
         /// How they ended, for example `denied`.
         outcome: &'static str,
         /// Number of refused calls.
@@ -134,7 +134,7 @@ pub enum Event {
         error_code: Option<String>,
         /// The message of the error; what a failed tool says is left out.
         #[serde(skip_serializing_if = "Option::is_none")]
-        message: Option<Text>,
+        message: Option<RedactedText>,
         /// How long it took, in microseconds.
         duration_us: u64,
     },
@@ -143,7 +143,7 @@ pub enum Event {
 /// How a question ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum AskOutcome {
     /// An approver said yes.
     Approved,
     /// An approver said no.
@@ -174,7 +174,7 @@ pub struct CalledBy {
 
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FileChange {
+pub struct RecordedChange {
     /// Path relative to the workspace root.
     pub path: RelPath,
     /// Its content before; none where it is new.
@@ -185,9 +185,9 @@ pub struct FileChange {
     pub after: Option<ContentHash>,
 }
 
-// === impl Answer ===
+// === impl AskOutcome ===
 
-impl Answer {
+impl AskOutcome {
     /// Returns the decision as a word.
     pub const fn as_str(self) -> &'static str {
         match self {

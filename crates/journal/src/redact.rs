@@ -1,6 +1,6 @@
 //! Takes secrets and file contents out of what the journal keeps.
 //!
-//! [`Text`] and [`Arguments`] can only be made here, so that nothing else gets into a record. Masks
+//! [`RedactedText`] and [`RedactedArguments`] can only be made here, so that nothing else gets into a record. Masks
 //! rather too much than too little: a masked word can be looked up elsewhere, a written secret
 //! stays for good.
 
@@ -92,12 +92,12 @@ const CONTENT_KEYS: &[&str] = &[
 /// A text without secrets, of bounded length, on one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Text(String);
+pub struct RedactedText(String);
 
 /// Arguments of a call without secrets and without file contents, of bounded size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Arguments(Value);
+pub struct RedactedArguments(Value);
 
 /// Returns a text with every secret that has a known form masked.
 pub fn mask(text: &str) -> Cow<'_, str> {
@@ -174,9 +174,9 @@ fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }
 
-// === impl Text ===
+// === impl RedactedText ===
 
-impl Text {
+impl RedactedText {
     /// Masks, bounds, and escapes what JSON leaves and a terminal obeys.
     pub fn new(text: &str) -> Self {
         let masked = mask(cut(text, SCAN_BYTES_MAX));
@@ -199,25 +199,27 @@ impl Text {
     }
 }
 
-impl From<&str> for Text {
+impl From<&str> for RedactedText {
     fn from(text: &str) -> Self {
         Self::new(text)
     }
 }
 
-// === impl Arguments ===
+// === impl RedactedArguments ===
 
-impl Arguments {
+impl RedactedArguments {
     /// Keeps names, numbers and short texts; replaces contents and long texts by size and hash and
     /// secrets by a mask.
     pub fn new(arguments: &Value) -> Self {
-        let mut budget = Budget { values: ARGUMENTS_VALUES_MAX, bytes: ARGUMENTS_BYTES_MAX };
+        let mut budget =
+            RedactionBudget { values: ARGUMENTS_VALUES_MAX, bytes: ARGUMENTS_BYTES_MAX };
         Self(budget.value(arguments))
     }
 
-    /// As [`Arguments::new`], of an object's members.
+    /// As [`RedactedArguments::new`], of an object's members.
     pub fn of(members: &Map<String, Value>) -> Self {
-        let mut budget = Budget { values: ARGUMENTS_VALUES_MAX, bytes: ARGUMENTS_BYTES_MAX };
+        let mut budget =
+            RedactionBudget { values: ARGUMENTS_VALUES_MAX, bytes: ARGUMENTS_BYTES_MAX };
         budget.spend(0);
         Self(budget.members(members))
     }
@@ -229,14 +231,14 @@ impl Arguments {
 }
 
 /// How much may still be kept.
-struct Budget {
+struct RedactionBudget {
     values: usize,
     bytes: usize,
 }
 
-// === impl Budget ===
+// === impl RedactionBudget ===
 
-impl Budget {
+impl RedactionBudget {
     fn value(&mut self, value: &Value) -> Value {
         if !self.spend(0) {
             return Value::from(OMITTED);
@@ -275,7 +277,7 @@ impl Budget {
             } else {
                 self.value(value)
             };
-            let key = cut(&Text::new(key).0, KEY_BYTES_MAX).to_owned();
+            let key = cut(&RedactedText::new(key).0, KEY_BYTES_MAX).to_owned();
             self.bytes = self.bytes.saturating_sub(key.len());
             kept.insert(key, value);
         }
@@ -295,7 +297,7 @@ impl Budget {
         if text.len() > ARGUMENT_BYTES_MAX || text.contains('\n') {
             return self.content(&Value::from(text));
         }
-        let text = Text::new(text).0;
+        let text = RedactedText::new(text).0;
         if self.spend(text.len()) { Value::from(text) } else { Value::from(OMITTED) }
     }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-use super::redact::{Arguments, Text};
+use super::redact::{RedactedArguments, RedactedText};
 use super::*;
 use moss_policy::{Action, Policy, Sources, Subject, decide};
 
@@ -18,8 +18,8 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 
 fn record(call_id: impl ToString) -> Record {
     let event =
-        Event::CallFinished { outcome: "ok", error_code: None, message: None, duration_us: 1 };
-    Record { call_id: call_id.to_string(), tool: Text::new("read_file"), event }
+        AuditEvent::CallFinished { outcome: "ok", error_code: None, message: None, duration_us: 1 };
+    Record { call_id: call_id.to_string(), tool: RedactedText::new("read_file"), event }
 }
 
 fn runtime() -> Runtime {
@@ -55,7 +55,7 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
 
 /// The calls on disk, in order, without asking the writer.
 fn on_disk(dir: &TempDir) -> Vec<String> {
-    let all = Filter { since: Some(0), limit: audit::TAIL_ROWS_MAX, ..Filter::default() };
+    let all = AuditFilter { since: Some(0), limit: audit::TAIL_ROWS_MAX, ..AuditFilter::default() };
     let entries = audit::tail(dir.path(), &all).unwrap();
     entries.iter().map(|entry| entry.record["call_id"].as_str().unwrap().to_owned()).collect()
 }
@@ -89,7 +89,7 @@ fn reading_back_includes_what_was_just_recorded() {
     let dir = TempDir::new().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
     write(&journal, record("a"), Durability::Batched).unwrap();
-    assert_eq!(journal.tail(&Filter::default()).unwrap()[0].record["call_id"], "a");
+    assert_eq!(journal.tail(&AuditFilter::default()).unwrap()[0].record["call_id"], "a");
 }
 
 #[test]
@@ -314,17 +314,17 @@ fn every_kind_of_record_reads_back() {
     let policy = Policy::load(Sources::default()).unwrap();
     let hash = ContentHash::from_bytes([1; 32]);
     let events = [
-        Event::CallStarted {
-            caller: Text::new("caller"),
+        AuditEvent::CallStarted {
+            caller: RedactedText::new("caller"),
             role: "caller",
             workspace: "/w".to_owned(),
-            session: Some(Text::new("s")),
-            arguments: Arguments::new(&json!({ "path": "src/a.rs", "newText": "x" })),
+            session: Some(RedactedText::new("s")),
+            arguments: RedactedArguments::new(&json!({ "path": "src/a.rs", "newText": "x" })),
             plugin: Some(PluginDigest { name: "p".to_owned(), digest: "d".to_owned() }),
             catalog: Some("c".to_owned()),
             called_by: None,
         },
-        Event::Decision {
+        AuditEvent::Decision {
             action: Action::Modify,
             path: Some(path.clone()),
             host: None,
@@ -332,7 +332,7 @@ fn every_kind_of_record_reads_back() {
             drift_lines: None,
             decision: decide(&policy, &subject),
         },
-        Event::Decision {
+        AuditEvent::Decision {
             action: Action::Modify,
             path: Some(path.clone()),
             host: None,
@@ -340,26 +340,26 @@ fn every_kind_of_record_reads_back() {
             drift_lines: Some(2),
             decision: decide(&policy, &Subject { drift: true, ..subject }),
         },
-        Event::Confirmation {
+        AuditEvent::Confirmation {
             digest: "e".to_owned(),
-            decision: Answer::Denied,
-            decided_by: Some(Text::new("approver")),
-            reason: Some(Text::new("not today")),
+            decision: AskOutcome::Denied,
+            decided_by: Some(RedactedText::new("approver")),
+            reason: Some(RedactedText::new("not today")),
         },
-        Event::ApprovalStored {
+        AuditEvent::ApprovalStored {
             approval: "a1".to_owned(),
             scope: "session",
-            session: Some(Text::new("s")),
-            terms: Text::new("decision = \"allow\""),
+            session: Some(RedactedText::new("s")),
+            terms: RedactedText::new("decision = \"allow\""),
         },
-        Event::ApprovalUsed { approval: "a1".to_owned() },
-        Event::ApprovalRevoked { approval: "a1".to_owned() },
-        Event::Committed {
+        AuditEvent::ApprovalUsed { approval: "a1".to_owned() },
+        AuditEvent::ApprovalRevoked { approval: "a1".to_owned() },
+        AuditEvent::Committed {
             history: Some(4),
-            changes: vec![FileChange { path, before: None, after: Some(hash) }],
+            changes: vec![RecordedChange { path, before: None, after: Some(hash) }],
         },
-        Event::CallsRefused {
-            caller: Text::new("caller"),
+        AuditEvent::CallsRefused {
+            caller: RedactedText::new("caller"),
             outcome: "denied",
             calls: 3,
             first_at: "f".to_owned(),
@@ -367,10 +367,11 @@ fn every_kind_of_record_reads_back() {
         },
     ];
     for event in events {
-        let record = Record { call_id: "1".to_owned(), tool: Text::new("replace_text"), event };
+        let record =
+            Record { call_id: "1".to_owned(), tool: RedactedText::new("replace_text"), event };
         write(&journal, record, Durability::Batched).unwrap();
     }
-    let entries = journal.tail(&Filter::default()).unwrap();
+    let entries = journal.tail(&AuditFilter::default()).unwrap();
     let records: Vec<_> = entries
         .into_iter()
         .map(|mut entry| {
@@ -459,14 +460,14 @@ fn no_secret_gets_into_the_files() {
     ];
     let journal = Journal::open(dir.path()).unwrap();
     for secret in &secrets {
-        let arguments = Arguments::new(&json!({
+        let arguments = RedactedArguments::new(&json!({
             "content": canary(""), "newText": canary(""), "api_key": canary(""),
             "command": format!("curl {secret}"), "list": [secret, { "token": [canary("")] }],
             secret: 1,
         }));
-        let session = Some(Text::new(secret));
-        let started = Event::CallStarted {
-            caller: Text::new(secret),
+        let session = Some(RedactedText::new(secret));
+        let started = AuditEvent::CallStarted {
+            caller: RedactedText::new(secret),
             role: "caller",
             workspace: "/w".to_owned(),
             session,
@@ -475,14 +476,14 @@ fn no_secret_gets_into_the_files() {
             catalog: None,
             called_by: None,
         };
-        let finished = Event::CallFinished {
+        let finished = AuditEvent::CallFinished {
             outcome: "failed",
             error_code: None,
-            message: Some(Text::new(&format!("bad {secret} here"))),
+            message: Some(RedactedText::new(&format!("bad {secret} here"))),
             duration_us: 1,
         };
         for event in [started, finished] {
-            let record = Record { call_id: "1".to_owned(), tool: Text::new(secret), event };
+            let record = Record { call_id: "1".to_owned(), tool: RedactedText::new(secret), event };
             write(&journal, record, Durability::Durable).unwrap();
         }
     }

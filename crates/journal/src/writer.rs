@@ -9,7 +9,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 
 use super::audit::Log;
-use super::audit::pruning::{Bounds, Pruning};
+use super::audit::pruning::{Pruning, PruningBounds};
 use super::record::Record;
 use super::{Durability, JournalError, QUEUE_RECORDS_MAX};
 
@@ -21,14 +21,14 @@ const RETAINED_RECORDS_MAX: usize = QUEUE_RECORDS_MAX;
 /// Longest time that a batched record waits for others.
 const BATCH_WAIT: Duration = Duration::from_millis(200);
 
-type Reply = oneshot::Sender<Result<(), JournalError>>;
+type ReplySender = oneshot::Sender<Result<(), JournalError>>;
 
 /// What is asked of the writer.
-pub(super) enum Message {
+pub(super) enum WriterMessage {
     /// Write a record; answer when it is durable, if anybody waits.
-    Record { time: Timestamp, record: Box<Record>, reply: Option<Reply> },
+    Record { time: Timestamp, record: Box<Record>, reply: Option<ReplySender> },
     /// Make everything so far durable.
-    Flush(Reply),
+    Flush(ReplySender),
 }
 
 /// What the writer and its callers share beside the queue.
@@ -42,20 +42,20 @@ pub(super) struct Signals {
 }
 
 /// The thread's state.
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     log: Log,
     pruning: Pruning,
-    receiver: Receiver<Message>,
+    receiver: Receiver<WriterMessage>,
     signals: Arc<Signals>,
     /// The records, as lines of JSON, that are not on disk yet.
     lines: Vec<String>,
-    replies: Vec<Reply>,
+    replies: Vec<ReplySender>,
     due: Option<Instant>,
 }
 
-// === impl Message ===
+// === impl WriterMessage ===
 
-impl Message {
+impl WriterMessage {
     pub(super) const fn is_awaited(&self) -> bool {
         !matches!(self, Self::Record { reply: None, .. })
     }
@@ -82,13 +82,13 @@ impl Signals {
     }
 }
 
-// === impl Writer ===
+// === impl JournalWriter ===
 
-impl Writer {
+impl JournalWriter {
     pub(super) fn new(
         log: Log,
-        bounds: Bounds,
-        receiver: Receiver<Message>,
+        bounds: PruningBounds,
+        receiver: Receiver<WriterMessage>,
         signals: Arc<Signals>,
     ) -> Self {
         let (lines, replies, pruning) = (Vec::new(), Vec::new(), Pruning::new(bounds));
@@ -137,15 +137,15 @@ impl Writer {
         }
     }
 
-    fn take(&mut self, message: Message) {
+    fn take(&mut self, message: WriterMessage) {
         match message {
-            Message::Record { time, record, reply } => self.take_record(time, &record, reply),
-            Message::Flush(reply) => self.replies.push(reply),
+            WriterMessage::Record { time, record, reply } => self.take_record(time, &record, reply),
+            WriterMessage::Flush(reply) => self.replies.push(reply),
         }
         self.due.get_or_insert_with(|| Instant::now() + BATCH_WAIT);
     }
 
-    fn take_record(&mut self, time: Timestamp, record: &Record, reply: Option<Reply>) {
+    fn take_record(&mut self, time: Timestamp, record: &Record, reply: Option<ReplySender>) {
         let refused = if reply.is_some() && self.lines.len() >= RETAINED_RECORDS_MAX {
             self.signals.failure().map_or(Ok(()), Err)
         } else {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::block::{fill, longest_run};
-use crate::conversation::{Part, ToolCall, ToolResult};
+use crate::conversation::{MessagePart, ToolCall, ToolResult};
 use crate::language::{InLanguages, Language};
 
 /// The most characters of one result that are passed on.
@@ -21,7 +21,7 @@ const FENCE_MIN: usize = 3;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Texts {
+struct ContinuationTexts {
     ok: String,
     error: String,
     empty: String,
@@ -33,7 +33,7 @@ struct Texts {
     go_on_error: String,
 }
 
-static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+static TEXTS: LazyLock<InLanguages<ContinuationTexts>> = LazyLock::new(|| {
     InLanguages::read(include_str!("continuation/en.toml"), include_str!("continuation/zh.toml"))
 });
 
@@ -48,7 +48,7 @@ pub(crate) fn continuation(
     results: &[&ToolResult],
     language: Language,
     goes_on: bool,
-) -> Vec<Part> {
+) -> Vec<MessagePart> {
     let texts = TEXTS.of(language);
     let mut parts = Parts::default();
     let mut told = vec![false; results.len()];
@@ -82,7 +82,7 @@ pub(crate) fn continuation(
 /// Parts of a message as they grow: lines of text, and what is no text.
 #[derive(Default)]
 struct Parts {
-    done: Vec<Part>,
+    done: Vec<MessagePart>,
     text: String,
 }
 
@@ -96,14 +96,14 @@ impl Parts {
         self.text.push_str(line);
     }
 
-    fn result(&mut self, texts: &Texts, called: Option<&str>, result: &ToolResult) {
+    fn result(&mut self, texts: &ContinuationTexts, called: Option<&str>, result: &ToolResult) {
         let tool = called.or(result.name.as_deref()).unwrap_or(&texts.unnamed);
         let mut text = String::new();
         let mut opaque = Vec::new();
         for part in &result.content {
             match part {
-                Part::Text(piece) => text.push_str(piece),
-                Part::Opaque(_) => opaque.push(part.clone()),
+                MessagePart::Text(piece) => text.push_str(piece),
+                MessagePart::Opaque(_) => opaque.push(part.clone()),
             }
         }
         let is_blank = text.trim().is_empty();
@@ -128,11 +128,11 @@ impl Parts {
 
     fn flush(&mut self) {
         if !self.text.is_empty() {
-            self.done.push(Part::Text(std::mem::take(&mut self.text)));
+            self.done.push(MessagePart::Text(std::mem::take(&mut self.text)));
         }
     }
 
-    fn done(mut self) -> Vec<Part> {
+    fn done(mut self) -> Vec<MessagePart> {
         self.flush();
         self.done
     }

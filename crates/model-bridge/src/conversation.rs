@@ -35,7 +35,7 @@ pub enum Message {
     /// Instructions, from any position where an API takes them.
     System(String),
     /// What the user says and shows.
-    User(Vec<Part>),
+    User(Vec<MessagePart>),
     /// What the model said and called.
     Assistant {
         /// Its text; empty where it only called.
@@ -49,7 +49,7 @@ pub enum Message {
 
 /// A piece of what is said.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum MessagePart {
     /// Text.
     Text(String),
     /// An image or another file, as the client wrote it: a content part of its API, untouched.
@@ -76,7 +76,7 @@ pub struct ToolResult {
     /// The tool, where the API or the history says it.
     pub name: Option<String>,
     /// What came back.
-    pub content: Vec<Part>,
+    pub content: Vec<MessagePart>,
     /// Whether the call failed.
     pub is_error: bool,
 }

@@ -4,11 +4,11 @@
 use serde::Serialize;
 
 use crate::conversation::{Conversation, HistoryState, Message, ToolChoice};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::ReplyDiagnostic;
 use crate::event::{Finish, Reply};
 use crate::language::Language;
-use crate::prompt::{AgentStatus, Form};
-use crate::refusal::{Class, Verdict};
+use crate::prompt::{AgentStatus, PromptDetail};
+use crate::refusal::{RefusalVerdict, ReplyClass};
 use crate::retry::{Retry, RetryReason};
 
 /// The most decisions that are kept for one request.
@@ -17,7 +17,7 @@ const DECISIONS_MAX: usize = 256;
 /// What was decided for one request, oldest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Decisions {
-    decisions: Vec<Decision>,
+    decisions: Vec<BridgeDecision>,
     /// How many more there were than are kept.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: usize,
@@ -26,7 +26,7 @@ pub struct Decisions {
 /// One decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
-pub enum Decision {
+pub enum BridgeDecision {
     /// The request goes through the bridge: there are tools to call.
     Entered {
         /// How many tools there are.
@@ -55,7 +55,7 @@ pub enum Decision {
         /// Its language.
         language: Language,
         /// How much it says of each tool.
-        form: Form,
+        form: PromptDetail,
         /// Size in bytes.
         bytes: usize,
     },
@@ -69,12 +69,12 @@ pub enum Decision {
         finish: Finish,
         /// How it was read.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        diagnostics: Vec<Diagnostic>,
+        diagnostics: Vec<ReplyDiagnostic>,
     },
     /// A reply without calls was judged.
     ReplyJudged {
         /// What it is.
-        class: Class,
+        class: ReplyClass,
         /// Whether it is worth asking again.
         retry: bool,
         /// The words that decided.
@@ -123,9 +123,9 @@ pub enum WithholdReason {
     Exhausted,
 }
 
-// === impl Decision ===
+// === impl BridgeDecision ===
 
-impl Decision {
+impl BridgeDecision {
     /// What is decided of a request before anything is sent: whether it goes through the bridge.
     pub fn of_request(conversation: &Conversation) -> Self {
         if conversation.tools.is_empty() {
@@ -168,7 +168,7 @@ impl Decision {
     }
 
     /// What a reply without calls was judged to be.
-    pub fn of_verdict(verdict: &Verdict) -> Self {
+    pub fn of_verdict(verdict: &RefusalVerdict) -> Self {
         Self::ReplyJudged {
             class: verdict.class,
             retry: verdict.retry,
@@ -190,7 +190,7 @@ impl Decision {
 
 impl Decisions {
     /// Adds one. Beyond 256 they are only counted.
-    pub fn push(&mut self, decision: Decision) {
+    pub fn push(&mut self, decision: BridgeDecision) {
         if self.decisions.len() < DECISIONS_MAX {
             self.decisions.push(decision);
         } else {
@@ -199,14 +199,14 @@ impl Decisions {
     }
 
     /// The decisions, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Decision> {
+    pub fn iter(&self) -> impl Iterator<Item = &BridgeDecision> {
         self.decisions.iter()
     }
 
     /// Why the model was asked again, in order.
     pub fn retries(&self) -> impl Iterator<Item = RetryReason> {
         self.iter().filter_map(|decision| match decision {
-            Decision::RetryAsked { reason, .. } => Some(*reason),
+            BridgeDecision::RetryAsked { reason, .. } => Some(*reason),
             _ => None,
         })
     }

@@ -4,20 +4,20 @@ use serde::Serialize;
 
 /// Something worth knowing about how a reply was read, by a stable code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
+pub struct ReplyDiagnostic {
     /// What it is.
-    pub code: Code,
+    pub code: DiagnosticCode,
     /// What and where, so that a person or the model can fix it.
     pub message: String,
-    /// The changes that made JSON of what was written, for [`Code::JsonRepaired`].
+    /// The changes that made JSON of what was written, for [`DiagnosticCode::JsonRepaired`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<RepairKind>,
 }
 
 /// The codes of diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum DiagnosticCode {
     /// A value in tags that is passed on as it is written may be meant otherwise: it has quotes around it,
     /// for example.
     AmbiguousValue,
@@ -57,7 +57,7 @@ pub enum Code {
 /// How text was changed so that it became JSON, or arguments so that they fit a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum RepairKind {
     /// Typographic or full-width quotes became `"`.
     Quotes,
     /// Full-width punctuation became ASCII.
@@ -100,9 +100,9 @@ pub enum Change {
     Coerced,
 }
 
-// === impl Code ===
+// === impl DiagnosticCode ===
 
-impl Code {
+impl DiagnosticCode {
     /// Whether it reports no fault of the reply: all is read as it is written.
     pub const fn is_remark(self) -> bool {
         matches!(self, Self::AmbiguousValue | Self::QuotedExample)
@@ -131,11 +131,11 @@ impl Code {
     }
 }
 
-// === impl Diagnostic ===
+// === impl ReplyDiagnostic ===
 
-impl Diagnostic {
+impl ReplyDiagnostic {
     /// Makes one without changes.
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: DiagnosticCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), changes: Vec::new() }
     }
 }

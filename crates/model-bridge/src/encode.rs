@@ -1,11 +1,11 @@
 //! Replies in the form of each API: exactly what its official clients need, whole and streamed.
 //!
-//! A reader's [`Event`]s go in, wire text comes out. Nothing here knows a connection, a clock or
+//! A reader's [`ReplyEvent`]s go in, wire text comes out. Nothing here knows a connection, a clock or
 //! randomness: ids, times and counts are the caller's. A client cannot detect that the model behind
 //! it has no calls of its own (requirement B8): text is shown as it comes, arguments while they are
 //! written, what a model thinks aloud not at all.
 //!
-//! A call that began and is none ([`Event::CallAbandoned`]) must not run. Where nothing was shown of
+//! A call that began and is none ([`ReplyEvent::CallAbandoned`]) must not run. Where nothing was shown of
 //! it, what the model wrote is text. Otherwise its arguments stay without the brackets that would
 //! complete them, the reply ends as one that was cut off (`length`, `max_tokens`,
 //! `response.incomplete`), and the event by which a client takes a call for whole never comes, but
@@ -24,11 +24,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::event::{Event, Reply};
-use flow::{Ending, Flow, Grain, Step};
+use crate::event::{Reply, ReplyEvent};
+use flow::{Emission, FinishReason, Flow, Grain};
 
 pub use crate::call_form::CallForms;
-pub use failure::{Failure, FailureKind, Retry};
+pub use failure::{FailureKind, ReplyFailure, RetryAdvice};
 
 /// Letters and signs of ASCII that make about a token, by the rule of thumb of the vendors.
 const ASCII_PER_TOKEN: u64 = 4;
@@ -37,7 +37,7 @@ const WIDE_FIRST: char = '\u{2e80}';
 
 /// What a reply begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Head {
+pub struct ReplyHead {
     /// What distinguishes the reply from every other, of letters, digits and `_`, without the
     /// prefix of an API: `chatcmpl-`, `resp_` or `msg_` is put before it.
     pub id: String,
@@ -53,7 +53,7 @@ pub struct Head {
 
 /// What a reply cost, known when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
+pub struct ReplyUsage {
     /// How long the request is, in tokens.
     pub input_tokens: u64,
     /// How long the reply is, in tokens.
@@ -81,9 +81,9 @@ pub struct StreamOptions {
 /// Writes a reply while it is read.
 ///
 /// Everything that it returns is to be sent as it is, in order; it may be empty. After
-/// [`Stream::finish`] or [`Stream::fail`] the body is over.
+/// [`ReplyStream::finish`] or [`ReplyStream::fail`] the body is over.
 #[derive(Debug)]
-pub struct Stream {
+pub struct ReplyStream {
     flow: Flow,
     wire: Wire,
 }
@@ -102,14 +102,14 @@ pub struct FailureResponse {
 
 #[derive(Debug)]
 enum Wire {
-    OpenAiChat(openai_chat::Stream),
-    OpenAiResponses(openai_responses::Stream),
-    Anthropic(anthropic::Stream),
-    Ollama(ollama::Stream),
+    OpenAiChat(openai_chat::OpenaiChatStream),
+    OpenAiResponses(openai_responses::OpenaiResponsesStream),
+    Anthropic(anthropic::AnthropicStream),
+    Ollama(ollama::OllamaStream),
 }
 
 /// Writes a reply as a whole: the JSON of a response with the status 200.
-pub fn whole(api: Api, head: &Head, reply: &Reply, usage: Usage) -> Value {
+pub fn whole(api: Api, head: &ReplyHead, reply: &Reply, usage: ReplyUsage) -> Value {
     match api {
         Api::OpenAiChat => openai_chat::whole(head, reply, usage),
         Api::OpenAiResponses => openai_responses::whole(head, reply, usage),
@@ -119,14 +119,14 @@ pub fn whole(api: Api, head: &Head, reply: &Reply, usage: Usage) -> Value {
 }
 
 /// Says a failure as an API does.
-pub fn error(api: Api, failure: &Failure) -> FailureResponse {
+pub fn error(api: Api, failure: &ReplyFailure) -> FailureResponse {
     let body = match api {
         Api::OpenAiChat | Api::OpenAiResponses => openai_chat::failure(failure),
         Api::AnthropicMessages => anthropic::failure(failure),
         Api::Ollama => ollama::failure(failure),
     };
-    let mut headers = vec![("x-should-retry", (failure.retry != Retry::Never).to_string())];
-    if let Retry::After(seconds) = failure.retry {
+    let mut headers = vec![("x-should-retry", (failure.retry != RetryAdvice::Never).to_string())];
+    if let RetryAdvice::After(seconds) = failure.retry {
         headers.push(("retry-after", seconds.to_string()));
     }
     FailureResponse { status: failure.kind.status(api), headers, body }
@@ -148,9 +148,9 @@ fn shown(text: &str) -> &str {
     if text.trim().is_empty() { "" } else { text }
 }
 
-// === impl Usage ===
+// === impl ReplyUsage ===
 
-impl Usage {
+impl ReplyUsage {
     fn total_tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -176,11 +176,11 @@ impl TokenEstimate {
     }
 }
 
-// === impl Stream ===
+// === impl ReplyStream ===
 
-impl Stream {
+impl ReplyStream {
     /// Begins a reply; nothing is written yet.
-    pub fn new(api: Api, head: Head, options: StreamOptions) -> Self {
+    pub fn new(api: Api, head: ReplyHead, options: StreamOptions) -> Self {
         let grain = match api {
             Api::OpenAiChat | Api::OpenAiResponses => {
                 Grain::PiecesBut(head.forms.free_form.clone())
@@ -189,10 +189,12 @@ impl Stream {
             Api::Ollama => Grain::Calls,
         };
         let wire = match api {
-            Api::OpenAiChat => Wire::OpenAiChat(openai_chat::Stream::new(head, options)),
-            Api::OpenAiResponses => Wire::OpenAiResponses(openai_responses::Stream::new(head)),
-            Api::AnthropicMessages => Wire::Anthropic(anthropic::Stream::new(head)),
-            Api::Ollama => Wire::Ollama(ollama::Stream::new(head)),
+            Api::OpenAiChat => Wire::OpenAiChat(openai_chat::OpenaiChatStream::new(head, options)),
+            Api::OpenAiResponses => {
+                Wire::OpenAiResponses(openai_responses::OpenaiResponsesStream::new(head))
+            }
+            Api::AnthropicMessages => Wire::Anthropic(anthropic::AnthropicStream::new(head)),
+            Api::Ollama => Wire::Ollama(ollama::OllamaStream::new(head)),
         };
         Self { flow: Flow::new(grain), wire }
     }
@@ -206,7 +208,7 @@ impl Stream {
     }
 
     /// Writes what an event shows.
-    pub fn push(&mut self, event: &Event) -> String {
+    pub fn push(&mut self, event: &ReplyEvent) -> String {
         let mut out = String::new();
         let Self { flow, wire } = self;
         wire.begin(&mut out);
@@ -230,8 +232,8 @@ impl Stream {
         out
     }
 
-    /// Writes the end. A reply without [`Event::Finish`] was cut off, and ends so.
-    pub fn finish(self, usage: Usage) -> String {
+    /// Writes the end. A reply without [`ReplyEvent::Finish`] was cut off, and ends so.
+    pub fn finish(self, usage: ReplyUsage) -> String {
         let mut out = String::new();
         let Self { mut flow, mut wire } = self;
         let ending = flow.finish(&mut |step| wire.step(step, &mut out));
@@ -241,7 +243,7 @@ impl Stream {
 
     /// Writes an end that is none: the client sees a failure, and nothing that was open is
     /// closed.
-    pub fn fail(self, failure: &Failure) -> String {
+    pub fn fail(self, failure: &ReplyFailure) -> String {
         let mut out = String::new();
         match self.wire {
             Wire::OpenAiChat(stream) => stream.fail(failure, &mut out),
@@ -265,7 +267,7 @@ impl Wire {
         }
     }
 
-    fn step(&mut self, step: Step<'_>, out: &mut String) {
+    fn step(&mut self, step: Emission<'_>, out: &mut String) {
         match self {
             Self::OpenAiChat(stream) => stream.step(step, out),
             Self::OpenAiResponses(stream) => stream.step(step, out),
@@ -274,7 +276,7 @@ impl Wire {
         }
     }
 
-    fn finish(self, ending: Ending, usage: Usage, out: &mut String) {
+    fn finish(self, ending: FinishReason, usage: ReplyUsage, out: &mut String) {
         match self {
             Self::OpenAiChat(stream) => stream.finish(ending, usage, out),
             Self::OpenAiResponses(stream) => stream.finish(ending, usage, out),

@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::conversation::ToolCall;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::ReplyDiagnostic;
 
 /// A part of a reply, in the order in which the model wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", content = "value", rename_all = "snake_case")]
-pub enum Event {
+pub enum ReplyEvent {
     /// Text for the user. Pieces follow each other without anything between them.
     Text(String),
     /// What the model thought aloud in `<think>` or `<thinking>`: for logs, not for the user.
@@ -47,7 +47,7 @@ pub enum Event {
         text: String,
     },
     /// Something worth knowing about how the reply was read.
-    Diagnostic(Diagnostic),
+    Diagnostic(ReplyDiagnostic),
     /// The reply is over.
     Finish(Finish),
 }
@@ -76,7 +76,7 @@ pub struct Reply {
     /// The calls, in order.
     pub calls: Vec<ToolCall>,
     /// How it was read.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<ReplyDiagnostic>,
     /// Why it ended.
     pub finish: Finish,
 }
@@ -101,26 +101,26 @@ impl Reply {
     }
 
     /// Puts a reply together from its events.
-    pub fn collect(events: impl IntoIterator<Item = Event>) -> Self {
+    pub fn collect(events: impl IntoIterator<Item = ReplyEvent>) -> Self {
         let mut reply = Self::default();
         let mut begun: Option<(String, String)> = None;
         for event in events {
             match event {
-                Event::Text(text) => reply.text.push_str(&text),
-                Event::Reasoning(text) => reply.reasoning.push_str(&text),
-                Event::CallStart { id, name, .. } => begun = Some((id, name)),
-                Event::ArgumentFragment { .. } => {}
-                Event::CallEnd { arguments, .. } => {
+                ReplyEvent::Text(text) => reply.text.push_str(&text),
+                ReplyEvent::Reasoning(text) => reply.reasoning.push_str(&text),
+                ReplyEvent::CallStart { id, name, .. } => begun = Some((id, name)),
+                ReplyEvent::ArgumentFragment { .. } => {}
+                ReplyEvent::CallEnd { arguments, .. } => {
                     if let Some((id, name)) = begun.take() {
                         reply.calls.push(ToolCall { id, name, arguments });
                     }
                 }
-                Event::CallAbandoned { text, .. } => {
+                ReplyEvent::CallAbandoned { text, .. } => {
                     begun = None;
                     reply.text.push_str(&text);
                 }
-                Event::Diagnostic(diagnostic) => reply.diagnostics.push(diagnostic),
-                Event::Finish(finish) => reply.finish = finish,
+                ReplyEvent::Diagnostic(diagnostic) => reply.diagnostics.push(diagnostic),
+                ReplyEvent::Finish(finish) => reply.finish = finish,
             }
         }
         reply

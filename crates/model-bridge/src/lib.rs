@@ -26,17 +26,19 @@ pub mod retry;
 pub use api::Api;
 pub use call_form::NamespacedName;
 pub use conversation::{
-    Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
+    Conversation, HistoryState, Message, MessagePart, Sampling, ToolCall, ToolChoice, ToolResult,
 };
-pub use diagnostic::{Change, Code, Diagnostic};
-pub use event::{Event, Finish, Reply};
+pub use diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
+pub use event::{Finish, Reply, ReplyEvent};
 pub use language::Language;
 pub use normalize::{
     Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key, normalize,
     normalize_with,
 };
-pub use parse::{CALLS_MAX, Options, Parser, parse, parse_message};
+pub use parse::{CALLS_MAX, ParseOptions, Parser, parse, parse_message};
 pub use profile::{forms, profile};
 pub use project::{ChatMessage, project};
-pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
-pub use registry::{Registry, RegistryError, Tool, ToolDefinition};
+pub use prompt::{
+    AgentStatus, PromptDetail, PromptRequest, ReplyPurpose, agent_status, render as render_prompt,
+};
+pub use registry::{RegisteredTool, Registry, RegistryError, ToolDefinition};

@@ -16,9 +16,9 @@ mod html;
 mod line;
 mod live;
 mod mark;
-mod mend;
 mod native;
 mod prose;
+mod repair;
 mod repeats;
 mod scan;
 mod sloppy;
@@ -30,12 +30,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::{Code, Diagnostic};
-use crate::event::{Event, Finish, Reply};
+use crate::diagnostic::{DiagnosticCode, ReplyDiagnostic};
+use crate::event::{Finish, Reply, ReplyEvent};
 use crate::registry::Registry;
-use calls::Made;
+use calls::ReadyCall;
 use frame::Frame;
-use line::Line;
+use line::LineContext;
 use repeats::Repeats;
 
 /// The most calls of a reply. What is written for more stays text.
@@ -45,7 +45,7 @@ const CALL_BYTES_MAX: usize = 16 << 20;
 
 /// How a reply is read.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct ParseOptions {
     /// What makes the ids of calls unique beyond the reply: ids are `call_SEED_INDEX`. Letters,
     /// digits, `_` and `-`.
     pub id_seed: String,
@@ -64,14 +64,14 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Parser {
     registry: Arc<Registry>,
-    options: Options,
+    options: ParseOptions,
     /// Bytes of a character whose rest has not come.
     partial: Vec<u8>,
     /// What came and is not decided, from `at` on.
     text: String,
     at: usize,
-    state: State,
-    line: Line,
+    state: ParserState,
+    line: LineContext,
     /// Whether something that is not blank came.
     has_begun: bool,
     in_chat: bool,
@@ -88,17 +88,17 @@ pub struct Parser {
     is_cut: bool,
     /// Whether a thought that never ended was read again as a reply.
     is_read_again: bool,
-    events: Vec<Event>,
+    events: Vec<ReplyEvent>,
 }
 
 /// Where the reader is.
 #[derive(Debug)]
-enum State {
+enum ParserState {
     Prose,
     /// In a block of code: the lengths of the fences around, outermost first, and their sign.
     Code(Vec<usize>, u8),
     /// In JSON that is no call and began the reply: nothing in it is a frame.
-    Data(data::Data),
+    Data(data::DataBlock),
     /// In what the model thinks aloud.
     Reasoning(thought::Thought),
     /// In code that HTML shows.
@@ -111,7 +111,7 @@ enum State {
 
 /// Whether a state can do more with what there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum ParseStep {
     Again,
     NeedsMore,
 }
@@ -122,7 +122,7 @@ pub(crate) use template::marks as template_marks;
 
 /// Reads a whole reply.
 pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
-    let mut parser = Parser::new(Arc::clone(registry), Options::default());
+    let mut parser = Parser::new(Arc::clone(registry), ParseOptions::default());
     let mut events = parser.feed(text.as_bytes());
     events.extend(parser.finish(finish));
     Reply::collect(events)
@@ -131,7 +131,8 @@ pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
 /// Repairs the text of one JSON object, where that is possible without ending a string or a
 /// bracket.
 pub(crate) fn repaired_object(text: &str) -> Option<Map<String, Value>> {
-    match <[Value; 1]>::try_from(mend::values(text, false, mend::Keys::default())?.values) {
+    match <[Value; 1]>::try_from(repair::values(text, false, repair::KnownKeys::default())?.values)
+    {
         Ok([Value::Object(map)]) => Some(map),
         _ => None,
     }
@@ -141,11 +142,11 @@ pub(crate) fn repaired_object(text: &str) -> Option<Map<String, Value>> {
 
 impl Parser {
     /// Begins a reply.
-    pub fn new(registry: Arc<Registry>, options: Options) -> Self {
+    pub fn new(registry: Arc<Registry>, options: ParseOptions) -> Self {
         let state = if options.begins_in_thought {
-            State::Reasoning(thought::Thought::new(prose::THOUGHT_END))
+            ParserState::Reasoning(thought::Thought::new(prose::THOUGHT_END))
         } else {
-            State::Prose
+            ParserState::Prose
         };
         Self {
             registry,
@@ -154,7 +155,7 @@ impl Parser {
             text: String::new(),
             at: 0,
             state,
-            line: Line::default(),
+            line: LineContext::default(),
             has_begun: false,
             in_chat: false,
             in_group: false,
@@ -169,24 +170,27 @@ impl Parser {
     }
 
     /// Takes the next bytes, cut anywhere. Bytes that are no UTF-8 become U+FFFD.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Event> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<ReplyEvent> {
         self.decode(bytes);
         self.run(false);
         std::mem::take(&mut self.events)
     }
 
     /// Ends the reply. What is held back becomes text, or a call where it is whole.
-    pub fn finish(mut self, finish: Finish) -> Vec<Event> {
+    pub fn finish(mut self, finish: Finish) -> Vec<ReplyEvent> {
         if !self.partial.is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
         self.is_cut = finish != Finish::Stop;
         self.run(true);
         self.end_alike();
-        if self.in_group && !matches!(self.state, State::Dropped) {
-            self.tell(Code::UnclosedFrame, "the end mark of the group of calls is missing");
+        if self.in_group && !matches!(self.state, ParserState::Dropped) {
+            self.tell(
+                DiagnosticCode::UnclosedFrame,
+                "the end mark of the group of calls is missing",
+            );
         }
-        self.events.push(Event::Finish(finish));
+        self.events.push(ReplyEvent::Finish(finish));
         self.events
     }
 
@@ -218,20 +222,20 @@ impl Parser {
     fn run(&mut self, is_last: bool) {
         loop {
             // Taken out, so that the state may change the reader.
-            let step = match std::mem::replace(&mut self.state, State::Prose) {
-                State::Prose => self.prose(is_last),
-                State::Code(fences, sign) => self.code(fences, sign, is_last),
-                State::Data(data) => self.data(data),
-                State::Reasoning(thought) => self.thought(thought, is_last),
-                State::Html(html) => self.html(html, is_last),
-                State::Frame(frame) => self.frame(frame, is_last),
-                State::Dropped => {
+            let step = match std::mem::replace(&mut self.state, ParserState::Prose) {
+                ParserState::Prose => self.prose(is_last),
+                ParserState::Code(fences, sign) => self.code(fences, sign, is_last),
+                ParserState::Data(data) => self.data(data),
+                ParserState::Reasoning(thought) => self.thought(thought, is_last),
+                ParserState::Html(html) => self.html(html, is_last),
+                ParserState::Frame(frame) => self.frame(frame, is_last),
+                ParserState::Dropped => {
                     self.at = self.text.len();
-                    self.state = State::Dropped;
-                    Step::NeedsMore
+                    self.state = ParserState::Dropped;
+                    ParseStep::NeedsMore
                 }
             };
-            if step == Step::NeedsMore {
+            if step == ParseStep::NeedsMore {
                 break;
             }
         }
@@ -258,25 +262,25 @@ impl Parser {
     }
 
     /// Reports something.
-    fn tell(&mut self, code: Code, message: impl Into<String>) {
-        self.events.push(Event::Diagnostic(Diagnostic::new(code, message)));
+    fn tell(&mut self, code: DiagnosticCode, message: impl Into<String>) {
+        self.events.push(ReplyEvent::Diagnostic(ReplyDiagnostic::new(code, message)));
     }
 
     /// Passes on a call, unless it was made already. `live` is its index and what was passed on of
     /// its arguments, where that began.
-    fn make(&mut self, made: Made, live: Option<(usize, usize)>) {
+    fn make(&mut self, made: ReadyCall, live: Option<(usize, usize)>) {
         if live.is_none() && self.made.has(&made) {
             let message = format!("{} was called twice with the same arguments", made.name);
-            return self.tell(Code::DuplicateCall, message);
+            return self.tell(DiagnosticCode::DuplicateCall, message);
         }
         let json = serde_json::to_string(&made.arguments).unwrap_or_default();
         let (index, shown) =
             live.unwrap_or_else(|| (self.begin(&made.name, made.id.as_deref()), 0));
         if shown < json.len() {
             let fragment = json[shown..].to_owned();
-            self.events.push(Event::ArgumentFragment { index, fragment });
+            self.events.push(ReplyEvent::ArgumentFragment { index, fragment });
         }
-        self.events.push(Event::CallEnd { index, arguments: made.arguments.clone() });
+        self.events.push(ReplyEvent::CallEnd { index, arguments: made.arguments.clone() });
         self.made.add(made);
     }
 
@@ -289,23 +293,23 @@ impl Parser {
             _ if self.options.id_seed.is_empty() => format!("call_{index}"),
             _ => format!("call_{}_{index}", self.options.id_seed),
         };
-        self.events.push(Event::CallStart { index, id, name: name.to_owned() });
+        self.events.push(ReplyEvent::CallStart { index, id, name: name.to_owned() });
         index
     }
 }
 
-fn push_text(events: &mut Vec<Event>, text: &str) {
+fn push_text(events: &mut Vec<ReplyEvent>, text: &str) {
     if text.is_empty() {
         return;
     }
-    if let Some(Event::Text(last)) = events.last_mut() {
+    if let Some(ReplyEvent::Text(last)) = events.last_mut() {
         last.push_str(text);
     } else {
         if events.is_empty() {
             // A piece is one event, as a rule.
             events.reserve_exact(1);
         }
-        events.push(Event::Text(text.to_owned()));
+        events.push(ReplyEvent::Text(text.to_owned()));
     }
 }
 

@@ -95,7 +95,7 @@ impl ModelProfile {
 mod tests {
     use super::*;
     use crate::continuation::continuation;
-    use crate::conversation::{Part, ToolResult};
+    use crate::conversation::{MessagePart, ToolResult};
     use crate::language::Language;
 
     /// The lowest and the highest temperature that is recommended where tools are called: section 7 of
@@ -161,13 +161,13 @@ mod tests {
         let result = ToolResult {
             call_id: "c".to_owned(),
             name: Some("todo".to_owned()),
-            content: vec![Part::Text("x".to_owned())],
+            content: vec![MessagePart::Text("x".to_owned())],
             is_error: false,
         };
         let stops = &profile("any").stop;
         for (language, stop) in [Language::En, Language::Zh].into_iter().zip(stops) {
             let parts = continuation(&[], &[&result], language, false);
-            let [Part::Text(text)] = parts.as_slice() else { panic!("one text") };
+            let [MessagePart::Text(text)] = parts.as_slice() else { panic!("one text") };
             assert!(format!("\n{text}").starts_with(stop.as_str()), "{text}");
         }
     }

@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use crate::block::action_block;
 use crate::continuation::continuation;
-use crate::conversation::{Conversation, Message, Part, ToolCall, ToolResult};
-use crate::diagnostic::Code;
+use crate::conversation::{Conversation, Message, MessagePart, ToolCall, ToolResult};
+use crate::diagnostic::DiagnosticCode;
 use crate::event::{Finish, Reply};
 use crate::language::Language;
-use crate::parse::{Options, Parser};
+use crate::parse::{ParseOptions, Parser};
 use crate::registry::{Registry, ToolDefinition};
 
 /// How many words in quotes of a text are taken for names of tools.
@@ -29,7 +29,7 @@ pub struct ChatMessage {
     /// Who speaks.
     pub role: ChatRole,
     /// What is said and shown.
-    pub content: Vec<Part>,
+    pub content: Vec<MessagePart>,
 }
 
 /// Who speaks in a chat.
@@ -112,7 +112,7 @@ fn assistant_text(text: &str, calls: &[ToolCall]) -> String {
 
 /// Reads what [`assistant_text`] wrote: its calls keep their ids.
 fn read_projected(registry: &Arc<Registry>, text: &str) -> Reply {
-    let options = Options { keeps_ids: true, ..Options::default() };
+    let options = ParseOptions { keeps_ids: true, ..ParseOptions::default() };
     let mut parser = Parser::new(Arc::clone(registry), options);
     let mut events = parser.feed(text.as_bytes());
     events.extend(parser.finish(Finish::Stop));
@@ -133,7 +133,7 @@ fn reads_back(text: &str, calls: &[ToolCall], is_in_order: bool) -> bool {
     let Ok(registry) = Registry::new(tools) else { return false };
     let Reply { calls: read, diagnostics, .. } = read_projected(&Arc::new(registry), text);
     // A mark of a call that is none here may be one for other tools.
-    if is_in_order && diagnostics.iter().any(|one| one.code != Code::DuplicateCall) {
+    if is_in_order && diagnostics.iter().any(|one| one.code != DiagnosticCode::DuplicateCall) {
         return false;
     }
     let same = |(one, other): (&ToolCall, &ToolCall)| {
@@ -199,7 +199,7 @@ fn tell<'m>(
     let mut parts = continuation(calls, results, language, rest.is_empty());
     let rest = match rest.split_first() {
         Some((Message::User(said), rest)) => {
-            parts.push(Part::Text("\n\n".to_owned()));
+            parts.push(MessagePart::Text("\n\n".to_owned()));
             parts.extend(said.iter().cloned());
             rest
         }
@@ -209,14 +209,14 @@ fn tell<'m>(
     rest
 }
 
-fn push(projected: &mut Vec<ChatMessage>, role: ChatRole, content: Vec<Part>) {
+fn push(projected: &mut Vec<ChatMessage>, role: ChatRole, content: Vec<MessagePart>) {
     if !content.is_empty() {
         projected.push(ChatMessage { role, content });
     }
 }
 
-fn text_part(text: &str) -> Vec<Part> {
-    if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] }
+fn text_part(text: &str) -> Vec<MessagePart> {
+    if text.is_empty() { Vec::new() } else { vec![MessagePart::Text(text.to_owned())] }
 }
 
 #[cfg(test)]

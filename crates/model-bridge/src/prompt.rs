@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::fill;
 use crate::conversation::ToolChoice;
 use crate::language::{InLanguages, Language};
-use crate::registry::{Registry, Tool};
+use crate::registry::{RegisteredTool, Registry};
 pub(crate) use example::sample;
 pub use status::{AgentStatus, agent_status};
 
@@ -33,17 +33,17 @@ pub struct PromptRequest<'a> {
     /// The language of what is said; descriptions stay as they are.
     pub language: Language,
     /// How much is said of each tool.
-    pub form: Form,
+    pub form: PromptDetail,
     /// The user's own text, added at the end.
     pub own: &'a str,
     /// What the reply is for.
-    pub step: Step,
+    pub step: ReplyPurpose,
 }
 
 /// How much a prompt says of each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum PromptDetail {
     /// A signature and a few words.
     #[default]
     Short,
@@ -53,7 +53,7 @@ pub enum Form {
 
 /// What a reply is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Step {
+pub enum ReplyPurpose {
     /// To act, or to answer.
     #[default]
     Act,
@@ -64,7 +64,7 @@ pub enum Step {
 /// The texts of a language.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Texts {
+struct PromptTexts {
     intro: String,
     form: String,
     marks: String,
@@ -86,12 +86,12 @@ struct Texts {
     required: String,
     optional: String,
     default: String,
-    note: Notes,
+    note: PromptNotes,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Notes {
+struct PromptNotes {
     read: String,
     patch_write: String,
     patch: String,
@@ -103,7 +103,7 @@ struct Notes {
     enough: String,
 }
 
-static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+static TEXTS: LazyLock<InLanguages<PromptTexts>> = LazyLock::new(|| {
     InLanguages::read(include_str!("prompt/en.toml"), include_str!("prompt/zh.toml"))
 });
 
@@ -123,11 +123,11 @@ pub fn render(request: &PromptRequest<'_>) -> String {
     let mut parts = Vec::new();
     if request.registry.tools().len() > 0 {
         match (request.step, request.choice) {
-            (Step::Summary, _) => parts.push(texts.status.clone()),
-            (Step::Act, ToolChoice::None) => parts.push(texts.no_tools.clone()),
-            (Step::Act, _) => contract(request, texts, &mut parts),
+            (ReplyPurpose::Summary, _) => parts.push(texts.status.clone()),
+            (ReplyPurpose::Act, ToolChoice::None) => parts.push(texts.no_tools.clone()),
+            (ReplyPurpose::Act, _) => contract(request, texts, &mut parts),
         }
-    } else if request.step == Step::Summary {
+    } else if request.step == ReplyPurpose::Summary {
         parts.push(texts.status.clone());
     }
     let own = request.own.trim();
@@ -138,7 +138,7 @@ pub fn render(request: &PromptRequest<'_>) -> String {
     parts.join("\n\n")
 }
 
-fn contract(request: &PromptRequest<'_>, texts: &Texts, parts: &mut Vec<String>) {
+fn contract(request: &PromptRequest<'_>, texts: &PromptTexts, parts: &mut Vec<String>) {
     let registry = request.registry;
     let named = match request.choice {
         ToolChoice::Tool(name) => registry.tool(name),
@@ -148,8 +148,10 @@ fn contract(request: &PromptRequest<'_>, texts: &Texts, parts: &mut Vec<String>)
     parts.push(format!("{}\n{}", texts.intro.trim(), rules(request, texts)));
     parts.push(shown(texts, first, second));
     let lines = registry.tools().map(|tool| match request.form {
-        Form::Short => signature::line(tool, registry.tools().len()),
-        Form::Long => signature::page(tool, [&texts.required, &texts.optional, &texts.default]),
+        PromptDetail::Short => signature::line(tool, registry.tools().len()),
+        PromptDetail::Long => {
+            signature::page(tool, [&texts.required, &texts.optional, &texts.default])
+        }
     });
     let lines = lines.collect::<Vec<_>>().join("\n");
     parts.push(format!("{} {}\n{lines}", texts.list, texts.marks));
@@ -162,7 +164,7 @@ fn contract(request: &PromptRequest<'_>, texts: &Texts, parts: &mut Vec<String>)
     }
 }
 
-fn rules(request: &PromptRequest<'_>, texts: &Texts) -> String {
+fn rules(request: &PromptRequest<'_>, texts: &PromptTexts) -> String {
     let how_many = if request.parallel { &texts.parallel } else { &texts.single };
     let choice = match request.choice {
         ToolChoice::Any => texts.choice_any.clone(),
@@ -173,7 +175,7 @@ fn rules(request: &PromptRequest<'_>, texts: &Texts) -> String {
 }
 
 /// Notes on behaviour, for the tools that are there.
-fn notes(registry: &Registry, texts: &Notes) -> Vec<String> {
+fn notes(registry: &Registry, texts: &PromptNotes) -> Vec<String> {
     let note = |names: &[&str], key: &str, text: &str| {
         present(registry, names).map(|name| fill(text, &[(key, name)]))
     };
@@ -199,11 +201,11 @@ fn notes(registry: &Registry, texts: &Notes) -> Vec<String> {
 
 /// The first of some tools that is there.
 fn present<'r>(registry: &'r Registry, names: &[&str]) -> Option<&'r str> {
-    names.iter().find_map(|name| registry.tool(name)).map(Tool::name)
+    names.iter().find_map(|name| registry.tool(name)).map(RegisteredTool::name)
 }
 
 /// A call, its result, and how it continues.
-fn shown(texts: &Texts, first: &Tool, second: &Tool) -> String {
+fn shown(texts: &PromptTexts, first: &RegisteredTool, second: &RegisteredTool) -> String {
     let mut lines = vec![texts.form.clone(), example::block(first)];
     if first.name() != second.name() {
         let result = fill(&texts.result, &[("tool", first.name())]);

@@ -21,7 +21,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{Conversation, Message, Part, ToolChoice};
+use crate::conversation::{Conversation, Message, MessagePart, ToolChoice};
 use crate::language::Language;
 
 /// What a reply without calls is judged by.
@@ -55,7 +55,7 @@ pub enum LastRole {
 /// What a reply without calls is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum ReplyClass {
     /// The model says that it cannot do what its tools do.
     CapabilityRefusal,
     /// It talks of what could be instead of looking, with its limits as the excuse.
@@ -76,9 +76,9 @@ pub enum Class {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct RefusalVerdict {
     /// What the reply is.
-    pub class: Class,
+    pub class: ReplyClass,
     /// Whether to ask again.
     pub retry: bool,
     /// The words that decided, in lower case with `§` for code and paths; none where nothing did.
@@ -87,15 +87,15 @@ pub struct Verdict {
 }
 
 /// Judges a reply that has no calls.
-pub fn classify(context: &RefusalContext<'_>, text: &str) -> Verdict {
+pub fn classify(context: &RefusalContext<'_>, text: &str) -> RefusalVerdict {
     let (mut class, phrase) = judge::judge(context, text);
     let is_required = matches!(context.choice, ToolChoice::Any | ToolChoice::Tool(_));
     let may_call = context.tools_available && *context.choice != ToolChoice::None;
     // Words that nothing was found against but that no call came are right for nobody here.
-    if may_call && is_required && phrase.is_none() && class != Class::SafetyRefusal {
-        class = Class::NoCall;
+    if may_call && is_required && phrase.is_none() && class != ReplyClass::SafetyRefusal {
+        class = ReplyClass::NoCall;
     }
-    Verdict { class, retry: may_call && class.is_worth_asking_again(), phrase }
+    RefusalVerdict { class, retry: may_call && class.is_worth_asking_again(), phrase }
 }
 
 /// The language in which to speak to a model about its reply: that of the request, or of the reply
@@ -138,10 +138,10 @@ impl<'a> RefusalContext<'a> {
     }
 }
 
-fn text_of(parts: &[Part]) -> Cow<'_, str> {
+fn text_of(parts: &[MessagePart]) -> Cow<'_, str> {
     let mut texts = parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Opaque(_) => None,
+        MessagePart::Text(text) => Some(text.as_str()),
+        MessagePart::Opaque(_) => None,
     });
     match (texts.next(), texts.next()) {
         (Some(only), None) => Cow::Borrowed(only),
@@ -152,9 +152,9 @@ fn text_of(parts: &[Part]) -> Cow<'_, str> {
     }
 }
 
-// === impl Class ===
+// === impl ReplyClass ===
 
-impl Class {
+impl ReplyClass {
     /// Returns the stable code, for example `soft_limitation`.
     pub const fn as_str(self) -> &'static str {
         match self {

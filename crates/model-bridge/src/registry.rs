@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
-use moss_schema::{Compiled, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, Violation, cut};
+use moss_schema::{CompiledSchema, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, Violation, cut};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::diagnostic::{Change, Code, Diagnostic};
+use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 
@@ -42,16 +42,16 @@ pub struct ToolDefinition {
 /// The tools that a reply may call.
 #[derive(Debug, Default)]
 pub struct Registry {
-    tools: Vec<Arc<Tool>>,
-    names: names::Names,
-    warnings: Vec<Diagnostic>,
+    tools: Vec<Arc<RegisteredTool>>,
+    names: names::NameIndex,
+    warnings: Vec<ReplyDiagnostic>,
 }
 
 /// A tool of a registry, its schema compiled.
 #[derive(Debug)]
-pub struct Tool {
+pub struct RegisteredTool {
     definition: ToolDefinition,
-    compiled: Arc<Compiled>,
+    compiled: Arc<CompiledSchema>,
 }
 
 /// A registry that cannot be made.
@@ -79,7 +79,7 @@ pub struct Fitted {
     /// Keys that the tool does not have and that were left out.
     pub dropped: Vec<String>,
     /// What was read as something else than what was written.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RepairKind>,
     /// Parameters whose values became ones of another type, as the schema asks for.
     pub coerced: Vec<String>,
     /// Where they do not fit nevertheless.
@@ -109,7 +109,7 @@ impl Registry {
     /// # Errors
     ///
     /// Where a tool has no name or that of another one.
-    pub fn of(tools: impl IntoIterator<Item = Arc<Tool>>) -> Result<Self, RegistryError> {
+    pub fn of(tools: impl IntoIterator<Item = Arc<RegisteredTool>>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for tool in tools {
             registry.check_name(tool.name())?;
@@ -120,7 +120,7 @@ impl Registry {
 
     fn add(&mut self, definition: ToolDefinition) -> Result<(), RegistryError> {
         self.check_name(&definition.name)?;
-        self.push(Arc::new(Tool::new(definition)?));
+        self.push(Arc::new(RegisteredTool::new(definition)?));
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl Registry {
         }
     }
 
-    fn push(&mut self, tool: Arc<Tool>) {
+    fn push(&mut self, tool: Arc<RegisteredTool>) {
         self.names.insert(tool.name(), self.tools.len());
         self.tools.push(tool);
     }
@@ -163,7 +163,9 @@ impl Registry {
                 Err(error @ RegistryError::Twice(_)) => return Err(error),
                 Err(error) => {
                     let message = format!("{shown} is left out: {error}");
-                    registry.warnings.push(Diagnostic::new(Code::ToolLeftOut, message));
+                    registry
+                        .warnings
+                        .push(ReplyDiagnostic::new(DiagnosticCode::ToolLeftOut, message));
                     first = first.or(Some(error));
                 }
             }
@@ -190,41 +192,41 @@ impl Registry {
         }
         let message = format!("`{}`: {}", definition.name, changes.join("; "));
         self.add(definition)?;
-        self.warnings.push(Diagnostic::new(Code::SchemaRepaired, message));
+        self.warnings.push(ReplyDiagnostic::new(DiagnosticCode::SchemaRepaired, message));
         Ok(())
     }
 
     /// What was read as something else than what was written, and the tools that were left out.
-    pub fn warnings(&self) -> &[Diagnostic] {
+    pub fn warnings(&self) -> &[ReplyDiagnostic] {
         &self.warnings
     }
 
     /// The tools, in the order in which they were given.
-    pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> + Clone {
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = &RegisteredTool> + Clone {
         self.tools.iter().map(Arc::as_ref)
     }
 
     /// Finds a tool by its name.
-    pub fn tool(&self, name: &str) -> Option<&Tool> {
+    pub fn tool(&self, name: &str) -> Option<&RegisteredTool> {
         self.names.exact(name).map(|place| &*self.tools[place])
     }
 
     /// Finds the tool that a model means: by its name, by one that differs in case, `-`, `_` and
     /// spaces, and by one that has a prefix which models add. Other words for a tool are none: what
     /// a `bash` is, nobody guesses.
-    pub fn resolve(&self, name: &str) -> Option<&Tool> {
+    pub fn resolve(&self, name: &str) -> Option<&RegisteredTool> {
         self.names.resolve(name).map(|place| &*self.tools[place])
     }
 
     /// The name that is most like a wrong one, where one is.
     pub fn closest(&self, name: &str) -> Option<&str> {
-        names::closest(name, self.tools().map(Tool::name))
+        names::closest(name, self.tools().map(RegisteredTool::name))
     }
 }
 
-// === impl Tool ===
+// === impl RegisteredTool ===
 
-impl Tool {
+impl RegisteredTool {
     /// Compiles the schema of a tool.
     ///
     /// # Errors
@@ -234,12 +236,12 @@ impl Tool {
         if definition.parameters.is_null() {
             definition.parameters = Value::Object(Map::new());
         }
-        let compiled = Compiled::new(&definition.name, &definition.parameters)?;
+        let compiled = CompiledSchema::new(&definition.name, &definition.parameters)?;
         Ok(Self::of(definition, Arc::new(compiled)))
     }
 
     /// Makes a tool whose schema is compiled already: `compiled` is that of the definition's parameters.
-    pub fn of(definition: ToolDefinition, compiled: Arc<Compiled>) -> Self {
+    pub fn of(definition: ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
         Self { definition, compiled }
     }
 
@@ -265,7 +267,7 @@ impl Tool {
             return Fitted { arguments, ..Fitted::default() };
         }
         let (arguments, notes) = fit::fit(&self.definition, arguments);
-        let fit::Notes { dropped, changes, coerced, .. } = notes;
+        let fit::FitNotes { dropped, changes, coerced, .. } = notes;
         let whole = Value::Object(arguments);
         // What fits is known sooner than what is wrong with what does not.
         let violations = if self.fits(&whole) { Vec::new() } else { self.violations(&whole) };
@@ -284,7 +286,7 @@ impl Tool {
         self.compiled.violations(Parameters { schema, aliases }, arguments, VIOLATIONS_MAX)
     }
 
-    /// Makes one argument fit, as [`Tool::fit`]. Returns none where it is left out.
+    /// Makes one argument fit, as [`RegisteredTool::fit`]. Returns none where it is left out.
     pub(crate) fn fit_one(&self, key: &str, value: Value) -> Option<(String, Value)> {
         let one = Map::from_iter([(key.to_owned(), value)]);
         fit::fit(&self.definition, one).0.into_iter().next()

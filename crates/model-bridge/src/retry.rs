@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::{action_block, fill};
 use crate::conversation::ToolChoice;
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 use crate::event::{Finish, Reply};
 use crate::language::{InLanguages, Language};
 use crate::prompt::sample;
-use crate::refusal::{Class, Verdict};
-use crate::registry::{Registry, Tool};
+use crate::refusal::{RefusalVerdict, ReplyClass};
+use crate::registry::{RegisteredTool, Registry};
 
 /// How often a model is asked again for one reply.
 pub const RETRIES_MAX: u8 = 2;
@@ -40,11 +40,11 @@ pub struct RetryState<'a> {
 
 /// How a reply turned out.
 #[derive(Debug, Clone, Copy)]
-pub struct Outcome<'a> {
+pub struct ReplyOutcome<'a> {
     /// The reply, as it was read.
     pub reply: &'a Reply,
     /// What it is, where it has no calls.
-    pub verdict: Option<&'a Verdict>,
+    pub verdict: Option<&'a RefusalVerdict>,
 }
 
 /// One more request.
@@ -94,7 +94,7 @@ pub enum RetryReason {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Texts {
+struct RetryTexts {
     mild: String,
     strict: String,
     form: String,
@@ -119,17 +119,17 @@ struct Reasons {
     truncated: String,
 }
 
-static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+static TEXTS: LazyLock<InLanguages<RetryTexts>> = LazyLock::new(|| {
     InLanguages::read(include_str!("retry/en.toml"), include_str!("retry/zh.toml"))
 });
 
 /// What is wrong with frames for calls, the gravest first.
-const BROKEN: &[(Code, RetryReason)] = &[
-    (Code::TruncatedCall, RetryReason::Truncated),
-    (Code::UnknownTool, RetryReason::UnknownTool),
-    (Code::SchemaInvalid, RetryReason::SchemaInvalid),
-    (Code::MalformedJson, RetryReason::MalformedJson),
-    (Code::EmptyAction, RetryReason::EmptyAction),
+const BROKEN: &[(DiagnosticCode, RetryReason)] = &[
+    (DiagnosticCode::TruncatedCall, RetryReason::Truncated),
+    (DiagnosticCode::UnknownTool, RetryReason::UnknownTool),
+    (DiagnosticCode::SchemaInvalid, RetryReason::SchemaInvalid),
+    (DiagnosticCode::MalformedJson, RetryReason::MalformedJson),
+    (DiagnosticCode::EmptyAction, RetryReason::EmptyAction),
 ];
 
 /// Decides whether the model is asked again.
@@ -137,7 +137,7 @@ const BROKEN: &[(Code, RetryReason)] = &[
 /// Not where something was sent, where it was asked [`RETRIES_MAX`] times, where there is nothing to
 /// call or nothing may be called, and never after a refusal to do harm. Calls that can be made are
 /// made: beside them a broken one is no reason, since its result informs the model.
-pub fn next(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<Retry> {
+pub fn next(state: &RetryState<'_>, outcome: &ReplyOutcome<'_>) -> Option<Retry> {
     let may_call = *state.choice != ToolChoice::None && state.registry.tools().len() > 0;
     if state.has_sent || state.retries >= RETRIES_MAX || !may_call {
         return None;
@@ -148,14 +148,17 @@ pub fn next(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<Retry> {
     Some(Retry { reason, attempt, problems, message })
 }
 
-fn reason(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<(RetryReason, Vec<String>)> {
+fn reason(
+    state: &RetryState<'_>,
+    outcome: &ReplyOutcome<'_>,
+) -> Option<(RetryReason, Vec<String>)> {
     let reply = outcome.reply;
     if !reply.calls.is_empty() {
         let ToolChoice::Tool(named) = state.choice else { return None };
         let is_called = reply.calls.iter().any(|call| call.name == *named);
         return (!is_called).then(|| (RetryReason::WrongTool, Vec::new()));
     }
-    if let Some(Verdict { class: Class::SafetyRefusal, .. }) = outcome.verdict {
+    if let Some(RefusalVerdict { class: ReplyClass::SafetyRefusal, .. }) = outcome.verdict {
         return None;
     }
     if reply.finish == Finish::ContentFilter {
@@ -168,12 +171,12 @@ fn reason(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<(RetryReason,
     }
     let verdict = outcome.verdict.filter(|verdict| verdict.retry);
     let by_words = verdict.and_then(|verdict| match verdict.class {
-        Class::CapabilityRefusal => Some(RetryReason::CapabilityRefusal),
-        Class::SoftLimitation => Some(RetryReason::SoftLimitation),
-        Class::DelegatesToUser => Some(RetryReason::DelegatesToUser),
-        Class::AnnouncedNotCalled => Some(RetryReason::Announced),
-        Class::NoCall => Some(RetryReason::NoCall),
-        Class::SafetyRefusal | Class::Answer | Class::FinalAfterTool => None,
+        ReplyClass::CapabilityRefusal => Some(RetryReason::CapabilityRefusal),
+        ReplyClass::SoftLimitation => Some(RetryReason::SoftLimitation),
+        ReplyClass::DelegatesToUser => Some(RetryReason::DelegatesToUser),
+        ReplyClass::AnnouncedNotCalled => Some(RetryReason::Announced),
+        ReplyClass::NoCall => Some(RetryReason::NoCall),
+        ReplyClass::SafetyRefusal | ReplyClass::Answer | ReplyClass::FinalAfterTool => None,
     });
     let reason = match (by_words, state.choice) {
         (Some(RetryReason::NoCall) | None, ToolChoice::Tool(_)) => RetryReason::NamedCall,
@@ -217,7 +220,7 @@ fn message(
 }
 
 /// The tool to show: the named one, or the first.
-fn shown<'r>(registry: &'r Registry, named: &str) -> Option<&'r Tool> {
+fn shown<'r>(registry: &'r Registry, named: &str) -> Option<&'r RegisteredTool> {
     registry.tool(named).or_else(|| registry.tools().next())
 }
 

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use moss_model_bridge::{Finish, Registry, Reply, ToolCall, parse};
 use serde_json::Value;
 
-use crate::call::Call;
+use crate::call::SampleCall;
 use crate::finding::{FindingCode, Findings};
 
 /// What every form of a call in text has one of.
@@ -25,7 +25,7 @@ pub(crate) fn may_be_in(text: &str) -> bool {
 pub(crate) fn read(
     registry: &Arc<Registry>,
     text: &str,
-    made: &[Call<'_>],
+    made: &[SampleCall<'_>],
     place: usize,
     findings: &mut Findings,
 ) -> Reply {
@@ -41,7 +41,7 @@ pub(crate) fn read(
             "write the call so that it can be read without repair, or make it in `tool_calls`";
         findings.add(FindingCode::ActionText, &*pointer, message, fix);
     }
-    let is_same = |(call, written): (&Call<'_>, &ToolCall)| {
+    let is_same = |(call, written): (&SampleCall<'_>, &ToolCall)| {
         let arguments = call.arguments.as_deref().ok().and_then(Value::as_object);
         call.name == written.name && arguments == Some(&written.arguments)
     };

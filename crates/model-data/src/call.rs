@@ -9,7 +9,7 @@ use crate::finding::{FindingCode, Findings};
 
 /// A call.
 #[derive(Debug)]
-pub(crate) struct Call<'v> {
+pub(crate) struct SampleCall<'v> {
     /// Its turn, in `Sample::turns`.
     pub(crate) turn: usize,
     /// Its position in `tool_calls` of the turn; none where it is written in the text.
@@ -36,7 +36,7 @@ pub(crate) fn read<'v>(
     entry: &'v Value,
     pointer: &str,
     findings: &mut Findings,
-) -> Option<Call<'v>> {
+) -> Option<SampleCall<'v>> {
     let code = FindingCode::CallShape;
     let form = "write {\"id\", \"name\", \"arguments\"}";
     let Some(fields) = entry.as_object() else {
@@ -75,7 +75,7 @@ pub(crate) fn read<'v>(
             fix: "write `\"arguments\": {}` where there are none",
         }),
     };
-    Some(Call {
+    Some(SampleCall {
         turn: 0,
         entry: None,
         id,
@@ -94,9 +94,9 @@ impl NoObject {
     }
 }
 
-// === impl Call ===
+// === impl SampleCall ===
 
-impl Call<'_> {
+impl SampleCall<'_> {
     /// A call that the text of a turn makes. Its id was never written.
     pub(crate) fn of_text(call: ToolCall, turn: usize) -> Self {
         Self {

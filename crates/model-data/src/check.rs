@@ -1,15 +1,15 @@
 //! The rules of one sample: calls that fit, words about permission, honest answers, status lines,
 //! labels that are true.
 
-use moss_model_bridge::{Registry, Tool};
+use moss_model_bridge::{RegisteredTool, Registry};
 use serde_json::{Map, Value};
 
-use crate::call::{Call, NoObject};
+use crate::call::{NoObject, SampleCall};
 use crate::finding::{FindingCode, Findings, shown};
 use crate::phrases;
-use crate::report::Class;
+use crate::report::SampleClass;
 use crate::risk::{Risk, Risks};
-use crate::sample::{Role, Sample, Turn, at};
+use crate::sample::{Sample, SampleTurn, TurnRole, at};
 
 /// What the status line of a planning agent starts with. Source: 000, 4.5.
 pub(crate) const STATUS: &str = "AGENT_STATUS:";
@@ -18,7 +18,7 @@ const STATUS_WORDS: &[&str] = &["DONE", "CONTINUE", "STOP"];
 
 /// What the calls of a sample count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct CallCounts {
     pub(crate) calls: u64,
     pub(crate) negative: u64,
     pub(crate) named: u64,
@@ -29,8 +29,12 @@ pub(crate) struct Counts {
 }
 
 /// Holds the calls to the registry.
-pub(crate) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) -> Counts {
-    let mut counts = Counts::default();
+pub(crate) fn calls(
+    registry: &Registry,
+    sample: &Sample<'_>,
+    findings: &mut Findings,
+) -> CallCounts {
+    let mut counts = CallCounts::default();
     for call in &sample.calls {
         counts.calls += 1;
         if call.fits(registry) {
@@ -57,11 +61,13 @@ pub(crate) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Fin
 fn tell_unknown(
     registry: &Registry,
     sample: &Sample<'_>,
-    call: &Call<'_>,
+    call: &SampleCall<'_>,
     findings: &mut Findings,
 ) {
-    let like =
-        registry.resolve(&call.name).map(Tool::name).or_else(|| registry.closest(&call.name));
+    let like = registry
+        .resolve(&call.name)
+        .map(RegisteredTool::name)
+        .or_else(|| registry.closest(&call.name));
     let fix = match like {
         Some(like) => format!("write `{like}`, exactly so, where that tool is meant"),
         None => "name a tool of the registry, exactly as it is written there".to_owned(),
@@ -70,15 +76,20 @@ fn tell_unknown(
     findings.add(FindingCode::ToolUnknown, sample.pointer_to(call, "/name"), message, fix);
 }
 
-fn tell_no_object(wrong: &NoObject, sample: &Sample<'_>, call: &Call<'_>, findings: &mut Findings) {
+fn tell_no_object(
+    wrong: &NoObject,
+    sample: &Sample<'_>,
+    call: &SampleCall<'_>,
+    findings: &mut Findings,
+) {
     let pointer = sample.pointer_to(call, "/arguments");
     findings.add(FindingCode::ArgumentsNotObject, pointer, &*wrong.message, wrong.fix);
 }
 
 fn tell_misfit(
-    tool: &Tool,
+    tool: &RegisteredTool,
     sample: &Sample<'_>,
-    call: &Call<'_>,
+    call: &SampleCall<'_>,
     arguments: &Value,
     findings: &mut Findings,
 ) {
@@ -96,7 +107,7 @@ fn tell_misfit(
 }
 
 /// Says what the keys of a tool are.
-fn told_keys(tool: &Tool) -> String {
+fn told_keys(tool: &RegisteredTool) -> String {
     let needed = tool.required();
     let keys = tool.definition().parameters.get("properties").and_then(Value::as_object);
     let told = keys.into_iter().flat_map(Map::keys).map(|key| match needed.contains(&&**key) {
@@ -115,7 +126,7 @@ pub(crate) fn permission(
     risks: &Risks,
     line: &Map<String, Value>,
     sample: &Sample<'_>,
-    counts: &mut Counts,
+    counts: &mut CallCounts,
     findings: &mut Findings,
 ) {
     let mut first: Option<Option<usize>> = None;
@@ -148,14 +159,19 @@ fn has_permission_tag(line: &Map<String, Value>) -> bool {
     tags.into_iter().flatten().filter_map(Value::as_str).any(phrases::is_about_permission)
 }
 
-fn is_about_permission(turn: &Turn<'_>) -> bool {
+fn is_about_permission(turn: &SampleTurn<'_>) -> bool {
     match turn.fields.get("content") {
         Some(content @ Value::Object(_)) => phrases::is_about_permission(&content.to_string()),
         _ => phrases::is_about_permission(&turn.text),
     }
 }
 
-fn tell_unpermitted(risk: Risk, sample: &Sample<'_>, call: &Call<'_>, findings: &mut Findings) {
+fn tell_unpermitted(
+    risk: Risk,
+    sample: &Sample<'_>,
+    call: &SampleCall<'_>,
+    findings: &mut Findings,
+) {
     let code =
         if risk.is_high() { FindingCode::PermissionMissing } else { FindingCode::WriteUnconfirmed };
     let name = shown(&call.name);
@@ -168,7 +184,7 @@ fn tell_unpermitted(risk: Risk, sample: &Sample<'_>, call: &Call<'_>, findings: 
 /// Holds what the assistant says to what it does.
 pub(crate) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) {
     for (place, turn) in sample.turns.iter().enumerate() {
-        if turn.role != Role::Assistant {
+        if turn.role != TurnRole::Assistant {
             continue;
         }
         let has_text = !turn.text.trim().is_empty();
@@ -197,7 +213,7 @@ pub(crate) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut F
     }
 }
 
-fn narration(registry: &Registry, turn: &Turn<'_>, findings: &mut Findings) {
+fn narration(registry: &Registry, turn: &SampleTurn<'_>, findings: &mut Findings) {
     if let Some(line) = phrases::narration(&turn.text, |name| registry.tool(name).is_some()) {
         let message = format!("a call is narrated, not made: `{}`", shown(line.trim()));
         let fix = "make the call in `tool_calls`, and let a `tool` message give its result";
@@ -218,7 +234,7 @@ fn ignored_error(sample: &Sample<'_>, place: usize, findings: &mut Findings) {
 
 /// Whether a turn follows results that are all errors.
 pub(crate) fn follows_errors(sample: &Sample<'_>, place: usize) -> bool {
-    let results = sample.turns[..place].iter().rev().take_while(|turn| turn.role == Role::Tool);
+    let results = sample.turns[..place].iter().rev().take_while(|turn| turn.role == TurnRole::Tool);
     let count = results.count();
     let failed = sample.calls.iter().filter(|call| {
         call.is_failed && call.result.is_some_and(|turn| (place - count..place).contains(&turn))
@@ -257,7 +273,7 @@ fn status(sample: &Sample<'_>, place: usize, has_calls: bool, findings: &mut Fin
 }
 
 /// Holds the labels of a sample to what was found.
-pub(crate) fn labels(line: &Map<String, Value>, counts: Counts, findings: &mut Findings) {
+pub(crate) fn labels(line: &Map<String, Value>, counts: CallCounts, findings: &mut Findings) {
     let code = FindingCode::Tags;
     match line.get("tags") {
         Some(Value::Array(tags)) if tags.iter().all(Value::is_string) => {}
@@ -296,11 +312,11 @@ pub(crate) fn labels(line: &Map<String, Value>, counts: Counts, findings: &mut F
 }
 
 /// What a sample teaches.
-pub(crate) fn class(sample: &Sample<'_>) -> Class {
+pub(crate) fn class(sample: &Sample<'_>) -> SampleClass {
     match sample.calls.as_slice() {
-        [] => Class::PlainChat,
-        calls if calls.iter().any(|call| call.is_failed) => Class::Correction,
-        [_] => Class::SingleTool,
-        _ => Class::Chain,
+        [] => SampleClass::PlainChat,
+        calls if calls.iter().any(|call| call.is_failed) => SampleClass::Correction,
+        [_] => SampleClass::SingleTool,
+        _ => SampleClass::Chain,
     }
 }

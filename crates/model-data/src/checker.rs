@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use moss_model_bridge::{Registry, Tool};
+use moss_model_bridge::{RegisteredTool, Registry};
 use serde_json::Value;
 
-use crate::check::{self, Counts};
-use crate::finding::{self, Finding, FindingCode, Findings, Severity};
-use crate::report::{Class, Gate, GateName, Kind, Permitted, Report};
+use crate::check::{self, CallCounts};
+use crate::finding::{self, Finding, FindingCode, FindingSeverity, Findings};
+use crate::report::{ClassShare, DataReport, Gate, GateName, Permitted, SampleClass};
 use crate::risk::Risks;
 use crate::{json, sample};
 
@@ -18,7 +18,7 @@ const REMEMBERED_MAX: usize = 1 << 23;
 
 /// How a checker works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct CheckOptions {
     /// What calls may do that a person has to be asked about.
     pub risks: Risks,
     /// How many findings the report repeats. Their counts are whole.
@@ -31,11 +31,11 @@ pub struct Options {
 /// use std::sync::Arc;
 ///
 /// use moss_model_bridge::Registry;
-/// use moss_model_data::{Checker, Options};
+/// use moss_model_data::{Checker, CheckOptions};
 ///
 /// let registry = Registry::from_json(r#"[{"name": "read_file", "parameters": {}}]"#)?;
 /// let registry = Arc::new(registry);
-/// let mut checker = Checker::new(&registry, Options::default());
+/// let mut checker = Checker::new(&registry, CheckOptions::default());
 /// let verdict = checker.line(r#"{"messages": [{"role": "user", "content": "hello"}]}"#);
 /// assert_eq!(verdict.findings[0].pointer, "/messages/0");
 /// assert!(!checker.finish().passed);
@@ -44,9 +44,9 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Checker<'r> {
     registry: &'r Arc<Registry>,
-    options: Options,
+    options: CheckOptions,
     seen: HashMap<u64, u64>,
-    tally: Tally,
+    tally: CheckTally,
 }
 
 /// What a checker says of a line.
@@ -55,7 +55,7 @@ pub struct LineVerdict {
     /// The line, from 1.
     pub line: u64,
     /// What the sample teaches; none where the line is blank or no sample.
-    pub class: Option<Class>,
+    pub class: Option<SampleClass>,
     /// Its findings, at most [`crate::FINDINGS_PER_LINE_MAX`].
     pub findings: Vec<Finding>,
     /// How many more there are.
@@ -63,14 +63,14 @@ pub struct LineVerdict {
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct CheckTally {
     lines: u64,
     blank: u64,
-    counts: Counts,
+    counts: CallCounts,
     with_calls: u64,
     with_valid_calls: u64,
     closed: u64,
-    classes: HashMap<Class, u64>,
+    classes: HashMap<SampleClass, u64>,
     tools: HashMap<String, u64>,
     codes: BTreeMap<FindingCode, u64>,
     findings: Vec<Finding>,
@@ -100,9 +100,9 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
     }
 }
 
-// === impl Options ===
+// === impl CheckOptions ===
 
-impl Default for Options {
+impl Default for CheckOptions {
     /// The risks of the source; a hundred findings.
     fn default() -> Self {
         Self { risks: Risks::default(), findings_max: 100 }
@@ -113,8 +113,8 @@ impl Default for Options {
 
 impl<'r> Checker<'r> {
     /// Starts with nothing seen.
-    pub fn new(registry: &'r Arc<Registry>, options: Options) -> Self {
-        Self { registry, options, seen: HashMap::new(), tally: Tally::default() }
+    pub fn new(registry: &'r Arc<Registry>, options: CheckOptions) -> Self {
+        Self { registry, options, seen: HashMap::new(), tally: CheckTally::default() }
     }
 
     /// Checks the next line.
@@ -153,14 +153,14 @@ impl<'r> Checker<'r> {
     }
 
     /// Counts the next line as one that cannot be handed in as text.
-    pub fn unreadable(&mut self, why: Unreadable) -> LineVerdict {
+    pub fn unreadable(&mut self, why: UnreadableLine) -> LineVerdict {
         let mut findings = self.next();
         match why {
-            Unreadable::NotUtf8 { byte } => {
+            UnreadableLine::NotUtf8 { byte } => {
                 let message = format!("byte {} of the line is no UTF-8", byte + 1);
                 findings.add(FindingCode::InvalidUtf8, "", message, "save the file as UTF-8");
             }
-            Unreadable::TooLong { bytes_max } => {
+            UnreadableLine::TooLong { bytes_max } => {
                 let message = format!("the line is longer than {bytes_max} bytes");
                 findings.add(FindingCode::LineTooLong, "", message, "split the conversation");
             }
@@ -223,7 +223,7 @@ impl<'r> Checker<'r> {
         }
     }
 
-    fn done(&mut self, class: Option<Class>, findings: Findings) -> LineVerdict {
+    fn done(&mut self, class: Option<SampleClass>, findings: Findings) -> LineVerdict {
         for code in &findings.codes {
             *self.tally.codes.entry(*code).or_default() += 1;
         }
@@ -239,8 +239,8 @@ impl<'r> Checker<'r> {
     }
 
     /// Returns the totals of everything that was added.
-    pub fn finish(self) -> Report {
-        let Tally { counts, codes, findings, findings_all, classes, .. } = self.tally;
+    pub fn finish(self) -> DataReport {
+        let CheckTally { counts, codes, findings, findings_all, classes, .. } = self.tally;
         let samples = self.tally.lines - self.tally.blank;
         let gates = vec![
             Gate::new(GateName::ToolNames, counts.named, counts.calls - counts.negative),
@@ -250,12 +250,12 @@ impl<'r> Checker<'r> {
         ];
         let read = classes.values().sum();
         let count = |class| classes.get(&class).copied().unwrap_or_default();
-        let names = self.registry.tools().map(Tool::name);
+        let names = self.registry.tools().map(RegisteredTool::name);
         let is_unused = |name: &&str| !self.tally.tools.contains_key(*name);
         let of = |severity| {
             codes.iter().filter(|(code, _)| code.severity() == severity).map(|(_, n)| n).sum()
         };
-        Report {
+        DataReport {
             passed: samples > 0 && gates.iter().all(|gate| gate.passed),
             lines: self.tally.lines,
             blank: self.tally.blank,
@@ -263,7 +263,7 @@ impl<'r> Checker<'r> {
             calls: counts.calls,
             negative_calls: counts.negative,
             gates,
-            mix: Class::ALL.map(|class| Kind::new(class, count(class), read)).to_vec(),
+            mix: SampleClass::ALL.map(|class| ClassShare::new(class, count(class), read)).to_vec(),
             high_risk: Permitted {
                 calls: counts.high_risk,
                 with_permission: counts.high_risk_permitted,
@@ -271,8 +271,8 @@ impl<'r> Checker<'r> {
             writes: Permitted { calls: counts.writes, with_permission: counts.writes_permitted },
             tools_unused: names.filter(is_unused).map(str::to_owned).collect(),
             tools: self.tally.tools.iter().map(|(name, n)| (name.clone(), *n)).collect(),
-            errors: of(Severity::Error),
-            warnings: of(Severity::Warning),
+            errors: of(FindingSeverity::Error),
+            warnings: of(FindingSeverity::Warning),
             findings_omitted: findings_all - findings.len() as u64,
             codes,
             findings,
@@ -282,7 +282,7 @@ impl<'r> Checker<'r> {
 
 /// Why a line cannot be handed in as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum UnreadableLine {
     /// It is no UTF-8.
     NotUtf8 {
         /// The first byte that is none, from 0.
@@ -295,10 +295,10 @@ pub enum Unreadable {
     },
 }
 
-// === impl Tally ===
+// === impl CheckTally ===
 
-impl Tally {
-    fn add(&mut self, class: Class, counts: Counts, findings: &Findings) {
+impl CheckTally {
+    fn add(&mut self, class: SampleClass, counts: CallCounts, findings: &Findings) {
         let all = &mut self.counts;
         all.calls += counts.calls;
         all.negative += counts.negative;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use moss_model_bridge::Registry;
 use serde_json::{Value, json};
 
-use crate::call::Call;
+use crate::call::SampleCall;
 use crate::outcome;
-use crate::recorded::{self, Converted, LeftOut};
-use crate::report::Class;
-use crate::sample::{Role, Sample};
+use crate::recorded::{self, Converted, SkipReason};
+use crate::report::SampleClass;
+use crate::sample::{Sample, TurnRole};
 
 /// Makes samples of corrections out of a recorded conversation: a line of the form of samples,
 /// whose labels do not matter. `redact` takes secrets out of messages.
@@ -28,11 +28,11 @@ pub fn corrections(
         for (place, failed) in sample.calls.iter().enumerate().filter(|(_, call)| call.is_failed) {
             let mend = sample.calls[place + 1..].iter().find(|call| mends(registry, failed, call));
             let Some(mend) = mend else {
-                converted.left_out.push(LeftOut::NotRepaired);
+                converted.left_out.push(SkipReason::NotRepaired);
                 continue;
             };
             let Some(end) = answer_after(sample, mend) else {
-                converted.left_out.push(LeftOut::NotAnswered);
+                converted.left_out.push(SkipReason::NotAnswered);
                 continue;
             };
             let start = question_before(sample, failed);
@@ -44,43 +44,43 @@ pub fn corrections(
         for (start, end) in spans {
             let line = recorded::redacted(line_of(sample, start, end), &redact);
             match recorded::checked(registry, &line) {
-                Some(Class::Correction) => converted.lines.push(line),
-                _ => converted.left_out.push(LeftOut::NotValid),
+                Some(SampleClass::Correction) => converted.lines.push(line),
+                _ => converted.left_out.push(SkipReason::NotValid),
             }
         }
     })
 }
 
-fn mends(registry: &Registry, failed: &Call<'_>, call: &Call<'_>) -> bool {
+fn mends(registry: &Registry, failed: &SampleCall<'_>, call: &SampleCall<'_>) -> bool {
     let works = call.result.is_some() && !call.is_failed && call.turn > failed.turn;
     let is_repaired = if registry.tool(&failed.name).is_none() {
         call.name != failed.name
     } else {
-        let arguments = |call: &Call<'_>| call.arguments.as_deref().ok().cloned();
+        let arguments = |call: &SampleCall<'_>| call.arguments.as_deref().ok().cloned();
         call.name == failed.name && arguments(call) != arguments(failed)
     };
     works && call.fits(registry) && is_repaired
 }
 
-fn answer_after(sample: &Sample<'_>, call: &Call<'_>) -> Option<usize> {
+fn answer_after(sample: &Sample<'_>, call: &SampleCall<'_>) -> Option<usize> {
     let result = call.result?;
     let turns = sample.turns.iter().enumerate().skip(result);
     let mut answers = turns.filter(|(_, turn)| {
-        turn.role == Role::Assistant && turn.calls.is_empty() && !turn.text.trim().is_empty()
+        turn.role == TurnRole::Assistant && turn.calls.is_empty() && !turn.text.trim().is_empty()
     });
     answers.next().map(|(place, _)| place)
 }
 
-fn question_before(sample: &Sample<'_>, call: &Call<'_>) -> usize {
-    sample.turns[..call.turn].iter().rposition(|turn| turn.role == Role::User).unwrap_or(0)
+fn question_before(sample: &Sample<'_>, call: &SampleCall<'_>) -> usize {
+    sample.turns[..call.turn].iter().rposition(|turn| turn.role == TurnRole::User).unwrap_or(0)
 }
 
 fn line_of(sample: &Sample<'_>, start: usize, end: usize) -> Value {
-    let instructions = sample.turns[..start].iter().filter(|turn| turn.role == Role::System);
+    let instructions = sample.turns[..start].iter().filter(|turn| turn.role == TurnRole::System);
     let turns = instructions.chain(&sample.turns[start..=end]);
     let messages: Vec<Value> = turns.map(|turn| recorded::message(sample, turn)).collect();
     let mut tags = vec!["correction".to_owned()];
-    for turn in sample.turns[start..=end].iter().filter(|turn| turn.role == Role::Tool) {
+    for turn in sample.turns[start..=end].iter().filter(|turn| turn.role == TurnRole::Tool) {
         let code = outcome::is_error(turn.fields).then(|| outcome::error_code(turn.fields));
         if let Some(code) = code.flatten().filter(|code| !tags.contains(code)) {
             tags.push(code);

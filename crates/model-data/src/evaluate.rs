@@ -6,14 +6,14 @@ use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::answer::{self, Answer, Called};
 use crate::phrases;
+use crate::response::{self, Called, ModelResponse};
 use crate::risk::{Risk, Risks};
 
 /// A case of an evaluation set: a line of it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub struct EvaluationCase {
     /// What it is called by.
     pub id: String,
     /// What was said before the answer.
@@ -23,7 +23,7 @@ pub struct Case {
     pub tools: Option<Vec<Value>>,
     /// What a right answer does.
     #[serde(default)]
-    pub expect: Expected,
+    pub expect: Expectation,
     /// What the model answered: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}` for
     /// several turns.
     #[serde(default)]
@@ -33,7 +33,7 @@ pub struct Case {
 /// What a right answer does.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expected {
+pub struct Expectation {
     /// The calls that it makes, in any order, and no others. None: it answers in text.
     #[serde(default)]
     pub calls: Vec<ExpectedCall>,
@@ -98,7 +98,7 @@ pub struct Evaluation {
     /// Cases without an answer. They are not completed.
     pub unanswered: u64,
     /// Cases that were not completed, or violate safety.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedCase>,
     /// How many more there are.
     pub failures_omitted: u64,
     /// Lines that are no case.
@@ -107,7 +107,7 @@ pub struct Evaluation {
 
 /// A case that was not answered as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct FailedCase {
     /// The line of the set, from 1.
     pub line: u64,
     /// The case.
@@ -153,7 +153,7 @@ impl<'r> Evaluator<'r> {
             self.line += 1;
             return;
         }
-        let case: Result<Case, _> = serde_json::from_str(line);
+        let case: Result<EvaluationCase, _> = serde_json::from_str(line);
         match case.map_err(|error| error.to_string()).and_then(|case| self.with_tools(case)) {
             Ok((case, registry)) => {
                 self.line += 1;
@@ -172,7 +172,10 @@ impl<'r> Evaluator<'r> {
         }
     }
 
-    fn with_tools(&self, mut case: Case) -> Result<(Case, Arc<Registry>), String> {
+    fn with_tools(
+        &self,
+        mut case: EvaluationCase,
+    ) -> Result<(EvaluationCase, Arc<Registry>), String> {
         let registry = match case.tools.take() {
             None => Arc::clone(self.registry),
             Some(tools) => registry_of(tools).map(Arc::new).map_err(|error| error.to_string())?,
@@ -185,7 +188,7 @@ impl<'r> Evaluator<'r> {
 
     fn case(
         &mut self,
-        case: &Case,
+        case: &EvaluationCase,
         registry: &Arc<Registry>,
         answers: impl FnOnce(&str) -> Option<Value>,
     ) {
@@ -194,7 +197,8 @@ impl<'r> Evaluator<'r> {
         let answer = case.answer.clone().or_else(|| answers(&case.id));
         let has_answer = answer.is_some();
         all.unanswered += u64::from(!has_answer);
-        let answer = answer.map_or_else(Answer::default, |value| answer::read(registry, &value));
+        let answer =
+            answer.map_or_else(ModelResponse::default, |value| response::read(registry, &value));
         let valid = answer.calls.iter().filter(|call| call.is_valid).count();
         all.repaired_calls += answer.calls.iter().filter(|call| call.is_repaired).count() as u64;
         all.rates.argument_validity.add(valid, answer.calls.len());
@@ -217,7 +221,7 @@ impl<'r> Evaluator<'r> {
         if !is_completed {
             if all.failures.len() < self.failures_max {
                 let (line, id) = (self.line, case.id.clone());
-                all.failures.push(Failure { line, id, is_violation, problems });
+                all.failures.push(FailedCase { line, id, is_violation, problems });
             } else {
                 all.failures_omitted += 1;
             }
@@ -252,8 +256,8 @@ pub(crate) fn registry_of(tools: Vec<Value>) -> Result<Registry, RegistryError> 
 /// Whether the calls are the expected ones, each once, and no others.
 fn hold_calls(
     registry: &Registry,
-    expect: &Expected,
-    answer: &Answer,
+    expect: &Expectation,
+    answer: &ModelResponse,
     problems: &mut Vec<String>,
 ) -> bool {
     let mut is_right = true;
@@ -315,7 +319,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-fn hold_text(expect: &Expected, answer: &Answer, problems: &mut Vec<String>) -> bool {
+fn hold_text(expect: &Expectation, answer: &ModelResponse, problems: &mut Vec<String>) -> bool {
     let text = answer.text.to_lowercase();
     if expect.calls.is_empty() && text.trim().is_empty() {
         problems.push("the answer has no text".to_owned());
@@ -329,7 +333,7 @@ fn hold_text(expect: &Expected, answer: &Answer, problems: &mut Vec<String>) -> 
     true
 }
 
-fn violations(risks: &Risks, case: &Case, answer: &Answer) -> Vec<String> {
+fn violations(risks: &Risks, case: &EvaluationCase, answer: &ModelResponse) -> Vec<String> {
     let said = |message: &Value| {
         let content = message.get("content").map(ToString::to_string).unwrap_or_default();
         phrases::is_about_permission(&content)

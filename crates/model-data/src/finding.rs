@@ -15,7 +15,7 @@ pub struct Finding {
     /// What it is.
     pub code: FindingCode,
     /// Whether it is a defect.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// Where in the line, as a JSON pointer; empty for the whole.
     pub pointer: String,
     /// What is wrong.
@@ -27,7 +27,7 @@ pub struct Finding {
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// A model that learns from it learns something wrong, or a trainer cannot read it.
     Error,
     /// Worth a look.
@@ -123,7 +123,7 @@ pub(crate) fn shown(text: &str) -> String {
 
 impl FindingCode {
     /// Whether it is a defect or worth a look.
-    pub const fn severity(self) -> Severity {
+    pub const fn severity(self) -> FindingSeverity {
         match self {
             Self::ByteOrderMark
             | Self::NegativeCall
@@ -131,8 +131,8 @@ impl FindingCode {
             | Self::WriteUnconfirmed
             | Self::Tags
             | Self::QualityShape
-            | Self::Duplicate => Severity::Warning,
-            _ => Severity::Error,
+            | Self::Duplicate => FindingSeverity::Warning,
+            _ => FindingSeverity::Error,
         }
     }
 

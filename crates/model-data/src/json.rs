@@ -13,17 +13,17 @@ use serde_json::{Map, Number, Value};
 pub(crate) fn read(text: &str) -> Result<(Value, Option<String>), serde_json::Error> {
     let twice = RefCell::new(None);
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Reading(&twice).deserialize(&mut reader)?;
+    let value = DuplicateKeyFinder(&twice).deserialize(&mut reader)?;
     reader.end()?;
     Ok((value, twice.into_inner()))
 }
 
 #[derive(Clone, Copy)]
-struct Reading<'t>(&'t RefCell<Option<String>>);
+struct DuplicateKeyFinder<'t>(&'t RefCell<Option<String>>);
 
-// === impl Reading ===
+// === impl DuplicateKeyFinder ===
 
-impl<'de> DeserializeSeed<'de> for Reading<'_> {
+impl<'de> DeserializeSeed<'de> for DuplicateKeyFinder<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -31,7 +31,7 @@ impl<'de> DeserializeSeed<'de> for Reading<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reading<'_> {
+impl<'de> Visitor<'de> for DuplicateKeyFinder<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,6 @@
 //! as it is written.
 
 mod action;
-mod answer;
 mod call;
 mod check;
 mod checker;
@@ -21,21 +20,23 @@ mod product;
 mod question;
 mod recorded;
 mod report;
+mod response;
 mod risk;
 mod sample;
 mod statement;
 
-pub use checker::{Checker, LineVerdict, Options, Unreadable};
+pub use checker::{CheckOptions, Checker, LineVerdict, UnreadableLine};
 pub use corrections::corrections;
 pub use evaluate::{
-    Case, Evaluation, Evaluator, Expected, ExpectedCall, Failure, Rate, Rates, Unread,
+    Evaluation, EvaluationCase, Evaluator, Expectation, ExpectedCall, FailedCase, Rate, Rates,
+    Unread,
 };
-pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, Severity};
+pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, FindingSeverity};
 pub use preferences::{Flaw, preferences};
 pub use product::{PRODUCT_VERSION, SPEC_VERSION, asi_tools};
-pub use question::{Asking, Question, answer, question};
-pub use recorded::{Converted, LeftOut};
-pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
+pub use question::{QuestionOptions, UnansweredCase, answer, question};
+pub use recorded::{Converted, SkipReason};
+pub use report::{ClassShare, DataReport, Gate, GateName, Permitted, SampleClass};
 pub use risk::{Risk, Risks};
 pub use sample::{CALLS_MAX, MESSAGES_MAX};
 pub use statement::Statement;

@@ -7,10 +7,10 @@ use moss_model_bridge::Language;
 use serde::Deserialize;
 
 /// The phrases, lowercase.
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let lists: Lists =
+static TABLE: LazyLock<PhraseFinders> = LazyLock::new(|| {
+    let lists: PhraseLists =
         serde_json::from_str(include_str!("phrases.json")).expect("the table is tested");
-    Table {
+    PhraseFinders {
         permission: finders(lists.permission),
         success: finders(lists.success),
         failure: finders(lists.failure),
@@ -22,7 +22,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Lists {
+struct PhraseLists {
     permission: Vec<String>,
     narration: Vec<String>,
     success: Vec<String>,
@@ -31,7 +31,7 @@ struct Lists {
     pretended_zh: Vec<String>,
 }
 
-struct Table {
+struct PhraseFinders {
     permission: Vec<Finder<'static>>,
     success: Vec<Finder<'static>>,
     failure: Vec<Finder<'static>>,

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Language, Registry, Tool};
+use moss_model_bridge::{Language, RegisteredTool, Registry};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
-use crate::recorded::{self, Converted, LeftOut};
-use crate::sample::{Role, Sample, Turn};
+use crate::call::SampleCall;
+use crate::recorded::{self, Converted, SkipReason};
+use crate::sample::{Sample, SampleTurn, TurnRole};
 use crate::{check, phrases};
 
 /// Names that models make up, and that real tools elsewhere have.
@@ -54,7 +54,7 @@ pub fn preferences(
 ) -> Converted {
     recorded::convert(registry, line, |sample, converted| {
         for (place, turn) in sample.turns.iter().enumerate() {
-            if turn.role != Role::Assistant {
+            if turn.role != TurnRole::Assistant {
                 continue;
             }
             let chosen = recorded::message(sample, turn);
@@ -66,7 +66,7 @@ pub fn preferences(
                 if still_differ(registry, &pair, flaw) {
                     converted.lines.push(pair);
                 } else {
-                    converted.left_out.push(LeftOut::NotValid);
+                    converted.left_out.push(SkipReason::NotValid);
                 }
             }
         }
@@ -106,7 +106,7 @@ fn flawed(
         None => turn.calls.is_empty() && is_honest(&turn.text),
     };
     if takes_up && check::follows_errors(sample, place) {
-        let asked = sample.turns[..place].iter().rfind(|turn| turn.role == Role::User);
+        let asked = sample.turns[..place].iter().rfind(|turn| turn.role == TurnRole::User);
         let language = asked.map_or_else(Language::default, |turn| Language::of(&turn.text));
         let text = phrases::pretended(language, seed);
         all.push((Flaw::IgnoredError, json!({ "role": "assistant", "content": text })));
@@ -122,10 +122,11 @@ fn is_honest(text: &str) -> bool {
 fn right_calls<'s, 'v>(
     registry: &Registry,
     sample: &'s Sample<'v>,
-    turn: &Turn<'v>,
-) -> Option<&'s Call<'v>> {
+    turn: &SampleTurn<'v>,
+) -> Option<&'s SampleCall<'v>> {
     let calls = &sample.calls[turn.calls.clone()];
-    let is_right = |call: &Call<'_>| call.entry.is_some() && call.fits(registry) && !call.is_failed;
+    let is_right =
+        |call: &SampleCall<'_>| call.entry.is_some() && call.fits(registry) && !call.is_failed;
     calls.first().filter(|_| calls.iter().all(is_right))
 }
 
@@ -146,8 +147,8 @@ fn made_up_name(registry: &Registry, name: &str, seed: u64) -> Option<String> {
 
 /// Arguments that the tool refuses.
 fn made_up_arguments(
-    tool: Option<&Tool>,
-    call: &Call<'_>,
+    tool: Option<&RegisteredTool>,
+    call: &SampleCall<'_>,
     seed: u64,
 ) -> Option<Map<String, Value>> {
     let tool = tool?;

@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use moss_model_bridge::{
-    Api, ChatMessage, Conversation, Form, Language, Part, PromptRequest, Registry, Sampling, Step,
-    ToolChoice, normalize, profile, project, render_prompt,
+    Api, ChatMessage, Conversation, Language, MessagePart, PromptDetail, PromptRequest, Registry,
+    ReplyPurpose, Sampling, ToolChoice, normalize, profile, project, render_prompt,
 };
 use serde_json::{Map, Value, json};
 
-use crate::evaluate::{Case, registry_of};
+use crate::evaluate::{EvaluationCase, registry_of};
 use crate::finding::shown;
 
 /// How a model is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
+pub struct QuestionOptions<'a> {
     /// The name by which its server knows it.
     pub model: &'a str,
     /// Whether it gets the tools as its API has them; otherwise its system prompt says how
@@ -26,7 +26,7 @@ pub struct Asking<'a> {
 
 /// A case that has no answer yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct UnansweredCase {
     /// What the case is called by.
     pub id: String,
     /// The body of the request.
@@ -42,13 +42,13 @@ pub struct Question {
 pub fn question(
     line: &str,
     registry: &Arc<Registry>,
-    asking: &Asking<'_>,
-) -> Result<Option<Question>, String> {
+    asking: &QuestionOptions<'_>,
+) -> Result<Option<UnansweredCase>, String> {
     let line = line.trim_start_matches('\u{feff}').trim_ascii();
     if line.is_empty() {
         return Ok(None);
     }
-    let case: Case = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let case: EvaluationCase = serde_json::from_str(line).map_err(|error| error.to_string())?;
     if case.answer.is_some() {
         return Ok(None);
     }
@@ -74,7 +74,7 @@ pub fn question(
         }
     }
     settings(&sampling, &mut body);
-    Ok(Some(Question { id: case.id, body: body.into() }))
+    Ok(Some(UnansweredCase { id: case.id, body: body.into() }))
 }
 
 /// Takes the answer out of a response, as an evaluation set has answers.
@@ -133,9 +133,9 @@ fn told(conversation: &Conversation, registry: &Registry, language: Language) ->
         choice: &ToolChoice::Auto,
         parallel: true,
         language,
-        form: Form::Short,
+        form: PromptDetail::Short,
         own: "",
-        step: Step::Act,
+        step: ReplyPurpose::Act,
     });
     project(conversation, &contract, language).into_iter().map(said).collect()
 }
@@ -145,8 +145,8 @@ fn said(message: ChatMessage) -> Value {
         .content
         .iter()
         .map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Opaque(_) => None,
+            MessagePart::Text(text) => Some(text.as_str()),
+            MessagePart::Opaque(_) => None,
         })
         .collect();
     let content = match texts {
@@ -155,8 +155,8 @@ fn said(message: ChatMessage) -> Value {
             .content
             .into_iter()
             .map(|part| match part {
-                Part::Text(text) => json!({ "type": "text", "text": text }),
-                Part::Opaque(part) => part,
+                MessagePart::Text(text) => json!({ "type": "text", "text": text }),
+                MessagePart::Opaque(part) => part,
             })
             .collect(),
     };

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use moss_model_bridge::Registry;
 use serde_json::{Map, Value, json};
 
-use crate::checker::{Checker, Options};
+use crate::checker::{CheckOptions, Checker};
 use crate::finding::{FindingCode, Findings};
 use crate::json;
-use crate::report::Class;
-use crate::sample::{self, Sample, Turn};
+use crate::report::SampleClass;
+use crate::sample::{self, Sample, SampleTurn};
 
 /// What a sample keeps of a message.
 const KEYS: &[&str] = &["role", "content", "tool_call_id", "name", "is_error"];
@@ -20,7 +20,7 @@ const LISTS: &[&str] = &["messages", "prompt", "chosen", "rejected"];
 /// Why nothing, or less, was made of a recorded conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LeftOut {
+pub enum SkipReason {
     /// It is no JSON, or has no messages.
     NoConversation,
     /// Its calls and results are no pairs, or its turns are out of order.
@@ -42,7 +42,7 @@ pub struct Converted {
     /// Lines for training: an object each.
     pub lines: Vec<Value>,
     /// Why something was left out.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkipReason>,
 }
 
 /// Reads a recorded conversation and lets a function make something of it.
@@ -55,25 +55,25 @@ pub(crate) fn convert(
     let value = json::read(line).map(|(value, _)| value).unwrap_or_default();
     let messages = value.get("messages").and_then(Value::as_array);
     let Some(messages) = messages.filter(|messages| !messages.is_empty()) else {
-        converted.left_out.push(LeftOut::NoConversation);
+        converted.left_out.push(SkipReason::NoConversation);
         return converted;
     };
     let mut findings = Findings::new(1);
     let sample = sample::read(registry, messages, &mut findings);
     if findings.has(|code| code.breaks_the_loop() && code != FindingCode::NotClosed) {
-        converted.left_out.push(LeftOut::Disordered);
+        converted.left_out.push(SkipReason::Disordered);
         return converted;
     }
     make(&sample, &mut converted);
     if converted.lines.is_empty() && converted.left_out.is_empty() {
-        converted.left_out.push(LeftOut::NothingToLearn);
+        converted.left_out.push(SkipReason::NothingToLearn);
     }
     converted
 }
 
 /// A message as samples have it: calls as `{id, name, arguments}`, and nothing of the record beside
 /// them.
-pub(crate) fn message(sample: &Sample<'_>, turn: &Turn<'_>) -> Value {
+pub(crate) fn message(sample: &Sample<'_>, turn: &SampleTurn<'_>) -> Value {
     let mut message = Map::new();
     for key in KEYS {
         if let Some(value) = turn.fields.get(*key) {
@@ -96,8 +96,8 @@ pub(crate) fn message(sample: &Sample<'_>, turn: &Turn<'_>) -> Value {
 }
 
 /// Whether a sample can be learned from, as the checker sees it; none where it cannot.
-pub(crate) fn checked(registry: &Arc<Registry>, line: &Value) -> Option<Class> {
-    let verdict = Checker::new(registry, Options::default()).line(&line.to_string());
+pub(crate) fn checked(registry: &Arc<Registry>, line: &Value) -> Option<SampleClass> {
+    let verdict = Checker::new(registry, CheckOptions::default()).line(&line.to_string());
     let is_bad = |code: FindingCode| {
         code.breaks_the_loop() || code.breaks_a_call() || code == FindingCode::PermissionMissing
     };

@@ -9,7 +9,7 @@ use crate::finding::{Finding, FindingCode};
 
 /// What was found in all lines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct DataReport {
     /// Whether there is a sample and every gate is passed.
     pub passed: bool,
     /// The lines, blank ones too.
@@ -26,7 +26,7 @@ pub struct Report {
     /// What the source asks for.
     pub gates: Vec<Gate>,
     /// What kinds of samples there are.
-    pub mix: Vec<Kind>,
+    pub mix: Vec<ClassShare>,
     /// Calls that delete, run commands or reach into the network.
     pub high_risk: Permitted,
     /// Calls that change files or the configuration.
@@ -83,7 +83,7 @@ pub enum GateName {
 /// What a sample teaches. Source: 000, 5.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum SampleClass {
     /// One call that works.
     SingleTool,
     /// Several calls that work.
@@ -96,9 +96,9 @@ pub enum Class {
 
 /// How many samples are of a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Kind {
+pub struct ClassShare {
     /// The class.
-    pub class: Class,
+    pub class: SampleClass,
     /// How many.
     pub samples: u64,
     /// Their share of all samples that could be read, from 0 to 1.
@@ -151,9 +151,9 @@ impl GateName {
     }
 }
 
-// === impl Class ===
+// === impl SampleClass ===
 
-impl Class {
+impl SampleClass {
     /// All of them, in the order of the source.
     pub const ALL: [Self; 4] = [Self::SingleTool, Self::Chain, Self::Correction, Self::PlainChat];
 
@@ -176,10 +176,10 @@ impl Class {
     }
 }
 
-// === impl Kind ===
+// === impl ClassShare ===
 
-impl Kind {
-    pub(crate) fn new(class: Class, samples: u64, of: u64) -> Self {
+impl ClassShare {
+    pub(crate) fn new(class: SampleClass, samples: u64, of: u64) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a share is shown, not counted with")]
         let share = if of == 0 { 0.0 } else { samples as f64 / of as f64 };
         Self { class, samples, share, suggested: class.suggested() }

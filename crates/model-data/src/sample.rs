@@ -8,7 +8,7 @@ use std::sync::Arc;
 use moss_model_bridge::Registry;
 use serde_json::{Map, Value};
 
-use crate::call::Call;
+use crate::call::SampleCall;
 use crate::finding::{FindingCode, Findings, shown};
 use crate::{action, call, outcome};
 
@@ -19,7 +19,7 @@ pub const CALLS_MAX: usize = 4096;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum TurnRole {
     System,
     User,
     Assistant,
@@ -28,10 +28,10 @@ pub(crate) enum Role {
 
 /// A message.
 #[derive(Debug)]
-pub(crate) struct Turn<'v> {
+pub(crate) struct SampleTurn<'v> {
     /// Its position in `messages`.
     pub(crate) place: usize,
-    pub(crate) role: Role,
+    pub(crate) role: TurnRole,
     pub(crate) fields: &'v Map<String, Value>,
     pub(crate) text: Cow<'v, str>,
     /// Its calls, in [`Sample::calls`].
@@ -41,8 +41,8 @@ pub(crate) struct Turn<'v> {
 /// A conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Sample<'v> {
-    pub(crate) turns: Vec<Turn<'v>>,
-    pub(crate) calls: Vec<Call<'v>>,
+    pub(crate) turns: Vec<SampleTurn<'v>>,
+    pub(crate) calls: Vec<SampleCall<'v>>,
 }
 
 /// Reads the messages of a line. What cannot be read is reported and left out.
@@ -83,12 +83,12 @@ pub(crate) fn at(place: usize) -> String {
     format!("/messages/{place}")
 }
 
-fn role(fields: &Map<String, Value>, place: usize, findings: &mut Findings) -> Option<Role> {
+fn role(fields: &Map<String, Value>, place: usize, findings: &mut Findings) -> Option<TurnRole> {
     let role = match fields.get("role").and_then(Value::as_str) {
-        Some("system" | "developer") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("tool") => Role::Tool,
+        Some("system" | "developer") => TurnRole::System,
+        Some("user") => TurnRole::User,
+        Some("assistant") => TurnRole::Assistant,
+        Some("tool") => TurnRole::Tool,
         other => {
             let message = match other {
                 Some(word) => format!("there is no role `{}`", shown(word)),
@@ -127,18 +127,18 @@ impl<'v> Sample<'v> {
         &mut self,
         registry: &Arc<Registry>,
         place: usize,
-        role: Role,
+        role: TurnRole,
         fields: &'v Map<String, Value>,
         findings: &mut Findings,
     ) {
         let first = self.calls.len();
         match fields.get("tool_calls") {
             None | Some(Value::Null) => {}
-            Some(Value::Array(entries)) if role == Role::Assistant => {
+            Some(Value::Array(entries)) if role == TurnRole::Assistant => {
                 for (entry, written) in entries.iter().enumerate() {
                     let pointer = format!("/messages/{place}/tool_calls/{entry}");
                     if let Some(call) = call::read(written, &pointer, findings) {
-                        self.calls.push(Call {
+                        self.calls.push(SampleCall {
                             turn: self.turns.len(),
                             entry: Some(entry),
                             ..call
@@ -154,19 +154,20 @@ impl<'v> Sample<'v> {
             }
         }
         let mut text = text(fields, place, findings);
-        if role == Role::Assistant && action::may_be_in(&text) {
+        if role == TurnRole::Assistant && action::may_be_in(&text) {
             let written = action::read(registry, &text, &self.calls[first..], place, findings);
             if self.calls.len() == first {
                 let turn = self.turns.len();
-                self.calls.extend(written.calls.into_iter().map(|call| Call::of_text(call, turn)));
+                self.calls
+                    .extend(written.calls.into_iter().map(|call| SampleCall::of_text(call, turn)));
             }
             text = Cow::Owned(written.text);
         }
-        self.turns.push(Turn { place, role, fields, text, calls: first..self.calls.len() });
+        self.turns.push(SampleTurn { place, role, fields, text, calls: first..self.calls.len() });
     }
 
     /// The pointer to a call.
-    pub(crate) fn pointer(&self, call: &Call<'_>) -> String {
+    pub(crate) fn pointer(&self, call: &SampleCall<'_>) -> String {
         let place = self.turns[call.turn].place;
         match call.entry {
             Some(entry) => format!("/messages/{place}/tool_calls/{entry}"),
@@ -175,7 +176,7 @@ impl<'v> Sample<'v> {
     }
 
     /// The pointer to a part of a call; to the text, where the call is written there.
-    pub(crate) fn pointer_to(&self, call: &Call<'_>, part: &str) -> String {
+    pub(crate) fn pointer_to(&self, call: &SampleCall<'_>, part: &str) -> String {
         let whole = self.pointer(call);
         if call.entry.is_some() { whole + part } else { whole }
     }
@@ -186,7 +187,7 @@ impl<'v> Sample<'v> {
         let mut before = None;
         for at_turn in 0..self.turns.len() {
             let role = self.turns[at_turn].role;
-            if role == Role::Tool {
+            if role == TurnRole::Tool {
                 self.answer(at_turn, &mut open, findings);
             } else {
                 for call in open.drain(..) {
@@ -241,7 +242,7 @@ impl<'v> Sample<'v> {
         findings: &mut Findings,
     ) {
         let pointer = at(self.turns[at_turn].place);
-        let answered = |call: &Call<'_>| call.result.is_some() && call.id == id;
+        let answered = |call: &SampleCall<'_>| call.result.is_some() && call.id == id;
         if let Some(id) = id.filter(|_| self.calls.iter().any(answered)) {
             let message = format!("the call `{}` has a result already", shown(id));
             findings.add(FindingCode::ResultTwice, pointer, message, "keep one result of a call");
@@ -256,25 +257,26 @@ impl<'v> Sample<'v> {
         findings.add(FindingCode::ResultOrphan, pointer, message, fix);
     }
 
-    fn hold_order(&self, at_turn: usize, before: Option<Role>, findings: &mut Findings) {
+    fn hold_order(&self, at_turn: usize, before: Option<TurnRole>, findings: &mut Findings) {
         let turn = &self.turns[at_turn];
         let (message, fix) = match (turn.role, before) {
-            (Role::System, None | Some(Role::System)) | (Role::User, None | Some(Role::System)) => {
+            (TurnRole::System, None | Some(TurnRole::System))
+            | (TurnRole::User, None | Some(TurnRole::System)) => {
                 return;
             }
-            (Role::System, Some(_)) => {
+            (TurnRole::System, Some(_)) => {
                 ("instructions stand inside of the conversation", "move them to its beginning")
             }
-            (Role::User, Some(Role::User)) => {
+            (TurnRole::User, Some(TurnRole::User)) => {
                 ("the user speaks twice in a row", "join the two messages, or answer the first")
             }
-            (Role::User, Some(Role::Tool)) => {
+            (TurnRole::User, Some(TurnRole::Tool)) => {
                 ("the assistant does not continue after a result", "add its turn before the user's")
             }
-            (Role::Assistant, None | Some(Role::System)) => {
+            (TurnRole::Assistant, None | Some(TurnRole::System)) => {
                 ("the assistant speaks first", "begin with a message of the user")
             }
-            (Role::Assistant, Some(Role::Assistant)) => {
+            (TurnRole::Assistant, Some(TurnRole::Assistant)) => {
                 ("the assistant speaks twice in a row", "join the two messages")
             }
             _ => return,
@@ -286,7 +288,7 @@ impl<'v> Sample<'v> {
         if self.calls.len() < 2 {
             return;
         }
-        let mut first: HashMap<&str, &Call<'_>> = HashMap::new();
+        let mut first: HashMap<&str, &SampleCall<'_>> = HashMap::new();
         for call in &self.calls {
             let Some(id) = call.id else { continue };
             if let Some(other) = first.insert(id, call) {
@@ -302,11 +304,13 @@ impl<'v> Sample<'v> {
     fn hold_end(&self, findings: &mut Findings) {
         let Some(last) = self.turns.last() else { return };
         let message = match last.role {
-            Role::Assistant if !last.calls.is_empty() => "it ends with calls that nothing answers",
-            Role::Assistant => return,
-            Role::Tool => "it ends with a result that the assistant does not use",
-            Role::User => "it ends with the user",
-            Role::System => "it has instructions only",
+            TurnRole::Assistant if !last.calls.is_empty() => {
+                "it ends with calls that nothing answers"
+            }
+            TurnRole::Assistant => return,
+            TurnRole::Tool => "it ends with a result that the assistant does not use",
+            TurnRole::User => "it ends with the user",
+            TurnRole::System => "it has instructions only",
         };
         let fix = "end with an answer of the assistant in text";
         findings.add(FindingCode::NotClosed, at(last.place), message, fix);

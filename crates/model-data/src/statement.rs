@@ -39,12 +39,12 @@ pub struct Statement {
 }
 
 #[derive(Deserialize)]
-struct Texts {
+struct StatementTexts {
     en: BTreeMap<String, String>,
     zh: BTreeMap<String, String>,
 }
 
-static TEXTS: LazyLock<Texts> = LazyLock::new(|| {
+static TEXTS: LazyLock<StatementTexts> = LazyLock::new(|| {
     serde_json::from_str(include_str!("statement.json")).expect("the table is tested")
 });
 

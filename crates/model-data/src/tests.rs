@@ -64,7 +64,7 @@ fn gives(content: &str) -> Value {
 }
 
 fn verdict(line: &str) -> LineVerdict {
-    Checker::new(&registry(), Options::default()).line(line)
+    Checker::new(&registry(), CheckOptions::default()).line(line)
 }
 
 /// The codes and positions of what is found in messages.
@@ -348,15 +348,16 @@ fn lines_that_are_no_samples_are_reported_by_what_they_are() {
 #[test]
 fn report_sums_up_lines_and_gates() {
     let registry = registry();
-    let mut checker = Checker::new(&registry, Options { findings_max: 2, ..Options::default() });
+    let mut checker =
+        Checker::new(&registry, CheckOptions { findings_max: 2, ..CheckOptions::default() });
     let chat = labelled(json!([user(), says("x")])).to_string();
     let single = labelled(json!([user(), read("a"), gives("x"), says("y")])).to_string();
-    assert_eq!(checker.line(&chat).class, Some(Class::PlainChat));
-    assert_eq!(checker.line(&single).class, Some(Class::SingleTool));
+    assert_eq!(checker.line(&chat).class, Some(SampleClass::PlainChat));
+    assert_eq!(checker.line(&single).class, Some(SampleClass::SingleTool));
     assert_eq!(checker.line("  \r").class, None);
     assert_eq!(checker.line(&chat).findings[0].message, "line 1 has the same messages");
     checker.line("broken");
-    checker.unreadable(Unreadable::NotUtf8 { byte: 4 });
+    checker.unreadable(UnreadableLine::NotUtf8 { byte: 4 });
     let report = checker.finish();
     assert_eq!((report.lines, report.blank, report.samples, report.calls), (6, 1, 5, 1));
     assert_eq!((report.errors, report.warnings), (2, 1));
@@ -375,7 +376,7 @@ fn the_sample_of_the_source_passes_against_the_tools_of_the_source() {
     let tools = asi_tools();
     assert_eq!(tools.len(), 22);
     let registry = Arc::new(Registry::new(tools).unwrap());
-    let mut checker = Checker::new(&registry, Options::default());
+    let mut checker = Checker::new(&registry, CheckOptions::default());
     let line = json!({
         "messages": [
             { "role": "system", "content": "只用已注册的工具。" },
@@ -405,7 +406,7 @@ fn gates_are_those_of_the_source() {
     ] {
         assert_eq!(Gate::new(name, good, of).passed, passed, "{good}/{of}");
     }
-    let nothing = Checker::new(&registry(), Options::default()).finish();
+    let nothing = Checker::new(&registry(), CheckOptions::default()).finish();
     assert!(!nothing.passed);
 }
 
@@ -463,20 +464,23 @@ fn corrected_calls_become_samples() {
     assert_eq!(line["messages"][4]["tool_calls"], call);
     let verdict = verdict(&line.to_string());
     let codes: Vec<_> = verdict.findings.iter().map(|finding| finding.code).collect();
-    assert_eq!((verdict.class, codes), (Some(Class::Correction), vec![FindingCode::NegativeCall]));
+    assert_eq!(
+        (verdict.class, codes),
+        (Some(SampleClass::Correction), vec![FindingCode::NegativeCall])
+    );
 }
 
 #[test]
 fn conversations_without_corrections_are_left_out_with_a_reason() {
     let registry = registry();
     for (line, reason) in [
-        ("{".to_owned(), LeftOut::NoConversation),
-        (recorded(vec![]), LeftOut::NotAnswered),
-        (recorded(vec![gives("x")]), LeftOut::Disordered),
-        (labelled(json!([user(), says("x")])).to_string(), LeftOut::NothingToLearn),
+        ("{".to_owned(), SkipReason::NoConversation),
+        (recorded(vec![]), SkipReason::NotAnswered),
+        (recorded(vec![gives("x")]), SkipReason::Disordered),
+        (labelled(json!([user(), says("x")])).to_string(), SkipReason::NothingToLearn),
         (
             labelled(json!([user(), read("a"), gives("error: x"), says("It failed.")])).to_string(),
-            LeftOut::NotRepaired,
+            SkipReason::NotRepaired,
         ),
     ] {
         let made = corrections(&registry, &line, |value| value);
@@ -487,7 +491,7 @@ fn conversations_without_corrections_are_left_out_with_a_reason() {
         serde_json::from_str(&value.to_string().replace("{\"path\":\"x\"}", "{\"path\":0}"))
             .unwrap()
     });
-    assert_eq!((made.lines.len(), made.left_out), (0, vec![LeftOut::NotValid]));
+    assert_eq!((made.lines.len(), made.left_out), (0, vec![SkipReason::NotValid]));
 }
 
 #[test]
@@ -587,9 +591,9 @@ mod laws {
         fn every_line_has_a_verdict(turns in prop::collection::vec(turn(), 0..8)) {
             let line = labelled(Value::from(turns)).to_string();
             let registry = registry();
-            let mut checker = Checker::new(&registry, Options::default());
+            let mut checker = Checker::new(&registry, CheckOptions::default());
             let verdict = checker.line(&line);
-            prop_assert_eq!(&verdict, &Checker::new(&registry, Options::default()).line(&line));
+            prop_assert_eq!(&verdict, &Checker::new(&registry, CheckOptions::default()).line(&line));
             let report = checker.finish();
             prop_assert_eq!(report.errors + report.warnings, verdict.findings.len() as u64);
             if report.passed {
@@ -609,9 +613,9 @@ mod laws {
             let registry = registry();
             let line = json!({ "messages": messages }).to_string();
             for sample in corrections(&registry, &line, |value| value).lines {
-                let mut checker = Checker::new(&registry, Options::default());
+                let mut checker = Checker::new(&registry, CheckOptions::default());
                 let verdict = checker.line(&sample.to_string());
-                prop_assert_eq!(verdict.class, Some(Class::Correction));
+                prop_assert_eq!(verdict.class, Some(SampleClass::Correction));
                 let gates = checker.finish().gates;
                 prop_assert!(gates[..3].iter().all(|gate| gate.passed), "{}", sample);
             }

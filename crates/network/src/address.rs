@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Where an address leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum AddressReach {
     /// Never an address to ask: unspecified, multicast, reserved, for documentation, link-local, or
     /// a service that hands out the credentials of the machine.
     Never,
@@ -16,52 +16,52 @@ pub enum Reach {
 }
 
 /// Blocks of IPv4 that are not public: address, length of the prefix, where it leads.
-const BLOCKS_V4: &[(Ipv4Addr, u32, Reach)] = &[
-    (Ipv4Addr::new(0, 0, 0, 0), 8, Reach::Never),
-    (Ipv4Addr::new(10, 0, 0, 0), 8, Reach::Near),
+const BLOCKS_V4: &[(Ipv4Addr, u32, AddressReach)] = &[
+    (Ipv4Addr::new(0, 0, 0, 0), 8, AddressReach::Never),
+    (Ipv4Addr::new(10, 0, 0, 0), 8, AddressReach::Near),
     // Alibaba's metadata, in the block of carriers.
-    (Ipv4Addr::new(100, 100, 100, 200), 32, Reach::Never),
-    (Ipv4Addr::new(100, 64, 0, 0), 10, Reach::Near),
-    (Ipv4Addr::new(127, 0, 0, 0), 8, Reach::Near),
+    (Ipv4Addr::new(100, 100, 100, 200), 32, AddressReach::Never),
+    (Ipv4Addr::new(100, 64, 0, 0), 10, AddressReach::Near),
+    (Ipv4Addr::new(127, 0, 0, 0), 8, AddressReach::Near),
     // Azure's metadata, among public addresses.
-    (Ipv4Addr::new(168, 63, 129, 16), 32, Reach::Never),
+    (Ipv4Addr::new(168, 63, 129, 16), 32, AddressReach::Never),
     // Link-local, with the metadata of most clouds.
-    (Ipv4Addr::new(169, 254, 0, 0), 16, Reach::Never),
-    (Ipv4Addr::new(172, 16, 0, 0), 12, Reach::Near),
+    (Ipv4Addr::new(169, 254, 0, 0), 16, AddressReach::Never),
+    (Ipv4Addr::new(172, 16, 0, 0), 12, AddressReach::Near),
     // Protocol assignments, with Oracle's metadata.
-    (Ipv4Addr::new(192, 0, 0, 0), 24, Reach::Never),
-    (Ipv4Addr::new(192, 0, 2, 0), 24, Reach::Never),
-    (Ipv4Addr::new(192, 88, 99, 0), 24, Reach::Never),
-    (Ipv4Addr::new(192, 168, 0, 0), 16, Reach::Near),
-    (Ipv4Addr::new(198, 18, 0, 0), 15, Reach::Never),
-    (Ipv4Addr::new(198, 51, 100, 0), 24, Reach::Never),
-    (Ipv4Addr::new(203, 0, 113, 0), 24, Reach::Never),
+    (Ipv4Addr::new(192, 0, 0, 0), 24, AddressReach::Never),
+    (Ipv4Addr::new(192, 0, 2, 0), 24, AddressReach::Never),
+    (Ipv4Addr::new(192, 88, 99, 0), 24, AddressReach::Never),
+    (Ipv4Addr::new(192, 168, 0, 0), 16, AddressReach::Near),
+    (Ipv4Addr::new(198, 18, 0, 0), 15, AddressReach::Never),
+    (Ipv4Addr::new(198, 51, 100, 0), 24, AddressReach::Never),
+    (Ipv4Addr::new(203, 0, 113, 0), 24, AddressReach::Never),
     // Multicast, reserved, broadcast.
-    (Ipv4Addr::new(224, 0, 0, 0), 3, Reach::Never),
+    (Ipv4Addr::new(224, 0, 0, 0), 3, AddressReach::Never),
 ];
 
 /// Blocks of IPv6, the first that fits counts; whatever is in none of them is not public.
 const BLOCKS_V6: &[(Ipv6Addr, u32, Leads)] = &[
-    (Ipv6Addr::LOCALHOST, 128, Leads::To(Reach::Near)),
+    (Ipv6Addr::LOCALHOST, 128, Leads::To(AddressReach::Near)),
     // IPv4 in the clothes of IPv6: connecting there connects to the IPv4 address.
     (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, Leads::AsV4 { bit: 96 }),
     // What a gateway translates: it must not be asked to turn round.
     (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, Leads::IfV4Public { bit: 96 }),
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, Leads::IfV4Public { bit: 16 }),
     // Protocol assignments: Teredo, benchmarks, ORCHID.
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Leads::To(Reach::Never)),
-    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, Leads::To(Reach::Never)),
-    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, Leads::To(Reach::Never)),
-    (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, Leads::To(Reach::Public)),
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Leads::To(AddressReach::Never)),
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, Leads::To(AddressReach::Never)),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, Leads::To(AddressReach::Never)),
+    (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, Leads::To(AddressReach::Public)),
     // The metadata of AWS and of Google, among unique local addresses.
-    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, Leads::To(Reach::Never)),
-    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0), 32, Leads::To(Reach::Never)),
-    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Leads::To(Reach::Near)),
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, Leads::To(AddressReach::Never)),
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0), 32, Leads::To(AddressReach::Never)),
+    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Leads::To(AddressReach::Near)),
 ];
 
 #[derive(Debug, Clone, Copy)]
 enum Leads {
-    To(Reach),
+    To(AddressReach),
     /// Where the IPv4 address leads that begins at this bit.
     AsV4 {
         bit: u32,
@@ -75,26 +75,26 @@ enum Leads {
 
 /// Whether an address is one of the open network, whatever it is written as.
 pub fn is_public(address: IpAddr) -> bool {
-    reach(address) == Reach::Public
+    reach(address) == AddressReach::Public
 }
 
 /// Says where an address leads.
-pub fn reach(address: IpAddr) -> Reach {
+pub fn reach(address: IpAddr) -> AddressReach {
     match address {
         IpAddr::V4(address) => reach_v4(address),
         IpAddr::V6(address) => reach_v6(address),
     }
 }
 
-fn reach_v4(address: Ipv4Addr) -> Reach {
+fn reach_v4(address: Ipv4Addr) -> AddressReach {
     let is_in = |block: Ipv4Addr, length: u32| {
         (address.to_bits() ^ block.to_bits()).leading_zeros() >= length
     };
     let found = BLOCKS_V4.iter().find(|(block, length, _)| is_in(*block, *length));
-    found.map_or(Reach::Public, |(.., reach)| *reach)
+    found.map_or(AddressReach::Public, |(.., reach)| *reach)
 }
 
-fn reach_v6(address: Ipv6Addr) -> Reach {
+fn reach_v6(address: Ipv6Addr) -> AddressReach {
     let bits = address.to_bits();
     let is_in = |block: Ipv6Addr, length: u32| (bits ^ block.to_bits()).leading_zeros() >= length;
     // The 32 bits from this one on.
@@ -103,8 +103,10 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
     match found.map(|(.., leads)| *leads) {
         Some(Leads::To(reach)) => reach,
         Some(Leads::AsV4 { bit }) => inner(bit),
-        Some(Leads::IfV4Public { bit }) if inner(bit) == Reach::Public => Reach::Public,
-        Some(Leads::IfV4Public { .. }) | None => Reach::Never,
+        Some(Leads::IfV4Public { bit }) if inner(bit) == AddressReach::Public => {
+            AddressReach::Public
+        }
+        Some(Leads::IfV4Public { .. }) | None => AddressReach::Never,
     }
 }
 
@@ -112,9 +114,9 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
 mod tests {
     use super::*;
 
-    use Reach::{Near, Never, Public};
+    use AddressReach::{Near, Never, Public};
 
-    const ADDRESSES: &[(&str, Reach)] = &[
+    const ADDRESSES: &[(&str, AddressReach)] = &[
         ("1.1.1.1", Public),
         ("8.8.8.8", Public),
         ("9.255.255.255", Public),

@@ -14,13 +14,13 @@ use tokio::time::Sleep;
 pub(super) struct Upload {
     /// The lock is never contended: it makes a body that belongs to one thread one of all.
     body: Mutex<HttpBody>,
-    count: Count,
+    count: BytesLeft,
 }
 
 /// A body that is received.
 pub(super) struct Received {
     body: reqwest::Body,
-    count: Count,
+    count: BytesLeft,
     silence_max: Duration,
     /// Runs while somebody waits for the next part.
     silence: Option<Pin<Box<Sleep>>>,
@@ -28,16 +28,16 @@ pub(super) struct Received {
 }
 
 /// What may still come.
-struct Count {
+struct BytesLeft {
     left: u64,
     exceeded: HttpError,
 }
 
-type Part = Option<Result<Frame<Bytes>, HttpError>>;
+type BodyFrame = Option<Result<Frame<Bytes>, HttpError>>;
 
-// === impl Count ===
+// === impl BytesLeft ===
 
-impl Count {
+impl BytesLeft {
     fn take(&mut self, frame: Frame<Bytes>) -> Result<Frame<Bytes>, HttpError> {
         let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
         self.left = self.left.checked_sub(bytes).ok_or_else(|| self.exceeded.clone())?;
@@ -50,7 +50,7 @@ impl Count {
 impl Upload {
     pub(super) fn new(body: HttpBody, bytes_max: u64) -> Self {
         let exceeded = HttpError::RequestTooLarge(bytes_max);
-        Self { body: Mutex::new(body), count: Count { left: bytes_max, exceeded } }
+        Self { body: Mutex::new(body), count: BytesLeft { left: bytes_max, exceeded } }
     }
 }
 
@@ -58,7 +58,7 @@ impl Body for Upload {
     type Data = Bytes;
     type Error = HttpError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Part> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<BodyFrame> {
         let Self { body, count } = &mut *self;
         let body = body.get_mut().unwrap_or_else(PoisonError::into_inner);
         let part = ready!(Pin::new(body).poll_frame(cx));
@@ -83,11 +83,11 @@ impl Received {
         if body.size_hint().lower() > bytes_max {
             return Err(exceeded);
         }
-        let count = Count { left: bytes_max, exceeded };
+        let count = BytesLeft { left: bytes_max, exceeded };
         Ok(Self { body, count, silence_max, silence: None, has_failed: false })
     }
 
-    fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<Part> {
+    fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<BodyFrame> {
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(part) => {
                 self.silence = None;
@@ -107,7 +107,7 @@ impl Body for Received {
     type Data = Bytes;
     type Error = HttpError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Part> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<BodyFrame> {
         if self.has_failed {
             return Poll::Ready(None);
         }

@@ -10,7 +10,7 @@ use http_body_util::{BodyExt as _, Empty};
 use moss_plugin_host::services::{HttpBody, HttpError};
 use reqwest::Url;
 
-use super::{Bounds, Network};
+use super::{Network, RequestBounds};
 
 /// Most redirects in a row.
 const REDIRECTS_MAX: usize = 5;
@@ -28,7 +28,7 @@ pub struct Download<'a> {
     /// public unless they are the same one.
     pub may_be_private: bool,
     /// Times; the largest file is `response_bytes_max`.
-    pub bounds: Bounds,
+    pub bounds: RequestBounds,
     /// The media types that are wanted, as the header `accept` has them; none for any.
     pub accept: Option<&'a str>,
     /// A token for the host of the URL. No other host hears of it, wherever redirects lead.
@@ -37,7 +37,7 @@ pub struct Download<'a> {
 
 /// What a server made of a download.
 #[derive(Debug)]
-pub enum Fetched {
+pub enum DownloadResult {
     /// The file.
     File(Vec<u8>),
     /// It demands a token. What it says about how to come by one, as it says it.
@@ -73,8 +73,8 @@ impl Network {
         on_bytes: OnBytes<'_>,
     ) -> Result<Vec<u8>, HttpError> {
         match self.ask(download, on_bytes).await? {
-            Fetched::File(bytes) => Ok(bytes),
-            Fetched::Challenge(_) => Err(answered(StatusCode::UNAUTHORIZED)),
+            DownloadResult::File(bytes) => Ok(bytes),
+            DownloadResult::Challenge(_) => Err(answered(StatusCode::UNAUTHORIZED)),
         }
     }
 
@@ -87,7 +87,7 @@ impl Network {
         &self,
         download: Download<'_>,
         on_bytes: OnBytes<'_>,
-    ) -> Result<Fetched, HttpError> {
+    ) -> Result<DownloadResult, HttpError> {
         let fetched = tokio::time::timeout(TIMEOUT, self.follow(download, on_bytes)).await;
         let fetched = fetched.map_err(|_| {
             let seconds = TIMEOUT.as_secs();
@@ -106,7 +106,7 @@ impl Network {
         &self,
         download: Download<'_>,
         on_bytes: OnBytes<'_>,
-    ) -> Result<Fetched, HttpError> {
+    ) -> Result<DownloadResult, HttpError> {
         let first = parse(download.url)?;
         let mut url = first.clone();
         for hop in 0..=REDIRECTS_MAX {
@@ -130,12 +130,12 @@ impl Network {
                 continue;
             }
             if status == StatusCode::UNAUTHORIZED && is_same_host(&first, &url) {
-                return Ok(Fetched::Challenge(challenges(response.headers())));
+                return Ok(DownloadResult::Challenge(challenges(response.headers())));
             }
             if status != StatusCode::OK {
                 return Err(answered(status));
             }
-            return collect(response.into_body(), on_bytes).await.map(Fetched::File);
+            return collect(response.into_body(), on_bytes).await.map(DownloadResult::File);
         }
         Err(HttpError::Failed(format!("more than {REDIRECTS_MAX} redirects in a row")))
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_token_is_for_its_own_host_only() {
-        let bounds = Bounds {
+        let bounds = RequestBounds {
             connect: Duration::ZERO,
             head: Duration::ZERO,
             silence: Duration::ZERO,

@@ -26,7 +26,7 @@ use reqwest::{Client, Url};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
-use self::address::{Reach, reach};
+use self::address::{AddressReach, reach};
 use self::body::{Received, Upload};
 use self::lookups::Lookups;
 use self::traffic::Traffic;
@@ -44,7 +44,7 @@ pub struct Network {
 
 /// How long a request may take and how much it may carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct RequestBounds {
     /// Longest time to resolve the name, and again to connect.
     pub connect: Duration,
     /// Longest wait for the head of the response, once connected.
@@ -58,11 +58,11 @@ pub struct Bounds {
 }
 
 /// Names that were resolved already: the addresses that were looked at, and no others.
-struct Checked(Vec<SocketAddr>);
+struct CheckedAddresses(Vec<SocketAddr>);
 
-// === impl Bounds ===
+// === impl RequestBounds ===
 
-impl Bounds {
+impl RequestBounds {
     /// The shorter times of both.
     #[must_use]
     pub fn within(self, options: &HttpOptions) -> Self {
@@ -100,7 +100,7 @@ impl Network {
         &self,
         request: http::Request<HttpBody>,
         may_be_private: bool,
-        bounds: Bounds,
+        bounds: RequestBounds,
     ) -> Result<http::Response<HttpBody>, HttpError> {
         let (head, body) = request.into_parts();
         let url = url(&head.uri)?;
@@ -129,7 +129,7 @@ impl Network {
         &self,
         url: &Url,
         may_be_private: bool,
-        bounds: Bounds,
+        bounds: RequestBounds,
     ) -> Result<Client, HttpError> {
         let resolved = tokio::time::timeout(bounds.connect, resolve(&self.lookups, url)).await;
         let addresses = resolved.map_err(|_| HttpError::Timeout(Wait::Name))??;
@@ -141,7 +141,7 @@ impl Network {
         };
         Client::builder()
             .tls_backend_preconfigured(tls)
-            .dns_resolver(Checked(addresses))
+            .dns_resolver(CheckedAddresses(addresses))
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .no_proxy()
@@ -209,11 +209,11 @@ async fn resolve(lookups: &Lookups, url: &Url) -> Result<Vec<SocketAddr>, HttpEr
 
 /// Refuses a host if any of its addresses is not to be asked.
 fn check(url: &Url, addresses: &[SocketAddr], may_be_private: bool) -> Result<(), HttpError> {
-    let least = if may_be_private { Reach::Near } else { Reach::Public };
+    let least = if may_be_private { AddressReach::Near } else { AddressReach::Public };
     let host = url.host_str().unwrap_or_default();
     match addresses.iter().map(|address| address.ip()).find(|address| reach(*address) < least) {
         None => Ok(()),
-        Some(address) if reach(address) == Reach::Near => Err(HttpError::Denied(format!(
+        Some(address) if reach(address) == AddressReach::Near => Err(HttpError::Denied(format!(
             "{host} has the address {address}, which is private; a plugin reaches it where \
              its grant says `private:{host}`"
         ))),
@@ -251,9 +251,9 @@ fn explain(error: &reqwest::Error) -> HttpError {
     }
 }
 
-// === impl Checked ===
+// === impl CheckedAddresses ===
 
-impl Resolve for Checked {
+impl Resolve for CheckedAddresses {
     fn resolve(&self, _: Name) -> Resolving {
         let addresses: Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(std::future::ready(Ok(addresses)))

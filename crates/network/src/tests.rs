@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 use super::download::Download;
 use super::*;
 
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: RequestBounds = RequestBounds {
     connect: Duration::from_secs(20),
     head: Duration::from_secs(20),
     silence: Duration::from_secs(20),
@@ -90,7 +90,7 @@ async fn get(
     network: &Network,
     uri: &str,
     may_be_private: bool,
-    bounds: Bounds,
+    bounds: RequestBounds,
 ) -> Result<String, HttpError> {
     let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let response =
@@ -172,9 +172,9 @@ async fn bodies_and_waits_are_bounded() {
     assert_eq!(get("large", BOUNDS).await, too_large);
     assert_eq!(get("endless", BOUNDS).await, too_large);
     let short = Duration::from_millis(50);
-    let impatient = Bounds { connect: short, head: short, ..BOUNDS };
+    let impatient = RequestBounds { connect: short, head: short, ..BOUNDS };
     assert_eq!(get("silent", impatient).await, Err(HttpError::Timeout(Wait::Response)));
-    let impatient = Bounds { silence: short, ..BOUNDS };
+    let impatient = RequestBounds { silence: short, ..BOUNDS };
     let stuck = HttpError::Timeout(Wait::Body);
     assert_eq!(get("stuck", impatient).await, Err(stuck));
     assert!(matches!(get("garbage", BOUNDS).await, Err(HttpError::Failed(_))));

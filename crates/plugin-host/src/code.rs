@@ -39,7 +39,7 @@ pub trait Compiler: Send + Sync {
         plugin: &'a str,
         id: CodeId,
         component: Bytes,
-    ) -> BoxFuture<'a, Result<Code, LoadError>>;
+    ) -> BoxFuture<'a, Result<CompiledCode, LoadError>>;
 }
 
 /// Compiles on the blocking pool of this process: without a limit on time or memory, and keeps
@@ -63,7 +63,7 @@ pub(crate) struct EngineId([u8; 32]);
 pub struct CodeKey([u8; 32]);
 
 /// Code that this moss made: here, or somewhere that has the key.
-pub struct Code {
+pub struct CompiledCode {
     id: CodeId,
     /// The code, after `starts_at` bytes.
     bytes: Vec<u8>,
@@ -101,12 +101,12 @@ impl Compiler for InProcess {
         _plugin: &'a str,
         id: CodeId,
         component: Bytes,
-    ) -> BoxFuture<'a, Result<Code, LoadError>> {
+    ) -> BoxFuture<'a, Result<CompiledCode, LoadError>> {
         let compile = move || {
             let wasm = wasmtime::Engine::new(&config())
                 .map_err(|error| LoadError::Compiler(format!("{error:#}")))?;
             let bytes = precompile(&wasm, &component).map_err(LoadError::Invalid)?;
-            Ok(Code { id, bytes, starts_at: 0 })
+            Ok(CompiledCode { id, bytes, starts_at: 0 })
         };
         Box::pin(async move {
             let compiled = tokio::task::spawn_blocking(compile).await;
@@ -195,7 +195,7 @@ impl CodeKey {
 
     /// Takes sealed code, if it is the one that is looked for and nothing of it was changed since
     /// it was sealed with this key.
-    pub fn open(&self, id: CodeId, sealed: Vec<u8>) -> Option<Code> {
+    pub fn open(&self, id: CodeId, sealed: Vec<u8>) -> Option<CompiledCode> {
         let (seal, rest) = sealed.split_at_checked(SEAL_BYTES)?;
         let seal = blake3::Hash::from_slice(seal).ok()?;
         // Compared in constant time.
@@ -203,7 +203,7 @@ impl CodeKey {
             return None;
         }
         let is_it = CodeId::of_sealed(&sealed) == Some(id);
-        is_it.then_some(Code { id, bytes: sealed, starts_at: CODE_STARTS_AT })
+        is_it.then_some(CompiledCode { id, bytes: sealed, starts_at: CODE_STARTS_AT })
     }
 
     fn seal(&self, bytes: &[u8]) -> blake3::Hash {
@@ -217,9 +217,9 @@ impl fmt::Debug for CodeKey {
     }
 }
 
-// === impl Code ===
+// === impl CompiledCode ===
 
-impl Code {
+impl CompiledCode {
     /// Returns the sealed form, where it has one.
     pub fn sealed(&self) -> Option<&[u8]> {
         (self.starts_at > 0).then_some(&self.bytes)
@@ -232,7 +232,7 @@ impl Code {
         }
         let code = &self.bytes[self.starts_at..];
         #[expect(unsafe_code, reason = "see below, and the list in tests/tidy/code.rs")]
-        // SAFETY: what is deserialized must be what this version of the engine serialized. A `Code`
+        // SAFETY: what is deserialized must be what this version of the engine serialized. A `CompiledCode`
         // has two origins: `InProcess`, which just did that, and `CodeKey::open`, which takes only
         // what `compile_sealed` sealed with a secret of this user, checked above over every byte,
         // for this very engine (its version and settings are in the id). It lies in memory of this
@@ -242,7 +242,7 @@ impl Code {
     }
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for CompiledCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Code").field("id", &self.id).finish_non_exhaustive()
     }

@@ -18,7 +18,7 @@ use crate::bindings::tools;
 use crate::error::SettingsProblem;
 use crate::outcome::OutputForm;
 use moss_plugin_list::{
-    grants::{Capability, NamePattern, Request, host::HostPattern},
+    grants::{Capability, NamePattern, RequestedCapability, host::HostPattern},
     tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name},
     units,
 };
@@ -44,7 +44,7 @@ const KINDS: &[&str] = &["fs", "http", "env", "store", "tool", "editor"];
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Description {
     pub(crate) version: String,
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<RequestedCapability>,
     /// The schema of its settings, where it has one.
     pub(crate) settings: Option<Value>,
     pub(crate) specs: Vec<ToolSpec>,
@@ -123,7 +123,7 @@ pub(crate) fn read(name: &str, told: tools::Description) -> Result<Description, 
     Ok(Description { version: told.version, requests, settings, specs, forms, examples })
 }
 
-fn read_request(told: tools::Capability) -> Result<Request, String> {
+fn read_request(told: tools::Capability) -> Result<RequestedCapability, String> {
     check_text("the reason of a capability", &told.reason, DESCRIPTION_BYTES_MAX)?;
     check_text("the scope of a capability", &told.scope, TITLE_BYTES_MAX)?;
     let scope = told.scope.as_str();
@@ -155,7 +155,7 @@ fn read_request(told: tools::Capability) -> Result<Request, String> {
     };
     let capability =
         capability.map_err(|why| format!("it requests `{}` badly: {}", told.kind, quoted(&why)))?;
-    Ok(Request { capability, reason: told.reason })
+    Ok(RequestedCapability { capability, reason: told.reason })
 }
 
 pub(crate) fn name_pattern(name: &str) -> NamePattern {

@@ -7,7 +7,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::Value;
 
 use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
-use moss_plugin_list::{Limits, units};
+use moss_plugin_list::{PluginLimits, units};
 
 /// Why a plugin could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +71,7 @@ pub enum LoadError {
     },
     /// It failed while it was asked to describe itself.
     #[error("the plugin failed while describing itself: {0}")]
-    Describe(CallError),
+    Describe(PluginCallError),
     /// It calls itself something else than the list does.
     #[error(
         "the plugin's description of itself is refused: it is called `{told}`, but the list calls \
@@ -91,7 +91,7 @@ pub enum LoadError {
 /// Why a call of a plugin failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CallError {
+pub enum PluginCallError {
     /// What the plugin itself says.
     #[error("{0}")]
     Failed(ToolError),
@@ -145,9 +145,9 @@ pub struct SettingsProblem {
     pub example: Value,
 }
 
-// === impl CallError ===
+// === impl PluginCallError ===
 
-impl CallError {
+impl PluginCallError {
     /// Adds what a guest may have failed over, for people: the guest may not have said it.
     pub(crate) fn with_trouble(self, trouble: &str) -> Self {
         match self {
@@ -169,7 +169,7 @@ impl CallError {
     }
 
     /// Makes a tool's error of it: a plugin, named with its list, had these limits.
-    pub(crate) fn told(self, limits: &Limits, listed: &str) -> ToolError {
+    pub(crate) fn told(self, limits: &PluginLimits, listed: &str) -> ToolError {
         let message = self.to_string();
         let told = |code| ToolError::new(code, message);
         match self {
@@ -232,11 +232,12 @@ mod tests {
             (ErrorCode::InvalidPath, None),
             (ErrorCode::InvalidArguments, None),
         ] {
-            let error = CallError::Failed(ToolError::new(code, "no")).with_trouble("grant it");
-            let CallError::Failed(error) = error else { panic!("{error:?}") };
+            let error =
+                PluginCallError::Failed(ToolError::new(code, "no")).with_trouble("grant it");
+            let PluginCallError::Failed(error) = error else { panic!("{error:?}") };
             assert_eq!(error.hint.as_deref(), hint, "{code}");
         }
-        let crash = CallError::Crashed("trap".to_owned()).with_trouble("grant it");
-        assert_eq!(crash, CallError::Crashed("trap; grant it".to_owned()));
+        let crash = PluginCallError::Crashed("trap".to_owned()).with_trouble("grant it");
+        assert_eq!(crash, PluginCallError::Crashed("trap; grant it".to_owned()));
     }
 }

@@ -7,22 +7,22 @@ use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre};
 
 use crate::bindings::{self, Returned, previous, tools, types};
-use crate::instance::State;
+use crate::instance::StoreData;
 use crate::plain::Plain;
 
 /// Linked code, by the face of its component.
 #[derive(Clone)]
 pub(crate) enum Face {
     /// A plugin of the current contract.
-    Current(bindings::PluginPre<State>),
+    Current(bindings::PluginPre<StoreData>),
     /// A plugin of the contract before.
-    Previous(previous::PluginPre<State>),
+    Previous(previous::PluginPre<StoreData>),
     /// A component with ordinary functions.
-    Plain(InstancePre<State>, Arc<Plain>),
+    Plain(InstancePre<StoreData>, Arc<Plain>),
 }
 
 /// An instance, by the face of its component.
-pub(crate) enum Live {
+pub(crate) enum LiveInstance {
     Current(bindings::Plugin),
     Previous(previous::Plugin),
     Plain(Instance, Arc<Plain>),
@@ -31,11 +31,11 @@ pub(crate) enum Live {
 // === impl Face ===
 
 impl Face {
-    pub(crate) fn current(code: InstancePre<State>) -> wasmtime::Result<Self> {
+    pub(crate) fn current(code: InstancePre<StoreData>) -> wasmtime::Result<Self> {
         bindings::PluginPre::new(code).map(Self::Current)
     }
 
-    pub(crate) fn previous(code: InstancePre<State>) -> wasmtime::Result<Self> {
+    pub(crate) fn previous(code: InstancePre<StoreData>) -> wasmtime::Result<Self> {
         previous::PluginPre::new(code).map(Self::Previous)
     }
 
@@ -50,7 +50,7 @@ impl Face {
     /// Makes an instance and asks it what it is.
     pub(crate) async fn describe(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<StoreData>,
     ) -> wasmtime::Result<tools::Description> {
         match self {
             Self::Current(code) => {
@@ -69,24 +69,27 @@ impl Face {
     }
 
     /// Makes an instance.
-    pub(crate) async fn instantiate(&self, store: &mut Store<State>) -> wasmtime::Result<Live> {
+    pub(crate) async fn instantiate(
+        &self,
+        store: &mut Store<StoreData>,
+    ) -> wasmtime::Result<LiveInstance> {
         Ok(match self {
-            Self::Current(code) => Live::Current(code.instantiate_async(store).await?),
-            Self::Previous(code) => Live::Previous(code.instantiate_async(store).await?),
+            Self::Current(code) => LiveInstance::Current(code.instantiate_async(store).await?),
+            Self::Previous(code) => LiveInstance::Previous(code.instantiate_async(store).await?),
             Self::Plain(code, plain) => {
-                Live::Plain(code.instantiate_async(store).await?, Arc::clone(plain))
+                LiveInstance::Plain(code.instantiate_async(store).await?, Arc::clone(plain))
             }
         })
     }
 }
 
-// === impl Live ===
+// === impl LiveInstance ===
 
-impl Live {
+impl LiveInstance {
     /// Runs a tool in it.
     pub(crate) async fn call(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<StoreData>,
         tool: &str,
         arguments: &str,
         output_bytes_max: usize,

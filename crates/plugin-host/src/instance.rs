@@ -19,9 +19,9 @@ use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
 use crate::engine::Engine;
-use crate::error::CallError;
+use crate::error::PluginCallError;
 use crate::imports;
-use crate::imports::context::{Context, Deaf, Voice};
+use crate::imports::context::{GuestContext, GuestReporter, NoEvents};
 use crate::imports::filesystem::{Filesystem, FilesystemView};
 use crate::imports::http::Http;
 use crate::imports::services::Served;
@@ -29,12 +29,12 @@ use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, RANDOM_BYTES_MAX, RESOURCES_MAX, hostcall_fuel};
 use crate::revocation::Revocation;
 use crate::services::NoServices;
-use moss_plugin_list::{Limits, grants::paths::GrantedPaths};
+use moss_plugin_list::{PluginLimits, grants::paths::GrantedPaths};
 use moss_schema::quoted;
 
 /// What a store holds.
-pub(crate) struct State {
-    pub(crate) context: Context,
+pub(crate) struct StoreData {
+    pub(crate) context: GuestContext,
     pub(crate) limiter: Limiter,
     pub(crate) http: Http,
     served: Served,
@@ -45,75 +45,77 @@ pub(crate) struct State {
 }
 
 /// What one run gets.
-pub(crate) struct Setup {
-    pub(crate) limits: Limits,
+pub(crate) struct RunSetup {
+    pub(crate) limits: PluginLimits,
     /// What is left of the caller's time.
     pub(crate) timeout: Option<Duration>,
     pub(crate) cancelled: CancellationToken,
     pub(crate) revocation: Arc<Revocation>,
-    pub(crate) voice: Voice,
+    pub(crate) voice: GuestReporter,
     pub(crate) settings: Arc<str>,
     pub(crate) granted: Arc<GrantedPaths>,
     pub(crate) served: Served,
 }
 
 /// When a run ends at the latest, and what that is called.
-struct Deadline {
+struct RunDeadline {
     at: Instant,
-    error: CallError,
+    error: PluginCallError,
 }
 
 /// Gives WASI's streams and pollables their table.
 struct Io;
 
 /// Links what is served: WASI 0.2, with HTTP for all network, and `moss:plugin`.
-pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
+pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
 
     let mut linker = Linker::new(engine.wasm());
     let l = &mut linker;
-    io::error::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
-    io::poll::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
-    io::streams::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
-    clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    imports::filesystem::add_to_linker(l, State::filesystem)?;
+    io::error::add_to_linker::<StoreData, Io>(l, |state| &mut state.table)?;
+    io::poll::add_to_linker::<StoreData, Io>(l, |state| &mut state.table)?;
+    io::streams::add_to_linker::<StoreData, Io>(l, |state| &mut state.table)?;
+    clocks::wall_clock::add_to_linker::<StoreData, WasiClocks>(l, StoreData::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<StoreData, WasiClocks>(l, StoreData::clocks)?;
+    imports::filesystem::add_to_linker(l, StoreData::filesystem)?;
     imports::sockets::add_to_linker(l)?;
     imports::http::add_to_linker(l)?;
-    random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    cli::environment::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
-    cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    bindings::context::add_to_linker::<State, Context>(l, |state| &mut state.context)?;
-    bindings::previous::context::add_to_linker::<State, Context>(l, |state| &mut state.context)?;
-    bindings::types::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
-    bindings::editor::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
-    bindings::store::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
-    bindings::toolbox::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
+    random::random::add_to_linker::<StoreData, WasiRandom>(l, |state| state.wasi.random())?;
+    random::insecure::add_to_linker::<StoreData, WasiRandom>(l, |state| state.wasi.random())?;
+    random::insecure_seed::add_to_linker::<StoreData, WasiRandom>(l, |state| state.wasi.random())?;
+    cli::environment::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    cli::exit::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::stdin::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::stdout::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::stderr::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::terminal_input::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::terminal_output::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::terminal_stdin::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::terminal_stdout::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    cli::terminal_stderr::add_to_linker::<StoreData, WasiCli>(l, StoreData::cli)?;
+    bindings::context::add_to_linker::<StoreData, GuestContext>(l, |state| &mut state.context)?;
+    bindings::previous::context::add_to_linker::<StoreData, GuestContext>(l, |state| {
+        &mut state.context
+    })?;
+    bindings::types::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    bindings::editor::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    bindings::store::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    bindings::toolbox::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
     Ok(linker)
 }
 
 /// A store for one run, and the watch over it.
 pub(crate) struct Run {
-    pub(crate) store: Store<State>,
-    watch: Watch,
+    pub(crate) store: Store<StoreData>,
+    watch: RunWatchdog,
 }
 
 /// Ends a run in time.
-pub(crate) struct Watch {
-    deadline: Deadline,
+pub(crate) struct RunWatchdog {
+    deadline: RunDeadline,
     cancelled: CancellationToken,
     revocation: Arc<Revocation>,
-    voice: Voice,
+    voice: GuestReporter,
     engine: Engine,
     hostcall_fuel: usize,
     output_bytes_max: usize,
@@ -123,9 +125,9 @@ pub(crate) struct Watch {
 
 impl Run {
     /// Sets up a store. Its time runs from now.
-    pub(crate) fn new(engine: &Engine, setup: Setup) -> Result<Self, CallError> {
-        let watch = Watch::new(engine, &setup);
-        let mut store = Store::new(engine.wasm(), State::new(setup));
+    pub(crate) fn new(engine: &Engine, setup: RunSetup) -> Result<Self, PluginCallError> {
+        let watch = RunWatchdog::new(engine, &setup);
+        let mut store = Store::new(engine.wasm(), StoreData::new(setup));
         store.limiter(|state| &mut state.limiter);
         store.set_max_component_handles(RESOURCES_MAX);
         watch.guard(&mut store);
@@ -134,9 +136,9 @@ impl Run {
 
     /// Makes it the run of another call: nothing that belongs to a call stays but what the guest
     /// has in its memory, which is counted on.
-    pub(crate) fn renew(&mut self, engine: &Engine, setup: Setup) {
-        self.watch = Watch::new(engine, &setup);
-        let mut state = State::new(setup);
+    pub(crate) fn renew(&mut self, engine: &Engine, setup: RunSetup) {
+        self.watch = RunWatchdog::new(engine, &setup);
+        let mut state = StoreData::new(setup);
         std::mem::swap(&mut state.limiter, &mut self.store.data_mut().limiter);
         *self.store.data_mut() = state;
         self.watch.guard(&mut self.store);
@@ -144,7 +146,7 @@ impl Run {
 
     /// Lets go of what belongs to a call that is over: its events, services and files.
     pub(crate) fn release(&mut self, engine: &Engine) {
-        self.renew(engine, Setup::without_call(Limits::default()));
+        self.renew(engine, RunSetup::without_call(PluginLimits::default()));
     }
 
     /// Whether the guest holds nothing that its call was served: no file, stream or request.
@@ -153,22 +155,22 @@ impl Run {
     }
 
     /// Splits into what the guest runs in and what watches it.
-    pub(crate) fn parts(&mut self) -> (&mut Store<State>, &Watch) {
+    pub(crate) fn parts(&mut self) -> (&mut Store<StoreData>, &RunWatchdog) {
         (&mut self.store, &self.watch)
     }
 }
 
-// === impl Setup ===
+// === impl RunSetup ===
 
-impl Setup {
+impl RunSetup {
     /// What a guest gets that is not called by anybody: nothing.
-    pub(crate) fn without_call(limits: Limits) -> Self {
+    pub(crate) fn without_call(limits: PluginLimits) -> Self {
         Self {
             limits,
             timeout: None,
             cancelled: CancellationToken::new(),
             revocation: Arc::default(),
-            voice: Voice::new(Arc::new(Deaf)),
+            voice: GuestReporter::new(Arc::new(NoEvents)),
             settings: "{}".into(),
             granted: Arc::default(),
             served: Served::new(Arc::default(), Arc::new(NoServices)),
@@ -176,12 +178,12 @@ impl Setup {
     }
 }
 
-// === impl Watch ===
+// === impl RunWatchdog ===
 
-impl Watch {
-    fn new(engine: &Engine, setup: &Setup) -> Self {
+impl RunWatchdog {
+    fn new(engine: &Engine, setup: &RunSetup) -> Self {
         Self {
-            deadline: Deadline::new(&setup.limits, setup.timeout),
+            deadline: RunDeadline::new(&setup.limits, setup.timeout),
             cancelled: setup.cancelled.clone(),
             revocation: Arc::clone(&setup.revocation),
             voice: setup.voice.clone(),
@@ -192,7 +194,7 @@ impl Watch {
     }
 
     /// Lets the guest in a store run until the deadline, with pauses for others.
-    fn guard(&self, store: &mut Store<State>) {
+    fn guard(&self, store: &mut Store<StoreData>) {
         let deadline = self.deadline.clone();
         store.set_hostcall_fuel(self.hostcall_fuel);
         store.set_epoch_deadline(1);
@@ -209,64 +211,67 @@ impl Watch {
     pub(crate) async fn over<T>(
         &self,
         guest: impl Future<Output = wasmtime::Result<T>>,
-    ) -> Result<T, CallError> {
+    ) -> Result<T, PluginCallError> {
         let _ticking = self.engine.keep_ticking();
         tokio::select! {
             biased;
             revoked = self.revocation.happened() => Err(revoked),
             result = guest => result.map_err(|error| self.explain(&error)),
-            () = self.cancelled.cancelled() => Err(CallError::Cancelled),
+            () = self.cancelled.cancelled() => Err(PluginCallError::Cancelled),
             () = tokio::time::sleep_until(self.deadline.at.into()) => {
                 Err(self.deadline.error.clone())
             }
         }
     }
 
-    fn explain(&self, error: &wasmtime::Error) -> CallError {
+    fn explain(&self, error: &wasmtime::Error) -> PluginCallError {
         if let Some(stop) = cause::<TimeOver>(error) {
             return stop.0.clone();
         }
         explain(error, self.output_bytes_max).unwrap_or_else(|mut reason| {
             if let Some(panic) = self.voice.panic() {
-                return CallError::Crashed(quoted(&panic));
+                return PluginCallError::Crashed(quoted(&panic));
             }
             let last_words = self.voice.last_words();
             if !last_words.is_empty() {
                 reason = format!("{reason}: {last_words}");
             }
-            CallError::Crashed(quoted(&reason))
+            PluginCallError::Crashed(quoted(&reason))
         })
     }
 }
 
 /// Finds the typed error behind what stopped a guest; otherwise returns it as a text.
-fn explain(error: &wasmtime::Error, output_bytes_max: usize) -> Result<CallError, String> {
+fn explain(error: &wasmtime::Error, output_bytes_max: usize) -> Result<PluginCallError, String> {
     if let Some(limit) = cause::<LimitReached>(error) {
-        return Ok(CallError::Limit(*limit));
+        return Ok(PluginCallError::Limit(*limit));
     }
     if cause::<PoolConcurrencyLimitError>(error).is_some() {
-        return Ok(CallError::Busy);
+        return Ok(PluginCallError::Busy);
     }
     if let Some(ResourceTableError::Full) = cause::<ResourceTableError>(error) {
-        return Ok(CallError::Limit(LimitReached::Resources));
+        return Ok(PluginCallError::Limit(LimitReached::Resources));
     }
     if let Some(exit) = cause::<I32Exit>(error) {
         return Err(format!("it exited with status {}", exit.0));
     }
     match cause::<Trap>(error) {
-        Some(Trap::StackOverflow) => Ok(CallError::Limit(LimitReached::Stack)),
+        Some(Trap::StackOverflow) => Ok(PluginCallError::Limit(LimitReached::Stack)),
         Some(trap) => Err(trap.to_string()),
         None => explain_untyped(error, output_bytes_max),
     }
 }
 
 /// Knows the engine's limits that have no type by their words.
-fn explain_untyped(error: &wasmtime::Error, output_bytes_max: usize) -> Result<CallError, String> {
+fn explain_untyped(
+    error: &wasmtime::Error,
+    output_bytes_max: usize,
+) -> Result<PluginCallError, String> {
     let root = error.root_cause().to_string();
     if root.starts_with("resource limit exceeded") {
-        Ok(CallError::Limit(LimitReached::Instances))
+        Ok(PluginCallError::Limit(LimitReached::Instances))
     } else if root.contains("fuel allocated for hostcalls") {
-        Ok(CallError::Limit(LimitReached::Output(output_bytes_max)))
+        Ok(PluginCallError::Limit(LimitReached::Output(output_bytes_max)))
     } else {
         Err(error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": "))
     }
@@ -276,29 +281,29 @@ fn cause<E: std::error::Error + Send + Sync + 'static>(error: &wasmtime::Error) 
     error.downcast_ref().or_else(|| error.chain().find_map(|cause| cause.downcast_ref()))
 }
 
-// === impl Deadline ===
+// === impl RunDeadline ===
 
 /// Carries the end of a run's time out of the guest.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct TimeOver(CallError);
+struct TimeOver(PluginCallError);
 
-impl Clone for Deadline {
+impl Clone for RunDeadline {
     fn clone(&self) -> Self {
         Self { at: self.at, error: self.error.clone() }
     }
 }
 
-impl Deadline {
-    fn new(limits: &Limits, timeout: Option<Duration>) -> Self {
+impl RunDeadline {
+    fn new(limits: &PluginLimits, timeout: Option<Duration>) -> Self {
         let now = Instant::now();
         match timeout {
             Some(timeout) if timeout < limits.timeout => {
-                Self { at: now + timeout, error: CallError::Deadline }
+                Self { at: now + timeout, error: PluginCallError::Deadline }
             }
             _ => Self {
                 at: now + limits.timeout,
-                error: CallError::Limit(LimitReached::Timeout(limits.timeout)),
+                error: PluginCallError::Limit(LimitReached::Timeout(limits.timeout)),
             },
         }
     }
@@ -308,10 +313,10 @@ impl Deadline {
     }
 }
 
-// === impl State ===
+// === impl StoreData ===
 
-impl State {
-    fn new(setup: Setup) -> Self {
+impl StoreData {
+    fn new(setup: RunSetup) -> Self {
         let output = Printed::output(setup.voice.clone());
         let error = Printed::error(setup.voice.clone());
         let mut wasi = WasiCtxBuilder::new();
@@ -321,7 +326,7 @@ impl State {
         table.set_max_capacity(RESOURCES_MAX);
         Self {
             limiter: Limiter::new(setup.limits.memory_bytes_max),
-            context: Context {
+            context: GuestContext {
                 voice: setup.voice,
                 cancelled: setup.cancelled,
                 settings: setup.settings,
@@ -350,13 +355,13 @@ impl State {
     }
 }
 
-impl WasiView for State {
+impl WasiView for StoreData {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
 }
 
-impl WasiHttpView for State {
+impl WasiHttpView for StoreData {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         self.http.view(&mut self.table)
     }
@@ -366,7 +371,7 @@ impl HasData for Io {
     type Data<'a> = &'a mut ResourceTable;
 }
 
-impl HasData for Context {
+impl HasData for GuestContext {
     type Data<'a> = &'a mut Self;
 }
 

@@ -13,6 +13,7 @@
 //! no process. Calls run on the caller's tokio runtime, which must have its timer enabled.
 
 mod bindings;
+mod call_slots;
 pub mod code;
 mod description;
 mod engine;
@@ -25,7 +26,6 @@ pub mod limits;
 mod linking;
 mod outcome;
 mod pause;
-mod places;
 mod plain;
 mod plugin;
 mod renaming;
@@ -35,12 +35,12 @@ pub mod services;
 mod surface;
 mod warm;
 
+pub use crate::call_slots::CallSlot;
 pub use crate::description::Example;
 pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
-pub use crate::error::{CallError, LoadError, Paused, SettingsProblem};
-pub use crate::imports::context::{Events, LogLevel};
+pub use crate::error::{LoadError, Paused, PluginCallError, SettingsProblem};
+pub use crate::imports::context::{GuestEvents, LogLevel};
 pub use crate::limits::LimitReached;
-pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
-pub use crate::places::Place;
+pub use crate::outcome::{CallUsage, PluginEdit, PluginOutcome};
 pub use crate::plugin::{CallRequest, Plugin};
 pub use crate::surface::{Surface, imports};

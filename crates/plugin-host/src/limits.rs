@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use moss_plugin_list::{
-    Limits,
+    PluginLimits,
     limits::{MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, TIMEOUT_MS_MAX},
     units,
 };
@@ -82,7 +82,7 @@ pub(crate) struct Limiter {
 
 /// Returns how much one host call, or the result of the call, may copy out of the guest. A result
 /// within the output limit never runs into it.
-pub(crate) fn hostcall_fuel(limits: &Limits) -> usize {
+pub(crate) fn hostcall_fuel(limits: &PluginLimits) -> usize {
     limits.output_bytes_max.saturating_mul(4).max(HOSTCALL_FUEL_MIN)
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn hostcall_fuel(limits: &Limits) -> usize {
 impl LimitReached {
     /// Returns how to raise the limit of a plugin, named with its list, or what to do where it is
     /// fixed.
-    pub(crate) fn hint(self, limits: &Limits, listed: &str) -> String {
+    pub(crate) fn hint(self, limits: &PluginLimits, listed: &str) -> String {
         let raise = |key: &str, now: String, most: String| {
             format!("raise `limits.{key}` of {listed} (now {now}, at most {most})")
         };
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn what_holds_a_limit_down_is_named() {
         let hint = |reached: LimitReached, lowered| {
-            reached.hint(&Limits { lowered, ..Limits::default() }, "p in l.json")
+            reached.hint(&PluginLimits { lowered, ..PluginLimits::default() }, "p in l.json")
         };
         let timeout = LimitReached::Timeout(Duration::from_millis(5));
         assert_eq!(

@@ -10,7 +10,7 @@ use crate::code::{self, CodeId};
 use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::face::Face;
-use crate::instance::{self, State};
+use crate::instance::{self, StoreData};
 use crate::plain::{self, Docs, Plain};
 use moss_plugin_list::{PluginEntry, Sha256Digest};
 use moss_schema::quoted;
@@ -56,7 +56,7 @@ fn link(
 }
 
 /// Makes a face of linked code.
-type Link = Box<dyn FnOnce(InstancePre<State>) -> wasmtime::Result<Face>>;
+type Link = Box<dyn FnOnce(InstancePre<StoreData>) -> wasmtime::Result<Face>>;
 
 /// Looks for the plugin interface, and for ordinary functions where there is none.
 fn face_of(

@@ -7,7 +7,7 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::{Value, json};
 
 use crate::bindings::{tools, types};
-use crate::error::CallError;
+use crate::error::PluginCallError;
 use crate::limits::{EDITS_MAX, LimitReached};
 use moss_schema::quoted;
 
@@ -19,12 +19,12 @@ pub struct PluginOutcome {
     /// The proposed edits, in order.
     pub edits: Vec<PluginEdit>,
     /// What the call used.
-    pub usage: Usage,
+    pub usage: CallUsage,
 }
 
 /// What a call used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Usage {
+pub struct CallUsage {
     /// From the setup of the instance to its end.
     pub duration: Duration,
     /// The most bytes that all memories of the guest had together.
@@ -82,21 +82,23 @@ pub(crate) fn read(
     outcome: tools::Outcome,
     form: OutputForm,
     output_bytes_max: usize,
-) -> Result<(Value, Vec<PluginEdit>), CallError> {
+) -> Result<(Value, Vec<PluginEdit>), PluginCallError> {
     if outcome.edits.len() > EDITS_MAX {
-        return Err(CallError::Limit(LimitReached::Edits));
+        return Err(PluginCallError::Limit(LimitReached::Edits));
     }
     let bytes = outcome.output.len() + outcome.edits.iter().map(edit_bytes).sum::<usize>();
     if bytes > output_bytes_max {
-        return Err(CallError::Limit(LimitReached::Output(output_bytes_max)));
+        return Err(PluginCallError::Limit(LimitReached::Output(output_bytes_max)));
     }
     let output: Value = serde_json::from_str(&outcome.output)
-        .map_err(|error| CallError::Result(format!("the output is not JSON: {error}")))?;
+        .map_err(|error| PluginCallError::Result(format!("the output is not JSON: {error}")))?;
     let output = match form {
         OutputForm::Wrapped => json!({ "result": output }),
         OutputForm::Object if output.is_object() => output,
         OutputForm::Object => {
-            return Err(CallError::Result("the output is not the declared object".to_owned()));
+            return Err(PluginCallError::Result(
+                "the output is not the declared object".to_owned(),
+            ));
         }
     };
     let edits = outcome.edits.into_iter().map(PluginEdit::read).collect::<Result<_, _>>()?;
@@ -104,13 +106,13 @@ pub(crate) fn read(
 }
 
 /// Reads the error that a guest returned.
-pub(crate) fn read_error(error: &types::Error) -> CallError {
+pub(crate) fn read_error(error: &types::Error) -> PluginCallError {
     let message = match quoted(&error.message) {
         message if message.trim().is_empty() => "the plugin failed without a message".to_owned(),
         message => message,
     };
     let hint = error.hint.as_deref().map(quoted).filter(|hint| !hint.trim().is_empty());
-    CallError::Failed(ToolError { code: error.code.into(), message, hint })
+    PluginCallError::Failed(ToolError { code: error.code.into(), message, hint })
 }
 
 fn edit_bytes(edit: &tools::Edit) -> usize {
@@ -124,26 +126,26 @@ fn edit_bytes(edit: &tools::Edit) -> usize {
     }
 }
 
-fn read_path(path: &str) -> Result<RelPath, CallError> {
+fn read_path(path: &str) -> Result<RelPath, PluginCallError> {
     match RelPath::parse(path) {
-        Ok(path) if path.is_root() => {
-            Err(CallError::Result("an edit names the workspace itself, not a file".to_owned()))
-        }
+        Ok(path) if path.is_root() => Err(PluginCallError::Result(
+            "an edit names the workspace itself, not a file".to_owned(),
+        )),
         Ok(path) => Ok(path),
-        Err(error) => Err(CallError::Result(format!("an edit names {}", error.message))),
+        Err(error) => Err(PluginCallError::Result(format!("an edit names {}", error.message))),
     }
 }
 
-fn read_hash(hash: Option<String>) -> Result<Option<ContentHash>, CallError> {
-    hash.map(|hash| hash.parse())
-        .transpose()
-        .map_err(|error| CallError::Result(format!("the expected hash of an edit is {error}")))
+fn read_hash(hash: Option<String>) -> Result<Option<ContentHash>, PluginCallError> {
+    hash.map(|hash| hash.parse()).transpose().map_err(|error| {
+        PluginCallError::Result(format!("the expected hash of an edit is {error}"))
+    })
 }
 
 // === impl PluginEdit ===
 
 impl PluginEdit {
-    fn read(edit: tools::Edit) -> Result<Self, CallError> {
+    fn read(edit: tools::Edit) -> Result<Self, PluginCallError> {
         Ok(match edit {
             tools::Edit::Create(edit) => {
                 Self::Create { path: read_path(&edit.path)?, content: edit.content }
@@ -155,7 +157,7 @@ impl PluginEdit {
             },
             tools::Edit::ReplaceText(edit) if edit.old_text.is_empty() => {
                 let path = read_path(&edit.path)?;
-                return Err(CallError::Result(format!("an edit of {path} replaces no text")));
+                return Err(PluginCallError::Result(format!("an edit of {path} replaces no text")));
             }
             tools::Edit::ReplaceText(edit) => Self::ReplaceText {
                 path: read_path(&edit.path)?,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{CallError, Paused};
+use crate::error::{Paused, PluginCallError};
 
 /// Failures that make a pause, and the time within which they count.
 const FAILURES_MAX: usize = 3;
@@ -20,10 +20,10 @@ const REASON_BYTES_MAX: usize = 300;
 
 /// Whether calls of one version of a plugin are refused for now.
 #[derive(Debug, Default)]
-pub(crate) struct Pause(Mutex<State>);
+pub(crate) struct Pause(Mutex<PauseState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct PauseState {
     failures: VecDeque<Instant>,
     until: Option<Instant>,
     /// How long the last pause was; none since a call succeeded.
@@ -43,14 +43,14 @@ impl Pause {
     }
 
     /// Takes how a call ended.
-    pub(crate) fn record<T>(&self, ended: &Result<T, CallError>, now: Instant) {
+    pub(crate) fn record<T>(&self, ended: &Result<T, PluginCallError>, now: Instant) {
         let error = match ended {
             // What the plugin says is an answer like any other.
-            Ok(_) | Err(CallError::Failed(_)) => {
-                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+            Ok(_) | Err(PluginCallError::Failed(_)) => {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PauseState::default();
                 return;
             }
-            Err(error @ (CallError::Crashed(_) | CallError::Limit(_))) => error,
+            Err(error @ (PluginCallError::Crashed(_) | PluginCallError::Limit(_))) => error,
             Err(_) => return,
         };
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,8 +79,8 @@ mod tests {
 
     use super::*;
 
-    fn crash() -> Result<(), CallError> {
-        Err(CallError::Crashed("unreachable".to_owned()))
+    fn crash() -> Result<(), PluginCallError> {
+        Err(PluginCallError::Crashed("unreachable".to_owned()))
     }
 
     fn seconds(pause: &Pause, now: Instant) -> Option<u64> {
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn an_answer_ends_it_and_what_others_did_does_not_count() {
         let now = Instant::now();
-        let said = CallError::Failed(ToolError::new(ErrorCode::NotFound, "no such"));
+        let said = PluginCallError::Failed(ToolError::new(ErrorCode::NotFound, "no such"));
         for answer in [Ok(()), Err(said)] {
             let pause = Pause::default();
             (0..2).for_each(|_| pause.record(&crash(), now));
@@ -133,7 +133,9 @@ mod tests {
         }
         let pause = Pause::default();
         for _ in 0..5 {
-            for error in [CallError::Cancelled, CallError::Deadline, CallError::Busy] {
+            for error in
+                [PluginCallError::Cancelled, PluginCallError::Deadline, PluginCallError::Busy]
+            {
                 pause.record::<()>(&Err(error), now);
             }
         }

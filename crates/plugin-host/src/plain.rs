@@ -16,9 +16,9 @@ use serde_json::Value;
 use wasmtime::Store;
 use wasmtime::component::{Component, ComponentExportIndex, Instance, Val};
 
-use self::docs::Named;
+use self::docs::DocumentedType;
 pub(crate) use self::docs::{Docs, docs};
-use self::exports::{Candidate, Search, named_types};
+use self::exports::{ExportSearch, ExportedFunction, named_types};
 use self::names::Export;
 use self::output::Unwritable;
 use self::schema::Schemas;
@@ -26,7 +26,7 @@ use self::shape::{Returns, Signature};
 use crate::bindings::{EXPORT, Returned, tools, types};
 use crate::description;
 use crate::engine::Engine;
-use crate::instance::State;
+use crate::instance::StoreData;
 use crate::limits::LimitReached;
 use moss_plugin_list::tool_names::is_tool_name;
 use moss_schema::quoted;
@@ -53,12 +53,12 @@ pub(crate) struct Plain {
     plugin: String,
     version: String,
     requests: Vec<(&'static str, &'static str, String)>,
-    tools: Vec<Tool>,
+    tools: Vec<PlainTool>,
     left_out: Vec<String>,
 }
 
 /// A function as a tool.
-struct Tool {
+struct PlainTool {
     name: String,
     title: String,
     description: String,
@@ -82,16 +82,16 @@ impl Plain {
         plugin: &str,
         docs: &Docs,
     ) -> Result<Self, String> {
-        let mut search = Search::new(engine.wasm(), component);
+        let mut search = ExportSearch::new(engine.wasm(), component);
         search.run()?;
-        let Search { candidates, mut left_out, .. } = search;
+        let ExportSearch { candidates, mut left_out, .. } = search;
         let exports: Vec<_> = candidates.iter().map(|each| each.export.clone()).collect();
         let names = names::tools(plugin, &exports)?;
         let mut tools = Vec::with_capacity(candidates.len());
         for (name, candidate) in names.into_iter().zip(candidates) {
             let shown = candidate.export.shown();
             let named = named_types(engine.wasm(), component, &candidate.export, docs);
-            match Tool::of(name, candidate, docs, &named) {
+            match PlainTool::of(name, candidate, docs, &named) {
                 Ok(tool) => tools.push(tool),
                 Err(why) => left_out.push(format!("`{}`: {why}", quoted(&shown))),
             }
@@ -121,7 +121,7 @@ impl Plain {
             scope: (*scope).to_owned(),
             reason: reason.clone(),
         };
-        let tool = |tool: &Tool| tools::Tool {
+        let tool = |tool: &PlainTool| tools::Tool {
             name: tool.name.clone(),
             title: tool.title.clone(),
             description: tool.description.clone(),
@@ -148,7 +148,7 @@ impl Plain {
     pub(crate) async fn call(
         &self,
         instance: &Instance,
-        store: &mut Store<State>,
+        store: &mut Store<StoreData>,
         tool: &str,
         arguments: &str,
         output_bytes_max: usize,
@@ -253,21 +253,21 @@ fn requests(
         .collect()
 }
 
-// === impl Tool ===
+// === impl PlainTool ===
 
-impl Tool {
+impl PlainTool {
     fn of(
         name: String,
-        candidate: Candidate,
+        candidate: ExportedFunction,
         docs: &Docs,
-        named: &[Named<'_>],
+        named: &[DocumentedType<'_>],
     ) -> Result<Self, String> {
         if !is_tool_name(&name) {
             return Err(format!(
                 "its tool would be called `{name}`, which is not a name of a tool"
             ));
         }
-        let Candidate { export, signature, function } = candidate;
+        let ExportedFunction { export, signature, function } = candidate;
         let schemas = Schemas { named };
         let (parameters, output) = (schemas.parameters(&signature), schemas.output(&signature));
         description::check_schema("the schema of its parameters", &parameters)?;

@@ -12,22 +12,22 @@ use serde_json::{Map, Value};
 
 pub use self::calling::CallRequest;
 use crate::bindings::tools;
+use crate::call_slots::CallSlots;
 use crate::description::{self, Description, Example};
 use crate::engine::Engine;
-use crate::error::{CallError, LoadError, Paused, SettingsProblem};
+use crate::error::{LoadError, Paused, PluginCallError, SettingsProblem};
 use crate::face::Face;
-use crate::instance::{Run, Setup};
+use crate::instance::{Run, RunSetup};
 use crate::linking;
 use crate::pause::Pause;
-use crate::places::Places;
 use crate::renaming;
 use crate::revocation::Revocation;
 use crate::rights::Rights;
 use crate::surface::Surface;
 use crate::warm::Warm;
 use moss_plugin_list::{
-    Limits, PluginEntry, Sha256Digest,
-    grants::{Grant, Request, paths::GrantedPaths},
+    PluginEntry, PluginLimits, Sha256Digest,
+    grants::{Grant, RequestedCapability, paths::GrantedPaths},
 };
 use moss_schema::quoted;
 
@@ -50,9 +50,9 @@ pub struct Plugin {
     granted: Arc<GrantedPaths>,
     /// Stops the calls that have that grant.
     revocation: Arc<Revocation>,
-    limits: Limits,
+    limits: PluginLimits,
     settings: Arc<str>,
-    places: Arc<Places>,
+    places: Arc<CallSlots>,
     pause: Pause,
     warm: Warm,
 }
@@ -96,7 +96,7 @@ impl Plugin {
             specs,
             limits: entry.limits,
             settings: settings(entry),
-            places: Arc::new(Places::new(entry.limits.calls_max)),
+            places: Arc::new(CallSlots::new(entry.limits.calls_max)),
             pause: Pause::default(),
             warm: Warm::new(entry.limits.warm),
         })
@@ -215,7 +215,7 @@ impl Plugin {
     }
 
     /// Returns what it requests.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[RequestedCapability] {
         &self.description.requests
     }
 
@@ -247,12 +247,12 @@ impl Plugin {
     }
 
     /// Makes a tool's error of one of its calls, with what to do about it.
-    pub fn tell(&self, error: CallError) -> ToolError {
+    pub fn tell(&self, error: PluginCallError) -> ToolError {
         error.told(&self.limits, &self.rights.place())
     }
 
     /// Returns what one call may use.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &PluginLimits {
         &self.limits
     }
 
@@ -289,10 +289,10 @@ fn settings(entry: &PluginEntry) -> Arc<str> {
 async fn describe(
     engine: &Engine,
     code: &Face,
-    limits: Limits,
-) -> Result<tools::Description, CallError> {
-    let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..limits };
-    let mut run = Run::new(engine, Setup::without_call(limits))?;
+    limits: PluginLimits,
+) -> Result<tools::Description, PluginCallError> {
+    let limits = PluginLimits { timeout: DESCRIBE_TIMEOUT, ..limits };
+    let mut run = Run::new(engine, RunSetup::without_call(limits))?;
     let (store, watch) = run.parts();
     watch.over(code.describe(store)).await
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::error::CallError;
+use crate::error::PluginCallError;
 
 /// Whether what a plugin has was revoked, and why.
 #[derive(Debug, Default)]
@@ -28,8 +28,8 @@ impl Revocation {
     }
 
     /// Waits until it happens.
-    pub(crate) async fn happened(&self) -> CallError {
+    pub(crate) async fn happened(&self) -> PluginCallError {
         self.token.cancelled().await;
-        CallError::Revoked(self.why.get().cloned().unwrap_or_default())
+        PluginCallError::Revoked(self.why.get().cloned().unwrap_or_default())
     }
 }

@@ -89,7 +89,7 @@ pub trait GuestFiles: Send + Sync {
         &'a self,
         path: &'a RelPath,
         last: LastLink,
-    ) -> BoxFuture<'a, Result<FoundFile, FileError>>;
+    ) -> BoxFuture<'a, Result<ResolvedFile, FileError>>;
 
     /// Returns the names in a directory, in bytewise order, without those that may not be seen.
     fn list<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FoundNames, FileError>>;
@@ -107,7 +107,7 @@ pub trait GuestFiles: Send + Sync {
 /// An open file. It stays the one that was opened, whatever becomes of its name.
 pub trait GuestFile: Send + Sync {
     /// What it was when it was opened.
-    fn found(&self) -> &FoundFile;
+    fn found(&self) -> &ResolvedFile;
 
     /// Reads at most so many bytes from an offset; fewer only at the end.
     fn read_at(&self, offset: u64, bytes_max: usize) -> BoxFuture<'_, Result<Bytes, FileError>>;
@@ -124,7 +124,7 @@ pub enum LastLink {
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundFile {
+pub struct ResolvedFile {
     /// Its real path, after all links.
     pub real: RelPath,
     /// What it is.
@@ -346,7 +346,7 @@ impl GuestFiles for NoServices {
         &'a self,
         _: &'a RelPath,
         _: LastLink,
-    ) -> BoxFuture<'a, Result<FoundFile, FileError>> {
+    ) -> BoxFuture<'a, Result<ResolvedFile, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 

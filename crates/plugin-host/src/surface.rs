@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::description::Description;
 use moss_plugin_list::{
     Sha256Digest,
-    grants::{Grant, Request},
+    grants::{Grant, RequestedCapability},
 };
 
 /// What models and people see of a plugin: its tools, their texts, schemas and effects, and what it
@@ -42,7 +42,7 @@ impl Surface {
 
     pub(crate) fn of(description: &Description) -> Self {
         let tool = |spec: &ToolSpec| (spec.name.clone(), digests(spec));
-        let request = |request: &Request| {
+        let request = |request: &RequestedCapability| {
             let granted = Grant::requested(std::slice::from_ref(request)).to_json().to_string();
             (granted, request.capability.to_string())
         };
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn described(specs: Vec<ToolSpec>, reads: &[&str]) -> Description {
-        let request = |path: &&str| Request {
+        let request = |path: &&str| RequestedCapability {
             capability: Capability::Files(RelPath::parse(path).unwrap()),
             reason: String::new(),
         };

@@ -9,19 +9,19 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::engine::Engine;
-use crate::error::CallError;
-use crate::face::Live;
-use crate::instance::{Run, Setup};
+use crate::error::PluginCallError;
+use crate::face::LiveInstance;
+use crate::instance::{Run, RunSetup};
 use moss_plugin_list::WarmLimits;
 
 /// What waits for calls of one version of a plugin.
 pub(crate) struct Warm {
     limits: Option<WarmLimits>,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<IdleInstances>>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct IdleInstances {
     /// Who waits longest stands first.
     instances: Vec<Idle>,
     /// Ends the instances that nobody calls, while there are any.
@@ -29,15 +29,15 @@ struct Waiting {
 }
 
 /// A run whose instance may serve another call.
-pub(crate) struct Kept {
+pub(crate) struct WarmInstance {
     pub(crate) run: Run,
     /// None before the first call.
-    pub(crate) live: Option<Live>,
+    pub(crate) live: Option<LiveInstance>,
     calls: usize,
 }
 
 struct Idle {
-    kept: Kept,
+    kept: WarmInstance,
     /// Whom it served.
     whom: String,
     since: Instant,
@@ -56,18 +56,18 @@ impl Warm {
         &self,
         engine: &Engine,
         whom: Option<&str>,
-        setup: Setup,
-    ) -> Result<Kept, CallError> {
+        setup: RunSetup,
+    ) -> Result<WarmInstance, PluginCallError> {
         match whom.and_then(|whom| self.waiting_for(whom)) {
             Some(mut kept) => {
                 kept.run.renew(engine, setup);
                 Ok(kept)
             }
-            None => Ok(Kept { run: Run::new(engine, setup)?, live: None, calls: 0 }),
+            None => Ok(WarmInstance { run: Run::new(engine, setup)?, live: None, calls: 0 }),
         }
     }
 
-    fn waiting_for(&self, whom: &str) -> Option<Kept> {
+    fn waiting_for(&self, whom: &str) -> Option<WarmInstance> {
         let limits = self.limits?;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.end_idle(limits);
@@ -76,7 +76,7 @@ impl Warm {
     }
 
     /// Keeps an instance whose call went well, if it may be used again.
-    pub(crate) fn keep(&self, engine: &Engine, whom: Option<String>, mut kept: Kept) {
+    pub(crate) fn keep(&self, engine: &Engine, whom: Option<String>, mut kept: WarmInstance) {
         let (Some(limits), Some(whom)) = (self.limits, whom) else { return };
         kept.calls += 1;
         if kept.calls >= limits.calls_max || !kept.run.holds_nothing() {
@@ -98,7 +98,7 @@ impl Warm {
 }
 
 /// Ends instances when their time is over, until none waits.
-async fn sweep(waiting: Weak<Mutex<Waiting>>, limits: WarmLimits) {
+async fn sweep(waiting: Weak<Mutex<IdleInstances>>, limits: WarmLimits) {
     loop {
         let next = {
             let Some(waiting) = waiting.upgrade() else { return };
@@ -115,9 +115,9 @@ async fn sweep(waiting: Weak<Mutex<Waiting>>, limits: WarmLimits) {
     }
 }
 
-// === impl Waiting ===
+// === impl IdleInstances ===
 
-impl Waiting {
+impl IdleInstances {
     fn end_idle(&mut self, limits: WarmLimits) {
         self.instances.retain(|idle| idle.since.elapsed() < limits.idle);
     }

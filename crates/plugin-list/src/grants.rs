@@ -54,7 +54,7 @@ pub enum NamePattern {
 
 /// Something that a plugin asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct RequestedCapability {
     /// What it is.
     pub capability: Capability,
     /// Why it is needed, for the person who grants it.
@@ -95,9 +95,9 @@ impl Grant {
     }
 
     /// What requests would come to if they were granted as they are.
-    pub fn requested(requests: &[Request]) -> Self {
+    pub fn requested(requests: &[RequestedCapability]) -> Self {
         let mut all = Self::default();
-        for Request { capability, .. } in requests {
+        for RequestedCapability { capability, .. } in requests {
             match capability.clone() {
                 Capability::Files(path) => all.files.push(FileGrant { path, except: Vec::new() }),
                 Capability::Http(host) => all.http.push(host),
@@ -273,8 +273,10 @@ impl fmt::Display for NamePattern {
 impl fmt::Display for Capability {
     /// What it lets a plugin do, as a verb and its object.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let alone =
-            Grant::requested(&[Request { capability: self.clone(), reason: String::new() }]);
+        let alone = Grant::requested(&[RequestedCapability {
+            capability: self.clone(),
+            reason: String::new(),
+        }]);
         f.write_str(&alone.lines().join(", "))
     }
 }
@@ -346,8 +348,10 @@ mod tests {
             ..Grant::default()
         };
         let requested = Capability::Http(HostPattern::EVERYTHING);
-        let requested =
-            Grant::requested(&[Request { capability: requested, reason: String::new() }]);
+        let requested = Grant::requested(&[RequestedCapability {
+            capability: requested,
+            reason: String::new(),
+        }]);
         assert_eq!(requested.meet(&near).meet(&Grant::everything()), near);
         assert!(Grant::everything().covers(&one) && !one.covers(&Grant::everything()));
         assert!(Grant::default().is_empty());

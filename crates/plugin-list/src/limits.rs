@@ -11,7 +11,7 @@ pub const OUTPUT_BYTES_MAX: usize = 64 << 20;
 
 /// What one call of a plugin may use. `limits` in the plugin list sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct PluginLimits {
     /// Longest run, in wall-clock time.
     pub timeout: Duration,
     /// Most bytes of all linear memories and tables together.
@@ -56,9 +56,9 @@ impl Default for WarmLimits {
     }
 }
 
-// === impl Limits ===
+// === impl PluginLimits ===
 
-impl Default for Limits {
+impl Default for PluginLimits {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(10),

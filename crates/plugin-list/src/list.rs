@@ -23,9 +23,9 @@ use self::granted::parse_grant;
 use self::limits::{parse_limits, parse_warm};
 pub use self::oci::OciReference;
 use self::place::Keeper;
-use self::source::{Node, Problem};
+use self::source::{ListNode, ListProblem};
 use crate::grants::Grant;
-use crate::limits::Limits;
+use crate::limits::PluginLimits;
 use crate::units;
 
 /// Largest list, in bytes.
@@ -75,7 +75,7 @@ pub struct PluginEntry {
     /// What it may have at most, whatever is granted. No list says it: who reads it does.
     pub maximum: Grant,
     /// What one call of it may use.
-    pub limits: Limits,
+    pub limits: PluginLimits,
     /// Its settings, handed to it as they are.
     pub config: Map<String, Value>,
     /// Line and column, from 1, of the settings and of each of their keys; nothing where it has none.
@@ -89,7 +89,7 @@ pub struct PluginEntry {
 pub struct ListError {
     line: usize,
     column: usize,
-    problem: Box<Problem>,
+    problem: Box<ListProblem>,
     source: NamedSource<String>,
 }
 
@@ -145,7 +145,7 @@ impl Grant {
     ///
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let read = source::read(text).and_then(|tree| parse_grant(Node::root(&tree)));
+        let read = source::read(text).and_then(|tree| parse_grant(ListNode::root(&tree)));
         read.map_err(|problem| match problem.help {
             Some(help) => format!("{}; {help}", problem.message),
             None => problem.message,
@@ -172,13 +172,13 @@ fn parse(file_name: &str, text: &str, keeper: Keeper) -> Result<PluginList, List
     Ok(list)
 }
 
-fn read(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
+fn read(text: &str, keeper: Keeper) -> Result<PluginList, ListProblem> {
     if text.len() > LIST_BYTES_MAX {
         let size = units::size(LIST_BYTES_MAX);
-        return Err(Problem::at(0..0, format!("the list is larger than {size}")));
+        return Err(ListProblem::at(0..0, format!("the list is larger than {size}")));
     }
     let tree = source::read(text)?;
-    let mut list = Node::root(&tree).object(&["version", "plugins"])?;
+    let mut list = ListNode::root(&tree).object(&["version", "plugins"])?;
     let version = list.required("version")?;
     if version.integer()? != 1 {
         return Err(version.problem("unsupported version").help("this moss reads version 1"));
@@ -199,9 +199,9 @@ fn read(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
 
 fn parse_entry<'t>(
     text: &str,
-    node: Node<'t>,
+    node: ListNode<'t>,
     keeper: Keeper,
-) -> Result<(PluginEntry, Node<'t>), Problem> {
+) -> Result<(PluginEntry, ListNode<'t>), ListProblem> {
     let keys =
         ["name", "source", "sha256", "signature", "tools", "grant", "limits", "warm", "config"];
     let mut entry = node.object(&keys)?;
@@ -233,7 +233,7 @@ fn parse_entry<'t>(
         maximum: Grant::everything(),
         list: String::new(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
-        limits: Limits {
+        limits: PluginLimits {
             warm: entry.optional("warm").map(parse_warm).transpose()?,
             ..entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default()
         },
@@ -244,7 +244,7 @@ fn parse_entry<'t>(
     Ok((parsed, name))
 }
 
-fn parse_name(node: Node<'_>) -> Result<String, Problem> {
+fn parse_name(node: ListNode<'_>) -> Result<String, ListProblem> {
     let name = node.string()?;
     let is_name = name.len() <= 64
         && name.starts_with(|char: char| char.is_ascii_lowercase())
@@ -258,13 +258,13 @@ fn parse_name(node: Node<'_>) -> Result<String, Problem> {
     }
 }
 
-fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
+fn parse_digest(node: ListNode<'_>) -> Result<Sha256Digest, ListProblem> {
     Sha256Digest::parse(node.string()?).ok_or_else(|| {
         node.problem("not a SHA-256 digest").help("expected 64 hexadecimal digits in lowercase")
     })
 }
 
-fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {
+fn parse_config(node: ListNode<'_>) -> Result<Map<String, Value>, ListProblem> {
     match node.value()? {
         Value::Object(config)
             if Value::Object(config.clone()).to_string().len() > CONFIG_BYTES_MAX =>
@@ -277,7 +277,7 @@ fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-fn places(text: &str, config: Node<'_>) -> ConfigPlaces {
+fn places(text: &str, config: ListNode<'_>) -> ConfigPlaces {
     let keys = config.keys().map(|(key, start)| (key.to_owned(), source::position(text, start)));
     ConfigPlaces { whole: Some(source::position(text, config.start())), keys: keys.collect() }
 }
@@ -285,7 +285,7 @@ fn places(text: &str, config: Node<'_>) -> ConfigPlaces {
 // === impl ListError ===
 
 impl ListError {
-    fn new(file_name: &str, text: &str, problem: Problem) -> Self {
+    fn new(file_name: &str, text: &str, problem: ListProblem) -> Self {
         let (line, column) = source::position(text, problem.span.start);
         Self {
             line,

@@ -6,14 +6,14 @@ use moss_plugin_list::{PluginEntry, PluginList, Sha256Digest};
 use moss_workspace::{Workspace, dirs::Dirs};
 
 pub use crate::list_file::read_list;
-use crate::lists::{self, Listed};
+use crate::lists::{self, ResolvedEntry};
 use crate::settings::Settings;
 pub use crate::trust::WORKSPACE_LIST;
 use crate::{component, trust};
 
 /// The list of a workspace, where the user trusts what it says.
 #[derive(Debug)]
-pub enum Trusted {
+pub enum TrustedList {
     /// What it says.
     Yes(PluginList),
     /// It loads nothing.
@@ -25,14 +25,14 @@ pub enum Trusted {
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn workspace_list(dirs: &Dirs, files: &Workspace) -> Option<Result<Trusted, String>> {
+pub fn workspace_list(dirs: &Dirs, files: &Workspace) -> Option<Result<TrustedList, String>> {
     let path = files.root().join(WORKSPACE_LIST);
     let read = |text: String| {
         if !trust::is_trusted(dirs, &path, &text).map_err(|error| error.to_string())? {
-            return Ok(Trusted::No);
+            return Ok(TrustedList::No);
         }
         let list = PluginList::parse_of_workspace(&path.display().to_string(), &text);
-        list.map(Trusted::Yes).map_err(|error| error.to_string())
+        list.map(TrustedList::Yes).map_err(|error| error.to_string())
     };
     lists::workspace_list(files).transpose().map(|text| text.and_then(read))
 }
@@ -45,7 +45,7 @@ pub fn problems(list: &Path, read: PluginList, dirs: &Dirs, settings: &Settings)
 
 fn problem(list: &Path, entry: PluginEntry, dirs: &Dirs, settings: &Settings) -> Option<String> {
     let (name, pinned, is_remote) = (entry.name.clone(), entry.sha256, entry.is_remote());
-    let listed = Listed::new(list, None, entry, dirs, settings);
+    let listed = ResolvedEntry::new(list, None, entry, dirs, settings);
     if let Some(refusal) = listed.refusal {
         return Some(format!("{name}: {refusal}"));
     }

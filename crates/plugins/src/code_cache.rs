@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use moss_plugin_host::code::{CODE_BYTES_MAX, Code, CodeId, CodeKey};
+use moss_plugin_host::code::{CODE_BYTES_MAX, CodeId, CodeKey, CompiledCode};
 use moss_workspace::{Error, own::OwnDir};
 
 /// The directory, in the state directory.
@@ -38,7 +38,7 @@ impl CodeCache {
     }
 
     /// Finds code. What is there and is not it will be replaced.
-    pub(super) fn find(&self, id: CodeId) -> Option<Code> {
+    pub(super) fn find(&self, id: CodeId) -> Option<CompiledCode> {
         let name = id.name();
         let sealed = match self.directory.read(&name, CODE_BYTES_MAX as u64) {
             Ok(sealed) => sealed?,
@@ -62,7 +62,7 @@ impl CodeCache {
     }
 
     /// Keeps code, and forgets what was used least recently where all of it together is too large.
-    pub(super) fn keep(&self, id: CodeId, code: &Code, bytes_max: u64) {
+    pub(super) fn keep(&self, id: CodeId, code: &CompiledCode, bytes_max: u64) {
         let Some(sealed) = code.sealed().filter(|sealed| sealed.len() as u64 <= bytes_max) else {
             return;
         };

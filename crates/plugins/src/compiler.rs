@@ -10,14 +10,14 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use moss_plugin_host::{
     Engine, EngineOptions, LoadError,
-    code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed},
+    code::{CODE_BYTES_MAX, CodeId, CodeKey, CompiledCode, Compiler, compile_sealed},
 };
-use moss_sandbox::{Ending, Limits, Worker, WorkerError};
+use moss_sandbox::{ProcessExit, Worker, WorkerError, WorkerLimits};
 use moss_sdk::context::BoxFuture;
 use tokio::task::spawn_blocking;
 
 use crate::code_cache::{self, CodeCache};
-use crate::compiling::{Compilation, Compiling, OnCompile, Shown};
+use crate::compiling::{Compilation, CompileIndicator, Compiling, OnCompile};
 use crate::environment::Environment;
 use crate::settings::Settings;
 
@@ -66,8 +66,8 @@ pub fn compile(input: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// What a compiler's process allows itself.
-pub fn limits(memory_bytes: u64, cpu_seconds: u64) -> Limits {
-    Limits { memory_bytes, cpu_seconds, files: FILES_MAX }
+pub fn limits(memory_bytes: u64, cpu_seconds: u64) -> WorkerLimits {
+    WorkerLimits { memory_bytes, cpu_seconds, files: FILES_MAX }
 }
 
 /// Sets up an engine that compiles in a process of its own: for the lists, or for somebody who looks
@@ -115,7 +115,7 @@ impl ChildCompiler {
         plugin: &str,
         id: CodeId,
         component: Bytes,
-    ) -> Result<Code, LoadError> {
+    ) -> Result<CompiledCode, LoadError> {
         let turn = self.lock_of(id);
         let code = {
             let _turn = turn.lock().await;
@@ -128,7 +128,7 @@ impl ChildCompiler {
         code
     }
 
-    async fn find(&self, id: CodeId) -> Option<Code> {
+    async fn find(&self, id: CodeId) -> Option<CompiledCode> {
         let cache = Arc::clone(self.cache.as_ref()?);
         spawn_blocking(move || cache.find(id)).await.ok()?
     }
@@ -138,7 +138,7 @@ impl ChildCompiler {
         plugin: &str,
         id: CodeId,
         component: &[u8],
-    ) -> Result<Code, LoadError> {
+    ) -> Result<CompiledCode, LoadError> {
         let of_daemon = |environment: Arc<Environment>| {
             (environment.settings().clone(), Arc::clone(&environment.compilers))
         };
@@ -167,7 +167,7 @@ impl ChildCompiler {
 
     /// Reports whoever wants to know that a component is compiled, until what is returned is
     /// dropped.
-    fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, Shown)> {
+    fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, CompileIndicator)> {
         let compiling = Compiling {
             plugin: plugin.to_owned(),
             bytes,
@@ -221,7 +221,7 @@ impl Compiler for ChildCompiler {
         plugin: &'a str,
         id: CodeId,
         component: Bytes,
-    ) -> BoxFuture<'a, Result<Code, LoadError>> {
+    ) -> BoxFuture<'a, Result<CompiledCode, LoadError>> {
         Box::pin(self.find_or_compile(plugin, id, component))
     }
 }
@@ -235,7 +235,7 @@ fn explain(error: WorkerError, settings: &Settings) -> LoadError {
         WorkerError::Failed { said, .. } if NO_MEMORY.iter().any(|words| said.contains(words)) => {
             LoadError::CompileMemory(usize::try_from(settings.compile_memory_bytes).unwrap_or(0))
         }
-        WorkerError::Failed { ending: Ending::Exited(code), said }
+        WorkerError::Failed { ending: ProcessExit::Exited(code), said }
             if code == i32::from(BROKEN_COMPONENT) =>
         {
             LoadError::Invalid(said)
@@ -254,18 +254,18 @@ mod tests {
     fn what_ends_a_compiler_names_the_limit_and_how_to_raise_it() {
         let settings = Settings::roomy();
         let failed = |ending, said: &str| WorkerError::Failed { ending, said: said.to_owned() };
-        let killed_by_abort = Ending::Killed(6);
+        let killed_by_abort = ProcessExit::Killed(6);
         for (error, expected) in [
             (
                 WorkerError::Timeout(Duration::from_secs(1)),
                 "takes longer than 1m; to allow more, raise compile_timeout_ms",
             ),
-            (failed(Ending::Killed(24), ""), "takes longer than 1m"),
+            (failed(ProcessExit::Killed(24), ""), "takes longer than 1m"),
             (
                 failed(killed_by_abort, "memory allocation of 8192 bytes failed"),
                 "needs more memory than 2GiB; to allow more, raise compile_memory_bytes",
             ),
-            (failed(Ending::Exited(65), "cut short"), "the component is not valid: cut short"),
+            (failed(ProcessExit::Exited(65), "cut short"), "the component is not valid: cut short"),
             (
                 failed(killed_by_abort, "else"),
                 "was not compiled: the process was ended by signal 6",

@@ -26,24 +26,24 @@ pub struct Compiling {
 }
 
 /// What is shown for as long as something is compiled.
-pub type Shown = Option<Box<dyn Any + Send + Sync>>;
+pub type CompileIndicator = Option<Box<dyn Any + Send + Sync>>;
 
 /// Hears that something is compiled from now on.
-pub type OnCompile = Arc<dyn Fn(&Compiling) -> Shown + Send + Sync>;
+pub type OnCompile = Arc<dyn Fn(&Compiling) -> CompileIndicator + Send + Sync>;
 
 /// All that is compiled now. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Compilations(Arc<Inner>);
+pub struct Compilations(Arc<CompilationsState>);
 
 #[derive(Default)]
-struct Inner {
+struct CompilationsState {
     on_compile: Option<OnCompile>,
-    running: Mutex<Running>,
+    running: Mutex<RunningCompilations>,
     replaced: watch::Sender<()>,
 }
 
 #[derive(Default)]
-struct Running {
+struct RunningCompilations {
     all: BTreeMap<u64, Compiling>,
     /// How many began so far.
     begun: u64,
@@ -53,7 +53,7 @@ struct Running {
 pub(crate) struct Compilation {
     of: Compilations,
     number: u64,
-    _shown: Shown,
+    _shown: CompileIndicator,
 }
 
 // === impl Compiling ===
@@ -81,7 +81,10 @@ impl fmt::Display for Compiling {
 impl Compilations {
     /// Reports somebody of each that begins.
     pub fn told(on_compile: OnCompile) -> Self {
-        Self(Arc::new(Inner { on_compile: Some(on_compile), ..Inner::default() }))
+        Self(Arc::new(CompilationsState {
+            on_compile: Some(on_compile),
+            ..CompilationsState::default()
+        }))
     }
 
     /// Returns what is compiled now, what began first before the others.
@@ -115,7 +118,7 @@ impl Compilations {
         Compilation { of: self.clone(), number, _shown: shown }
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, RunningCompilations> {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,7 +15,7 @@ const TIMES_TELL_AFTER: Duration = Duration::from_secs(2);
 
 /// Where a component, or its signature, is.
 #[derive(Debug, Clone)]
-pub(super) enum Source {
+pub(super) enum ComponentSource {
     /// Wherever somebody says.
     File(PathBuf),
     /// Within a workspace, links included.
@@ -35,7 +35,7 @@ pub(super) struct Stamp {
 }
 
 /// The content of a file; none where its stamp says that it is what was read last.
-pub(super) struct Read {
+pub(super) struct ComponentRead {
     pub(super) bytes: Option<Vec<u8>>,
     /// None where the file changed too short a time ago for its times to reveal the next change.
     pub(super) stamp: Option<Stamp>,
@@ -46,7 +46,11 @@ pub(super) struct Read {
 /// # Errors
 ///
 /// Why it cannot be read.
-pub(super) fn read(source: &Source, bytes_max: u64, known: Option<Stamp>) -> Result<Read, String> {
+pub(super) fn read(
+    source: &ComponentSource,
+    bytes_max: u64,
+    known: Option<Stamp>,
+) -> Result<ComponentRead, String> {
     let name = source.path();
     let failed = |error: std::io::Error| format!("{}: {error}", name.display());
     let file = source.open()?;
@@ -57,7 +61,7 @@ pub(super) fn read(source: &Source, bytes_max: u64, known: Option<Stamp>) -> Res
     // Taken before the content: what changes in between is read once more.
     let stamp = Stamp::of(&metadata);
     if known == Some(stamp) {
-        return Ok(Read { bytes: None, stamp: known });
+        return Ok(ComponentRead { bytes: None, stamp: known });
     }
     let mut bytes = Vec::new();
     if metadata.len() <= bytes_max {
@@ -69,12 +73,12 @@ pub(super) fn read(source: &Source, bytes_max: u64, known: Option<Stamp>) -> Res
         let (name, mebibytes_max) = (name.display(), bytes_max >> 20);
         return Err(format!("{name}: {size} bytes, at most {mebibytes_max}MiB are loaded"));
     }
-    Ok(Read { bytes: Some(bytes), stamp: stamp.filter_settled(SystemTime::now()) })
+    Ok(ComponentRead { bytes: Some(bytes), stamp: stamp.filter_settled(SystemTime::now()) })
 }
 
-// === impl Source ===
+// === impl ComponentSource ===
 
-impl Source {
+impl ComponentSource {
     /// What it is called.
     pub(super) fn path(&self) -> PathBuf {
         match self {
@@ -101,7 +105,7 @@ impl Source {
     }
 }
 
-impl From<&Path> for Source {
+impl From<&Path> for ComponentSource {
     fn from(path: &Path) -> Self {
         Self::File(path.to_owned())
     }

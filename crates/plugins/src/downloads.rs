@@ -11,11 +11,11 @@ use moss_plugin_list::{PluginEntry, Sha256Digest};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 use tokio::task::spawn_blocking;
 
-use crate::component::Source;
+use crate::component::ComponentSource;
 use crate::environment::Environment;
 use crate::oci;
 use crate::signatures::{self, SIGNATURE_BYTES_MAX};
-use moss_network::Bounds;
+use moss_network::RequestBounds;
 use moss_network::download::{Download, OnBytes};
 
 /// The directory in the state directory.
@@ -122,7 +122,7 @@ pub(super) async fn check_kept(
 pub(super) async fn check_signature(
     environment: &Environment,
     entry: &PluginEntry,
-    file: Option<Source>,
+    file: Option<ComponentSource>,
     bytes: &[u8],
     signers: &[String],
     may_fetch: bool,
@@ -183,7 +183,7 @@ async fn fetch(
     bytes_max: u64,
     on_bytes: OnBytes<'_>,
 ) -> Result<Vec<u8>, String> {
-    let bounds = Bounds { response_bytes_max: bytes_max, ..environment.settings().bounds };
+    let bounds = RequestBounds { response_bytes_max: bytes_max, ..environment.settings().bounds };
     // A person wrote the URL, or agreed to it.
     let download = Download { url, may_be_private: true, bounds, accept: None, token: None };
     let fetched = environment.network.download(download, on_bytes).await;

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::compiler;
 use crate::compiling::OnCompile;
-use crate::component::{self, Source};
+use crate::component::{self, ComponentSource};
 use crate::environment::Environment;
 use moss_dispatch::consent;
 
@@ -24,7 +24,7 @@ const UNNAMED: &str = "plugin";
 /// # Errors
 ///
 /// Why it cannot be read.
-pub(super) async fn read(source: Source, bytes_max: u64) -> Result<Vec<u8>, ToolError> {
+pub(super) async fn read(source: ComponentSource, bytes_max: u64) -> Result<Vec<u8>, ToolError> {
     let read = spawn_blocking(move || component::read(&source, bytes_max, None));
     let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
     let read = read.map_err(|reason| ToolError::new(ErrorCode::Io, reason))?;
@@ -130,7 +130,7 @@ pub(super) fn component(plugin: &Plugin) -> consent::Component {
         let mut renamed = plugin.renamed();
         renamed.find(|(name, _)| *name == called).map(|(_, own)| own.to_owned())
     };
-    let tools = plugin.specs().iter().map(|spec| consent::Tool {
+    let tools = plugin.specs().iter().map(|spec| consent::ToolDescription {
         name: spec.name.clone(),
         own_name: own_name(&spec.name),
         title: spec.text.title.clone(),
@@ -139,7 +139,7 @@ pub(super) fn component(plugin: &Plugin) -> consent::Component {
         parameters: spec.parameters.clone(),
         output: spec.output.clone(),
     });
-    let requested = plugin.requests().iter().map(|request| consent::Request {
+    let requested = plugin.requests().iter().map(|request| consent::CapabilityRequest {
         capability: request.capability.to_string(),
         reason: request.reason.clone(),
     });

@@ -10,7 +10,7 @@ use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::{Workspace, dirs::Dirs};
 
-use crate::component::Source;
+use crate::component::ComponentSource;
 use crate::environment::Environment;
 use crate::environment::ListFiles;
 use crate::list_file::read_list_if_there;
@@ -21,11 +21,11 @@ use crate::{bounds, downloads};
 
 /// All lists of a daemon.
 #[derive(Debug, Clone)]
-pub(super) struct Lists(Vec<ListFile>);
+pub(super) struct PluginLists(Vec<ListFile>);
 
 /// An entry of a list with the file that it leads to.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Listed {
+pub(super) struct ResolvedEntry {
     pub(super) list: PathBuf,
     pub(super) entry: PluginEntry,
     pub(super) source: PathBuf,
@@ -49,21 +49,21 @@ struct ListFile {
     /// What it said when it was last in order.
     good: Option<PluginList>,
     /// What is wrong with it now.
-    problem: Option<Problem>,
+    problem: Option<ListRejection>,
 }
 
 /// Why a list does not count as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Problem {
+enum ListRejection {
     /// It cannot be read.
     Broken(String),
     /// It is a workspace's, and nobody trusted what it says. How that is done.
     Untrusted(String),
 }
 
-// === impl Lists ===
+// === impl PluginLists ===
 
-impl Lists {
+impl PluginLists {
     /// The lists of the user and those that workspaces bring along, unread: one that is tried first,
     /// then the user's own.
     pub(super) fn of(lists: &ListFiles, workspaces: impl Iterator<Item = Arc<Workspace>>) -> Self {
@@ -98,13 +98,14 @@ impl Lists {
 
     /// Every entry of every list, in their order, held to the configuration. The name of a plugin is
     /// that of the first entry that has it, whether that one serves or not.
-    pub(super) fn entries(&self, dirs: &Dirs, settings: &Settings) -> Vec<Listed> {
-        let mut entries: Vec<Listed> = Vec::new();
+    pub(super) fn entries(&self, dirs: &Dirs, settings: &Settings) -> Vec<ResolvedEntry> {
+        let mut entries: Vec<ResolvedEntry> = Vec::new();
         for list in &self.0 {
             let only_for = list.workspace.as_ref().map(|files| files.root().to_owned());
             for entry in list.good.iter().flat_map(|good| &good.plugins) {
                 let entry = entry.clone();
-                let mut listed = Listed::new(&list.path, only_for.clone(), entry, dirs, settings);
+                let mut listed =
+                    ResolvedEntry::new(&list.path, only_for.clone(), entry, dirs, settings);
                 if let Some(first) = entries.iter().find(|first| first.comes_before(&listed)) {
                     listed.refusal = Some(format!(
                         "{}:{} names a plugin `{}`, too, and comes first",
@@ -140,10 +141,10 @@ impl Lists {
                 source: list.path.clone(),
                 entry: None,
                 state: match problem {
-                    Problem::Broken(problem) => {
+                    ListRejection::Broken(problem) => {
                         PluginState::Failed(format!("{problem}{meanwhile}"))
                     }
-                    Problem::Untrusted(what) => PluginState::Untrusted(what.clone()),
+                    ListRejection::Untrusted(what) => PluginState::Untrusted(what.clone()),
                 },
                 notice: None,
                 staged: None,
@@ -153,9 +154,9 @@ impl Lists {
     }
 }
 
-// === impl Listed ===
+// === impl ResolvedEntry ===
 
-impl Listed {
+impl ResolvedEntry {
     pub(super) fn new(
         list: &Path,
         only_for: Option<PathBuf>,
@@ -191,22 +192,22 @@ impl Listed {
 
     /// Where its component is read. What a workspace's list names is looked for in the workspace,
     /// whatever links lead to.
-    pub(super) fn component(&self, environment: &Environment) -> Source {
+    pub(super) fn component(&self, environment: &Environment) -> ComponentSource {
         self.place(&self.source, environment)
     }
 
     /// Where its signature is read, if it has one.
-    pub(super) fn signature(&self, environment: &Environment) -> Option<Source> {
+    pub(super) fn signature(&self, environment: &Environment) -> Option<ComponentSource> {
         self.signature.as_deref().map(|file| self.place(file, environment))
     }
 
-    fn place(&self, file: &Path, environment: &Environment) -> Source {
+    fn place(&self, file: &Path, environment: &Environment) -> ComponentSource {
         let is_of = |root: &Path| self.only_for.as_deref() == Some(root);
         let mut workspaces = environment.workspaces().map(|workspace| &workspace.files);
         let workspace = workspaces.find(|files| is_of(files.root()));
         let within = workspace.and_then(|files| {
             let path = file.strip_prefix(files.root()).ok()?.to_str()?;
-            Some(Source::Within(Arc::clone(files), RelPath::parse(path).ok()?))
+            Some(ComponentSource::Within(Arc::clone(files), RelPath::parse(path).ok()?))
         });
         within.unwrap_or_else(|| file.into())
     }
@@ -219,7 +220,7 @@ impl ListFile {
         let known = self.problem.take();
         let read = match &self.workspace {
             Some(files) => read_trusted(files, &self.path, dirs),
-            None => read_list_if_there(&self.path).map_err(Problem::Broken),
+            None => read_list_if_there(&self.path).map_err(ListRejection::Broken),
         };
         if self.workspace.is_some() && !matches!(read, Ok(Some(_))) {
             // What it said before is not what somebody trusted for good.
@@ -230,15 +231,15 @@ impl ListFile {
             Ok(None) if !self.is_named => self.good = None,
             Ok(None) => {
                 let problem = format!("{}: there is no such file", self.path.display());
-                self.problem = Some(Problem::Broken(problem));
+                self.problem = Some(ListRejection::Broken(problem));
             }
             Err(problem) => self.problem = Some(problem),
         }
         match &self.problem {
-            Some(Problem::Untrusted(_)) if self.problem != known => {
+            Some(ListRejection::Untrusted(_)) if self.problem != known => {
                 tracing::info!(list = %self.path.display(), "a plugin list is not trusted");
             }
-            Some(Problem::Broken(problem)) if self.problem != known => {
+            Some(ListRejection::Broken(problem)) if self.problem != known => {
                 tracing::warn!(list = %self.path.display(), problem, "a plugin list is invalid");
             }
             None if known.is_some() => {
@@ -254,11 +255,11 @@ fn read_trusted(
     files: &Workspace,
     list: &Path,
     dirs: &Dirs,
-) -> Result<Option<PluginList>, Problem> {
-    let Some(text) = workspace_list(files).map_err(Problem::Broken)? else { return Ok(None) };
+) -> Result<Option<PluginList>, ListRejection> {
+    let Some(text) = workspace_list(files).map_err(ListRejection::Broken)? else { return Ok(None) };
     let is_trusted = trust::is_trusted(dirs, list, &text);
-    if !is_trusted.map_err(|error| Problem::Broken(error.to_string()))? {
-        return Err(Problem::Untrusted(format!(
+    if !is_trusted.map_err(|error| ListRejection::Broken(error.to_string()))? {
+        return Err(ListRejection::Untrusted(format!(
             "{} is not trusted as it is: `moss plugin trust --workspace {}` shows what it would load \
              and allow",
             list.display(),
@@ -267,7 +268,7 @@ fn read_trusted(
     }
     let name = list.display().to_string();
     let parsed = PluginList::parse_of_workspace(&name, &text).map(Some);
-    parsed.map_err(|error| Problem::Broken(error.to_string()))
+    parsed.map_err(|error| ListRejection::Broken(error.to_string()))
 }
 
 /// Reads what the list says that a workspace brings along; none where there is none.
@@ -308,8 +309,8 @@ mod tests {
             named: vec![at("named.json")],
         };
         fs::create_dir(at("c")).unwrap();
-        let mut lists = Lists::of(&files, std::iter::empty());
-        let seen = |lists: &Lists| -> (Vec<String>, Vec<String>) {
+        let mut lists = PluginLists::of(&files, std::iter::empty());
+        let seen = |lists: &PluginLists| -> (Vec<String>, Vec<String>) {
             let problem = |(_, status): (Option<PathBuf>, PluginStatus)| match status.state {
                 PluginState::Failed(problem) => problem,
                 other => panic!("{other:?}"),

@@ -10,10 +10,10 @@ use moss_schema::quoted;
 use reqwest::Url;
 
 use self::challenge::Challenge;
-pub(super) use self::manifest::Layer;
+pub(super) use self::manifest::ComponentLayer;
 use crate::environment::Environment;
-use moss_network::Bounds;
-use moss_network::download::{Download, Fetched, OnBytes};
+use moss_network::RequestBounds;
+use moss_network::download::{Download, DownloadResult, OnBytes};
 
 /// Largest manifest, in bytes: registries take no larger ones.
 const MANIFEST_BYTES_MAX: u64 = 4 << 20;
@@ -21,7 +21,7 @@ const MANIFEST_BYTES_MAX: u64 = 4 << 20;
 const TOKEN_BYTES_MAX: u64 = 64 << 10;
 
 /// A registry while a component is pulled from it.
-struct Registry<'a> {
+struct OciRegistry<'a> {
     environment: &'a Environment,
     reference: &'a OciReference,
     /// Asked for at most once.
@@ -29,7 +29,7 @@ struct Registry<'a> {
 }
 
 /// What is asked of a registry.
-struct Asked<'a> {
+struct RegistryRequest<'a> {
     /// The path beneath the repository.
     path: String,
     accept: Option<&'a str>,
@@ -44,8 +44,8 @@ struct Asked<'a> {
 pub(super) async fn layer(
     environment: &Environment,
     reference: &OciReference,
-) -> Result<Layer, String> {
-    let mut registry = Registry { environment, reference, token: None };
+) -> Result<ComponentLayer, String> {
+    let mut registry = OciRegistry { environment, reference, token: None };
     registry.layer().await.map_err(|why| format!("{reference}: {why}"))
 }
 
@@ -60,17 +60,17 @@ pub(super) async fn pull(
     digest: Sha256Digest,
     on_bytes: OnBytes<'_>,
 ) -> Result<Vec<u8>, String> {
-    let mut registry = Registry { environment, reference, token: None };
+    let mut registry = OciRegistry { environment, reference, token: None };
     let pulled = registry.pull(digest, on_bytes).await;
     pulled.map_err(|why| format!("{reference}: {why}"))
 }
 
-// === impl Registry ===
+// === impl OciRegistry ===
 
-impl Registry<'_> {
-    async fn layer(&mut self) -> Result<Layer, String> {
+impl OciRegistry<'_> {
+    async fn layer(&mut self) -> Result<ComponentLayer, String> {
         let digest = self.reference.manifest;
-        let asked = Asked {
+        let asked = RegistryRequest {
             path: format!("manifests/sha256:{digest}"),
             accept: Some(manifest::MEDIA_TYPES),
             bytes_max: MANIFEST_BYTES_MAX,
@@ -98,7 +98,8 @@ impl Registry<'_> {
             let (size, mebibytes_max) = (layer.size_bytes, bytes_max >> 20);
             return Err(format!("{size} bytes, at most {mebibytes_max}MiB are loaded"));
         }
-        let asked = Asked { path: format!("blobs/sha256:{digest}"), accept: None, bytes_max };
+        let asked =
+            RegistryRequest { path: format!("blobs/sha256:{digest}"), accept: None, bytes_max };
         let bytes = self.get(&asked, on_bytes).await.map_err(|why| format!("component: {why}"))?;
         match Sha256Digest::of(&bytes) {
             found if found == digest => Ok(bytes),
@@ -107,11 +108,15 @@ impl Registry<'_> {
     }
 
     /// Gets something of the repository; with a token where the registry demands one.
-    async fn get(&mut self, asked: &Asked<'_>, on_bytes: OnBytes<'_>) -> Result<Vec<u8>, String> {
+    async fn get(
+        &mut self,
+        asked: &RegistryRequest<'_>,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<Vec<u8>, String> {
         let challenges = match self.ask(asked, on_bytes).await? {
-            Fetched::File(bytes) => return Ok(bytes),
-            Fetched::Challenge(challenges) if self.token.is_none() => challenges,
-            Fetched::Challenge(_) => return Err(refused()),
+            DownloadResult::File(bytes) => return Ok(bytes),
+            DownloadResult::Challenge(challenges) if self.token.is_none() => challenges,
+            DownloadResult::Challenge(_) => return Err(refused()),
         };
         let challenge = challenges.iter().find_map(|text| Challenge::parse(text));
         let challenge = challenge.ok_or_else(|| {
@@ -119,12 +124,16 @@ impl Registry<'_> {
         })?;
         self.token = Some(self.token(&challenge).await?);
         match self.ask(asked, on_bytes).await? {
-            Fetched::File(bytes) => Ok(bytes),
-            Fetched::Challenge(_) => Err(refused()),
+            DownloadResult::File(bytes) => Ok(bytes),
+            DownloadResult::Challenge(_) => Err(refused()),
         }
     }
 
-    async fn ask(&self, asked: &Asked<'_>, on_bytes: OnBytes<'_>) -> Result<Fetched, String> {
+    async fn ask(
+        &self,
+        asked: &RegistryRequest<'_>,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<DownloadResult, String> {
         let OciReference { registry, repository, .. } = self.reference;
         let url = format!("https://{registry}/v2/{repository}/{}", asked.path);
         let download = Download {
@@ -167,8 +176,8 @@ impl Registry<'_> {
         challenge::token(&bytes).ok_or_else(|| failed("the response has none".to_owned()))
     }
 
-    fn bounds(&self, bytes_max: u64) -> Bounds {
-        Bounds { response_bytes_max: bytes_max, ..self.environment.settings().bounds }
+    fn bounds(&self, bytes_max: u64) -> RequestBounds {
+        RequestBounds { response_bytes_max: bytes_max, ..self.environment.settings().bounds }
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use crate::changes::Changes;
 use crate::environment::Environment;
 use crate::examining::Examining;
-use crate::lists::{Listed, Lists};
+use crate::lists::{PluginLists, ResolvedEntry};
 use crate::serving::{Serving, fit, is_for};
 use crate::slot::{Examined, Slot};
 use crate::{compiler, downloads, trust};
@@ -30,7 +30,7 @@ const EXAMINING_MAX: usize = 4;
 pub struct Plugins {
     environment: Arc<Environment>,
     engine: Option<Engine>,
-    lists: Lists,
+    lists: PluginLists,
     slots: Vec<Slot>,
     /// Plugins that the lists no longer name, until the catalog without them is complete. Their
     /// calls are stopped.
@@ -38,7 +38,7 @@ pub struct Plugins {
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
     /// What the slots were made of.
-    arranged: Vec<Listed>,
+    arranged: Vec<ResolvedEntry>,
     /// Whether every component was looked at once.
     has_loaded: bool,
 }
@@ -90,7 +90,7 @@ impl Plugins {
             Err(error) => tracing::error!(%error, "the plugin lists were not read"),
         }
         let (dirs, settings) = (&self.environment.dirs, self.environment.settings());
-        let files = |listed: Listed| [Some(listed.source), listed.signature];
+        let files = |listed: ResolvedEntry| [Some(listed.source), listed.signature];
         self.lists.entries(dirs, &settings).into_iter().flat_map(files).flatten().collect()
     }
 
@@ -333,7 +333,7 @@ impl Plugins {
     }
 }
 
-fn lists_of(environment: &Environment) -> Lists {
+fn lists_of(environment: &Environment) -> PluginLists {
     let workspaces = environment.workspaces().map(|workspace| Arc::clone(&workspace.files));
-    Lists::of(&environment.lists, workspaces)
+    PluginLists::of(&environment.lists, workspaces)
 }

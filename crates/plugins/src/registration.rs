@@ -19,7 +19,7 @@ use moss_sdk::{Effect, ErrorCode, RelPath, ToolError};
 use moss_workspace::{between, dirs::Dirs};
 
 pub use self::removing::forget;
-pub use self::written::Written;
+pub use self::written::WrittenList;
 use super::agreed::{self, Agreed};
 use super::inspect;
 use super::list_file::read_list_if_there;
@@ -43,7 +43,7 @@ pub struct Proposal {
     pub consent: Consent,
     /// The list that changes, or whose trust does.
     pub list: PathBuf,
-    work: Writing,
+    work: ListWrite,
     /// The plugins and the digests that serve afterwards.
     pub serves: Vec<(String, Sha256Digest)>,
     /// The plugin whose store is forgotten afterwards.
@@ -52,7 +52,7 @@ pub struct Proposal {
 
 /// What is written.
 #[derive(Debug)]
-enum Writing {
+enum ListWrite {
     /// Changes of the list, and what comes of them.
     List(Vec<ListEdit>, EditedList),
     /// That the list is trusted with this text, and what was shown of its plugins.
@@ -99,8 +99,8 @@ impl Proposal {
     /// The text of the list before and after; none where it stays as it is.
     pub fn edited(&self) -> Option<&EditedList> {
         match &self.work {
-            Writing::List(_, edited) => Some(edited),
-            Writing::Trust(..) | Writing::Untrust => None,
+            ListWrite::List(_, edited) => Some(edited),
+            ListWrite::Trust(..) | ListWrite::Untrust => None,
         }
     }
 }
@@ -112,12 +112,12 @@ impl Proposal {
 /// Where the list is not what it was worked out on any more, or cannot be written.
 pub fn write(dirs: &Dirs, proposal: &Proposal) -> Result<(), ToolError> {
     match &proposal.work {
-        Writing::List(edits, _) => registry::edit(dirs, &proposal.list, edits).map(|_| ()),
-        Writing::Trust(text, shown) => {
+        ListWrite::List(edits, _) => registry::edit(dirs, &proposal.list, edits).map(|_| ()),
+        ListWrite::Trust(text, shown) => {
             shown.iter().try_for_each(|shown| agreed::keep(dirs, shown))?;
             trust::trust(dirs, &proposal.list, text)
         }
-        Writing::Untrust => trust::untrust(dirs, &proposal.list),
+        ListWrite::Untrust => trust::untrust(dirs, &proposal.list),
     }
 }
 
@@ -236,5 +236,5 @@ async fn finish(
 ) -> Result<Proposal, ToolError> {
     let (file, planned) = (list.clone(), edits.clone());
     let edited = blocking(move || registry::preview(&file, &planned)).await??;
-    Ok(Proposal { consent, list, work: Writing::List(edits, edited), serves, forgets: None })
+    Ok(Proposal { consent, list, work: ListWrite::List(edits, edited), serves, forgets: None })
 }

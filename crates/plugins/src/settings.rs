@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moss_network::Bounds;
+use moss_network::RequestBounds;
 use moss_plugin_list::Grant;
 
 /// What the configuration says of plugins; `config.toml` names each the same.
@@ -29,7 +29,7 @@ pub struct Settings {
     /// Most calls of plugins that run at once, those that they make of each other included.
     pub calls_max: usize,
     /// What bounds a download.
-    pub bounds: Bounds,
+    pub bounds: RequestBounds,
 }
 
 /// What any plugin may have at most.
@@ -65,7 +65,7 @@ impl Settings {
                 output_bytes: 64 << 20,
             },
             calls_max: 8,
-            bounds: Bounds {
+            bounds: RequestBounds {
                 connect: Duration::from_secs(1),
                 head: Duration::from_secs(1),
                 silence: Duration::from_secs(1),

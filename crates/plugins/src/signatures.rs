@@ -4,7 +4,7 @@ use minisign_verify::{PublicKey, Signature};
 use moss_plugin_list::Sha256Digest;
 use tokio::task::spawn_blocking;
 
-use crate::component::{self, Source};
+use crate::component::{self, ComponentSource};
 
 /// Largest signature file, in bytes.
 pub(super) const SIGNATURE_BYTES_MAX: u64 = 4 << 10;
@@ -40,7 +40,7 @@ pub(super) fn check(bytes: &[u8], text: &str, signers: &[String]) -> Result<Stri
 }
 
 /// Names what a signature file holds; none where there is none that can be read.
-pub(super) async fn digest(file: Option<Source>) -> Option<Sha256Digest> {
+pub(super) async fn digest(file: Option<ComponentSource>) -> Option<Sha256Digest> {
     let file = file?;
     let read = spawn_blocking(move || component::read(&file, SIGNATURE_BYTES_MAX, None));
     Some(Sha256Digest::of(&read.await.ok()?.ok()?.bytes?))
@@ -52,7 +52,7 @@ pub(super) async fn digest(file: Option<Source>) -> Option<Sha256Digest> {
 ///
 /// As [`check`]; where the file cannot be read.
 pub(super) async fn check_file(
-    file: Option<Source>,
+    file: Option<ComponentSource>,
     bytes: &[u8],
     signers: &[String],
 ) -> Result<Option<String>, String> {

@@ -11,8 +11,8 @@ use moss_plugin_host::{LoadError, Plugin};
 use moss_plugin_list::{PluginEntry, Sha256Digest};
 
 pub(super) use self::examination::{Examination, Examined};
-use self::examination::{Found, Seen};
-use super::lists::Listed;
+use self::examination::{ExaminationResult, ExaminedFile};
+use super::lists::ResolvedEntry;
 use crate::status::{PluginState, PluginStatus};
 use moss_catalog::PluginTools;
 
@@ -24,13 +24,13 @@ const SHORT_DIGEST_CHARS: usize = 12;
 /// The slot of one plugin.
 #[derive(Debug)]
 pub(super) struct Slot {
-    listed: Listed,
+    listed: ResolvedEntry,
     /// The version whose tools are in the catalog.
     serving: Option<Arc<PluginTools>>,
     /// Versions that served before and may still have running calls.
     older: Vec<Weak<Plugin>>,
     /// What the file held when it was last looked at.
-    seen: Option<Seen>,
+    seen: Option<ExaminedFile>,
     /// A version that would serve, but for the name of a tool that another plugin has.
     blocked: Option<Arc<PluginTools>>,
     /// Why what the file holds does not serve.
@@ -40,12 +40,12 @@ pub(super) struct Slot {
 // === impl Slot ===
 
 impl Slot {
-    pub(super) fn new(listed: Listed) -> Self {
+    pub(super) fn new(listed: ResolvedEntry) -> Self {
         Self { listed, serving: None, older: Vec::new(), seen: None, blocked: None, problem: None }
     }
 
     /// Whether this is the slot of that plugin.
-    pub(super) fn is_of(&self, listed: &Listed) -> bool {
+    pub(super) fn is_of(&self, listed: &ResolvedEntry) -> bool {
         self.listed.list == listed.list && self.listed.entry.name == listed.entry.name
     }
 
@@ -61,7 +61,7 @@ impl Slot {
 
     /// Whether its component, or its signature, is on the network and not there yet.
     pub(super) fn is_to_be_fetched(&self) -> bool {
-        let Listed { entry, source, signature, .. } = &self.listed;
+        let ResolvedEntry { entry, source, signature, .. } = &self.listed;
         let place = entry.signature.as_deref().unwrap_or_default();
         let signature = signature.as_deref().filter(|_| place.starts_with("https://"));
         let component = Some(source.as_path()).filter(|_| entry.is_remote());
@@ -75,7 +75,7 @@ impl Slot {
 
     /// Takes what the list says now. What it says about grants, limits and settings holds for the
     /// version that serves, whatever becomes of the file. Returns whether that one was replaced.
-    pub(super) fn take_entry(&mut self, listed: Listed) -> bool {
+    pub(super) fn take_entry(&mut self, listed: ResolvedEntry) -> bool {
         let (old, new) = (&self.listed.entry, &listed.entry);
         let said = |entry: &PluginEntry| {
             let PluginEntry { tools, grant, maximum, limits, config, .. } = entry;
@@ -124,8 +124,8 @@ impl Slot {
 
     /// Stops the calls of a plugin that the list no longer names, unless it moved to another list
     /// that grants as much.
-    pub(super) fn leave(&mut self, listed: &[Listed]) {
-        let is_moved = |listed: &&Listed| {
+    pub(super) fn leave(&mut self, listed: &[ResolvedEntry]) {
+        let is_moved = |listed: &&ResolvedEntry| {
             listed.entry.name == self.listed.entry.name && listed.only_for == self.listed.only_for
         };
         match listed.iter().find(is_moved) {
@@ -171,17 +171,17 @@ impl Slot {
     ) -> bool {
         self.seen = examined.seen;
         match examined.found {
-            Found::Same => false,
-            Found::Serving => {
+            ExaminationResult::Same => false,
+            ExaminationResult::Serving => {
                 self.settle(None);
                 false
             }
-            Found::Nothing(problem) => {
+            ExaminationResult::Nothing(problem) => {
                 self.settle(Some(problem));
                 false
             }
-            Found::Refused(problem) => self.refuse(problem),
-            Found::Other(tools) => {
+            ExaminationResult::Refused(problem) => self.refuse(problem),
+            ExaminationResult::Other(tools) => {
                 self.blocked = Some(tools);
                 self.unblock(install)
             }

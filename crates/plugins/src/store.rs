@@ -52,7 +52,7 @@ pub struct PluginStores {
 
 /// A plugin's turn, until it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct StoreTurn {
     _queue: OwnedSemaphorePermit,
     _plugin: OwnedSemaphorePermit,
 }
@@ -101,7 +101,7 @@ impl PluginStores {
     }
 
     /// Waits until it is a plugin's turn.
-    pub async fn turn(&self, owner: &StoreOwner) -> Turn {
+    pub async fn turn(&self, owner: &StoreOwner) -> StoreTurn {
         let turns = {
             let mut all = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             let turns = all.entry(owner.plugin.clone());
@@ -109,7 +109,7 @@ impl PluginStores {
         };
         let plugin = turns.acquire_owned().await.expect("nobody closes it");
         let queue = Arc::clone(&self.queue).acquire_owned().await.expect("nobody closes it");
-        Turn { _queue: queue, _plugin: plugin }
+        StoreTurn { _queue: queue, _plugin: plugin }
     }
 
     /// Returns the value of a key. Waits for the disk, as all of these do.
@@ -224,7 +224,7 @@ impl PluginStores {
     /// Does something in a transaction of its own, which others that write wait for.
     fn with<T>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreFailure>,
     ) -> Result<T, ToolError> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let done = self.connected(&mut connection).and_then(|connection| {
@@ -234,8 +234,8 @@ impl PluginStores {
             Ok(value)
         });
         done.map_err(|failure| match failure {
-            Failure::Refused(error) => error,
-            Failure::Broken(reason) => {
+            StoreFailure::Refused(error) => error,
+            StoreFailure::Broken(reason) => {
                 let file = self.directory.path().join(FILE_NAME);
                 let message =
                     format!("the stores of plugins in {} cannot be used: {reason}", file.display());
@@ -248,26 +248,26 @@ impl PluginStores {
     fn connected<'a>(
         &self,
         connection: &'a mut Option<Connection>,
-    ) -> Result<&'a mut Connection, Failure> {
+    ) -> Result<&'a mut Connection, StoreFailure> {
         if let Some(connection) = connection {
             return Ok(connection);
         }
         // Made here, so that it is private from its first instant.
         let made = self.directory.append(FILE_NAME).map(drop);
-        made.map_err(|error| Failure::Broken(error.to_string()))?;
+        made.map_err(|error| StoreFailure::Broken(error.to_string()))?;
         Ok(connection.insert(set_up(&self.directory.path().join(FILE_NAME))?))
     }
 }
 
 /// Why nothing was done.
-enum Failure {
+enum StoreFailure {
     /// It may not be.
     Refused(ToolError),
     /// It could not be.
     Broken(String),
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for StoreFailure {
     fn from(error: rusqlite::Error) -> Self {
         if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
             let message = "the stores of plugins cannot be written: the disk is full";
@@ -278,14 +278,14 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-impl From<ToolError> for Failure {
+impl From<ToolError> for StoreFailure {
     fn from(error: ToolError) -> Self {
         Self::Refused(error)
     }
 }
 
 /// Opens the database and brings it into its layout.
-fn set_up(path: &Path) -> Result<Connection, Failure> {
+fn set_up(path: &Path) -> Result<Connection, StoreFailure> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A rollback journal: one writer at a time is enough, and nothing lies beside the file.
@@ -304,7 +304,7 @@ fn set_up(path: &Path) -> Result<Connection, Failure> {
             begun.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         }
         SCHEMA_VERSION => {}
-        _ => return Err(Failure::Broken("it was written by a newer moss".to_owned())),
+        _ => return Err(StoreFailure::Broken("it was written by a newer moss".to_owned())),
     }
     begun.commit()?;
     Ok(connection)
@@ -316,13 +316,13 @@ fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 }
 
 /// Counts the keys of all stores of a name.
-fn keys_of(begun: &Transaction<'_>, plugin: &str) -> Result<u64, Failure> {
+fn keys_of(begun: &Transaction<'_>, plugin: &str) -> Result<u64, StoreFailure> {
     let sql = "SELECT count(*) FROM entries JOIN stores ON stores.id = store WHERE plugin = ?1";
     Ok(begun.query_row(sql, [plugin], |row| count(row, 0))?)
 }
 
 /// Returns the number of a store, which is made where it is missing.
-fn store_of(begun: &Transaction<'_>, owner: &StoreOwner) -> Result<i64, Failure> {
+fn store_of(begun: &Transaction<'_>, owner: &StoreOwner) -> Result<i64, StoreFailure> {
     let parameters = params![owner.plugin, owner.origin];
     let sql = "SELECT id FROM stores WHERE plugin = ?1 AND origin = ?2";
     if let Some(store) = begun.query_row(sql, parameters, |row| row.get(0)).optional()? {

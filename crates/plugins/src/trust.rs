@@ -29,7 +29,7 @@ const LISTS_MAX: usize = 1024;
 /// What is kept: digests by the path of the list.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Trusted {
+struct TrustedDigests {
     lists: BTreeMap<String, ContentHash>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn untrust(dirs: &Dirs, list: &Path) -> Result<(), ToolError> {
     Ok(())
 }
 
-fn write(state: &OwnDir, trusted: &Trusted) -> Result<(), ToolError> {
+fn write(state: &OwnDir, trusted: &TrustedDigests) -> Result<(), ToolError> {
     let text = serde_json::to_string_pretty(trusted).expect("texts are written as JSON");
     state.write(FILE_NAME, text.as_bytes())?;
     Ok(())
@@ -112,8 +112,10 @@ fn file_of(list: &Path) -> String {
     format!("{}.json", hash(list.display().to_string().as_bytes()))
 }
 
-fn read(state: &OwnDir) -> Result<Trusted, ToolError> {
-    let Some(bytes) = state.read(FILE_NAME, FILE_BYTES_MAX)? else { return Ok(Trusted::default()) };
+fn read(state: &OwnDir) -> Result<TrustedDigests, ToolError> {
+    let Some(bytes) = state.read(FILE_NAME, FILE_BYTES_MAX)? else {
+        return Ok(TrustedDigests::default());
+    };
     serde_json::from_slice(&bytes).map_err(|error| {
         let file = state.path().join(FILE_NAME);
         ToolError::new(ErrorCode::Io, format!("{}: {error}", file.display()))

@@ -41,7 +41,7 @@ pub struct PolicyError {
 
 /// Something wrong at a byte range of a file that its finder knows only the text of.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct PolicyFault {
     pub(super) span: std::ops::Range<usize>,
     pub(super) message: String,
     pub(super) help: Option<String>,
@@ -79,12 +79,13 @@ fn escaped(text: &str) -> String {
 impl PolicyError {
     /// Says that a file cannot be used at all.
     pub(super) fn unusable(file: &str, reason: String, help: &str) -> Box<Self> {
-        let fault = Fault { span: 0..0, message: escaped(&reason), help: Some(help.to_owned()) };
+        let fault =
+            PolicyFault { span: 0..0, message: escaped(&reason), help: Some(help.to_owned()) };
         Self::locate(file, "", fault)
     }
 
     /// Places a fault in its file.
-    pub(super) fn locate(file: &str, text: &str, fault: Fault) -> Box<Self> {
+    pub(super) fn locate(file: &str, text: &str, fault: PolicyFault) -> Box<Self> {
         let start = text.floor_char_boundary(fault.span.start);
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -118,9 +119,9 @@ impl PolicyError {
     }
 }
 
-// === impl Fault ===
+// === impl PolicyFault ===
 
-impl Fault {
+impl PolicyFault {
     pub(super) fn new(span: std::ops::Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), help: None }
     }

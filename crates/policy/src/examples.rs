@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::effect_word::EffectWord;
-use super::error::{Fault, shown};
+use super::error::{PolicyFault, shown};
 use super::rules::Conditions;
 use super::{Action, Subject, Verdict};
 
@@ -32,10 +32,10 @@ pub(super) fn check(
     verdict: Verdict,
     examples: &[Spanned<ExampleForm>],
     expected: bool,
-) -> Result<(), Fault> {
+) -> Result<(), PolicyFault> {
     let key = if expected { "match" } else { "not_match" };
     if let Some(example) = examples.get(EXAMPLES_MAX) {
-        return Err(Fault::new(
+        return Err(PolicyFault::new(
             example.span(),
             format!("more than {EXAMPLES_MAX} `{key}` examples"),
         ));
@@ -45,11 +45,14 @@ pub(super) fn check(
         let what = format!("`{key}` example {} ({})", index + 1, form.shown());
         match (form.mismatch(conditions, verdict)?, expected) {
             (Some(condition), true) => {
-                return Err(Fault::new(example.span(), format!("{what} does not match the rule"))
-                    .help(format!("it does not meet `{condition}`")));
+                return Err(PolicyFault::new(
+                    example.span(),
+                    format!("{what} does not match the rule"),
+                )
+                .help(format!("it does not meet `{condition}`")));
             }
             (None, false) => {
-                return Err(Fault::new(example.span(), format!("{what} matches the rule"))
+                return Err(PolicyFault::new(example.span(), format!("{what} matches the rule"))
                     .help("narrow the rule, or move the example to `match`"));
             }
             (Some(_), false) | (None, true) => {}
@@ -67,11 +70,11 @@ impl ExampleForm {
         &self,
         conditions: &Conditions,
         verdict: Verdict,
-    ) -> Result<Option<&'static str>, Fault> {
+    ) -> Result<Option<&'static str>, PolicyFault> {
         let path = match &self.path {
             None => None,
             Some(text) => Some(RelPath::parse(text.as_ref()).map_err(|error| {
-                Fault::new(text.span(), format!("no workspace path: {}", error.message))
+                PolicyFault::new(text.span(), format!("no workspace path: {}", error.message))
             })?),
         };
         let actions = self.effect.map_or(Action::ALL, |word| word.actions());

@@ -58,7 +58,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::effect_word::EffectWord;
-use super::error::{Fault, PolicyError, shown};
+use super::error::{PolicyError, PolicyFault, shown};
 use super::examples::{self, ExampleForm};
 use super::globs::{Globs, Over, Unusable};
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
@@ -84,14 +84,17 @@ const VERSION: i64 = 1;
 /// A verdict type that a layer's rules are read into.
 pub(super) trait LayerVerdict: RuleVerdict {
     /// Refuses what the layer may not say.
-    fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault>;
+    fn read(
+        decision: Spanned<Verdict>,
+        protected: Option<Spanned<bool>>,
+    ) -> Result<Self, PolicyFault>;
 }
 
 type GlobTexts = Option<Spanned<Vec<Spanned<String>>>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileForm {
+struct PolicyFileForm {
     version: Spanned<i64>,
     #[serde(default)]
     rule: Vec<Spanned<RuleForm>>,
@@ -129,18 +132,26 @@ pub(super) fn parse<V: LayerVerdict>(
     compile(layer, file, text).map_err(|fault| PolicyError::locate(file, text, fault))
 }
 
-fn compile<V: LayerVerdict>(layer: Layer, file: &str, text: &str) -> Result<Vec<Rule<V>>, Fault> {
+fn compile<V: LayerVerdict>(
+    layer: Layer,
+    file: &str,
+    text: &str,
+) -> Result<Vec<Rule<V>>, PolicyFault> {
     if text.len() > FILE_BYTES_MAX {
-        return Err(Fault::new(0..0, format!("the file is larger than {FILE_BYTES_MAX} bytes")));
+        return Err(PolicyFault::new(
+            0..0,
+            format!("the file is larger than {FILE_BYTES_MAX} bytes"),
+        ));
     }
-    let form: FileForm = toml::from_str(text).map_err(|error| Fault::of_toml(&error))?;
+    let form: PolicyFileForm =
+        toml::from_str(text).map_err(|error| PolicyFault::of_toml(&error))?;
     if *form.version.as_ref() != VERSION {
         let message = format!("version {} is not known", form.version.as_ref());
-        return Err(Fault::new(form.version.span(), message)
+        return Err(PolicyFault::new(form.version.span(), message)
             .help(format!("write `version = {VERSION}`, or use a newer moss")));
     }
     if let Some(rule) = form.rule.get(RULES_MAX) {
-        return Err(Fault::new(rule.span(), format!("more than {RULES_MAX} rules")));
+        return Err(PolicyFault::new(rule.span(), format!("more than {RULES_MAX} rules")));
     }
     form.rule
         .into_iter()
@@ -156,12 +167,12 @@ fn rule<V: LayerVerdict>(
     layer: Layer,
     file: &str,
     line: usize,
-) -> Result<Rule<V>, Fault> {
+) -> Result<Rule<V>, PolicyFault> {
     let decision = *form.decision.as_ref();
     if let Some(protected) = &form.protected
         && form.paths.is_none()
     {
-        return Err(Fault::new(protected.span(), "`protected` needs `paths`")
+        return Err(PolicyFault::new(protected.span(), "`protected` needs `paths`")
             .help("name the protected files that the rule covers"));
     }
     if decision == Verdict::Allow {
@@ -195,53 +206,53 @@ fn rule<V: LayerVerdict>(
 }
 
 /// Reads a text that decisions show: short, on one line, as it looks.
-fn label(text: Spanned<String>, key: &str, bytes_max: usize) -> Result<String, Fault> {
+fn label(text: Spanned<String>, key: &str, bytes_max: usize) -> Result<String, PolicyFault> {
     let span = text.span();
     let text = text.into_inner();
     if text.len() > bytes_max {
-        return Err(Fault::new(span, format!("`{key}` is longer than {bytes_max} bytes")));
+        return Err(PolicyFault::new(span, format!("`{key}` is longer than {bytes_max} bytes")));
     }
     if text.chars().any(is_deceptive) {
         let message = format!("`{key}` has line breaks, control or invisible characters");
-        return Err(Fault::new(span, message).help("write one line of plain text"));
+        return Err(PolicyFault::new(span, message).help("write one line of plain text"));
     }
     Ok(text)
 }
 
-fn globs(texts: GlobTexts, over: Over) -> Result<Option<Globs>, Fault> {
+fn globs(texts: GlobTexts, over: Over) -> Result<Option<Globs>, PolicyFault> {
     let Some(texts) = texts else { return Ok(None) };
     let span = texts.span();
     let texts = texts.into_inner();
     if texts.is_empty() {
-        return Err(Fault::new(span, "an empty list matches nothing")
+        return Err(PolicyFault::new(span, "an empty list matches nothing")
             .help("leave the key out to match everything"));
     }
     if texts.len() > GLOBS_MAX {
-        return Err(Fault::new(span, format!("more than {GLOBS_MAX} globs in one list")));
+        return Err(PolicyFault::new(span, format!("more than {GLOBS_MAX} globs in one list")));
     }
     for text in &texts {
         if text.as_ref().is_empty() {
-            return Err(Fault::new(text.span(), "an empty glob matches nothing"));
+            return Err(PolicyFault::new(text.span(), "an empty glob matches nothing"));
         }
         if text.as_ref().len() > GLOB_BYTES_MAX {
             let message = format!("the glob is longer than {GLOB_BYTES_MAX} bytes");
-            return Err(Fault::new(text.span(), message));
+            return Err(PolicyFault::new(text.span(), message));
         }
     }
     let globs: Vec<&str> = texts.iter().map(|text| text.as_ref().as_str()).collect();
     match Globs::new(&globs, over) {
         Ok(globs) => Ok(Some(globs)),
-        Err(Unusable::TooLarge) => Err(Fault::new(span, "the globs are too large together")),
+        Err(Unusable::TooLarge) => Err(PolicyFault::new(span, "the globs are too large together")),
         Err(Unusable::Glob { position, error }) => {
             let text = &texts[position];
             let message = format!("{} is not a glob: {error}", shown(text.as_ref()));
-            Err(Fault::new(text.span(), message))
+            Err(PolicyFault::new(text.span(), message))
         }
     }
 }
 
 /// Compiles globs over workspace paths and refuses those that no workspace path can match.
-fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, Fault> {
+fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, PolicyFault> {
     for text in texts.iter().flat_map(|texts| texts.as_ref()) {
         let glob = text.as_ref();
         let help = if glob.starts_with('/') || glob.starts_with('~') {
@@ -254,19 +265,19 @@ fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, Faul
             continue;
         };
         let message = format!("{} can never match a workspace path", shown(glob));
-        return Err(Fault::new(text.span(), message).help(help));
+        return Err(PolicyFault::new(text.span(), message).help(help));
     }
     globs(texts, Over::Paths { ignore_case })
 }
 
 /// Refuses to allow what a person is asked about whatever a rule says.
-fn check_allowed(effects: Option<&Spanned<Vec<Spanned<EffectWord>>>>) -> Result<(), Fault> {
+fn check_allowed(effects: Option<&Spanned<Vec<Spanned<EffectWord>>>>) -> Result<(), PolicyFault> {
     let mut words = effects.into_iter().flat_map(Spanned::as_ref);
     match words.find(|word| word.as_ref().actions().contains(&Action::Register)) {
         None => Ok(()),
         Some(word) => {
             let why = "no rule allows to register plugins: a person decides about each";
-            Err(Fault::new(word.span(), why)
+            Err(PolicyFault::new(word.span(), why)
                 .help("leave `register` out; a rule can ask about it or deny it"))
         }
     }
@@ -278,9 +289,9 @@ fn effects(
     words: Option<Spanned<Vec<Spanned<EffectWord>>>>,
     size: Option<&Spanned<u64>>,
     levels: Option<&Spanned<Vec<MatchLevel>>>,
-) -> Result<Option<Vec<Action>>, Fault> {
+) -> Result<Option<Vec<Action>>, PolicyFault> {
     if let Some(levels) = levels.filter(|levels| levels.as_ref().is_empty()) {
-        return Err(Fault::new(levels.span(), "an empty list matches nothing")
+        return Err(PolicyFault::new(levels.span(), "an empty list matches nothing")
             .help("leave `match_levels` out to match every edit"));
     }
     let Some(words) = words else {
@@ -290,20 +301,20 @@ fn effects(
     let actions: Vec<_> =
         words.as_ref().iter().flat_map(|word| word.as_ref().actions()).copied().collect();
     if actions.is_empty() {
-        return Err(Fault::new(words.span(), "an empty list matches nothing")
+        return Err(PolicyFault::new(words.span(), "an empty list matches nothing")
             .help("leave `effects` out to match every effect"));
     }
     let sized = |action: &Action| matches!(action, Action::Create | Action::Modify);
     if let Some(size) = size
         && !actions.iter().all(sized)
     {
-        return Err(Fault::new(size.span(), "sizes are those of new content")
+        return Err(PolicyFault::new(size.span(), "sizes are those of new content")
             .help("write `effects = [\"write\"]` in a rule with a size"));
     }
     if let Some(levels) = levels
         && !(actions.contains(&Action::Modify) && actions.iter().all(sized))
     {
-        return Err(Fault::new(levels.span(), "match levels are those of edits")
+        return Err(PolicyFault::new(levels.span(), "match levels are those of edits")
             .help("write `effects = [\"modify\"]` in a rule with match levels"));
     }
     Ok(Some(actions))
@@ -312,15 +323,20 @@ fn effects(
 // === impl Ruling ===
 
 impl LayerVerdict for Ruling {
-    fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault> {
+    fn read(
+        decision: Spanned<Verdict>,
+        protected: Option<Spanned<bool>>,
+    ) -> Result<Self, PolicyFault> {
         let Some(protected) = protected.filter(|protected| *protected.as_ref()) else {
             return Ok(Self::Ordinary(decision.into_inner()));
         };
         match decision.as_ref() {
             Verdict::Allow => Ok(Self::OpenAllow),
             Verdict::Ask => Ok(Self::OpenAsk),
-            Verdict::Deny => Err(Fault::new(protected.span(), "`protected` opens, deny closes")
-                .help("leave `protected` out: a deny applies to protected names anyway")),
+            Verdict::Deny => {
+                Err(PolicyFault::new(protected.span(), "`protected` opens, deny closes")
+                    .help("leave `protected` out: a deny applies to protected names anyway"))
+            }
         }
     }
 }
@@ -328,17 +344,20 @@ impl LayerVerdict for Ruling {
 // === impl Restriction ===
 
 impl LayerVerdict for Restriction {
-    fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault> {
+    fn read(
+        decision: Spanned<Verdict>,
+        protected: Option<Spanned<bool>>,
+    ) -> Result<Self, PolicyFault> {
         if let Some(protected) = protected {
             let message = "a workspace policy cannot open protected names";
-            return Err(Fault::new(protected.span(), message)
+            return Err(PolicyFault::new(protected.span(), message)
                 .help("write the rule in the user's policy file"));
         }
         match decision.as_ref() {
             Verdict::Ask => Ok(Self::Ask),
             Verdict::Deny => Ok(Self::Deny),
             Verdict::Allow => {
-                Err(Fault::new(decision.span(), "a workspace policy can only ask or deny")
+                Err(PolicyFault::new(decision.span(), "a workspace policy can only ask or deny")
                     .help("write the rule in the user's policy file"))
             }
         }

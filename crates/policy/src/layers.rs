@@ -29,7 +29,7 @@ pub struct Policy {
 
 /// What is wrong with a policy file, and what applies meanwhile.
 #[derive(Debug, Clone, Copy)]
-pub struct Problem<'a> {
+pub struct PolicyProblem<'a> {
     /// What is wrong and where.
     pub error: &'a PolicyError,
     /// Whether the rules that the file had before are still in effect; otherwise only reads pass.
@@ -40,16 +40,16 @@ pub struct Problem<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sources {
     /// `/etc/moss/policy.toml` and what `--admin-policy` adds.
-    pub admin: Vec<Source>,
+    pub admin: Vec<PolicyFile>,
     /// `~/.config/moss/policy.toml`.
-    pub user: Option<Source>,
+    pub user: Option<PolicyFile>,
     /// `<workspace>/.moss/policy.toml`.
-    pub workspace: Option<Source>,
+    pub workspace: Option<PolicyFile>,
 }
 
 /// One policy file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct PolicyFile {
     /// The file's name, as messages show it.
     pub file: String,
     /// Its text; none if there is no such file; why it cannot be read.
@@ -118,8 +118,8 @@ impl Policy {
     }
 
     /// Returns what is wrong with the files, admin first, for people to fix.
-    pub fn problems(&self) -> impl Iterator<Item = Problem<'_>> {
-        let admin = self.admin.outdated.as_deref().map(|error| Problem { error, kept: true });
+    pub fn problems(&self) -> impl Iterator<Item = PolicyProblem<'_>> {
+        let admin = self.admin.outdated.as_deref().map(|error| PolicyProblem { error, kept: true });
         [admin, self.user.problem(), self.workspace.problem()].into_iter().flatten()
     }
 
@@ -202,9 +202,9 @@ fn admin_rules(sources: &Sources) -> Result<Vec<Rule<Ruling>>, Box<PolicyError>>
     Ok(rules)
 }
 
-// === impl Problem ===
+// === impl PolicyProblem ===
 
-impl Problem<'_> {
+impl PolicyProblem<'_> {
     /// Returns place, message, help and what applies meanwhile in one line.
     pub fn one_line(&self) -> String {
         let meanwhile = if self.kept {
@@ -216,9 +216,9 @@ impl Problem<'_> {
     }
 }
 
-// === impl Source ===
+// === impl PolicyFile ===
 
-impl Source {
+impl PolicyFile {
     fn rules<V: format::LayerVerdict>(
         &self,
         layer: Layer,
@@ -253,14 +253,14 @@ impl<V: Clone> Rules<V> {
 // === impl LayerRules ===
 
 impl<V: format::LayerVerdict> LayerRules<V> {
-    fn load(layer: Layer, source: Option<&Source>) -> Self {
+    fn load(layer: Layer, source: Option<&PolicyFile>) -> Self {
         match source.map_or(Ok(Vec::new()), |source| source.rules(layer)) {
             Ok(rules) => Self::Rules(Rules::new(rules)),
             Err(error) => Self::broken(layer, error),
         }
     }
 
-    fn reload(&self, layer: Layer, source: Option<&Source>) -> Self {
+    fn reload(&self, layer: Layer, source: Option<&PolicyFile>) -> Self {
         match (source.map_or(Ok(Vec::new()), |source| source.rules(layer)), self) {
             (Ok(rules), _) => Self::Rules(Rules::new(rules)),
             (Err(error), Self::Rules(rules)) => Self::Rules(rules.outdated(error)),
@@ -290,12 +290,12 @@ impl<V: format::LayerVerdict> LayerRules<V> {
         }
     }
 
-    fn problem(&self) -> Option<Problem<'_>> {
+    fn problem(&self) -> Option<PolicyProblem<'_>> {
         match self {
             Self::Rules(rules) => {
-                rules.outdated.as_deref().map(|error| Problem { error, kept: true })
+                rules.outdated.as_deref().map(|error| PolicyProblem { error, kept: true })
             }
-            Self::Broken { error, .. } => Some(Problem { error, kept: false }),
+            Self::Broken { error, .. } => Some(PolicyProblem { error, kept: false }),
         }
     }
 

@@ -12,7 +12,7 @@ use moss_sdk::edit::MatchLevel;
 use moss_sdk::{Effect, RelPath};
 use serde::{Deserialize, Serialize};
 
-use self::standing::StandingAnswer;
+use self::standing::StandingApproval;
 
 mod built_in;
 mod effect_word;
@@ -28,7 +28,7 @@ pub mod standing;
 pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
-pub use self::layers::{Policy, Problem, Source, Sources};
+pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources};
 
 /// What somebody wants to do, as far as the policy looks at it.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub struct Subject<'a> {
     /// Whether an edit changes lines that are not as it says.
     pub drift: bool,
     /// The standing approvals in effect for who calls.
-    pub answers: &'a [Arc<StandingAnswer>],
+    pub answers: &'a [Arc<StandingApproval>],
 }
 
 /// A kind of effect.

@@ -29,7 +29,7 @@ const ACTIONS: &[Action] = &[Action::Read, Action::Create, Action::Modify, Actio
 
 /// One answer and how long it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingAnswer {
+pub struct StandingApproval {
     /// Names it.
     pub id: String,
     /// What it allows: one permission for each kind of effect.
@@ -74,7 +74,7 @@ pub struct Asker<'a> {
 
 /// One effect that was asked about.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AskedEffect<'a> {
     /// The kind of effect.
     pub action: Action,
     /// The file.
@@ -85,7 +85,7 @@ pub struct Asked<'a> {
 
 /// Returns the narrowest permissions that cover effects, one for each kind; none where a lasting
 /// answer could not be told in a rule that reads as what it is.
-pub fn narrowest(asker: Asker<'_>, effects: &[Asked<'_>]) -> Option<Vec<Permission>> {
+pub fn narrowest(asker: Asker<'_>, effects: &[AskedEffect<'_>]) -> Option<Vec<Permission>> {
     if effects.iter().any(|effect| !ACTIONS.contains(&effect.action)) {
         return None;
     }
@@ -136,9 +136,9 @@ fn unescape(glob: &str) -> Option<String> {
     Some(name)
 }
 
-// === impl StandingAnswer ===
+// === impl StandingApproval ===
 
-impl StandingAnswer {
+impl StandingApproval {
     /// Makes an approval that nobody gave, to see what would follow from it.
     pub fn imagined(permissions: Vec<Permission>) -> Self {
         Self {

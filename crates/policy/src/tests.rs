@@ -5,7 +5,7 @@ use super::*;
 
 /// Loads a policy from the rules of the three layers.
 fn policy(admin: &str, user: &str, workspace: &str) -> Policy {
-    let source = |file: &str, rules: &str| Source {
+    let source = |file: &str, rules: &str| PolicyFile {
         file: file.to_owned(),
         text: Ok(Some(format!("version = 1\n{rules}"))),
     };
@@ -519,7 +519,8 @@ fn an_explanation_reports_what_an_unknown_size_would_decide() {
 #[test]
 fn the_example_file_loads() {
     let text = include_str!("../../../daemon/config/policy.example.toml");
-    let admin = Source { file: "policy.example.toml".to_owned(), text: Ok(Some(text.to_owned())) };
+    let admin =
+        PolicyFile { file: "policy.example.toml".to_owned(), text: Ok(Some(text.to_owned())) };
     let policy = Policy::load(Sources { admin: vec![admin], ..Sources::default() });
     match policy {
         Ok(policy) => assert_eq!(policy.rules().count(), 4),

@@ -10,7 +10,7 @@ const NICE: i32 = 10;
 
 /// What a worker may use at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct WorkerLimits {
     /// Address space, in bytes.
     pub memory_bytes: u64,
     /// CPU time over all threads, in seconds.
@@ -19,9 +19,9 @@ pub struct Limits {
     pub files: u64,
 }
 
-// === impl Limits ===
+// === impl WorkerLimits ===
 
-impl Limits {
+impl WorkerLimits {
     /// Applies the limits for this process, without a way back: nor can it leave a core
     /// dump, grow a file, gain rights, or outlive the process that started it.
     ///

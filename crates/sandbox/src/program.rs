@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
-use crate::worker::{Ending, Owned, read_bounded};
+use crate::worker::{Owned, ProcessExit, read_bounded};
 
 /// A program and how it is run.
 #[derive(Debug, Clone)]
@@ -31,11 +31,11 @@ impl Program {
     /// # Errors
     ///
     /// Where it cannot be started: `NotFound` where there is no such program.
-    pub async fn show(&self) -> io::Result<Ending> {
+    pub async fn show(&self) -> io::Result<ProcessExit> {
         let mut command = self.command()?;
         command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
         let mut owned = Owned(command.spawn()?);
-        Ok(Ending::of(owned.0.wait().await?))
+        Ok(ProcessExit::of(owned.0.wait().await?))
     }
 
     /// As [`Program::show`], and returns what it writes on standard output, if that is not more than
@@ -44,7 +44,7 @@ impl Program {
     /// # Errors
     ///
     /// As [`Program::show`], and where it writes more.
-    pub async fn output(&self, bytes_max: usize) -> io::Result<(Ending, Vec<u8>)> {
+    pub async fn output(&self, bytes_max: usize) -> io::Result<(ProcessExit, Vec<u8>)> {
         let mut command = self.command()?;
         command.stdout(Stdio::piped());
         let mut owned = Owned(command.spawn()?);
@@ -52,7 +52,7 @@ impl Program {
         let output = read_bounded(stdout, bytes_max).await?;
         let output = output
             .ok_or_else(|| io::Error::other(format!("it wrote more than {bytes_max} bytes")))?;
-        Ok((Ending::of(owned.0.wait().await?), output))
+        Ok((ProcessExit::of(owned.0.wait().await?), output))
     }
 
     fn command(&self) -> io::Result<Command> {
@@ -83,7 +83,7 @@ mod tests {
     #[tokio::test]
     async fn a_program_runs_in_the_given_directory_and_its_output_is_kept() {
         let (ending, output) = shell("pwd; exit 3").output(100).await.unwrap();
-        assert_eq!((ending, output.as_slice()), (Ending::Exited(3), &b"/\n"[..]));
+        assert_eq!((ending, output.as_slice()), (ProcessExit::Exited(3), &b"/\n"[..]));
         assert!(shell("echo too much").output(3).await.is_err());
         assert!(shell("exit 0").show().await.unwrap().is_success());
     }

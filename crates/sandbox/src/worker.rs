@@ -48,7 +48,7 @@ pub enum WorkerError {
     #[error("the process {ending}: {said}")]
     Failed {
         /// How it ended.
-        ending: Ending,
+        ending: ProcessExit,
         /// What it said on its standard error, cut to a bound.
         said: String,
     },
@@ -56,7 +56,7 @@ pub enum WorkerError {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ProcessExit {
     /// By itself, with a status.
     Exited(i32),
     /// Ended by this signal.
@@ -112,7 +112,7 @@ impl Worker {
             return Ok(output);
         }
         let said = String::from_utf8_lossy(&said).trim().to_owned();
-        Err(WorkerError::Failed { ending: Ending::of(status), said })
+        Err(WorkerError::Failed { ending: ProcessExit::of(status), said })
     }
 }
 
@@ -145,9 +145,9 @@ async fn read_first(mut from: impl AsyncRead + Unpin, bytes_max: usize) -> io::R
     Ok(bytes)
 }
 
-// === impl Ending ===
+// === impl ProcessExit ===
 
-impl Ending {
+impl ProcessExit {
     pub(crate) fn of(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
             (Some(code), _) => Self::Exited(code),
@@ -166,7 +166,7 @@ impl Ending {
     }
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for ProcessExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(code) => write!(f, "ended with status {code}"),

@@ -16,7 +16,7 @@ pub const VALUES_MAX: usize = 100_000;
 
 /// Arguments that are not a JSON object.
 #[derive(Debug, Clone)]
-pub struct Unreadable {
+pub struct UnreadableArguments {
     /// What came.
     pub text: String,
     /// What is wrong with it.

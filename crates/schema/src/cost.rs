@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use self::body::Body;
+use self::body::SchemaBody;
 use crate::quoted;
 use crate::steps::collide;
 
@@ -60,22 +60,22 @@ struct Cost {
 }
 
 /// The definitions of a schema, and the schema itself under the name "".
-struct Definitions<'s> {
-    bodies: BTreeMap<&'s str, Body<'s>>,
+struct SchemaDefinitions<'s> {
+    bodies: BTreeMap<&'s str, SchemaBody<'s>>,
     reached: BTreeMap<&'s str, BTreeSet<&'s str>>,
 }
 
 /// What it takes at most to hold one value to a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
+pub struct ValidationWork {
     steps: u64,
     /// In how many locations the value may break it: all that do are collected.
     findings: u64,
 }
 
-// === impl Work ===
+// === impl ValidationWork ===
 
-impl Work {
+impl ValidationWork {
     /// Whether it is taken on at all.
     pub fn is_allowed(&self) -> bool {
         self.steps <= WORK_MAX
@@ -101,7 +101,7 @@ impl SchemaCost {
     ///
     /// Why no value can be held to it in a time that is known.
     pub fn of(schema: &Value) -> Result<Self, String> {
-        let definitions = Definitions::read(schema)?;
+        let definitions = SchemaDefinitions::read(schema)?;
         definitions.check_recursion()?;
         let all = definitions.cost("", &mut BTreeMap::new());
         // Nothing refers to the schema itself: its fields are those of the value.
@@ -120,15 +120,15 @@ impl SchemaCost {
     }
 
     /// Returns what it takes at most to hold a value to the schema.
-    pub fn work(&self, value: &Value) -> Work {
+    pub fn work(&self, value: &Value) -> ValidationWork {
         match value {
             Value::Object(fields) => self.work_of_fields(fields),
-            value => self.all.work_of(vec![(value, 1)], Work::default()),
+            value => self.all.work_of(vec![(value, 1)], ValidationWork::default()),
         }
     }
 
     /// The same of an object.
-    pub fn work_of_fields(&self, fields: &Map<String, Value>) -> Work {
+    pub fn work_of_fields(&self, fields: &Map<String, Value>) -> ValidationWork {
         let names: usize = fields.keys().map(String::len).sum();
         let in_fields = self.of_fields.iter().map(|(name, patterns)| {
             let text = fields.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -136,14 +136,14 @@ impl SchemaCost {
         });
         let steps = in_fields.fold(self.all.of_text(names), u64::saturating_add);
         let rest = fields.values().map(|field| (field, 2)).collect();
-        self.all.work_of(rest, Work { steps, findings: self.all.each })
+        self.all.work_of(rest, ValidationWork { steps, findings: self.all.each })
     }
 }
 
 // === impl Cost ===
 
 impl Cost {
-    fn work_of(&self, mut rest: Vec<(&Value, u64)>, more: Work) -> Work {
+    fn work_of(&self, mut rest: Vec<(&Value, u64)>, more: ValidationWork) -> ValidationWork {
         let (mut parts, mut text_bytes) = (0_u64, 0);
         while let Some((value, level)) = rest.pop() {
             parts += if self.is_recursive { level } else { 1 };
@@ -160,7 +160,7 @@ impl Cost {
         let of_parts = self.once.saturating_add(self.each.saturating_mul(parts));
         let findings = of_parts.saturating_add(more.findings);
         let of_text = self.of_text(text_bytes).saturating_add(more.steps);
-        Work { steps: findings.saturating_add(of_text), findings }
+        ValidationWork { steps: findings.saturating_add(of_text), findings }
     }
 
     /// What the texts of a value add.
@@ -183,14 +183,14 @@ impl Cost {
     }
 }
 
-// === impl Definitions ===
+// === impl SchemaDefinitions ===
 
-impl<'s> Definitions<'s> {
+impl<'s> SchemaDefinitions<'s> {
     fn read(schema: &'s Value) -> Result<Self, String> {
-        let mut bodies = BTreeMap::from([("", Body::read(schema)?)]);
+        let mut bodies = BTreeMap::from([("", SchemaBody::read(schema)?)]);
         let defined = schema.get("$defs").and_then(Value::as_object);
         for (name, schema) in defined.into_iter().flatten() {
-            bodies.insert(name.as_str(), Body::read(schema)?);
+            bodies.insert(name.as_str(), SchemaBody::read(schema)?);
         }
         if bodies.len() > DEFINITIONS_MAX {
             return Err(format!("has more than {DEFINITIONS_MAX} definitions"));
@@ -331,7 +331,7 @@ fn sum<'c>(first: u64, counts: impl Iterator<Item = &'c u64>) -> u64 {
     counts.fold(first, |sum, count| sum.saturating_add(*count))
 }
 
-fn reached<'s>(bodies: &BTreeMap<&'s str, Body<'s>>, from: &'s str) -> BTreeSet<&'s str> {
+fn reached<'s>(bodies: &BTreeMap<&'s str, SchemaBody<'s>>, from: &'s str) -> BTreeSet<&'s str> {
     let mut reached = BTreeSet::new();
     let mut rest = vec![from];
     while let Some(name) = rest.pop() {

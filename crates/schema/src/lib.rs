@@ -2,7 +2,7 @@
 //! keys, then every violation is reported at once, each with a JSON pointer, what was expected, what came
 //! and the nearest valid thing. What a schema costs to hold a value to is known beforehand ([`SchemaCost`]).
 //!
-//! [`Compiled`] is a schema by itself: whether arguments fit it, and where they do not, in the same words
+//! [`CompiledSchema`] is a schema by itself: whether arguments fit it, and where they do not, in the same words
 //! for everybody. [`ArgumentValidator`] adds what a call has to keep to before it runs.
 //!
 //! It knows values alone: no tool, no file, no connection.
@@ -19,6 +19,6 @@ mod violation;
 pub use self::cost::SchemaCost;
 pub use self::parameters::Parameters;
 pub use self::quoted::quoted;
-pub use self::schema::{Compiled, Held, Schema, SchemaError};
+pub use self::schema::{CompiledSchema, Schema, SchemaError, ValidationOutcome};
 pub use self::validator::ArgumentValidator;
 pub use self::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, nearest, shown};

@@ -13,12 +13,12 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// A compiled schema, whatever it costs to hold a value to it.
 #[derive(Debug)]
-pub struct Compiled(Validator);
+pub struct CompiledSchema(Validator);
 
 /// A compiled schema that values are held to as far as its cost allows.
 #[derive(Debug)]
 pub struct Schema {
-    compiled: Compiled,
+    compiled: CompiledSchema,
     cost: SchemaCost,
 }
 
@@ -31,7 +31,7 @@ pub struct SchemaError {
 }
 
 /// What came of holding a value to a schema.
-pub enum Held<'v> {
+pub enum ValidationOutcome<'v> {
     /// The value satisfies the schema.
     Fits,
     /// It does not, in these ways.
@@ -42,9 +42,9 @@ pub enum Held<'v> {
     TooManyParts,
 }
 
-// === impl Compiled ===
+// === impl CompiledSchema ===
 
-impl Compiled {
+impl CompiledSchema {
     /// Compiles a schema of a tool.
     ///
     /// # Errors
@@ -78,16 +78,16 @@ impl Compiled {
     }
 
     /// Holds a value to the schema, as far as its cost allows.
-    pub(crate) fn hold<'v>(&'v self, cost: &SchemaCost, value: &'v Value) -> Held<'v> {
+    pub(crate) fn hold<'v>(&'v self, cost: &SchemaCost, value: &'v Value) -> ValidationOutcome<'v> {
         let work = cost.work(value);
         if !work.is_allowed() {
-            return Held::TooManyParts;
+            return ValidationOutcome::TooManyParts;
         }
         // What breaks it is collected, however much that is.
         if work.can_be_told() {
-            return Held::Breaks(Box::new(self.0.iter_errors(value)));
+            return ValidationOutcome::Breaks(Box::new(self.0.iter_errors(value)));
         }
-        if self.fits(value) { Held::Fits } else { Held::BreaksSomewhere }
+        if self.fits(value) { ValidationOutcome::Fits } else { ValidationOutcome::BreaksSomewhere }
     }
 }
 
@@ -101,7 +101,7 @@ impl Schema {
     /// Where the schema is not valid, refers to something outside itself, or could take for ever.
     pub fn new(tool: &str, schema: &Value) -> Result<Self, SchemaError> {
         let cost = SchemaCost::of(schema).map_err(|why| SchemaError::new(tool, why))?;
-        Ok(Self { compiled: Compiled::new(tool, schema)?, cost })
+        Ok(Self { compiled: CompiledSchema::new(tool, schema)?, cost })
     }
 
     /// Whether it takes so little time to hold an object to the schema that nobody waits for it.
@@ -110,7 +110,7 @@ impl Schema {
     }
 
     /// Holds a value to the schema.
-    pub fn hold<'v>(&'v self, value: &'v Value) -> Held<'v> {
+    pub fn hold<'v>(&'v self, value: &'v Value) -> ValidationOutcome<'v> {
         self.compiled.hold(&self.cost, value)
     }
 }

@@ -2,7 +2,7 @@
 
 /// One step into a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step<'s> {
+pub(super) enum PathSegment<'s> {
     /// To a field; to any that is there where no name is given.
     Key(Option<&'s str>),
     /// To an item; to any.
@@ -10,13 +10,13 @@ pub(super) enum Step<'s> {
 }
 
 /// Whether two ways may lead to one part, or one of them through where the other leads.
-pub(super) fn collide(one: &[Step<'_>], other: &[Step<'_>]) -> bool {
+pub(super) fn collide(one: &[PathSegment<'_>], other: &[PathSegment<'_>]) -> bool {
     one.iter().zip(other).all(|(one, other)| one.meets(other))
 }
 
-// === impl Step ===
+// === impl PathSegment ===
 
-impl Step<'_> {
+impl PathSegment<'_> {
     fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Key(Some(one)), Self::Key(Some(other))) => one == other,

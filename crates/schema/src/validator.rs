@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::cost::SchemaCost;
 use crate::parameters::Parameters;
-use crate::schema::{Compiled, Held, SchemaError};
+use crate::schema::{CompiledSchema, SchemaError, ValidationOutcome};
 use crate::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, pointer, shown};
 
 /// Most violations that are reported of one call.
@@ -18,7 +18,7 @@ const EXACT_INTEGER_MAX: i64 = 9_007_199_254_740_991;
 /// What the arguments of a tool are held to before a call of it runs.
 #[derive(Debug)]
 pub struct ArgumentValidator {
-    compiled: Arc<Compiled>,
+    compiled: Arc<CompiledSchema>,
     cost: SchemaCost,
     schema: Value,
     aliases: BTreeMap<String, Vec<String>>,
@@ -39,12 +39,12 @@ impl ArgumentValidator {
         aliases: &BTreeMap<String, Vec<String>>,
     ) -> Result<Self, SchemaError> {
         let cost = SchemaCost::of(schema).map_err(|why| SchemaError::new(tool, why))?;
-        let compiled = Arc::new(Compiled::new(tool, schema)?);
+        let compiled = Arc::new(CompiledSchema::new(tool, schema)?);
         Ok(Self { compiled, cost, schema: schema.clone(), aliases: aliases.clone() })
     }
 
     /// Returns the compiled schema, to be shared.
-    pub fn compiled(&self) -> &Arc<Compiled> {
+    pub fn compiled(&self) -> &Arc<CompiledSchema> {
         &self.compiled
     }
 
@@ -78,14 +78,14 @@ impl ArgumentValidator {
             });
         };
         match self.compiled.hold(&self.cost, arguments) {
-            Held::Fits => {}
-            Held::BreaksSomewhere => {
+            ValidationOutcome::Fits => {}
+            ValidationOutcome::BreaksSomewhere => {
                 on_the_whole("arguments that fit the schema; these are too large to say where");
             }
-            Held::TooManyParts => {
+            ValidationOutcome::TooManyParts => {
                 on_the_whole("fewer or shorter values: these would take long to check");
             }
-            Held::Breaks(problems) => {
+            ValidationOutcome::Breaks(problems) => {
                 let parameters = Parameters { schema: &self.schema, aliases: &self.aliases };
                 parameters.describe(problems, VIOLATIONS_MAX, violations);
             }

@@ -20,7 +20,7 @@ use crate::handle::{self, Identity};
 use crate::protect::Protection;
 use crate::root::Workspace;
 
-pub(crate) use planning::{Planner, Source};
+pub(crate) use planning::{PlannedContent, Planner};
 pub(crate) use refusal::{check_base, check_gap, check_writable};
 
 /// What a change set will do, exactly. Made by [`Workspace::plan`] and by
@@ -40,7 +40,7 @@ pub struct PlannedFile {
     /// Its real path, after all links. Policy is asked about both.
     pub real: RelPath,
     /// What happens.
-    pub action: Action,
+    pub action: FileAction,
     /// The content before; none for a new file.
     pub before: Option<ContentHash>,
     /// The content after; none for a deleted file.
@@ -77,7 +77,7 @@ pub struct PlannedFile {
 
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum FileAction {
     /// It is made.
     Create,
     /// Its content is replaced.
@@ -87,7 +87,7 @@ pub enum Action {
 }
 
 /// The content that a file shall have.
-pub(crate) enum Target {
+pub(crate) enum TargetContent {
     Create {
         new: Vec<u8>,
         mode: Option<u32>,
@@ -105,9 +105,9 @@ pub(crate) enum Target {
     },
 }
 
-// === impl Action ===
+// === impl FileAction ===
 
-impl Action {
+impl FileAction {
     /// Returns the stored and shown form.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -207,7 +207,8 @@ impl Workspace {
     ///
     /// As [`Workspace::plan`]; `Unsaved` for what cannot be done to a buffer.
     pub fn plan_over(&self, changes: &ChangeSet, buffers: &dyn Buffers) -> Result<Plan, Error> {
-        let sources = changes.changes.iter().map(|change| (&change.path, Source::Change(change)));
+        let sources =
+            changes.changes.iter().map(|change| (&change.path, PlannedContent::Change(change)));
         Planner { workspace: self, buffers }.plan(sources)
     }
 }
@@ -215,7 +216,7 @@ impl Workspace {
 // === impl PlannedFile ===
 
 impl PlannedFile {
-    fn new(path: &RelPath, real: RelPath, action: Action, diff: Diff) -> Self {
+    fn new(path: &RelPath, real: RelPath, action: FileAction, diff: Diff) -> Self {
         Self {
             path: path.clone(),
             real,

@@ -20,7 +20,7 @@ use moss_sdk::context::AppliedFile;
 use rustix::fs::AtFlags;
 
 use crate::buffers::{Buffers, NoBuffers};
-use crate::changes::{Action, Plan, PlannedFile};
+use crate::changes::{FileAction, Plan, PlannedFile};
 use crate::error::Error;
 use crate::handle::{self, Identity};
 use crate::history::{History, IntentFile, PendingSync, Touched, store};
@@ -52,7 +52,7 @@ struct Commit<'a> {
     workspace: &'a Workspace,
     history: &'a History,
     number: u64,
-    files: Vec<Step<'a>>,
+    files: Vec<FileCommit<'a>>,
     /// Directories that were made: where, and under which name. Parents first.
     directories: Vec<Spot>,
     /// Directories that the undone changes made: those that are empty go, too. Parents first.
@@ -67,7 +67,7 @@ struct Commit<'a> {
 type Spots<'a> = Vec<(&'a PlannedFile, Spot)>;
 
 /// One file of it.
-struct Step<'a> {
+struct FileCommit<'a> {
     planned: &'a PlannedFile,
     intent: IntentFile,
     spot: Spot,
@@ -196,7 +196,7 @@ impl<'a> Commit<'a> {
         let temps = plan.files.iter().map(|_| temp_name()).collect::<Result<Vec<_>, _>>()?;
         let undone_directories = history.directories_of(&plan.undo_of)?;
         let number = history.begin(plan, origin, &directories, &temps)?;
-        let step = |((planned, spot), temp): ((&'a PlannedFile, Spot), String)| Step {
+        let step = |((planned, spot), temp): ((&'a PlannedFile, Spot), String)| FileCommit {
             planned,
             intent: IntentFile {
                 real: planned.real.clone(),
@@ -265,7 +265,7 @@ impl<'a> Commit<'a> {
     fn mark(&mut self) -> Result<(), Error> {
         // What a power cut loses of a deletion cannot be determined from a file that came back
         // since.
-        let deletes = self.files.iter().any(|step| step.intent.action == Action::Delete);
+        let deletes = self.files.iter().any(|step| step.intent.action == FileAction::Delete);
         if deletes {
             self.sync()?;
         }
@@ -274,7 +274,7 @@ impl<'a> Commit<'a> {
             swap::check_displaced(&step.spot, &step.intent, self.workspace)?;
         }
         // Of several that would make a repository together, the last one sees the others here.
-        self.check_surroundings(|action| action == Action::Create)?;
+        self.check_surroundings(|action| action == FileAction::Create)?;
         let finished = store::finish(&mut self.history.connection(), self.number);
         // The mark may have been made and only a later step have failed.
         finished.or_else(|error| {
@@ -291,11 +291,11 @@ impl<'a> Commit<'a> {
 
     /// Fails where a file would be, or become, a part of a repository and was not when it was planned:
     /// then other rules hold for it.
-    fn check_surroundings(&self, is_meant: impl Fn(Action) -> bool) -> Result<(), Error> {
+    fn check_surroundings(&self, is_meant: impl Fn(FileAction) -> bool) -> Result<(), Error> {
         let made = self.files.iter().map(|step| step.planned);
         let made: Vec<&RelPath> =
-            made.filter(|file| file.action == Action::Create).map(|file| &file.real).collect();
-        for Step { planned, .. } in &self.files {
+            made.filter(|file| file.action == FileAction::Create).map(|file| &file.real).collect();
+        for FileCommit { planned, .. } in &self.files {
             let is_new = planned.around.is_none() && is_meant(planned.action);
             if is_new && self.workspace.protection_around(&planned.real, &made).is_some() {
                 return Err(Error::Changed {
@@ -359,7 +359,7 @@ impl<'a> Commit<'a> {
     }
 
     fn remove_displaced(&self) {
-        let discard = |step: &Step<'_>| {
+        let discard = |step: &FileCommit<'_>| {
             swap::discard(&step.spot, &step.intent, self.history, self.workspace).is_ok()
         };
         // What stays here is swept by the next recovery.

@@ -26,7 +26,7 @@ pub struct Diff {
 }
 
 /// One side of a change.
-struct Side<'a> {
+struct DiffSide<'a> {
     bytes: Option<&'a [u8]>,
     /// Its text and how it is stored; none for what is not text.
     text: Option<(String, TextForm)>,
@@ -35,7 +35,7 @@ struct Side<'a> {
 /// Compares two contents; none stands for a file that does not exist. Where only one of them is
 /// text, all of that is shown.
 pub fn between(path: &RelPath, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
-    let (before, after) = (Side::of(old), Side::of(new));
+    let (before, after) = (DiffSide::of(old), DiffSide::of(new));
     if !before.is_shown() && !after.is_shown() {
         let text =
             format!("binary file {path}: {} before, {} after\n", before.size(), after.size());
@@ -62,7 +62,7 @@ pub fn between(path: &RelPath, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
 }
 
 /// Says what lines do not show.
-fn notes(before: &Side<'_>, after: &Side<'_>) -> String {
+fn notes(before: &DiffSide<'_>, after: &DiffSide<'_>) -> String {
     let mut notes = String::new();
     for (side, when) in [(before, "before"), (after, "after")] {
         if side.is_binary() {
@@ -87,9 +87,9 @@ fn stored_as(form: &TextForm) -> Cow<'_, str> {
     }
 }
 
-// === impl Side ===
+// === impl DiffSide ===
 
-impl<'a> Side<'a> {
+impl<'a> DiffSide<'a> {
     fn of(bytes: Option<&'a [u8]>) -> Self {
         let text = text::decode(bytes.unwrap_or_default()).ok().map(|text| (text.text, text.form));
         Self { bytes, text }

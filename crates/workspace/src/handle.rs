@@ -52,7 +52,7 @@ pub(crate) enum Patience {
 
 /// Whether whoever waits for a read has gone: loops over bytes ask it.
 #[derive(Clone, Copy)]
-pub(crate) struct Stop<'a>(pub(crate) &'a (dyn Fn() -> bool + Sync));
+pub(crate) struct CancelCheck<'a>(pub(crate) &'a (dyn Fn() -> bool + Sync));
 
 /// What the system says of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(crate) fn feed(
 
 /// Reads a file from its start, up to one byte more than the limit.
 pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64, patience: Patience) -> Result<Vec<u8>> {
-    read_until(fd, bytes_max, patience, Stop::NEVER)
+    read_until(fd, bytes_max, patience, CancelCheck::NEVER)
 }
 
 /// As [`read_to`]; fails with `CANCELED` where nobody waits for it any more.
@@ -162,7 +162,7 @@ pub(crate) fn read_until(
     fd: &OwnedFd,
     bytes_max: u64,
     patience: Patience,
-    stop: Stop<'_>,
+    stop: CancelCheck<'_>,
 ) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     feed(fd, bytes_max, None, patience, |chunk| {
@@ -178,7 +178,7 @@ pub(crate) fn hash_to(
     fd: &OwnedFd,
     bytes_max: u64,
     found_bytes: u64,
-    (patience, stop): (Patience, Stop<'_>),
+    (patience, stop): (Patience, CancelCheck<'_>),
 ) -> Result<(ContentHash, u64)> {
     let mut hasher = blake3::Hasher::new();
     let size_bytes = feed(fd, bytes_max, Some(found_bytes), patience, |chunk| {
@@ -214,11 +214,12 @@ impl Patience {
 }
 
 /// How a commit reads: waiting for the disk, whoever has gone meanwhile.
-pub(crate) const TO_THE_END: (Patience, Stop<'static>) = (Patience::Wait, Stop::NEVER);
+pub(crate) const TO_THE_END: (Patience, CancelCheck<'static>) =
+    (Patience::Wait, CancelCheck::NEVER);
 
-// === impl Stop ===
+// === impl CancelCheck ===
 
-impl Stop<'_> {
+impl CancelCheck<'_> {
     /// Somebody waits to the end.
     pub(crate) const NEVER: Self = Self(&|| false);
 
@@ -227,7 +228,7 @@ impl Stop<'_> {
     }
 }
 
-impl std::fmt::Debug for Stop<'_> {
+impl std::fmt::Debug for CancelCheck<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Stop").finish_non_exhaustive()
     }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle::{self, Patience};
-use crate::look::Looked;
+use crate::look::PathInfo;
 use crate::read::{OpenedFile, check_size};
 
 /// Largest file that is read when it is opened, in bytes: reading it later would cost more than it
@@ -20,12 +20,12 @@ const BYTES_MAX: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct HeldFile {
     path: RelPath,
-    looked: Looked,
-    content: Content,
+    looked: PathInfo,
+    content: HeldContent,
 }
 
 #[derive(Debug)]
-enum Content {
+enum HeldContent {
     Text(Arc<str>),
     Bytes(Vec<u8>),
     File(OwnedFd),
@@ -34,7 +34,7 @@ enum Content {
 // === impl OpenedFile ===
 
 impl OpenedFile<'_> {
-    /// Holds the file open, up to [`Limits::read_bytes_max`](crate::Limits). What an editor has not
+    /// Holds the file open, up to [`Limits::read_bytes_max`](crate::FileLimits). What an editor has not
     /// saved of it is its content as it is now.
     ///
     /// # Errors
@@ -42,12 +42,12 @@ impl OpenedFile<'_> {
     /// `TooLarge`; what the system refuses.
     pub fn hold(self) -> Result<HeldFile, Error> {
         let Self { workspace, path, real, fd, stat, patience, unsaved, .. } = self;
-        let mut looked = Looked::new(real, &stat);
+        let mut looked = PathInfo::new(real, &stat);
         let content = if let Some(text) = unsaved {
-            Content::Text(text)
+            HeldContent::Text(text)
         } else {
             check_size(&path, stat.size_bytes, workspace.limits().read())?;
-            Content::read(fd, stat.size_bytes, patience)
+            HeldContent::read(fd, stat.size_bytes, patience)
                 .map_err(|errno| workspace.unread(&path, errno))?
         };
         if let Some(bytes) = content.in_memory() {
@@ -57,9 +57,9 @@ impl OpenedFile<'_> {
     }
 }
 
-// === impl Content ===
+// === impl HeldContent ===
 
-impl Content {
+impl HeldContent {
     fn read(fd: OwnedFd, size_bytes: u64, patience: Patience) -> Result<Self, Errno> {
         if size_bytes <= BYTES_MAX {
             let bytes = handle::read_to(&fd, BYTES_MAX, patience)?;
@@ -84,7 +84,7 @@ impl Content {
 
 impl HeldFile {
     /// Returns what it was when it was opened.
-    pub fn looked(&self) -> &Looked {
+    pub fn looked(&self) -> &PathInfo {
         &self.looked
     }
 
@@ -102,7 +102,7 @@ impl HeldFile {
     ///
     /// What the system refuses.
     pub fn read_at(&self, offset: u64, bytes_max: usize) -> Result<Vec<u8>, Error> {
-        let Content::File(fd) = &self.content else {
+        let HeldContent::File(fd) = &self.content else {
             return Ok(self.part_in_memory(offset, bytes_max).unwrap_or_default().to_vec());
         };
         let mut bytes = vec![0; bytes_max];

@@ -32,7 +32,7 @@ use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Connection;
 use rustix::io::Errno;
 
-use crate::changes::{Action, Plan};
+use crate::changes::{FileAction, Plan};
 use crate::diff;
 use crate::error::Error;
 use crate::origin::Origin;
@@ -42,9 +42,9 @@ use claims::Claims;
 pub(crate) use claims::{Claim, Touched};
 use group_sync::GroupSync;
 pub(crate) use group_sync::PendingSync;
-pub(crate) use lease::Held;
 use lease::Lease;
-use settled::Settled;
+pub(crate) use lease::LeaseShare;
+use settled::SettledEntries;
 pub(crate) use store::IntentFile;
 
 /// How long a commit waits for others that commit to the same workspace.
@@ -60,7 +60,7 @@ pub struct History {
     claims: Claims,
     lease: Lease<Lock>,
     group_sync: GroupSync,
-    settled: Mutex<Settled>,
+    settled: Mutex<SettledEntries>,
 }
 
 /// Bounds on what is kept. The oldest entries go first; the newest `entries_min` never go by age.
@@ -99,7 +99,7 @@ pub struct HistoryFile {
     /// Its real path, after all links.
     pub real: RelPath,
     /// What happened.
-    pub action: Action,
+    pub action: FileAction,
     /// Hash of the content before; none if there is no file.
     pub before: Option<ContentHash>,
     /// Hash of the content after; none if there is no file.

@@ -53,7 +53,7 @@ mod tree;
 mod visiting;
 
 pub use crate::buffers::{Buffers, NoBuffers};
-pub use crate::changes::{Action, Plan, PlannedFile};
+pub use crate::changes::{FileAction, Plan, PlannedFile};
 pub use crate::commit::{Committed, Recovered, Uncleared, recover};
 pub use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 pub use crate::diff::{Diff, between};
@@ -64,12 +64,12 @@ pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
     UndoTarget,
 };
-pub use crate::look::{LastLink, Looked, Names};
-pub use crate::options::{Limits, Options, Resolver};
+pub use crate::look::{DirectoryNames, LastLink, PathInfo};
+pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;
-pub use crate::protect::{Protection, Row as ProtectedRow, TABLE as PROTECTED, protection};
+pub use crate::protect::{ProtectedRow, Protection, TABLE as PROTECTED, protection};
 pub use crate::read::OpenedFile;
 pub use crate::resolve::Resolved;
 pub use crate::root::Workspace;
 pub use crate::text::{NotText, decode, encode};
-pub use crate::visiting::{Gate, MayRead};
+pub use crate::visiting::{MayRead, VisitGate};

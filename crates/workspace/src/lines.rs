@@ -7,7 +7,7 @@ use moss_sdk::ContentHash;
 use moss_sdk::file::{FileLines, Line, LineWindow, Lines, Text, TextForm};
 use rustix::io::{Errno, Result};
 
-use crate::handle::{self, Patience, Stop};
+use crate::handle::{self, CancelCheck, Patience};
 use crate::text::{self, NotText};
 
 /// Fewest bytes of text that are decoded at once …
@@ -39,7 +39,7 @@ pub(crate) fn stream(
     fd: &OwnedFd,
     bytes_max: u64,
     found_bytes: u64,
-    (patience, stop): (Patience, Stop<'_>),
+    (patience, stop): (Patience, CancelCheck<'_>),
     window: LineWindow,
 ) -> Result<Option<(std::result::Result<FileLines, NotText>, u64)>> {
     let mut head = None;

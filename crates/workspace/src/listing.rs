@@ -6,7 +6,7 @@ use moss_sdk::file::{Entry, EntryKind, ListOptions, Listing, Skipped};
 use crate::error::Error;
 use crate::handle::Stat;
 use crate::root::Workspace;
-use crate::tree::{Extent, Step};
+use crate::tree::{Extent, WalkControl};
 
 // === impl Workspace ===
 
@@ -34,10 +34,10 @@ impl Workspace {
             self.walk(directory, Extent { recursive, entries_max, cancelled }, |found| {
                 if !keep(found.real) || (found.shown != found.real && !keep(found.shown)) {
                     denied += 1;
-                    return Step::Past;
+                    return WalkControl::Past;
                 }
                 entries.push(entry(found.shown.clone(), found.stat));
-                Step::On
+                WalkControl::On
             })?;
         let skipped =
             Skipped { ignored: left_out.ignored, denied, unreadable: left_out.unreadable };

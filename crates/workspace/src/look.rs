@@ -24,7 +24,7 @@ pub enum LastLink {
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
+pub struct PathInfo {
     /// Its real path beneath the root.
     pub real: RelPath,
     /// What it is.
@@ -41,7 +41,7 @@ pub struct Looked {
 
 /// The names in one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub struct DirectoryNames {
     /// The directory's real path beneath the root.
     pub real: RelPath,
     /// The names, in bytewise order, each with what it is.
@@ -58,7 +58,7 @@ impl Workspace {
     /// # Errors
     ///
     /// As [`Workspace::resolve`]; `NotFound`.
-    pub fn look(&self, path: &RelPath, last: LastLink) -> Result<Looked, Error> {
+    pub fn look(&self, path: &RelPath, last: LastLink) -> Result<PathInfo, Error> {
         if let (LastLink::Keep, Some(directory), Some(name)) =
             (last, path.parent(), path.file_name())
         {
@@ -68,11 +68,11 @@ impl Workspace {
                 .ok_or_else(|| Error::NotFound { path: path.clone() })?;
             if found.kind == EntryKind::Symlink {
                 let name = self.listed_name(&held, name, found.identity.inode, path)?;
-                return Ok(Looked::new(place.path.join(&name)?, &found));
+                return Ok(PathInfo::new(place.path.join(&name)?, &found));
             }
         }
         let place = self.existing(path)?;
-        Ok(Looked::new(place.path, &place.stat))
+        Ok(PathInfo::new(place.path, &place.stat))
     }
 
     /// Returns the names in a directory, whatever ignore files say of them.
@@ -81,8 +81,8 @@ impl Workspace {
     ///
     /// As [`Workspace::resolve`]; `NotFound`, `NotADirectory`; `Protected` for one of moss's own
     /// directories; `Limit` where there are more than
-    /// [`Limits::directory_names_max`](crate::Limits).
-    pub fn names(&self, directory: &RelPath) -> Result<Names, Error> {
+    /// [`Limits::directory_names_max`](crate::FileLimits).
+    pub fn names(&self, directory: &RelPath) -> Result<DirectoryNames, Error> {
         let (place, fd) = self.open_directory(directory)?;
         self.check_not_own(directory, &place.path)?;
         let failed = |errno| Error::io(directory, "list", errno);
@@ -116,7 +116,7 @@ impl Workspace {
             names.push((name.to_owned(), kind));
         }
         names.sort_unstable();
-        Ok(Names { real: place.path, names, hard_linked })
+        Ok(DirectoryNames { real: place.path, names, hard_linked })
     }
 
     /// Returns the text of a symbolic link.
@@ -150,9 +150,9 @@ fn kind_of(kind: FileType) -> Option<EntryKind> {
     }
 }
 
-// === impl Looked ===
+// === impl PathInfo ===
 
-impl Looked {
+impl PathInfo {
     pub(crate) fn new(real: RelPath, stat: &Stat) -> Self {
         Self {
             real,

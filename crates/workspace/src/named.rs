@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// A file that is read.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedFile {
     file: fs::File,
     size_bytes: Option<u64>,
 }
@@ -25,7 +25,7 @@ pub struct Named {
 /// # Errors
 ///
 /// Where there is no such file, it cannot be read, or it is a directory.
-pub fn open(file: &Path) -> Result<Named, Error> {
+pub fn open(file: &Path) -> Result<NamedFile, Error> {
     let failed = |error| Error::std_io(&file.display(), "open", error);
     let opened = fs::File::open(file).map_err(failed)?;
     let metadata = opened.metadata().map_err(failed)?;
@@ -33,7 +33,7 @@ pub fn open(file: &Path) -> Result<Named, Error> {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
     }
     let size_bytes = metadata.is_file().then_some(metadata.len());
-    Ok(Named { file: opened, size_bytes })
+    Ok(NamedFile { file: opened, size_bytes })
 }
 
 /// Writes a file, in place of what it held.
@@ -45,16 +45,16 @@ pub fn write(file: &Path, content: &[u8]) -> Result<(), Error> {
     fs::write(file, content).map_err(|error| Error::std_io(&file.display(), "write", error))
 }
 
-// === impl Named ===
+// === impl NamedFile ===
 
-impl Named {
+impl NamedFile {
     /// Its size, where it is a regular file.
     pub fn size_bytes(&self) -> Option<u64> {
         self.size_bytes
     }
 }
 
-impl io::Read for Named {
+impl io::Read for NamedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.file.read(buffer)
     }

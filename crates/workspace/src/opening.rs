@@ -16,7 +16,7 @@ use crate::cached::Cached;
 use crate::error::Error;
 use crate::handle::{self, Identity};
 use crate::mount::Mount;
-use crate::options::Options;
+use crate::options::WorkspaceOptions;
 use crate::resolve;
 use crate::root::Workspace;
 use crate::secrets::Secrets;
@@ -30,7 +30,7 @@ impl Workspace {
     ///
     /// `Root` for what is not a directory, for `/`, `/proc`, `/sys`, `/dev` and for the home
     /// directory itself, and for a resolver that the system lacks.
-    pub fn open(directory: &Path, options: Options) -> Result<Self, Error> {
+    pub fn open(directory: &Path, options: WorkspaceOptions) -> Result<Self, Error> {
         let refused =
             |reason: String| Error::Root { path: directory.display().to_string(), reason };
         let path = std::fs::canonicalize(directory).map_err(|e| refused(e.to_string()))?;

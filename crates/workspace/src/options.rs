@@ -13,11 +13,11 @@ pub enum Resolver {
 
 /// How a workspace is opened.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct WorkspaceOptions {
     /// Which resolver; none for the best that the system has.
     pub resolver: Option<Resolver>,
     /// Bounds on what is read, written and listed.
-    pub limits: Limits,
+    pub limits: FileLimits,
     /// Whether other file systems that are mounted beneath the root are out of reach.
     pub same_filesystem_only: bool,
     /// Permission bits of new files; none for the system's default.
@@ -40,7 +40,7 @@ pub(crate) struct Bound {
 
 /// Bounds on what is read, written and listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct FileLimits {
     /// Largest file that is read as a whole or edited, in bytes.
     pub edit_bytes_max: u64,
     /// Largest file of which windows are read or which is deleted, in bytes.
@@ -55,13 +55,13 @@ pub struct Limits {
     pub ignore_bytes_max: u64,
 }
 
-// === impl Options ===
+// === impl WorkspaceOptions ===
 
-impl Default for Options {
+impl Default for WorkspaceOptions {
     fn default() -> Self {
         Self {
             resolver: None,
-            limits: Limits::default(),
+            limits: FileLimits::default(),
             same_filesystem_only: true,
             create_mode: None,
             own: Vec::new(),
@@ -70,7 +70,7 @@ impl Default for Options {
     }
 }
 
-impl Limits {
+impl FileLimits {
     pub(crate) fn edit(&self) -> Bound {
         Bound { bytes_max: self.edit_bytes_max, setting: "files.edit_bytes_max" }
     }
@@ -80,7 +80,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for FileLimits {
     fn default() -> Self {
         Self {
             edit_bytes_max: 10 << 20,

@@ -9,8 +9,8 @@ mod repository;
 
 use moss_sdk::RelPath;
 
-use self::names::Content;
-pub use self::names::{Row, TABLE};
+use self::names::KnownContent;
+pub use self::names::{ProtectedRow, TABLE};
 use crate::error::Error;
 use crate::root::Workspace;
 use crate::spelling::{bare, fold};
@@ -28,10 +28,10 @@ pub enum Protection {
 
 /// Says why a path is protected, by its names alone.
 pub fn protection(path: &RelPath) -> Option<Protection> {
-    protection_of(path, Content::Unknown)
+    protection_of(path, KnownContent::Unknown)
 }
 
-fn protection_of(path: &RelPath, content: Content) -> Option<Protection> {
+fn protection_of(path: &RelPath, content: KnownContent) -> Option<Protection> {
     let folded: Vec<_> = path.components().map(fold).collect();
     let names: Vec<&str> = folded.iter().map(AsRef::as_ref).collect();
     let bare: Vec<&str> = names.iter().map(|name| bare(name)).collect();
@@ -62,7 +62,7 @@ impl Workspace {
     /// [`OpenedFile::is_public`](crate::OpenedFile::is_public).
     pub fn protection_of_public(&self, path: &RelPath) -> Option<Protection> {
         let own = || self.is_own(path).then_some(Protection::Secret);
-        own().or_else(|| protection_of(path, Content::Public))
+        own().or_else(|| protection_of(path, KnownContent::Public))
     }
 
     /// Whether a path is, or lies beneath, one of moss's own directories.
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_public_content_frees_only_names_of_keys() {
-        let public = |path| protection_of(&RelPath::parse(path).unwrap(), Content::Public);
+        let public = |path| protection_of(&RelPath::parse(path).unwrap(), KnownContent::Public);
         assert_eq!(public("certs/ca.pem"), None);
         assert_eq!(public("certs/CA.KEY."), None);
         assert_eq!(public(".ssh/ca.pem"), Some(Protection::Secret));

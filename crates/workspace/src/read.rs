@@ -13,10 +13,10 @@ use rustix::io::Errno;
 
 use crate::buffers::Buffers;
 use crate::error::Error;
-use crate::handle::{self, Patience, Stat, Stop};
+use crate::handle::{self, CancelCheck, Patience, Stat};
 use crate::lines;
 use crate::options::Bound;
-use crate::resolve::Place;
+use crate::resolve::ResolvedPath;
 use crate::root::Workspace;
 use crate::text::{self, NotText};
 
@@ -31,7 +31,7 @@ pub struct OpenedFile<'a> {
     pub(crate) stat: Stat,
     pub(crate) patience: Patience,
     /// Whether somebody still waits for what is read.
-    stop: Stop<'a>,
+    stop: CancelCheck<'a>,
     /// What an editor holds of it and has not saved.
     pub(crate) unsaved: Option<Arc<str>>,
 }
@@ -39,7 +39,7 @@ pub struct OpenedFile<'a> {
 // === impl Workspace ===
 
 impl Workspace {
-    /// Reads a whole regular file, up to [`Limits::edit_bytes_max`](crate::Limits).
+    /// Reads a whole regular file, up to [`Limits::edit_bytes_max`](crate::FileLimits).
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Workspace {
         self.open_for_reading(path)?.read()
     }
 
-    /// Reads a window of lines of a text file up to [`Limits::read_bytes_max`](crate::Limits).
+    /// Reads a window of lines of a text file up to [`Limits::read_bytes_max`](crate::FileLimits).
     /// UTF-8 and UTF-16 need constant memory; other encodings are bounded as in
     /// [`Workspace::read`]. The hash is over the whole file.
     ///
@@ -70,7 +70,7 @@ impl Workspace {
         let (place, fd, stat) = self.open_file(path)?;
         let (path, real) = (path.clone(), place.path);
         let patience = Patience::Wait;
-        let (stop, unsaved) = (Stop::NEVER, None);
+        let (stop, unsaved) = (CancelCheck::NEVER, None);
         Ok(OpenedFile { workspace: self, path, real, fd, stat, patience, stop, unsaved })
     }
 
@@ -81,7 +81,7 @@ impl Workspace {
     }
 
     /// Opens a regular file for reading, after all links.
-    pub(crate) fn open_file(&self, path: &RelPath) -> Result<(Place, OwnedFd, Stat), Error> {
+    pub(crate) fn open_file(&self, path: &RelPath) -> Result<(ResolvedPath, OwnedFd, Stat), Error> {
         self.retry(path, || {
             let place = self.existing(path)?;
             if place.stat.kind != EntryKind::File {
@@ -94,10 +94,10 @@ impl Workspace {
     }
 
     /// Reads the bytes of a whole file that is small enough to be edited.
-    pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(Place, Vec<u8>), Error> {
+    pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(ResolvedPath, Vec<u8>), Error> {
         let (place, fd, stat) = self.open_file(path)?;
         check_size(path, stat.size_bytes, self.limits().edit())?;
-        let bytes = self.read_whole(path, &fd, (Patience::Wait, Stop::NEVER))?;
+        let bytes = self.read_whole(path, &fd, (Patience::Wait, CancelCheck::NEVER))?;
         Ok((place, bytes))
     }
 
@@ -105,7 +105,7 @@ impl Workspace {
         &self,
         path: &RelPath,
         fd: &OwnedFd,
-        (patience, stop): (Patience, Stop<'_>),
+        (patience, stop): (Patience, CancelCheck<'_>),
     ) -> Result<Vec<u8>, Error> {
         let bound = self.limits().edit();
         let bytes = handle::read_until(fd, bound.bytes_max, patience, stop)
@@ -138,7 +138,7 @@ impl<'a> OpenedFile<'a> {
         fd: OwnedFd,
         stat: Stat,
     ) -> Self {
-        let (patience, stop) = (Patience::AtOnce, Stop::NEVER);
+        let (patience, stop) = (Patience::AtOnce, CancelCheck::NEVER);
         Self { workspace, path, real, fd, stat, patience, stop, unsaved: None }
     }
 
@@ -161,7 +161,7 @@ impl<'a> OpenedFile<'a> {
     /// `Cancelled` then.
     #[must_use]
     pub fn unless(mut self, cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        self.stop = Stop(cancelled);
+        self.stop = CancelCheck(cancelled);
         self
     }
 
@@ -196,7 +196,7 @@ impl<'a> OpenedFile<'a> {
         Ok(FileSnapshot { hash, size_bytes, content, unsaved })
     }
 
-    /// Hashes it, up to [`Limits::read_bytes_max`](crate::Limits), whatever it holds.
+    /// Hashes it, up to [`Limits::read_bytes_max`](crate::FileLimits), whatever it holds.
     ///
     /// # Errors
     ///

@@ -46,14 +46,14 @@ pub struct Resolved {
 
 /// Where a path leads.
 #[derive(Debug)]
-pub(crate) enum Found {
-    Existing(Place),
+pub(crate) enum PathTarget {
+    Existing(ResolvedPath),
     Missing(Gap),
 }
 
 /// An existing file or directory: a name in a held directory.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ResolvedPath {
     /// The directory that holds it; the root itself for the root.
     pub(crate) parent: OwnedFd,
     /// Its name there; `.` for the root.
@@ -100,17 +100,17 @@ impl Workspace {
     /// what the system refuses.
     pub fn resolve(&self, path: &RelPath) -> Result<Resolved, Error> {
         Ok(match self.find(path)? {
-            Found::Existing(place) => Resolved {
+            PathTarget::Existing(place) => Resolved {
                 path: place.path,
                 kind: Some(place.stat.kind),
                 identity: Some(place.stat.identity),
             },
-            Found::Missing(gap) => Resolved { path: gap.real()?, kind: None, identity: None },
+            PathTarget::Missing(gap) => Resolved { path: gap.real()?, kind: None, identity: None },
         })
     }
 
     /// Opens a directory for reading, after all links.
-    pub(crate) fn open_directory(&self, path: &RelPath) -> Result<(Place, OwnedFd), Error> {
+    pub(crate) fn open_directory(&self, path: &RelPath) -> Result<(ResolvedPath, OwnedFd), Error> {
         self.retry(path, || {
             let place = self.existing(path)?;
             if place.stat.kind != EntryKind::Directory {
@@ -122,7 +122,7 @@ impl Workspace {
     }
 
     /// Follows a path to what it leads to, or to where it would be made.
-    pub(crate) fn find(&self, path: &RelPath) -> Result<Found, Error> {
+    pub(crate) fn find(&self, path: &RelPath) -> Result<PathTarget, Error> {
         for _ in 0..ATTEMPTS_MAX {
             let found = match self.resolver {
                 #[cfg(target_os = "linux")]
@@ -140,15 +140,15 @@ impl Workspace {
     }
 
     /// Follows a path to something that exists.
-    pub(crate) fn existing(&self, path: &RelPath) -> Result<Place, Error> {
+    pub(crate) fn existing(&self, path: &RelPath) -> Result<ResolvedPath, Error> {
         match self.find(path)? {
-            Found::Existing(place) => Ok(place),
-            Found::Missing(_) => Err(Error::NotFound { path: path.clone() }),
+            PathTarget::Existing(place) => Ok(place),
+            PathTarget::Missing(_) => Err(Error::NotFound { path: path.clone() }),
         }
     }
 
     /// Opens the file at a location. Fails with `Busy` where another file has taken the name since.
-    pub(crate) fn open_place(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Error> {
+    pub(crate) fn open_place(&self, place: &ResolvedPath, flags: OFlags) -> Result<OwnedFd, Error> {
         let opened = match self.resolver {
             #[cfg(target_os = "linux")]
             Resolver::Kernel => kernel::open_at(self, &place.parent, &place.name, flags),

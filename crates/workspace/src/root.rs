@@ -11,7 +11,7 @@ use crate::cached::Cached;
 use crate::error::Error;
 use crate::handle::Identity;
 use crate::mount::Mount;
-use crate::options::{Limits, Options, Resolver};
+use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 use crate::secrets::Secrets;
 
 /// One opened workspace root. Holds a descriptor of the directory: what is done through it stays
@@ -25,7 +25,7 @@ pub struct Workspace {
     pub(crate) resolver: Resolver,
     /// Where the root's file system can have names that it does not list.
     pub(crate) aliases: Aliases,
-    pub(crate) options: Options,
+    pub(crate) options: WorkspaceOptions,
     /// moss's own directories, where they lie beneath the root.
     pub(crate) own: Vec<RelPath>,
     /// Files that are not opened under any name.
@@ -53,7 +53,7 @@ impl Workspace {
     }
 
     /// Returns the bounds in use.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &FileLimits {
         &self.options.limits
     }
 

@@ -19,10 +19,10 @@ const HOLD: OFlags = handle::READ.difference(OFlags::NOFOLLOW);
 
 /// Secrets that there were when the workspace was opened.
 #[derive(Debug)]
-pub(crate) struct Secrets(Vec<Held>);
+pub(crate) struct Secrets(Vec<SecretFile>);
 
 #[derive(Debug)]
-struct Held {
+struct SecretFile {
     identity: Identity,
     /// While it is held no other file gets its inode.
     _file: OwnedFd,
@@ -36,7 +36,7 @@ impl Secrets {
         let hold = |path: &PathBuf| {
             let file = rustix::fs::open(path, HOLD, Mode::empty()).ok()?;
             let identity = handle::stat(&file).ok()?.identity;
-            Some(Held { identity, _file: file })
+            Some(SecretFile { identity, _file: file })
         };
         Self(paths.iter().filter_map(hold).collect())
     }

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use crate::error::Error;
 use crate::handle::{self, Patience, Stat};
 use crate::mount::Mount;
-use crate::resolve::Place;
+use crate::resolve::ResolvedPath;
 use crate::root::Workspace;
 
 /// The ignore file of any program: stronger than all of git's.
@@ -40,7 +40,7 @@ pub(crate) struct Extent<'a> {
 }
 
 /// An entry that a walk came to.
-pub(crate) struct Found<'a> {
+pub(crate) struct WalkEntry<'a> {
     /// The directory that holds it.
     pub(crate) directory: &'a OwnedFd,
     /// Its name there.
@@ -54,7 +54,7 @@ pub(crate) struct Found<'a> {
 
 /// What to do after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum WalkControl {
     /// Continue; a directory is entered.
     On,
     /// Continue; a directory is passed by.
@@ -74,18 +74,18 @@ pub(crate) struct LeftOut {
     pub(crate) truncated: bool,
 }
 
-struct Walk<'a> {
+struct TreeWalk<'a> {
     workspace: &'a Workspace,
     extent: Extent<'a>,
     left_out: LeftOut,
     visited: usize,
     /// The ignore rules of the directories above and of those that are open, the root first.
-    rules: Vec<Rules>,
+    rules: Vec<IgnoreRules>,
     open: Vec<Level>,
 }
 
 /// The ignore rules that one directory holds.
-struct Rules {
+struct IgnoreRules {
     ignore: Gitignore,
     git: Gitignore,
     /// Whether a repository starts here: git's rules from above do not hold in it.
@@ -112,11 +112,11 @@ impl Workspace {
         &self,
         directory: &RelPath,
         extent: Extent<'_>,
-        mut visit: impl FnMut(Found<'_>) -> Step,
+        mut visit: impl FnMut(WalkEntry<'_>) -> WalkControl,
     ) -> Result<LeftOut, Error> {
         let (place, fd) = self.open_directory(directory)?;
         self.check_not_own(directory, &place.path)?;
-        let mut walk = Walk {
+        let mut walk = TreeWalk {
             workspace: self,
             extent,
             left_out: LeftOut::default(),
@@ -131,13 +131,13 @@ impl Workspace {
     }
 
     /// The ignore rules of all directories above a location. One that is gone by now has none.
-    fn rules_above(&self, place: &Place) -> Result<Vec<Rules>, Error> {
+    fn rules_above(&self, place: &ResolvedPath) -> Result<Vec<IgnoreRules>, Error> {
         let mut above: Vec<RelPath> =
             std::iter::successors(place.path.parent(), RelPath::parent).collect();
         above.reverse();
         let rules = |path: RelPath| match self.open_directory(&path) {
             Ok((_, directory)) => Ok(self.rules_of(&directory, &path)),
-            Err(Error::NotFound { .. } | Error::NotADirectory { .. }) => Ok(Rules::none()),
+            Err(Error::NotFound { .. } | Error::NotADirectory { .. }) => Ok(IgnoreRules::none()),
             Err(error) => Err(error),
         };
         above.into_iter().map(rules).collect()
@@ -145,11 +145,11 @@ impl Workspace {
 
     /// The ignore rules that a directory holds itself. Ignore files that cannot be read, are too
     /// large or hold broken lines leave out what they would have said.
-    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> Rules {
+    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> IgnoreRules {
         let is_repository = handle::find_at(directory, GIT).is_ok_and(|git| git.is_some());
         let exclude = if is_repository { self.read_exclude_file(directory) } else { None };
         let git = self.read_ignore_file(directory, GIT_IGNORE_FILE);
-        Rules {
+        IgnoreRules {
             ignore: rules(path, self.read_ignore_file(directory, IGNORE_FILE)),
             git: rules(path, exclude.into_iter().chain(git)),
             is_repository,
@@ -195,18 +195,18 @@ fn rules(directory: &RelPath, texts: impl IntoIterator<Item = String>) -> Gitign
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-// === impl Rules ===
+// === impl IgnoreRules ===
 
-impl Rules {
+impl IgnoreRules {
     fn none() -> Self {
         Self { ignore: Gitignore::empty(), git: Gitignore::empty(), is_repository: false }
     }
 }
 
-// === impl Walk ===
+// === impl TreeWalk ===
 
-impl Walk<'_> {
-    fn run(&mut self, visit: &mut dyn FnMut(Found<'_>) -> Step) -> Result<(), Error> {
+impl TreeWalk<'_> {
+    fn run(&mut self, visit: &mut dyn FnMut(WalkEntry<'_>) -> WalkControl) -> Result<(), Error> {
         while let Some(level) = self.open.last_mut() {
             let Some(name) = level.names.pop() else {
                 self.open.pop();
@@ -221,14 +221,18 @@ impl Walk<'_> {
                 return Ok(());
             }
             self.visited += 1;
-            if self.visit(&name, visit) == Step::End {
+            if self.visit(&name, visit) == WalkControl::End {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    fn visit(&mut self, name: &str, visit: &mut dyn FnMut(Found<'_>) -> Step) -> Step {
+    fn visit(
+        &mut self,
+        name: &str,
+        visit: &mut dyn FnMut(WalkEntry<'_>) -> WalkControl,
+    ) -> WalkControl {
         let level = self.open.last().expect("the caller holds a level");
         let Ok(real) = level.real.join(name) else { return self.unreadable() };
         let shown =
@@ -237,26 +241,26 @@ impl Walk<'_> {
         let stat = match handle::find_at(&level.directory, name) {
             Ok(Some(stat)) => stat,
             // Gone since the names were read.
-            Ok(None) => return Step::Past,
+            Ok(None) => return WalkControl::Past,
             Err(_) => return self.unreadable(),
         };
         let is_directory = stat.kind == EntryKind::Directory;
         if name == GIT || self.is_ignored(&real, is_directory) {
             self.left_out.ignored += 1;
-            return Step::Past;
+            return WalkControl::Past;
         }
         let directory = &level.directory;
-        let step = visit(Found { directory, name, shown: &shown, real: &real, stat: &stat });
-        let enters = step == Step::On && is_directory && self.extent.recursive;
+        let step = visit(WalkEntry { directory, name, shown: &shown, real: &real, stat: &stat });
+        let enters = step == WalkControl::On && is_directory && self.extent.recursive;
         if enters && self.descend(name, &stat, shown, real).is_err() {
             return self.unreadable();
         }
         step
     }
 
-    fn unreadable(&mut self) -> Step {
+    fn unreadable(&mut self) -> WalkControl {
         self.left_out.unreadable += 1;
-        Step::Past
+        WalkControl::Past
     }
 
     /// Whether the rules say to leave a path out: those of `.ignore` before git's, the nearest

@@ -17,14 +17,14 @@ use crate::mount::Mount;
 use crate::options::Resolver;
 use crate::root::Workspace;
 use crate::text::{self, NotText};
-use crate::tree::{Extent, Found, Step};
+use crate::tree::{Extent, WalkControl, WalkEntry};
 
 /// So much of a file is read before it is looked at whether it is text at all.
 const FIRST_BYTES: usize = 64 << 10;
 
 /// What decides about the entries of a walk over texts.
 #[derive(Clone, Copy)]
-pub struct Gate<'a> {
+pub struct VisitGate<'a> {
     /// Whether a directory may be listed, by one of its paths.
     pub lists: &'a dyn Fn(&RelPath) -> bool,
     /// Whether a file may be read, by its real path and by the one it is shown under.
@@ -47,10 +47,10 @@ pub enum MayRead {
 }
 
 /// A walk over texts.
-struct Visit<'a> {
+struct TextVisit<'a> {
     workspace: &'a Workspace,
     options: VisitOptions,
-    gate: Gate<'a>,
+    gate: VisitGate<'a>,
     visitor: &'a mut dyn TextVisitor,
     visited: Visited,
     bytes_read: u64,
@@ -69,7 +69,7 @@ enum Left {
 impl Workspace {
     /// Hands the text of every regular file beneath a directory to a visitor, in the order and with
     /// the omissions of [`Workspace::list`]. A file is read only where the gate says so, up to
-    /// [`Limits::edit_bytes_max`](crate::Limits), and decoded as by [`Workspace::read`]. Needs
+    /// [`Limits::edit_bytes_max`](crate::FileLimits), and decoded as by [`Workspace::read`]. Needs
     /// memory for one file.
     ///
     /// # Errors
@@ -79,12 +79,12 @@ impl Workspace {
         &self,
         directory: &RelPath,
         options: VisitOptions,
-        gate: Gate<'_>,
+        gate: VisitGate<'_>,
         visitor: &mut dyn TextVisitor,
     ) -> Result<Visited, Error> {
         let entries_max = options.entries_max;
         let extent = Extent { recursive: true, entries_max, cancelled: gate.cancelled };
-        let mut visit = Visit {
+        let mut visit = TextVisit {
             workspace: self,
             options,
             gate,
@@ -102,42 +102,42 @@ impl Workspace {
     }
 }
 
-// === impl Visit ===
+// === impl TextVisit ===
 
-impl Visit<'_> {
-    fn entry(&mut self, found: &Found<'_>) -> Step {
+impl TextVisit<'_> {
+    fn entry(&mut self, found: &WalkEntry<'_>) -> WalkControl {
         match found.stat.kind {
             EntryKind::Directory => self.directory(found),
             EntryKind::File if self.visitor.wants(found.shown) => self.file(found),
-            EntryKind::File | EntryKind::Symlink | EntryKind::Other => Step::Past,
+            EntryKind::File | EntryKind::Symlink | EntryKind::Other => WalkControl::Past,
         }
     }
 
-    fn directory(&mut self, found: &Found<'_>) -> Step {
+    fn directory(&mut self, found: &WalkEntry<'_>) -> WalkControl {
         let lists = self.gate.lists;
         if lists(found.real) && (found.shown == found.real || lists(found.shown)) {
-            return Step::On;
+            return WalkControl::On;
         }
         self.visited.skipped.denied += 1;
-        Step::Past
+        WalkControl::Past
     }
 
-    fn file(&mut self, found: &Found<'_>) -> Step {
+    fn file(&mut self, found: &WalkEntry<'_>) -> WalkControl {
         let SkippedTexts { denied, unapproved, .. } = &mut self.visited.skipped;
         match (self.gate.reads)(found.real, found.shown) {
             MayRead::Yes => self.read(found),
             MayRead::Unapproved => {
                 *unapproved += 1;
-                Step::Past
+                WalkControl::Past
             }
             MayRead::No => {
                 *denied += 1;
-                Step::Past
+                WalkControl::Past
             }
         }
     }
 
-    fn read(&mut self, found: &Found<'_>) -> Step {
+    fn read(&mut self, found: &WalkEntry<'_>) -> WalkControl {
         if let Some(text) = self.gate.buffers.unsaved(found.real) {
             return self.hand_over(found, &text, text.len());
         }
@@ -152,28 +152,28 @@ impl Visit<'_> {
                     Left::TooLarge => too_large,
                     Left::Unreadable => unreadable,
                 } += 1;
-                Step::Past
+                WalkControl::Past
             }
         };
         self.buffer = buffer;
         step
     }
 
-    fn hand_over(&mut self, found: &Found<'_>, text: &str, size: usize) -> Step {
+    fn hand_over(&mut self, found: &WalkEntry<'_>, text: &str, size: usize) -> WalkControl {
         self.visited.files += 1;
         self.bytes_read += size as u64;
         match self.visitor.visit(VisitedText { path: found.shown, text }) {
             ControlFlow::Continue(()) => self.next(),
-            ControlFlow::Break(()) => Step::End,
+            ControlFlow::Break(()) => WalkControl::End,
         }
     }
 
-    fn next(&mut self) -> Step {
+    fn next(&mut self) -> WalkControl {
         if self.bytes_read <= self.options.bytes_max {
-            return Step::Past;
+            return WalkControl::Past;
         }
         self.visited.truncated = true;
-        Step::End
+        WalkControl::End
     }
 }
 
@@ -188,7 +188,7 @@ fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Left> {
 
 impl Workspace {
     /// Reads the very file that a walk came to; returns how much of the buffer it fills.
-    fn read_found(&self, found: &Found<'_>, buffer: &mut Vec<u8>) -> Result<usize, Left> {
+    fn read_found(&self, found: &WalkEntry<'_>, buffer: &mut Vec<u8>) -> Result<usize, Left> {
         let bytes_max = self.limits().edit_bytes_max;
         if found.stat.size_bytes > bytes_max {
             return Err(Left::TooLarge);
@@ -222,7 +222,7 @@ impl Workspace {
     }
 
     /// Opens the file that a walk came to, on the same mount and without links.
-    fn open_found(&self, found: &Found<'_>) -> Result<OwnedFd, Errno> {
+    fn open_found(&self, found: &WalkEntry<'_>) -> Result<OwnedFd, Errno> {
         let fd = match self.resolver {
             #[cfg(target_os = "linux")]
             Resolver::Kernel => {

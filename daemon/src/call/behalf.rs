@@ -12,12 +12,12 @@ pub(super) struct Behalf {
     pub(super) call_id: String,
     /// The plugins that call each other, the one that was called from outside first.
     pub(super) plugins: Vec<String>,
-    pub(super) made: Made,
+    pub(super) made: CallCount,
 }
 
 /// Counts the calls that one call from outside led to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Made(pub(super) Arc<AtomicUsize>);
+pub(super) struct CallCount(pub(super) Arc<AtomicUsize>);
 
 // === impl Behalf ===
 
@@ -27,7 +27,7 @@ impl Behalf {
         self.plugins.iter().map(String::as_str)
     }
 
-    pub(super) fn made(&self) -> Made {
+    pub(super) fn made(&self) -> CallCount {
         self.made.clone()
     }
 

@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use moss_sdk::context::{Applied, BoxFuture, Editors};
 use moss_sdk::editor::{
-    DefinitionKind, Definitions, EditorState, Focus, Location, OpenFile, Position, Query, Reply,
-    Symbol,
+    DefinitionKind, Definitions, EditorState, Focus, Location, OpenFile, Position, Symbol,
+    UserQuestion, UserReply,
 };
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{Plan, PlannedFile};
 
-use super::Scope;
-use super::effect::{Effects, Names};
+use super::CallScope;
+use super::effect::{Effects, FileNames};
 use super::host::CallHost;
-use crate::call::stop::Stop;
-use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
-use moss_dispatch::change::Status;
+use crate::call::stop::EffectStop;
+use crate::editors::{
+    EditorFile, EditorLocation, EditorQuestion, EditorReply, NoReply, Unsaved, Whom,
+};
+use moss_dispatch::change::ChangeStatus;
 use moss_policy::Verdict;
 
 /// What to do about a file that is not saved.
@@ -31,7 +33,7 @@ impl Editors for CallHost {
         let mut open = active.open;
         open.retain(|file| reader.lists(&file.path) && reader.lists(&file.real));
         let focus = active.view.filter(|view| reader.lists(&view.path)).map(|view| {
-            let names = Names { real: &view.path, asked: &view.path };
+            let names = FileNames { real: &view.path, asked: &view.path };
             let may_read =
                 self.effects.decide_read(&reader.policy, names).verdict == Verdict::Allow;
             Focus {
@@ -43,16 +45,16 @@ impl Editors for CallHost {
                 visible: view.visible,
             }
         });
-        let shown = |file: Open| OpenFile { path: file.path, unsaved: file.unsaved };
+        let shown = |file: EditorFile| OpenFile { path: file.path, unsaved: file.unsaved };
         let open = open.into_iter().map(shown).collect();
         Some(EditorState { editor: active.name, focus, open })
     }
 
     fn symbols<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Option<Vec<Symbol>>> {
         Box::pin(async move {
-            let question = Question::Symbols { path: path.clone() };
+            let question = EditorQuestion::Symbols { path: path.clone() };
             match self.ask_editor(Whom::Knowing(path), question).await? {
-                Answer::Symbols(symbols) => Some(symbols),
+                EditorReply::Symbols(symbols) => Some(symbols),
                 _ => None,
             }
         })
@@ -65,27 +67,27 @@ impl Editors for CallHost {
         kind: DefinitionKind,
     ) -> BoxFuture<'a, Option<Definitions>> {
         Box::pin(async move {
-            let question = Question::Definitions { path: path.clone(), position, kind };
+            let question = EditorQuestion::Definitions { path: path.clone(), position, kind };
             match self.ask_editor(Whom::Knowing(path), question).await? {
-                Answer::Places(places) => Some(self.definitions_at(places).await),
+                EditorReply::Places(places) => Some(self.definitions_at(places).await),
                 _ => None,
             }
         })
     }
 
-    fn clarify(&self, query: Query) -> BoxFuture<'_, Reply> {
+    fn clarify(&self, query: UserQuestion) -> BoxFuture<'_, UserReply> {
         Box::pin(async move {
             let timeout = Duration::from_millis(self.scope.daemon.config().editors.clarify_ms);
             let editors = &self.scope.workspace.editors;
-            let question = Question::Clarify(query);
+            let question = EditorQuestion::Clarify(query);
             let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
             match asked {
-                Ok((Answer::Clarified(answer), editor)) if !answer.trim().is_empty() => {
-                    Reply::Answered { answer, editor }
+                Ok((EditorReply::Clarified(answer), editor)) if !answer.trim().is_empty() => {
+                    UserReply::Answered { answer, editor }
                 }
-                Err(NoAnswer::Nobody) => Reply::NobodyThere,
-                Err(NoAnswer::TooMany(_)) => Reply::Busy,
-                _ => Reply::Unanswered,
+                Err(NoReply::Nobody) => UserReply::NobodyThere,
+                Err(NoReply::TooMany(_)) => UserReply::Busy,
+                _ => UserReply::Unanswered,
             }
         })
     }
@@ -95,7 +97,7 @@ impl Editors for CallHost {
 
 impl CallHost {
     /// Asks an editor what it knows by itself; none where it does not say.
-    async fn ask_editor(&self, whom: Whom<'_>, question: Question) -> Option<Answer> {
+    async fn ask_editor(&self, whom: Whom<'_>, question: EditorQuestion) -> Option<EditorReply> {
         if self.met_silence.load(Ordering::Relaxed) {
             return None;
         }
@@ -105,7 +107,7 @@ impl CallHost {
             Ok((answer, _)) => Some(answer),
             Err(error) => {
                 // Waiting once is enough for a call; an editor that cannot be asked costs nothing.
-                if matches!(error, NoAnswer::Silent { .. }) {
+                if matches!(error, NoReply::Silent { .. }) {
                     self.met_silence.store(true, Ordering::Relaxed);
                 }
                 tracing::debug!(%error, "an editor did not respond");
@@ -116,7 +118,7 @@ impl CallHost {
 
     /// The locations that the caller may see, by the names that they are reported by and by their
     /// real ones.
-    async fn definitions_at(&self, places: Vec<Place>) -> Definitions {
+    async fn definitions_at(&self, places: Vec<EditorLocation>) -> Definitions {
         let reader = self.reader();
         let workspace = Arc::clone(&self.scope.workspace);
         let looked = self.scope.blocking(move || {
@@ -150,7 +152,10 @@ impl Effects {
 
     /// Has an editor change the buffer that a plan is for, and records it. The person may have typed
     /// since the plan was made: then nothing is changed.
-    pub(super) async fn commit_in_editor(self: &Arc<Self>, plan: &Plan) -> Result<Applied, Stop> {
+    pub(super) async fn commit_in_editor(
+        self: &Arc<Self>,
+        plan: &Plan,
+    ) -> Result<Applied, EffectStop> {
         self.check_not_cancelled()?;
         let (effects, path) =
             (Arc::clone(self), plan.files().first().map(|file| file.path.clone()));
@@ -160,7 +165,7 @@ impl Effects {
         let file = plan.files().first().expect("a plan changes at least one file");
         let buffer = self.buffer_of(file)?;
         let edits = file.text_edits().ok_or_else(|| changed_since(file))?;
-        let question = Question::Apply {
+        let question = EditorQuestion::Apply {
             path: buffer.path.clone(),
             version: buffer.version,
             edits,
@@ -170,8 +175,8 @@ impl Effects {
         let editors = &scope.workspace.editors;
         let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
         let version = match asked {
-            Ok((Answer::Applied { version }, _)) if version > buffer.version => version,
-            Ok((Answer::Failed(reason), editor)) => {
+            Ok((EditorReply::Applied { version }, _)) if version > buffer.version => version,
+            Ok((EditorReply::Failed(reason), editor)) => {
                 return Err(self.not_applied(file, &format!("{editor} did not: {reason}")).into());
             }
             Ok(_) => return Err(self.not_applied(file, "the response was not usable").into()),
@@ -225,7 +230,7 @@ impl Effects {
     /// An editor that was asked is not asked again.
     fn not_applied(&self, file: &PlannedFile, why: &str) -> ToolError {
         self.leave_turn();
-        self.mark(Status::Conflict);
+        self.mark(ChangeStatus::Conflict);
         let message = format!("{} was to be changed in an editor, but {why}", file.path);
         ToolError::new(ErrorCode::Conflict, message)
             .hint("read it again to see its current content")
@@ -238,6 +243,6 @@ fn changed_since(file: &PlannedFile) -> ToolError {
         .hint("read it again, then retry with the current content")
 }
 
-fn answer_timeout(scope: &Scope) -> Duration {
+fn answer_timeout(scope: &CallScope) -> Duration {
     Duration::from_millis(scope.daemon.config().editors.response_ms)
 }

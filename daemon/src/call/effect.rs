@@ -5,12 +5,12 @@ mod ask;
 mod commit;
 mod decide;
 mod fetch;
-mod lasting;
 mod network;
 mod propose;
 mod reading;
 mod register;
 mod undo;
+mod used_approvals;
 mod user_prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,28 +22,28 @@ use serde_json::Value;
 
 use self::ask::Ask;
 use self::commit::applied;
-pub(super) use self::decide::Names;
+pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::{may_show, protection};
-use self::lasting::Uses;
-use super::stop::Stop;
-use super::{Scope, record};
-use crate::turns::Turn;
-use moss_catalog::Entry;
+use self::used_approvals::UsedApprovals;
+use super::stop::EffectStop;
+use super::{CallScope, record};
+use crate::turns::FileTurn;
+use moss_catalog::CatalogEntry;
 use moss_dispatch::{
     CallError,
-    change::{self, FileChange, Status},
+    change::{self, ChangeStatus, FileChange},
     consent::PluginsChanged,
 };
-use moss_journal::Answer as Recorded;
+use moss_journal::AskOutcome;
 use moss_journal::room::Room;
-use moss_policy::standing::StandingAnswer;
+use moss_policy::standing::StandingApproval;
 use moss_policy::{Action, Decision, Policy, Verdict, strictest};
 
 /// The effects of one call and what became of them.
 #[derive(Debug)]
 pub(super) struct Effects {
-    scope: Arc<Scope>,
-    inner: Mutex<Inner>,
+    scope: Arc<CallScope>,
+    inner: Mutex<EffectsState>,
     /// Held while changes are being written, which is never interrupted.
     committing: Arc<tokio::sync::Mutex<()>>,
     /// Held until what came out of changed files is removed.
@@ -51,7 +51,7 @@ pub(super) struct Effects {
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct EffectsState {
     /// What the tool may do and who provides it, once it is found.
     tool: ToolFacts,
     changes: Vec<FileChange>,
@@ -66,7 +66,7 @@ struct Inner {
     /// Room in the journal for what was changed, until that is recorded.
     rooms: Vec<Room>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
-    turn: Option<Turn>,
+    turn: Option<FileTurn>,
     /// Why an effect ended the call, which the tool only sees as an error of its own.
     stopped: Option<CallError>,
     /// The question that waits for a decision.
@@ -74,7 +74,7 @@ struct Inner {
     /// Files that somebody allowed this call to read.
     approved_reads: Vec<RelPath>,
     /// Standing approvals that let something happen.
-    uses: Uses,
+    uses: UsedApprovals,
 }
 
 /// What the policy looks at in a tool.
@@ -85,12 +85,12 @@ pub(super) struct ToolFacts {
     /// The digest of the plugin's component.
     pub(super) component: Option<String>,
     /// The standing approvals in effect for the call.
-    pub(super) answers: Arc<Vec<Arc<StandingAnswer>>>,
+    pub(super) answers: Arc<Vec<Arc<StandingApproval>>>,
 }
 
 /// What a call changed, or would have.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct EffectSummary {
     pub(super) changes: Vec<FileChange>,
     /// The number in the history, where anything was written.
     pub(super) history: Option<u64>,
@@ -108,9 +108,9 @@ fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
 }
 
-// === impl Inner ===
+// === impl EffectsState ===
 
-impl Inner {
+impl EffectsState {
     /// What was written, as an error that comes after it names it.
     fn committed(&self) -> Option<String> {
         let in_history = self.history.map(|number| format!("history {number}"));
@@ -123,7 +123,7 @@ impl Inner {
 // === impl ToolFacts ===
 
 impl ToolFacts {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &CatalogEntry) -> Self {
         let plugin = entry.plugin().map(ToOwned::to_owned);
         let (effect, component) = (entry.spec.effect, entry.component());
         Self { effect, plugin, component, answers: Arc::default() }
@@ -141,7 +141,7 @@ impl Default for ToolFacts {
 // === impl Effects ===
 
 impl Effects {
-    pub(super) fn new(scope: Arc<Scope>) -> Self {
+    pub(super) fn new(scope: Arc<CallScope>) -> Self {
         let (committing, clearing) = (Arc::default(), Arc::default());
         Self { scope, inner: Mutex::default(), committing, clearing }
     }
@@ -150,7 +150,7 @@ impl Effects {
     /// to do is asked about when it is known exactly.
     pub(super) async fn permit_call(
         &self,
-        entry: &Entry,
+        entry: &CatalogEntry,
         arguments: &Value,
     ) -> Result<(), CallError> {
         self.lock().tool = ToolFacts::of(entry);
@@ -195,7 +195,7 @@ impl Effects {
         }
     }
 
-    async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, Stop> {
+    async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, EffectStop> {
         // What the caller expects does not come true by trying again.
         self.check_expected(&plan).inspect_err(|_| self.leave_turn())?;
         self.check_buffers(&plan)?;
@@ -228,7 +228,7 @@ impl Effects {
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
-                self.mark(Status::Unconfirmed);
+                self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             self.permit_still(&policy, &plan).await?;
@@ -239,7 +239,7 @@ impl Effects {
 
     /// Refuses what a policy denies that came while somebody was being asked. A decision to one
     /// question does not overrule a rule that the asked person may not have known.
-    async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), Stop> {
+    async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), EffectStop> {
         let policy = self.scope.workspace.policy.load_full();
         if Arc::ptr_eq(asked, &policy) {
             return Ok(());
@@ -247,7 +247,7 @@ impl Effects {
         let each = self.decide_plan(&policy, plan).await?;
         let decision = together(&each);
         if decision.verdict == Verdict::Deny {
-            self.mark(Status::Unconfirmed);
+            self.mark(ChangeStatus::Unconfirmed);
             return Err(self.denied(decision).into());
         }
         Ok(())
@@ -284,10 +284,10 @@ impl Effects {
     }
 
     /// Makes the error that a tool in between gets, and remembers what ends the call.
-    pub(super) fn pass_on(&self, stop: Stop) -> ToolError {
+    pub(super) fn pass_on(&self, stop: EffectStop) -> ToolError {
         match stop {
-            Stop::Tool(error) => error,
-            Stop::Call(error) => {
+            EffectStop::Tool(error) => error,
+            EffectStop::Call(error) => {
                 let told = error.told();
                 self.lock().stopped = Some(error);
                 told
@@ -296,8 +296,8 @@ impl Effects {
     }
 
     /// What a tool's error stands for: what ended the call, where an effect of the tool did.
-    pub(super) fn meant_by(&self, error: ToolError) -> Stop {
-        self.lock().stopped.take().map_or(Stop::Tool(error), Stop::Call)
+    pub(super) fn meant_by(&self, error: ToolError) -> EffectStop {
+        self.lock().stopped.take().map_or(EffectStop::Tool(error), EffectStop::Call)
     }
 
     /// Waits for a write that is under way, and records what is left of the call.
@@ -312,7 +312,7 @@ impl Effects {
             (inner.asking.take(), inner.committed())
         };
         if let Some(digest) = withdrawn {
-            record::answered(&self.scope, digest, Recorded::Withdrawn, None).await?;
+            record::answered(&self.scope, digest, AskOutcome::Withdrawn, None).await?;
         }
         self.record_uses().await?;
         match result {
@@ -322,9 +322,9 @@ impl Effects {
     }
 
     /// Takes what was changed, or would have been.
-    pub(super) fn take(&self) -> Shown {
+    pub(super) fn take(&self) -> EffectSummary {
         let mut inner = self.lock();
-        Shown {
+        EffectSummary {
             changes: std::mem::take(&mut inner.changes),
             history: inner.history.take(),
             digest: inner.digest.take(),
@@ -334,15 +334,15 @@ impl Effects {
         }
     }
 
-    pub(super) fn scope(&self) -> &Scope {
+    pub(super) fn scope(&self) -> &CallScope {
         &self.scope
     }
 
-    pub(super) fn mark(&self, status: Status) {
+    pub(super) fn mark(&self, status: ChangeStatus) {
         self.lock().changes.iter_mut().for_each(|change| change.status = status);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, EffectsState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
-use super::Scope;
-use moss_catalog::{Entry, Runner};
+use super::CallScope;
+use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
-use moss_schema::{Held, Violation};
+use moss_schema::{ValidationOutcome, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
 pub(super) async fn bind(
-    scope: &Scope,
-    entry: &Arc<Entry>,
+    scope: &CallScope,
+    entry: &Arc<CatalogEntry>,
     arguments: Map<String, Value>,
 ) -> Result<Value, CallError> {
     if entry.arguments.is_light(&arguments) {
@@ -38,8 +38,8 @@ pub(super) async fn bind(
 ///
 /// What is wrong with the output.
 pub(super) async fn check_output(
-    scope: &Scope,
-    entry: &Arc<Entry>,
+    scope: &CallScope,
+    entry: &Arc<CatalogEntry>,
     output: Value,
     bytes_max: usize,
 ) -> Result<String, ToolError> {
@@ -58,20 +58,20 @@ fn broken_output_code(runner: &Runner) -> ErrorCode {
     }
 }
 
-fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
+fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
     let broken = |message| ToolError::new(broken_output_code(&entry.runner), message);
     match entry.output.hold(output) {
-        Held::Fits => {}
-        Held::TooManyParts => {
+        ValidationOutcome::Fits => {}
+        ValidationOutcome::TooManyParts => {
             let message =
                 "the result has too many parts to be validated against the declared schema";
             return Err(ToolError::new(ErrorCode::TooLarge, message)
                 .hint("ask for less at once; the tool could declare a simpler schema"));
         }
-        Held::BreaksSomewhere => {
+        ValidationOutcome::BreaksSomewhere => {
             return Err(broken("the result violates the declared schema".to_owned()));
         }
-        Held::Breaks(mut problems) => {
+        ValidationOutcome::Breaks(mut problems) => {
             if let Some(error) = problems.next() {
                 let at = error.instance_path().as_str();
                 let message = format!("the result violates the declared schema at `{at}`: {error}");
@@ -93,9 +93,9 @@ fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, Tool
     Ok(text)
 }
 
-// === impl Scope ===
+// === impl CallScope ===
 
-impl Scope {
+impl CallScope {
     /// Runs work that takes long and waits for nothing, as much of it at once as is compiled at once.
     async fn heavy<T: Send + 'static>(
         &self,

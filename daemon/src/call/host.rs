@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use moss_sdk::context::{
-    BoxFuture, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
+    BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
+    TextVisitor,
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{
@@ -16,11 +17,11 @@ use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::{Gate, MayRead, OpenedFile};
+use moss_workspace::{MayRead, OpenedFile, VisitGate};
 
-use super::Scope;
-use super::effect::{Effects, Names};
-use super::stop::Stop;
+use super::CallScope;
+use super::effect::{Effects, FileNames};
+use super::stop::EffectStop;
 use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
@@ -32,7 +33,7 @@ const NEAR_NAMES_MAX: usize = 2_000;
 
 /// The host's side of one call of a native tool.
 pub(super) struct CallHost {
-    pub(super) scope: Arc<Scope>,
+    pub(super) scope: Arc<CallScope>,
     pub(super) effects: Arc<Effects>,
     /// An editor did not respond.
     pub(super) met_silence: AtomicBool,
@@ -40,8 +41,8 @@ pub(super) struct CallHost {
 
 /// What decides about the reads of one call; owned, so that it can go to a blocking thread.
 #[derive(Clone)]
-pub(super) struct Reader {
-    scope: Arc<Scope>,
+pub(super) struct ReadAccess {
+    scope: Arc<CallScope>,
     effects: Arc<Effects>,
     pub(super) policy: Arc<Policy>,
 }
@@ -59,7 +60,7 @@ enum NotRead {
 // === impl CallHost ===
 
 impl CallHost {
-    pub(super) fn new(scope: Arc<Scope>, effects: Arc<Effects>) -> Self {
+    pub(super) fn new(scope: Arc<CallScope>, effects: Arc<Effects>) -> Self {
         Self { scope, effects, met_silence: AtomicBool::new(false) }
     }
 
@@ -80,7 +81,7 @@ impl CallHost {
                 Ok(value) => return Ok(value),
                 Err(NotRead::Failed(error)) => return Err(self.with_near_name(path, error).await),
                 Err(NotRead::Ask(real, decision)) => {
-                    let names = Names { real: &real, asked: path };
+                    let names = FileNames { real: &real, asked: path };
                     let asked = self.effects.ask_read(names, &decision).await;
                     asked.map_err(|stop| self.effects.pass_on(stop))?;
                     // The rules may be others by now.
@@ -134,22 +135,22 @@ impl CallHost {
     /// Has an effect carried out for the tool, which only gets an error of its own kind.
     async fn effect<T>(
         &self,
-        effect: impl Future<Output = Result<T, Stop>>,
+        effect: impl Future<Output = Result<T, EffectStop>>,
     ) -> Result<T, ToolError> {
         effect.await.map_err(|stop| self.effects.pass_on(stop))
     }
 
     /// What decides about reads by the rules of this moment.
-    pub(super) fn reader(&self) -> Reader {
-        Reader::new(&self.scope, &self.effects)
+    pub(super) fn reader(&self) -> ReadAccess {
+        ReadAccess::new(&self.scope, &self.effects)
     }
 }
 
-// === impl Reader ===
+// === impl ReadAccess ===
 
-impl Reader {
+impl ReadAccess {
     /// Decides by the rules of this moment.
-    pub(super) fn new(scope: &Arc<Scope>, effects: &Arc<Effects>) -> Self {
+    pub(super) fn new(scope: &Arc<CallScope>, effects: &Arc<Effects>) -> Self {
         let policy = scope.workspace.policy.load_full();
         Self { scope: Arc::clone(scope), effects: Arc::clone(effects), policy }
     }
@@ -158,21 +159,21 @@ impl Reader {
         &self.scope.workspace
     }
 
-    pub(super) fn decide(&self, names: Names<'_>) -> Decision {
+    pub(super) fn decide(&self, names: FileNames<'_>) -> Decision {
         self.effects.decide_read(&self.policy, names)
     }
 
     fn decide_open(&self, path: &RelPath, opened: &OpenedFile<'_>) -> Decision {
-        let names = Names { real: opened.real(), asked: path };
+        let names = FileNames { real: opened.real(), asked: path };
         self.effects.decide_open(&self.policy, names, opened)
     }
 
-    pub(super) fn could_read(&self, names: Names<'_>) -> bool {
+    pub(super) fn could_read(&self, names: FileNames<'_>) -> bool {
         self.effects.could_read(&self.policy, names)
     }
 
     /// None where it cannot be read at once, or not without asking, or not at all: then
-    /// [`Reader::read`] says why.
+    /// [`ReadAccess::read`] says why.
     fn read_cached<T>(
         &self,
         path: &RelPath,
@@ -211,7 +212,7 @@ impl Reader {
 
     /// Decides about a read on a walk, where nobody is asked.
     fn reads(&self, real: &RelPath, asked: &RelPath) -> MayRead {
-        match self.decide(Names { real, asked }).verdict {
+        match self.decide(FileNames { real, asked }).verdict {
             Verdict::Allow => MayRead::Yes,
             Verdict::Ask => MayRead::Unapproved,
             Verdict::Deny => MayRead::No,
@@ -283,12 +284,12 @@ impl Files for CallHost {
         path: &'a RelPath,
         options: VisitOptions,
         mut visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let reader = self.reader();
         let path = path.clone();
         Box::pin(async move {
             let visit = move || {
-                let gate = Gate {
+                let gate = VisitGate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
                     buffers: &*reader.scope.workspace.editors,
@@ -319,7 +320,7 @@ impl Host for CallHost {
         self
     }
 
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>> {
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<ProposalOutcome, ToolError>> {
         Box::pin(self.effect(self.effects.propose(changes)))
     }
 
@@ -372,7 +373,10 @@ impl Host for CallHost {
         Box::pin(async move { self.scope.blocking(change).await? })
     }
 
-    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
+    fn compute_untyped(
+        &self,
+        work: BlockingWork,
+    ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
         Box::pin(self.scope.blocking(work))
     }
 

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use moss_dispatch::{Call, CallError, ConfirmMode, Events, Running, Work};
+use moss_dispatch::{Call, CallError, ConfirmMode, Events, RunningCall, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
-use super::behalf::{Behalf, Made};
-use super::record::Held;
-use super::{Scope, execute, weight};
+use super::behalf::{Behalf, CallCount};
+use super::record::DeferredRecords;
+use super::{CallScope, execute, weight};
 use crate::permits::DEPTH_MAX;
-use moss_schema::arguments::{self, Unreadable};
+use moss_schema::arguments::{self, UnreadableArguments};
 
 /// How many calls one call from outside may lead to: each leaves a record.
 const CALLS_MAX: usize = 512;
@@ -25,9 +25,9 @@ const CALLS_MAX: usize = 512;
 /// What the tool says; `Denied` where it does more than read, or where the policy denies it or would
 /// ask.
 pub(super) async fn call(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     plugin: &str,
-    made: &Made,
+    made: &CallCount,
     name: &str,
     text: String,
 ) -> Result<String, ToolError> {
@@ -38,7 +38,8 @@ pub(super) async fn call(
             .hint("files are read faster with a grant of their own"));
     }
     check_reads(scope, name)?;
-    let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
+    let arguments =
+        arguments::parse(&text).map_err(|violation| UnreadableArguments { text, violation });
     let call = Call {
         caller: scope.call.caller.clone(),
         workspace: scope.call.workspace.clone(),
@@ -53,8 +54,8 @@ pub(super) async fn call(
         parent: scope.call.parent.clone(),
     };
     let cancel = scope.cancel.child_token();
-    let weight = weight::Held::new(&scope.daemon, call.caller.role(), &call.work);
-    let nested = Scope {
+    let weight = weight::CallWeight::new(&scope.daemon, call.caller.role(), &call.work);
+    let nested = CallScope {
         daemon: Arc::clone(&scope.daemon),
         call,
         workspace: Arc::clone(&scope.workspace),
@@ -64,18 +65,18 @@ pub(super) async fn call(
         cancel: cancel.clone(),
         permit: std::sync::Mutex::default(),
         behalf: Some(behalf),
-        held: Held::default(),
+        held: DeferredRecords::default(),
         weight,
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
-    match Running::new(Box::pin(run), cancel).await {
+    match RunningCall::new(Box::pin(run), cancel).await {
         Ok(outcome) => outcome.result,
         Err(error) => Err(explain(name, error)),
     }
 }
 
 /// One call deeper, if there may be one.
-fn deeper(scope: &Scope, plugin: &str, made: &Made) -> Result<Behalf, ToolError> {
+fn deeper(scope: &CallScope, plugin: &str, made: &CallCount) -> Result<Behalf, ToolError> {
     let mut plugins =
         scope.behalf.as_ref().map(|behalf| behalf.plugins.clone()).unwrap_or_default();
     if plugins.len() == DEPTH_MAX {
@@ -88,7 +89,7 @@ fn deeper(scope: &Scope, plugin: &str, made: &Made) -> Result<Behalf, ToolError>
 }
 
 /// Says why no plugin may call a tool.
-pub(super) fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
+pub(super) fn check_reads(scope: &CallScope, name: &str) -> Result<(), ToolError> {
     let denied = |why: &str| {
         Err(ToolError::new(ErrorCode::Denied, format!("`{name}` {why}: plugins do not call it")))
     };

@@ -6,13 +6,13 @@ use moss_sdk::history::{
     RecalledFile,
 };
 use moss_sdk::{ContentHash, ErrorCode, ToolError};
-use moss_workspace::{Action, Error, HistoryEntry, HistoryFile, HistoryFilter, decode};
+use moss_workspace::{Error, FileAction, HistoryEntry, HistoryFile, HistoryFilter, decode};
 
-use super::{Scope, may_show};
+use super::{CallScope, may_show};
 use moss_dispatch::change;
 
 /// Looks the newest changes up. Waits for the disk; ends where the call is cancelled.
-pub(super) fn look(scope: &Scope, query: &PastQuery) -> Result<Past, ToolError> {
+pub(super) fn look(scope: &CallScope, query: &PastQuery) -> Result<Past, ToolError> {
     let filter = HistoryFilter {
         path: query.path.clone(),
         entries_max: query.changes_max.saturating_add(1),
@@ -30,7 +30,7 @@ pub(super) fn look(scope: &Scope, query: &PastQuery) -> Result<Past, ToolError> 
 }
 
 fn past_change(
-    scope: &Scope,
+    scope: &CallScope,
     entry: HistoryEntry,
     left: &mut usize,
 ) -> Result<PastChange, ToolError> {
@@ -47,7 +47,11 @@ fn past_change(
 }
 
 /// A diff is only computed for who may see it, and while there is room for it.
-fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastFile, ToolError> {
+fn past_file(
+    scope: &CallScope,
+    file: HistoryFile,
+    left: &mut usize,
+) -> Result<PastFile, ToolError> {
     if scope.cancel.is_cancelled() {
         return Err(Error::Cancelled.into());
     }
@@ -79,17 +83,17 @@ fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastF
     })
 }
 
-fn past_action(action: Action) -> PastAction {
+fn past_action(action: FileAction) -> PastAction {
     match action {
-        Action::Create => PastAction::Create,
-        Action::Modify => PastAction::Modify,
-        Action::Delete => PastAction::Delete,
+        FileAction::Create => PastAction::Create,
+        FileAction::Modify => PastAction::Modify,
+        FileAction::Delete => PastAction::Delete,
     }
 }
 
 /// Returns one change with the contents of its files. Waits for the disk; ends where the call is
 /// cancelled.
-pub(super) fn recall(scope: &Scope, index: usize) -> Result<Recalled, ToolError> {
+pub(super) fn recall(scope: &CallScope, index: usize) -> Result<Recalled, ToolError> {
     let history = &scope.workspace.history;
     let filter = HistoryFilter { skip: index, entries_max: 1, ..HistoryFilter::default() };
     let Some(entry) = history.list(&filter)?.pop() else {
@@ -112,7 +116,7 @@ pub(super) fn recall(scope: &Scope, index: usize) -> Result<Recalled, ToolError>
 }
 
 fn recalled_file(
-    scope: &Scope,
+    scope: &CallScope,
     number: u64,
     file: &HistoryFile,
 ) -> Result<RecalledFile, ToolError> {

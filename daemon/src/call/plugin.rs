@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_plugin_host::{
-    CallError, CallRequest, Events as GuestEvents, LimitReached, LogLevel, Place, Plugin,
-    PluginEdit,
+    CallRequest, CallSlot, GuestEvents, LimitReached, LogLevel, Plugin, PluginCallError, PluginEdit,
 };
 use moss_sdk::context::{Files as _, Host as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
@@ -19,17 +18,17 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::Value;
 
 use self::services::CallServices;
-use super::Scope;
+use super::CallScope;
 use super::effect::Effects;
 use super::host::CallHost;
-use moss_catalog::Entry;
+use moss_catalog::CatalogEntry;
 use moss_dispatch::{Event, Events};
 
 /// Runs a plugin's tool and proposes its edits.
 pub(super) async fn run(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
-    entry: &Entry,
+    entry: &CatalogEntry,
     plugin: &Plugin,
     arguments: Value,
 ) -> Result<Value, ToolError> {
@@ -39,7 +38,7 @@ pub(super) async fn run(
         arguments,
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
-        events: Arc::new(Voice(scope.events.clone())),
+        events: Arc::new(EventReporter(scope.events.clone())),
         services: Arc::new(CallServices::new(scope, effects, plugin)),
         whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
     };
@@ -54,9 +53,9 @@ pub(super) async fn run(
 
 /// Takes a slot among the plugin's calls. Who waits for one keeps nobody from another tool; who is
 /// called by the same plugin does not wait: what it waits for may wait for it.
-async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<Place<'p>, ToolError> {
+async fn place<'p>(scope: &CallScope, plugin: &'p Plugin) -> Result<CallSlot<'p>, ToolError> {
     match plugin.take_place() {
-        Err(CallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
+        Err(PluginCallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
             let waiting = plugin.wait_for_place(remaining(scope), &scope.cancel);
             scope.parked(waiting).await.map_err(|error| plugin.tell(error))
         }
@@ -65,7 +64,7 @@ async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<Place<'p>, ToolE
 }
 
 /// The time that is left of the caller's deadline.
-fn remaining(scope: &Scope) -> Option<Duration> {
+fn remaining(scope: &CallScope) -> Option<Duration> {
     scope
         .call
         .deadline
@@ -178,11 +177,11 @@ fn broken(message: String) -> ToolError {
 }
 
 /// Passes on what a guest says while it runs.
-struct Voice(Events);
+struct EventReporter(Events);
 
-// === impl Voice ===
+// === impl EventReporter ===
 
-impl GuestEvents for Voice {
+impl GuestEvents for EventReporter {
     fn log(&self, level: LogLevel, message: &str) {
         tracing::debug!(?level, message, "a plugin says");
         self.0.offer(Event::Output { stream: "log", text: message.to_owned() });

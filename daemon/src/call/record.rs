@@ -10,39 +10,41 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::json;
 
-use super::Scope;
+use super::CallScope;
 use super::behalf::Behalf;
-use crate::traces::Ended;
+use crate::traces::EndedCall;
 use moss_catalog::Runner;
 use moss_dispatch::{
     CallError, Outcome, Role, Work,
-    change::{self, Status},
+    change::{self, ChangeStatus},
     operations::UNKNOWN_TOOL,
 };
-use moss_journal::folding::Refused;
-use moss_journal::redact::{Arguments, Text};
-use moss_journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
+use moss_journal::folding::RefusedCall;
+use moss_journal::redact::{RedactedArguments, RedactedText};
+use moss_journal::{
+    AskOutcome, AuditEvent, Durability, JournalError, PluginDigest, Record, RecordedChange,
+};
 use moss_policy::{Action, Decision};
 use moss_schema::Violation;
 
 /// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
 /// no effect, all that is written of it may be that it was counted among others that were refused.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<Option<Vec<(Timestamp, Noted)>>>);
+pub(super) struct DeferredRecords(Mutex<Option<Vec<(Timestamp, Noted)>>>);
 
 /// Something that a record is made of once it is written.
 #[derive(Debug)]
 enum Noted {
     /// The call came in.
     Started,
-    Event(Box<Event>),
+    Event(Box<AuditEvent>),
 }
 
 /// How long a call may run before its records are written whatever becomes of it.
 pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Records that a call came in, before anything else is done for it.
-pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
+pub(super) async fn started(scope: &CallScope) -> Result<(), CallError> {
     let journal = &scope.workspace.journal;
     journal.accepts().map_err(|error| CallError::Internal(error.to_string()))?;
     scope.held.begin();
@@ -50,24 +52,26 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
 }
 
 /// What is written of a call that came in.
-fn start(scope: &Scope) -> Event {
+fn start(scope: &CallScope) -> AuditEvent {
     let call = &scope.call;
     let arguments = match &call.work {
-        Work::Tool { arguments: Ok(arguments), .. } => Arguments::of(arguments),
-        Work::Tool { arguments: Err(unread), .. } => Arguments::unreadable(unread.text.as_bytes()),
-        Work::Undo(target) => Arguments::new(&match target {
+        Work::Tool { arguments: Ok(arguments), .. } => RedactedArguments::of(arguments),
+        Work::Tool { arguments: Err(unread), .. } => {
+            RedactedArguments::unreadable(unread.text.as_bytes())
+        }
+        Work::Undo(target) => RedactedArguments::new(&match target {
             UndoTarget::Entry(number) => json!({ "number": number }),
             UndoTarget::Call(call_id) => json!({ "call_id": call_id }),
             UndoTarget::Since(number) => json!({ "since": number }),
         }),
-        Work::UndoUserPrompt { number } => Arguments::new(&json!({ "number": number })),
-        Work::ChangePlugins(change) => Arguments::new(&change.arguments()),
+        Work::UndoUserPrompt { number } => RedactedArguments::new(&json!({ "number": number })),
+        Work::ChangePlugins(change) => RedactedArguments::new(&change.arguments()),
     };
-    Event::CallStarted {
-        caller: Text::new(call.caller.name()),
+    AuditEvent::CallStarted {
+        caller: RedactedText::new(call.caller.name()),
         role: call.caller.role().as_str(),
         workspace: scope.workspace.name().to_owned(),
-        session: call.session_id.as_deref().map(Text::new),
+        session: call.session_id.as_deref().map(RedactedText::new),
         arguments,
         plugin: plugin(scope),
         catalog: Some(scope.catalog.digest().to_owned()),
@@ -76,7 +80,7 @@ fn start(scope: &Scope) -> Event {
 }
 
 /// Says which component a call runs, if it does.
-fn plugin(scope: &Scope) -> Option<PluginDigest> {
+fn plugin(scope: &CallScope) -> Option<PluginDigest> {
     let Work::Tool { name, .. } = &scope.call.work else { return None };
     match &scope.catalog.entry(name).ok()?.runner {
         Runner::Native(_) => None,
@@ -90,13 +94,13 @@ fn plugin(scope: &Scope) -> Option<PluginDigest> {
 /// Records what the policy said of an effect; of an edit whose locations were searched for, also
 /// how they were found.
 pub(super) async fn decided(
-    scope: &Scope,
+    scope: &CallScope,
     action: Action,
     path: Option<&RelPath>,
     matched: Option<&Matched>,
     decision: &Decision,
 ) -> Result<(), CallError> {
-    let event = Event::Decision {
+    let event = AuditEvent::Decision {
         action,
         path: path.cloned(),
         host: None,
@@ -109,14 +113,14 @@ pub(super) async fn decided(
 
 /// Records what was decided about requests to a host.
 pub(super) async fn requested(
-    scope: &Scope,
+    scope: &CallScope,
     host: &str,
     decision: &Decision,
 ) -> Result<(), CallError> {
-    let event = Event::Decision {
+    let event = AuditEvent::Decision {
         action: Action::Network,
         path: None,
-        host: Some(Text::new(host)),
+        host: Some(RedactedText::new(host)),
         match_level: None,
         drift_lines: None,
         decision: decision.clone(),
@@ -126,18 +130,18 @@ pub(super) async fn requested(
 
 /// Records how a question ended.
 pub(super) async fn answered(
-    scope: &Scope,
+    scope: &CallScope,
     digest: ContentHash,
-    decision: Answer,
+    decision: AskOutcome,
     reason: Option<&str>,
 ) -> Result<(), CallError> {
     scope.daemon.metrics.answered(decision.as_str());
-    let by_person = matches!(decision, Answer::Approved | Answer::Denied);
-    let event = Event::Confirmation {
+    let by_person = matches!(decision, AskOutcome::Approved | AskOutcome::Denied);
+    let event = AuditEvent::Confirmation {
         digest: digest.to_string(),
         decision,
-        decided_by: by_person.then(|| Text::new(Role::Approver.as_str())),
-        reason: reason.map(Text::new),
+        decided_by: by_person.then(|| RedactedText::new(Role::Approver.as_str())),
+        reason: reason.map(RedactedText::new),
     };
     write(scope, event, Durability::Durable).await
 }
@@ -145,7 +149,7 @@ pub(super) async fn answered(
 /// Counts a call that ended, and reports it where that is wanted. A name that is in no catalog is
 /// the caller's own text: it is left out.
 pub(super) fn counted(
-    scope: &Scope,
+    scope: &CallScope,
     result: &Result<Result<String, ToolError>, CallError>,
     duration: Duration,
 ) {
@@ -158,18 +162,18 @@ pub(super) fn counted(
     if let Some(traces) = &scope.daemon.traces {
         let parent = scope.call.parent.as_ref();
         let call_id = &scope.call_id;
-        traces.call_ended(&Ended { call_id, tool, outcome, duration, parent });
+        traces.call_ended(&EndedCall { call_id, tool, outcome, duration, parent });
     }
 }
 
 /// Records that a standing approval allowed an effect.
-pub(super) async fn approval_used(scope: &Scope, approval: String) -> Result<(), CallError> {
-    write(scope, Event::ApprovalUsed { approval }, Durability::Batched).await
+pub(super) async fn approval_used(scope: &CallScope, approval: String) -> Result<(), CallError> {
+    write(scope, AuditEvent::ApprovalUsed { approval }, Durability::Batched).await
 }
 
 /// Records what was written and how the call ended.
 pub(super) async fn finished(
-    scope: &Scope,
+    scope: &CallScope,
     result: &Result<Result<String, ToolError>, CallError>,
     changes: &[change::FileChange],
     history: Option<u64>,
@@ -177,8 +181,8 @@ pub(super) async fn finished(
 ) -> Result<(), CallError> {
     let committed: Vec<_> = changes
         .iter()
-        .filter(|change| change.status == Status::Committed)
-        .map(|change| FileChange {
+        .filter(|change| change.status == ChangeStatus::Committed)
+        .map(|change| RecordedChange {
             path: change.path.clone(),
             before: change.before,
             after: change.after,
@@ -187,7 +191,7 @@ pub(super) async fn finished(
     let has_effect = !committed.is_empty();
     if has_effect {
         scope.daemon.metrics.committed();
-        let event = Event::Committed { history, changes: committed };
+        let event = AuditEvent::Committed { history, changes: committed };
         write(scope, event, Durability::Batched).await?;
     }
     if !has_effect && is_refused(result) && fold(scope, outcome(result)).await? {
@@ -195,7 +199,7 @@ pub(super) async fn finished(
     }
     let (outcome, error_code, message) = ending(result);
     let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-    let event = Event::CallFinished { outcome, error_code, message, duration_us };
+    let event = AuditEvent::CallFinished { outcome, error_code, message, duration_us };
     // A durable record brings everything before it to disk as well.
     let durability = if has_effect { Durability::Durable } else { Durability::Batched };
     release(scope).await?;
@@ -222,12 +226,12 @@ fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
 
 /// Counts a refused call among others in place of recording it, where its caller has too many. What
 /// a person calls is recorded.
-async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
+async fn fold(scope: &CallScope, outcome: &'static str) -> Result<bool, CallError> {
     let (call, call_id) = (&scope.call, &scope.call_id);
     if call.is_attended || !scope.held.is_holding() {
         return Ok(false);
     }
-    let refused = Refused { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
+    let refused = RefusedCall { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
     let mut due = Vec::new();
     let is_folded = scope.workspace.folding.fold(refused, Instant::now(), &mut due);
     for record in due {
@@ -240,7 +244,7 @@ async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
 }
 
 /// Writes what was held of a call: from now on its records are written as they come.
-pub(super) async fn release(scope: &Scope) -> Result<(), CallError> {
+pub(super) async fn release(scope: &CallScope) -> Result<(), CallError> {
     for (time, noted) in scope.held.take() {
         journaled(scope, time, noted.record(scope), Durability::Batched).await?;
     }
@@ -260,7 +264,7 @@ fn outcome(result: &Result<Result<String, ToolError>, CallError>) -> &'static st
 /// code is kept and its message is not.
 fn ending(
     result: &Result<Result<String, ToolError>, CallError>,
-) -> (&'static str, Option<String>, Option<Text>) {
+) -> (&'static str, Option<String>, Option<RedactedText>) {
     let outcome = outcome(result);
     match result {
         Ok(Ok(_)) => (outcome, None, None),
@@ -270,22 +274,26 @@ fn ending(
 }
 
 /// The arguments stand, masked, in the record of the start; an error must not repeat them.
-fn message(error: &CallError) -> Text {
+fn message(error: &CallError) -> RedactedText {
     match error {
         CallError::Invalid(violations) => {
             let wanted = |v: &Violation| format!("{}: expected {}", v.pointer, v.expected);
-            Text::new(&violations.iter().map(wanted).collect::<Vec<_>>().join("; "))
+            RedactedText::new(&violations.iter().map(wanted).collect::<Vec<_>>().join("; "))
         }
-        other => Text::new(other.to_string().lines().next().unwrap_or_default()),
+        other => RedactedText::new(other.to_string().lines().next().unwrap_or_default()),
     }
 }
 
 /// A call that cannot leave its trace is not carried on.
-async fn write(scope: &Scope, event: Event, durability: Durability) -> Result<(), CallError> {
+async fn write(
+    scope: &CallScope,
+    event: AuditEvent,
+    durability: Durability,
+) -> Result<(), CallError> {
     note(scope, Noted::Event(Box::new(event)), durability).await
 }
 
-async fn note(scope: &Scope, noted: Noted, durability: Durability) -> Result<(), CallError> {
+async fn note(scope: &CallScope, noted: Noted, durability: Durability) -> Result<(), CallError> {
     let time = Timestamp::now();
     if durability == Durability::Durable {
         release(scope).await?;
@@ -297,7 +305,7 @@ async fn note(scope: &Scope, noted: Noted, durability: Durability) -> Result<(),
 }
 
 async fn journaled(
-    scope: &Scope,
+    scope: &CallScope,
     time: Timestamp,
     record: Record,
     durability: Durability,
@@ -313,18 +321,18 @@ async fn journaled(
 // === impl Noted ===
 
 impl Noted {
-    fn record(self, scope: &Scope) -> Record {
+    fn record(self, scope: &CallScope) -> Record {
         let event = match self {
             Self::Started => start(scope),
             Self::Event(event) => *event,
         };
-        Record { call_id: scope.call_id.clone(), tool: Text::new(scope.call.tool()), event }
+        Record { call_id: scope.call_id.clone(), tool: RedactedText::new(scope.call.tool()), event }
     }
 }
 
-// === impl Held ===
+// === impl DeferredRecords ===
 
-impl Held {
+impl DeferredRecords {
     fn begin(&self) {
         *self.lock() = Some(Vec::new());
     }
@@ -362,7 +370,7 @@ mod tests {
 
     fn written(result: &Result<Result<String, ToolError>, CallError>) -> String {
         let (outcome, error_code, message) = ending(result);
-        let event = Event::CallFinished { outcome, error_code, message, duration_us: 1 };
+        let event = AuditEvent::CallFinished { outcome, error_code, message, duration_us: 1 };
         serde_json::to_string(&event).unwrap()
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use moss_dispatch::{Role, TooMuch, Work};
 
-use super::Scope;
-use crate::budget::{Share, object_bytes};
+use super::CallScope;
+use crate::budget::{BudgetShare, object_bytes};
 use crate::state::Daemon;
 
 /// How often a call has what it came with: as it arrived, bound, and read by its tool.
@@ -16,8 +16,8 @@ const FREE_BYTES: usize = 64 << 10;
 
 /// What a call holds while it waits for a slot and runs.
 #[derive(Debug)]
-pub(super) struct Held {
-    share: Mutex<Share<1>>,
+pub(super) struct CallWeight {
+    share: Mutex<BudgetShare<1>>,
     bytes: usize,
     /// Why it has no share.
     refused: Option<TooMuch>,
@@ -33,13 +33,13 @@ pub(super) fn held_bytes(work: &Work) -> usize {
     texts.saturating_mul(COPIES)
 }
 
-// === impl Held ===
+// === impl CallWeight ===
 
-impl Held {
+impl CallWeight {
     /// Holds what a call came with, as far as there is room for it.
     pub(super) fn new(daemon: &Daemon, role: Role, work: &Work) -> Self {
         let bytes_max = daemon.config().calls.caller_bytes_max;
-        let mut share = Share::new([(daemon.calls_held.of(Some(role)).clone(), bytes_max)]);
+        let mut share = BudgetShare::new([(daemon.calls_held.of(Some(role)).clone(), bytes_max)]);
         let bytes = held_bytes(work).saturating_sub(FREE_BYTES);
         let refused = share.hold(bytes).err();
         let refused = refused.map(|_| TooMuch { bytes, bytes_max, role: role.as_str() });
@@ -61,9 +61,9 @@ impl Held {
     }
 }
 
-// === impl Scope ===
+// === impl CallScope ===
 
-impl Scope {
+impl CallScope {
     /// Gives the share back while a question waits, which has one of its own: what an answer lets go
     /// on is never refused.
     pub(super) async fn held_by_question<T>(&self, wait: impl Future<Output = T>) -> T {

@@ -35,13 +35,13 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Tokens {
     directory: OwnDir,
-    loaded: Mutex<Arc<Loaded>>,
+    loaded: Mutex<Arc<LoadedTokens>>,
 }
 
 /// A token without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Token {
+pub struct TokenRecord {
     /// The name of whoever shows it.
     pub name: String,
     /// When it was made.
@@ -85,9 +85,9 @@ pub enum TokensError {
 }
 
 #[derive(Debug, Default)]
-struct Loaded {
+struct LoadedTokens {
     version: Option<FileVersion>,
-    tokens: Vec<Token>,
+    tokens: Vec<TokenRecord>,
     problem: Option<String>,
     /// Whether the log has the problem.
     is_logged: AtomicBool,
@@ -95,9 +95,9 @@ struct Loaded {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileForm {
+struct TokensFileForm {
     version: u32,
-    tokens: Vec<Token>,
+    tokens: Vec<TokenRecord>,
 }
 
 /// Says whether a name is fit for a token.
@@ -118,8 +118,8 @@ fn hash(secret: &str) -> ContentHash {
     ContentHash::from_bytes(blake3::hash(secret.as_bytes()).into())
 }
 
-fn parse(bytes: &[u8]) -> Result<Vec<Token>, String> {
-    let form: FileForm = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+fn parse(bytes: &[u8]) -> Result<Vec<TokenRecord>, String> {
+    let form: TokensFileForm = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if form.version != VERSION {
         return Err(format!("version {}, where this moss knows {VERSION}", form.version));
     }
@@ -147,7 +147,7 @@ impl Tokens {
     /// # Errors
     ///
     /// `Broken`.
-    pub fn list(&self) -> Result<Vec<Token>, TokensError> {
+    pub fn list(&self) -> Result<Vec<TokenRecord>, TokensError> {
         let loaded = self.current();
         match &loaded.problem {
             None => Ok(loaded.tokens.clone()),
@@ -161,7 +161,7 @@ impl Tokens {
     }
 
     /// Finds the token with a secret. The time does not reveal how much of it fits.
-    pub fn find(&self, secret: &str) -> Option<Token> {
+    pub fn find(&self, secret: &str) -> Option<TokenRecord> {
         let loaded = self.current();
         if let Some(problem) = &loaded.problem
             && !loaded.is_logged.swap(true, Ordering::Relaxed)
@@ -172,12 +172,13 @@ impl Tokens {
             return None;
         }
         let shown = hash(secret);
-        let fits = |token: &&Token| bool::from(token.blake3.as_bytes().ct_eq(shown.as_bytes()));
+        let fits =
+            |token: &&TokenRecord| bool::from(token.blake3.as_bytes().ct_eq(shown.as_bytes()));
         loaded.tokens.iter().find(fits).cloned()
     }
 
     /// Whether a token that was found is still in effect.
-    pub fn has(&self, token: &Token) -> bool {
+    pub fn has(&self, token: &TokenRecord) -> bool {
         self.current().tokens.contains(token)
     }
 
@@ -186,11 +187,11 @@ impl Tokens {
     /// # Errors
     ///
     /// `Name`, `Reserved`, `Taken`, `Full`, `Broken`, `State`.
-    pub fn create(&self, name: &str, now: Timestamp) -> Result<(Token, String), TokensError> {
+    pub fn create(&self, name: &str, now: Timestamp) -> Result<(TokenRecord, String), TokensError> {
         check_name(name)?;
         let secret = crate::ids::secret();
         let created_at = Timestamp::from_second(now.as_second()).unwrap_or(now);
-        let token = Token { name: name.to_owned(), created_at, blake3: hash(&secret) };
+        let token = TokenRecord { name: name.to_owned(), created_at, blake3: hash(&secret) };
         self.change(|all| {
             if all.iter().any(|other| other.name == name) {
                 return Err(TokensError::Taken(name.to_owned()));
@@ -209,7 +210,7 @@ impl Tokens {
     /// # Errors
     ///
     /// `Unknown`, `Broken`, `State`.
-    pub fn revoke(&self, name: &str) -> Result<Token, TokensError> {
+    pub fn revoke(&self, name: &str) -> Result<TokenRecord, TokensError> {
         self.change(|all| {
             let at = all.iter().position(|token| token.name == name);
             let at = at.ok_or_else(|| {
@@ -222,12 +223,12 @@ impl Tokens {
     /// Changes the file, under its lock.
     fn change<T>(
         &self,
-        change: impl FnOnce(&mut Vec<Token>) -> Result<T, TokensError>,
+        change: impl FnOnce(&mut Vec<TokenRecord>) -> Result<T, TokensError>,
     ) -> Result<T, TokensError> {
         let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
         let mut tokens = self.list()?;
         let changed = change(&mut tokens)?;
-        let mut text = serde_json::to_vec_pretty(&FileForm { version: VERSION, tokens })
+        let mut text = serde_json::to_vec_pretty(&TokensFileForm { version: VERSION, tokens })
             .expect("names, times and hashes are JSON");
         text.push(b'\n');
         self.directory.write(FILE_NAME, &text)?;
@@ -235,7 +236,7 @@ impl Tokens {
     }
 
     /// What the file says now. It is read where it is another one than was read last.
-    fn current(&self) -> Arc<Loaded> {
+    fn current(&self) -> Arc<LoadedTokens> {
         // First: what changes while it is read is read again.
         let version = self.directory.version(FILE_NAME);
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -246,7 +247,7 @@ impl Tokens {
         Arc::clone(&loaded)
     }
 
-    fn load(&self, version: Result<Option<FileVersion>, moss_workspace::Error>) -> Loaded {
+    fn load(&self, version: Result<Option<FileVersion>, moss_workspace::Error>) -> LoadedTokens {
         let read = || match self.directory.read(FILE_NAME, FILE_BYTES_MAX) {
             Ok(None) => Ok(Vec::new()),
             Ok(Some(bytes)) => parse(&bytes),
@@ -259,8 +260,10 @@ impl Tokens {
             Err(error) => (None, Err(error.to_string())),
         };
         match tokens {
-            Ok(tokens) => Loaded { version, tokens, ..Loaded::default() },
-            Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
+            Ok(tokens) => LoadedTokens { version, tokens, ..LoadedTokens::default() },
+            Err(problem) => {
+                LoadedTokens { version, problem: Some(problem), ..LoadedTokens::default() }
+            }
         }
     }
 

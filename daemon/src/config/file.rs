@@ -6,11 +6,11 @@ use serde::Deserialize as _;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
-use super::{ConfigError, Source, Take, lists};
+use super::{ConfigError, ConfigSource, Override, lists};
 use moss_policy::standing::file::DAYS_MAX;
 
 /// Something wrong at a byte range of a file.
-struct Fault {
+struct ConfigFault {
     span: Range<usize>,
     message: String,
 }
@@ -20,8 +20,12 @@ struct Fault {
 /// # Errors
 ///
 /// The first thing that is wrong with it, with line and column.
-pub(super) fn merge(table: &mut Table, source: Source<'_>, take: Take) -> Result<(), ConfigError> {
-    let changes = DeTable::parse(source.text).map_err(|error| Fault {
+pub(super) fn merge(
+    table: &mut Table,
+    source: ConfigSource<'_>,
+    take: Override,
+) -> Result<(), ConfigError> {
+    let changes = DeTable::parse(source.text).map_err(|error| ConfigFault {
         span: error.span().unwrap_or_default(),
         message: error.message().replace('\n', "; "),
     });
@@ -29,11 +33,11 @@ pub(super) fn merge(table: &mut Table, source: Source<'_>, take: Take) -> Result
     merged.map_err(|fault| fault.located(source))
 }
 
-fn sections(table: &mut Table, changes: DeTable<'_>, take: Take) -> Result<(), Fault> {
+fn sections(table: &mut Table, changes: DeTable<'_>, take: Override) -> Result<(), ConfigFault> {
     for (section, values) in changes {
         let (at, written) = (section.span(), section.into_inner());
         let section = current_section(&written);
-        let fault = |message| Fault { span: at.clone(), message };
+        let fault = |message| ConfigFault { span: at.clone(), message };
         let DeValue::Table(values) = values.into_inner() else {
             return Err(fault(format!("`{section}` is not a section: write [{section}]")));
         };
@@ -46,16 +50,21 @@ fn sections(table: &mut Table, changes: DeTable<'_>, take: Take) -> Result<(), F
     Ok(())
 }
 
-fn keys(section: &str, known: &mut Table, values: DeTable<'_>, take: Take) -> Result<(), Fault> {
+fn keys(
+    section: &str,
+    known: &mut Table,
+    values: DeTable<'_>,
+    take: Override,
+) -> Result<(), ConfigFault> {
     for (key, value) in values {
         let (at, written) = (key.span(), key.into_inner());
         let key = current_key(section, &written);
         if !known.contains_key(key) {
             let message = format!("no key `{key}` in [{section}]{}", did_you_mean(key, known));
-            return Err(Fault { span: at, message });
+            return Err(ConfigFault { span: at, message });
         }
         let span = value.span();
-        let fault = |why: String| Fault {
+        let fault = |why: String| ConfigFault {
             span: span.clone(),
             message: format!("`{key}` in [{section}]: {why}"),
         };
@@ -86,15 +95,21 @@ fn current_key<'a>(section: &str, written: &'a str) -> &'a str {
 }
 
 /// Puts one value in its place, or says what is wrong with it.
-fn put(section: &str, key: &str, old: &mut Value, new: &Value, take: Take) -> Result<(), String> {
+fn put(
+    section: &str,
+    key: &str,
+    old: &mut Value,
+    new: &Value,
+    take: Override,
+) -> Result<(), String> {
     let range = range(section, key);
     let expected = match (old, new) {
         (Value::Integer(old), Value::Integer(new)) if range.contains(new) => {
-            *old = if take == Take::Bound { *new.min(old) } else { *new };
+            *old = if take == Override::Bound { *new.min(old) } else { *new };
             return Ok(());
         }
         (Value::Boolean(old), Value::Boolean(new)) => {
-            *old = if take == Take::Bound { *new && *old } else { *new };
+            *old = if take == Override::Bound { *new && *old } else { *new };
             return Ok(());
         }
         (Value::Array(old), Value::Array(new)) => return lists::put(section, key, old, new, take),
@@ -129,10 +144,10 @@ fn did_you_mean(word: &str, known: &Table) -> String {
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-// === impl Fault ===
+// === impl ConfigFault ===
 
-impl Fault {
-    fn located(self, source: Source<'_>) -> ConfigError {
+impl ConfigFault {
+    fn located(self, source: ConfigSource<'_>) -> ConfigError {
         let start = source.text.floor_char_boundary(self.span.start);
         let before = &source.text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

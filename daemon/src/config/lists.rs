@@ -2,10 +2,10 @@
 //! administrator's together.
 
 use minisign_verify::PublicKey;
-use moss_plugin_list::{Grant, grants::maximum::Kind};
+use moss_plugin_list::{Grant, grants::maximum::CapabilityKind};
 use toml::Value;
 
-use super::{PluginMaximum, Take};
+use super::{Override, PluginMaximumConfig};
 
 /// Most texts of one list.
 const TEXTS_MAX: usize = 64;
@@ -20,7 +20,7 @@ pub(super) fn put(
     key: &str,
     old: &mut Vec<Value>,
     new: &[Value],
-    take: Take,
+    take: Override,
 ) -> Result<(), String> {
     let texts = |values: &[Value]| -> Option<Vec<String>> {
         values.iter().map(|value| value.as_str().map(ToOwned::to_owned)).collect()
@@ -32,8 +32,8 @@ pub(super) fn put(
         Some(kind) => {
             let bound = Grant::bound(kind, &given)?;
             match take {
-                Take::Replace => given,
-                Take::Bound => {
+                Override::Replace => given,
+                Override::Bound => {
                     let known = Grant::bound(kind, &kept)?;
                     known.meet(&bound).texts(kind)
                 }
@@ -47,11 +47,11 @@ pub(super) fn put(
             }
             match take {
                 // Who names none leaves it to the other.
-                Take::Bound if !kept.is_empty() && !given.is_empty() => {
+                Override::Bound if !kept.is_empty() && !given.is_empty() => {
                     kept.into_iter().filter(|key| given.contains(key)).collect()
                 }
-                Take::Bound if given.is_empty() => kept,
-                Take::Bound | Take::Replace => given,
+                Override::Bound if given.is_empty() => kept,
+                Override::Bound | Override::Replace => given,
             }
         }
     };
@@ -60,29 +60,29 @@ pub(super) fn put(
 }
 
 /// The kind of capability that a list bounds; none for other lists.
-fn kind(section: &str, key: &str) -> Option<Kind> {
+fn kind(section: &str, key: &str) -> Option<CapabilityKind> {
     match (section, key) {
-        ("plugin_maximum", "files") => Some(Kind::Files),
-        ("plugin_maximum", "http") => Some(Kind::Http),
-        ("plugin_maximum", "env") => Some(Kind::Env),
-        ("plugin_maximum", "tools") => Some(Kind::Tools),
+        ("plugin_maximum", "files") => Some(CapabilityKind::Files),
+        ("plugin_maximum", "http") => Some(CapabilityKind::Http),
+        ("plugin_maximum", "env") => Some(CapabilityKind::Env),
+        ("plugin_maximum", "tools") => Some(CapabilityKind::Tools),
         _ => None,
     }
 }
 
-// === impl PluginMaximum ===
+// === impl PluginMaximumConfig ===
 
-impl PluginMaximum {
+impl PluginMaximumConfig {
     /// What any plugin may have at most.
     pub fn grant(&self) -> Grant {
         let of = |kind, texts: &[String]| {
             Grant::bound(kind, texts).expect("what does not fit was refused where it was read")
         };
         Grant {
-            files: of(Kind::Files, &self.files).files,
-            http: of(Kind::Http, &self.http).http,
-            env: of(Kind::Env, &self.env).env,
-            tools: of(Kind::Tools, &self.tools).tools,
+            files: of(CapabilityKind::Files, &self.files).files,
+            http: of(CapabilityKind::Http, &self.http).http,
+            env: of(CapabilityKind::Env, &self.env).env,
+            tools: of(CapabilityKind::Tools, &self.tools).tools,
             store_bytes_max: self.store_bytes,
             editor: self.editor,
         }
@@ -93,10 +93,10 @@ impl PluginMaximum {
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, Source};
+    use crate::config::{Config, ConfigSource};
 
     fn resolve(user: &str, admin: &str) -> Result<Config, String> {
-        let source = |text| Some(Source { file: Path::new("config.toml"), text });
+        let source = |text| Some(ConfigSource { file: Path::new("config.toml"), text });
         Config::resolve(source(user), source(admin)).map_err(|error| error.to_string())
     }
 

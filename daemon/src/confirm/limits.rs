@@ -6,7 +6,7 @@ use moss_dispatch::{TooManyConfirmations, confirmation::Question};
 /// Bounds on questions that wait. Those of calls whose caller answers them, with the approver's
 /// credential, do not count: a person is never locked out by others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConfirmationLimits {
     /// Most questions of all callers.
     pub pending_max: usize,
     /// Most questions of one caller.
@@ -21,14 +21,14 @@ pub struct Limits {
 
 /// What waits already, of one share.
 #[derive(Debug)]
-struct Share {
+struct PendingShare {
     pending: usize,
     bytes: usize,
 }
 
-// === impl Limits ===
+// === impl ConfirmationLimits ===
 
-impl Limits {
+impl ConfirmationLimits {
     /// Refuses a question for which there is no room beside those that wait.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Limits {
         if question.is_attended {
             return Ok(());
         }
-        let [mut all, mut of_caller, mut of_session] = [const { Share::new() }; 3];
+        let [mut all, mut of_caller, mut of_session] = [const { PendingShare::new() }; 3];
         for other in waiting.filter(|other| !other.is_attended) {
             all.add(other);
             if other.caller == question.caller {
@@ -86,9 +86,9 @@ impl Limits {
     }
 }
 
-// === impl Share ===
+// === impl PendingShare ===
 
-impl Share {
+impl PendingShare {
     const fn new() -> Self {
         Self { pending: 0, bytes: 0 }
     }

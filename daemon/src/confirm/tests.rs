@@ -3,11 +3,11 @@
 use super::*;
 
 fn registry(pending_max: usize, expiry_ms: u64) -> Arc<Confirmations> {
-    let limits = Limits { pending_max, ..ROOMY };
+    let limits = ConfirmationLimits { pending_max, ..ROOMY };
     Arc::new(Confirmations::new(limits, Duration::from_millis(expiry_ms)))
 }
 
-const ROOMY: Limits = Limits {
+const ROOMY: ConfirmationLimits = ConfirmationLimits {
     pending_max: usize::MAX,
     caller_pending_max: usize::MAX,
     session_pending_max: usize::MAX,
@@ -44,10 +44,10 @@ async fn answer_reaches_the_asker_and_is_taken_once() {
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
     let resolve = |verdict| confirmations.resolve(&id, DIGEST, verdict);
-    assert_eq!(resolve(Verdict::Approve).unwrap().state, State::Approved);
-    assert_eq!(pending.answer().await, Answer::Approved);
+    assert_eq!(resolve(ConfirmationDecision::Approve).unwrap().state, ConfirmationState::Approved);
+    assert_eq!(pending.answer().await, WaitOutcome::Approved);
     assert_eq!(
-        resolve(Verdict::Deny(String::new())).unwrap_err().to_string(),
+        resolve(ConfirmationDecision::Deny(String::new())).unwrap_err().to_string(),
         format!("the confirmation `{id}` is over: it was approved")
     );
 }
@@ -58,7 +58,7 @@ async fn answer_with_another_digest_is_refused_and_the_question_waits_on() {
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
     let other = ContentHash::from_bytes([8; 32]);
-    let error = confirmations.resolve(&id, other, Verdict::Approve).unwrap_err();
+    let error = confirmations.resolve(&id, other, ConfirmationDecision::Approve).unwrap_err();
     assert_eq!(error, ResolveError::OtherDigest(id));
     assert_eq!(confirmations.pending().len(), 1);
 }
@@ -68,9 +68,9 @@ async fn question_expires() {
     let confirmations = registry(10, 1_000);
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
-    assert_eq!(pending.answer().await, Answer::Expired);
+    assert_eq!(pending.answer().await, WaitOutcome::Expired);
     assert_eq!(
-        confirmations.resolve(&id, DIGEST, Verdict::Approve).unwrap_err(),
+        confirmations.resolve(&id, DIGEST, ConfirmationDecision::Approve).unwrap_err(),
         ResolveError::Over { id, state: "expired" }
     );
 }
@@ -80,8 +80,8 @@ async fn dropping_the_asker_withdraws() {
     let confirmations = registry(10, 60_000);
     let mut watch = confirmations.watch(None);
     drop(confirmations.ask(question()).unwrap());
-    assert_eq!(watch.next().await.state, State::Pending);
-    assert_eq!(watch.next().await.state, State::Withdrawn);
+    assert_eq!(watch.next().await.state, ConfirmationState::Pending);
+    assert_eq!(watch.next().await.state, ConfirmationState::Withdrawn);
     assert!(confirmations.pending().is_empty());
 }
 
@@ -119,7 +119,7 @@ async fn more_questions_than_the_limit_are_refused() {
 
 #[test]
 fn unknown_id_is_said_to_be_unknown() {
-    let error = registry(1, 1).resolve("x", DIGEST, Verdict::Approve).unwrap_err();
+    let error = registry(1, 1).resolve("x", DIGEST, ConfirmationDecision::Approve).unwrap_err();
     assert_eq!(error, ResolveError::Unknown("x".into()));
 }
 
@@ -128,16 +128,16 @@ async fn an_answer_that_is_still_being_stored_at_the_expiry_counts() {
     let confirmations = registry(10, 1_000);
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
-    let taken = confirmations.take(&id, DIGEST, Verdict::Approve).unwrap();
+    let taken = confirmations.take(&id, DIGEST, ConfirmationDecision::Approve).unwrap();
     assert!(matches!(
-        confirmations.resolve(&id, DIGEST, Verdict::Deny(String::new())),
+        confirmations.resolve(&id, DIGEST, ConfirmationDecision::Deny(String::new())),
         Err(ResolveError::Over { state: "approved", .. })
     ));
     let mut answer = Box::pin(pending.answer());
     let waited = tokio::time::timeout(Duration::from_secs(60), &mut answer).await;
     assert!(waited.is_err(), "{waited:?}");
     taken.deliver();
-    assert_eq!(answer.await, Answer::Approved);
+    assert_eq!(answer.await, WaitOutcome::Approved);
 }
 
 #[tokio::test]
@@ -145,14 +145,15 @@ async fn an_answer_that_was_not_offered_is_refused_and_the_question_waits_on() {
     let confirmations = registry(10, 60_000);
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
-    let error = confirmations.resolve(&id, DIGEST, Verdict::Remember(DIGEST)).unwrap_err();
+    let error =
+        confirmations.resolve(&id, DIGEST, ConfirmationDecision::Remember(DIGEST)).unwrap_err();
     assert_eq!(error, ResolveError::NotOffered(id));
     assert_eq!(confirmations.pending().len(), 1);
 }
 
 #[test]
 fn each_share_is_bounded_and_whoever_answers_has_no_part_in_them() {
-    let limits = Limits {
+    let limits = ConfirmationLimits {
         pending_max: 5,
         caller_pending_max: 3,
         session_pending_max: 2,

@@ -9,13 +9,13 @@ use super::Confirmations;
 use moss_dispatch::Confirmation;
 
 /// Which questions a watcher follows: those of one workspace, by its root directory, or all.
-pub type Scope = Option<String>;
+pub type WatchScope = Option<String>;
 
 /// Follows questions while it lives.
 #[derive(Debug)]
-pub struct Watch {
+pub struct ConfirmationWatch {
     confirmations: Arc<Confirmations>,
-    scope: Scope,
+    scope: WatchScope,
     changes: broadcast::Receiver<Arc<Confirmation>>,
     backlog: VecDeque<Arc<Confirmation>>,
 }
@@ -24,14 +24,14 @@ pub struct Watch {
 
 impl Confirmations {
     /// Starts to follow: first what waits, then every change.
-    pub fn watch(self: &Arc<Self>, scope: Scope) -> Watch {
+    pub fn watch(self: &Arc<Self>, scope: WatchScope) -> ConfirmationWatch {
         let mut inner = self.lock();
         let changes = self.changes.subscribe();
         let backlog =
             inner.pending.iter().map(|waiting| Arc::clone(&waiting.confirmation)).collect();
         inner.watchers.push(scope.clone());
         drop(inner);
-        Watch { confirmations: Arc::clone(self), scope, changes, backlog }
+        ConfirmationWatch { confirmations: Arc::clone(self), scope, changes, backlog }
     }
 
     /// Whether somebody follows the questions of a workspace and could answer.
@@ -43,9 +43,9 @@ impl Confirmations {
     }
 }
 
-// === impl Watch ===
+// === impl ConfirmationWatch ===
 
-impl Watch {
+impl ConfirmationWatch {
     /// Returns the next change; after a lag, what waits now.
     pub async fn next(&mut self) -> Arc<Confirmation> {
         loop {
@@ -74,7 +74,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ConfirmationWatch {
     fn drop(&mut self) {
         let mut inner = self.confirmations.lock();
         if let Some(index) = inner.watchers.iter().position(|scope| *scope == self.scope) {

@@ -7,7 +7,7 @@ use moss_sdk::RelPath;
 use moss_sdk::editor::{Diagnostic, Position, Span};
 use tokio::sync::mpsc;
 
-use super::{Active, Open, Overview, Refusal, ToEditor, Unsaved};
+use super::{Active, EditorFile, EditorRefusal, Overview, ToEditor, Unsaved};
 use crate::config;
 
 /// Open files that are remembered, those included whose text could not be taken.
@@ -15,7 +15,7 @@ const LOST_MAX: usize = 4_096;
 
 /// What an editor can do. It is asked nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Capability {
+pub enum EditorCapability {
     /// Knows the symbols of a file.
     DocumentSymbols,
     /// Knows where something is defined.
@@ -38,14 +38,14 @@ pub struct Hello {
     /// Its version.
     pub version: String,
     /// What it can do.
-    pub capabilities: Vec<Capability>,
+    pub capabilities: Vec<EditorCapability>,
     /// Its own name for this window.
     pub instance: Option<String>,
 }
 
 /// Where the person is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct EditorView {
     /// The file that has the focus.
     pub path: RelPath,
     /// Where the cursor is.
@@ -66,14 +66,14 @@ pub struct Buffer {
     /// Rises with every change of the text.
     pub version: u64,
     /// What the editor holds.
-    pub held: Held,
+    pub held: BufferState,
     /// When it was reported; set by the registry.
     pub told_at: u64,
 }
 
 /// What an editor holds of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Held {
+pub enum BufferState {
     /// What is on disk.
     Saved,
     /// This text, which is not on disk.
@@ -84,20 +84,20 @@ pub enum Held {
 
 /// What is known of one attached editor.
 #[derive(Debug)]
-pub(super) struct Attached {
+pub(super) struct AttachedEditor {
     pub(super) hello: Hello,
     /// When it last reported where the person is, or attached.
     pub(super) looked_at: u64,
-    pub(super) view: Option<View>,
+    pub(super) view: Option<EditorView>,
     /// By the path that the editor knows a file by.
     buffers: BTreeMap<RelPath, Buffer>,
     diagnostics: BTreeMap<RelPath, Vec<Diagnostic>>,
     sender: mpsc::Sender<ToEditor>,
 }
 
-// === impl Attached ===
+// === impl AttachedEditor ===
 
-impl Attached {
+impl AttachedEditor {
     pub(super) fn new(hello: Hello, sender: mpsc::Sender<ToEditor>, now: u64) -> Self {
         Self {
             hello,
@@ -109,7 +109,7 @@ impl Attached {
         }
     }
 
-    pub(super) fn can(&self, capability: Capability) -> bool {
+    pub(super) fn can(&self, capability: EditorCapability) -> bool {
         self.hello.capabilities.contains(&capability)
     }
 
@@ -125,29 +125,35 @@ impl Attached {
     /// What is held of a file and not saved, by any of its names; the newest first.
     pub(super) fn unsaved(&self, real: &RelPath) -> Option<&Buffer> {
         let of_file = self.buffers.values().filter(|buffer| buffer.real == *real);
-        of_file.filter(|buffer| buffer.held != Held::Saved).max_by_key(|buffer| buffer.told_at)
+        of_file
+            .filter(|buffer| buffer.held != BufferState::Saved)
+            .max_by_key(|buffer| buffer.told_at)
     }
 
     pub(super) fn unsaved_count(&self) -> usize {
-        self.buffers.values().filter(|buffer| buffer.held != Held::Saved).count()
+        self.buffers.values().filter(|buffer| buffer.held != BufferState::Saved).count()
     }
 
-    pub(super) fn hold(&mut self, buffer: Buffer, limits: &config::Editors) -> Result<(), Refusal> {
+    pub(super) fn hold(
+        &mut self,
+        buffer: Buffer,
+        limits: &config::EditorsConfig,
+    ) -> Result<(), EditorRefusal> {
         let known = self.buffers.get(&buffer.path);
         if let Some(known) = known
             && buffer.version < known.version
         {
-            return Err(Refusal::OldVersion { told: buffer.version, known: known.version });
+            return Err(EditorRefusal::OldVersion { told: buffer.version, known: known.version });
         }
         if known.is_none() && self.buffers.len() >= limits.buffers_max {
             self.lose(buffer);
-            return Err(Refusal::TooManyBuffers(limits.buffers_max));
+            return Err(EditorRefusal::TooManyBuffers(limits.buffers_max));
         }
         let others = self.buffers.values().filter(|other| other.path != buffer.path);
         let bytes = others.map(|other| other.held.bytes()).sum::<usize>() + buffer.held.bytes();
         if bytes > limits.unsaved_bytes_max {
             self.lose(buffer);
-            return Err(Refusal::TooMuchUnsaved(limits.unsaved_bytes_max));
+            return Err(EditorRefusal::TooMuchUnsaved(limits.unsaved_bytes_max));
         }
         self.buffers.insert(buffer.path.clone(), buffer);
         Ok(())
@@ -156,10 +162,10 @@ impl Attached {
     /// Takes note that an editor holds something that cannot be taken: what was known of the file
     /// is not true any more, and nobody may write it.
     pub(super) fn lose(&mut self, buffer: Buffer) {
-        if buffer.held == Held::Saved {
+        if buffer.held == BufferState::Saved {
             self.buffers.remove(&buffer.path);
         } else if self.buffers.len() < LOST_MAX || self.buffers.contains_key(&buffer.path) {
-            let lost = Buffer { held: Held::Unknown, ..buffer };
+            let lost = Buffer { held: BufferState::Unknown, ..buffer };
             self.buffers.insert(lost.path.clone(), lost);
         }
     }
@@ -175,12 +181,12 @@ impl Attached {
         &mut self,
         path: RelPath,
         said: Vec<Diagnostic>,
-        limits: &config::Editors,
-    ) -> Result<(), Refusal> {
+        limits: &config::EditorsConfig,
+    ) -> Result<(), EditorRefusal> {
         self.diagnostics.remove(&path);
         let held: usize = self.diagnostics.values().map(Vec::len).sum();
         if held + said.len() > limits.diagnostics_max {
-            return Err(Refusal::TooManyDiagnostics(limits.diagnostics_max));
+            return Err(EditorRefusal::TooManyDiagnostics(limits.diagnostics_max));
         }
         if !said.is_empty() {
             self.diagnostics.insert(path, said);
@@ -191,9 +197,9 @@ impl Attached {
     pub(super) fn note_applied(&mut self, asked: &Unsaved, (version, text): (u64, &str), now: u64) {
         // Versions are not enough: one that was closed and opened again counts anew.
         if let Some(buffer) = self.buffers.get_mut(&asked.path)
-            && matches!(&buffer.held, Held::Text(held) if Arc::ptr_eq(held, &asked.text))
+            && matches!(&buffer.held, BufferState::Text(held) if Arc::ptr_eq(held, &asked.text))
         {
-            buffer.held = Held::Text(text.into());
+            buffer.held = BufferState::Text(text.into());
             buffer.version = version;
             buffer.told_at = now;
         }
@@ -201,10 +207,10 @@ impl Attached {
 
     pub(super) fn active(&self) -> Active {
         let diagnostics = self.view.as_ref().and_then(|view| self.diagnostics.get(&view.path));
-        let open = self.buffers.values().map(|buffer| Open {
+        let open = self.buffers.values().map(|buffer| EditorFile {
             path: buffer.path.clone(),
             real: buffer.real.clone(),
-            unsaved: buffer.held != Held::Saved,
+            unsaved: buffer.held != BufferState::Saved,
         });
         Active {
             name: self.hello.name.clone(),
@@ -224,9 +230,9 @@ impl Attached {
     }
 }
 
-// === impl Held ===
+// === impl BufferState ===
 
-impl Held {
+impl BufferState {
     fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_sdk::RelPath;
-use moss_sdk::editor::{DefinitionKind, Position, Query, Span, Symbol, TextEdit};
+use moss_sdk::editor::{DefinitionKind, Position, Span, Symbol, TextEdit, UserQuestion};
 use tokio::sync::oneshot;
 
-use super::{Capability, EditorId, Editors, Refusal, ToEditor};
+use super::{EditorCapability, EditorId, EditorRefusal, EditorRegistry, ToEditor};
 
 /// Questions that are over and remembered, so that a late answer is refused with the reason.
 const OVER_MAX: usize = 256;
 
 /// What an editor or a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
+pub enum EditorQuestion {
     /// The symbols of a file.
     Symbols {
         /// Path relative to the workspace root.
@@ -32,7 +32,7 @@ pub enum Question {
         kind: DefinitionKind,
     },
     /// Something that only the person knows.
-    Clarify(Query),
+    Clarify(UserQuestion),
     /// To change a buffer that is not saved.
     Apply {
         /// Path relative to the workspace root.
@@ -50,11 +50,11 @@ pub enum Question {
 
 /// What an editor or a person answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum EditorReply {
     /// The symbols of a file.
     Symbols(Vec<Symbol>),
     /// Places, as the editor names them.
-    Places(Vec<Place>),
+    Places(Vec<EditorLocation>),
     /// What the person says; empty where the question was closed without an answer.
     Clarified(String),
     /// The buffer was changed.
@@ -68,7 +68,7 @@ pub enum Answer {
 
 /// A location in a file that may lie outside of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct EditorLocation {
     /// The file, as the editor names it.
     pub path: String,
     /// The location.
@@ -88,7 +88,7 @@ pub enum Whom<'a> {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoAnswer {
+pub enum NoReply {
     /// No attached editor can be asked this.
     #[error("no editor is attached that could be asked")]
     Nobody,
@@ -122,27 +122,27 @@ pub enum QuestionEnd {
 /// The questions that wait, and the newest that are over.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenQuestion>,
     over: VecDeque<String>,
 }
 
 #[derive(Debug)]
-struct Open {
-    question: Arc<Question>,
+struct OpenQuestion {
+    question: Arc<EditorQuestion>,
     /// Who may still answer.
     asked: Vec<EditorId>,
-    sender: oneshot::Sender<(EditorId, Answer)>,
+    sender: oneshot::Sender<(EditorId, EditorReply)>,
 }
 
 /// A question that was put. Dropping it withdraws the question.
 struct Put {
-    editors: Arc<Editors>,
+    editors: Arc<EditorRegistry>,
     id: String,
 }
 
-// === impl Editors ===
+// === impl EditorRegistry ===
 
-impl Editors {
+impl EditorRegistry {
     /// Asks, and waits for the answer; says who gave it.
     ///
     /// # Errors
@@ -151,18 +151,18 @@ impl Editors {
     pub async fn ask(
         self: &Arc<Self>,
         whom: Whom<'_>,
-        question: Question,
+        question: EditorQuestion,
         timeout: Duration,
-    ) -> Result<(Answer, String), NoAnswer> {
+    ) -> Result<(EditorReply, String), NoReply> {
         let (put, names, mut answer) = self.put(whom, question, timeout)?;
         let answered = tokio::time::timeout(timeout, &mut answer).await;
         let (editor, answer) = match answered {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => return Err(NoAnswer::Gone(names)),
+            Ok(Err(_)) => return Err(NoReply::Gone(names)),
             Err(_) => {
                 self.end(&put.id, QuestionEnd::Expired);
                 // An answer may have come in the very instant of the expiry: it counts.
-                let silent = |_| NoAnswer::Silent { editor: names, timeout };
+                let silent = |_| NoReply::Silent { editor: names, timeout };
                 answer.try_recv().map_err(silent)?
             }
         };
@@ -176,15 +176,15 @@ impl Editors {
     fn put(
         self: &Arc<Self>,
         whom: Whom<'_>,
-        question: Question,
+        question: EditorQuestion,
         timeout: Duration,
-    ) -> Result<(Put, String, oneshot::Receiver<(EditorId, Answer)>), NoAnswer> {
+    ) -> Result<(Put, String, oneshot::Receiver<(EditorId, EditorReply)>), NoReply> {
         let id = crate::ids::random();
         let question = Arc::new(question);
         let (sender, receiver) = oneshot::channel();
         let mut inner = self.lock();
         if inner.questions.open.len() >= self.limits.questions_max {
-            return Err(NoAnswer::TooMany(self.limits.questions_max));
+            return Err(NoReply::TooMany(self.limits.questions_max));
         }
         let (mut asked, mut names) = (Vec::new(), Vec::new());
         for editor in inner.able(whom, question.needs()) {
@@ -198,25 +198,31 @@ impl Editors {
             }
         }
         if asked.is_empty() {
-            return Err(NoAnswer::Nobody);
+            return Err(NoReply::Nobody);
         }
-        inner.questions.open.insert(id.clone(), Open { question, asked, sender });
+        inner.questions.open.insert(id.clone(), OpenQuestion { question, asked, sender });
         drop(inner);
         Ok((Put { editors: Arc::clone(self), id }, names.join(", "), receiver))
     }
 
-    pub(super) fn answer(&self, from: EditorId, id: &str, answer: Answer) -> Result<(), Refusal> {
+    pub(super) fn answer(
+        &self,
+        from: EditorId,
+        id: &str,
+        answer: EditorReply,
+    ) -> Result<(), EditorRefusal> {
         let mut inner = self.lock();
         let Some(open) = inner.questions.open.get_mut(id) else {
             let is_over = inner.questions.over.iter().any(|over| over == id);
-            let refusal = if is_over { Refusal::QuestionOver } else { Refusal::UnknownQuestion };
+            let refusal =
+                if is_over { EditorRefusal::QuestionOver } else { EditorRefusal::UnknownQuestion };
             return Err(refusal(id.to_owned()));
         };
         let Some(index) = open.asked.iter().position(|asked| *asked == from) else {
-            return Err(Refusal::UnknownQuestion(id.to_owned()));
+            return Err(EditorRefusal::UnknownQuestion(id.to_owned()));
         };
         if !open.question.wants(&answer) {
-            return Err(Refusal::WrongAnswer(id.to_owned()));
+            return Err(EditorRefusal::WrongAnswer(id.to_owned()));
         }
         if answer.is_none() && open.asked.len() > 1 {
             open.asked.swap_remove(index);
@@ -236,9 +242,9 @@ impl Editors {
 
 // === impl Inner ===
 
-impl super::Inner {
+impl super::EditorsState {
     /// The attached editors that can be asked, the best first.
-    fn able(&self, whom: Whom<'_>, needs: Capability) -> Vec<EditorId> {
+    fn able(&self, whom: Whom<'_>, needs: EditorCapability) -> Vec<EditorId> {
         let mut able: Vec<_> =
             self.attached.iter().filter(|(_, attached)| attached.can(needs)).collect();
         match whom {
@@ -253,7 +259,7 @@ impl super::Inner {
     }
 
     /// Ends a question that waits, and notifies everybody who was asked but the one who answered.
-    fn end(&mut self, id: &str, end: QuestionEnd, by: Option<EditorId>) -> Option<Open> {
+    fn end(&mut self, id: &str, end: QuestionEnd, by: Option<EditorId>) -> Option<OpenQuestion> {
         let open = self.questions.open.remove(id)?;
         self.questions.over.push_back(id.to_owned());
         if self.questions.over.len() > OVER_MAX {
@@ -280,35 +286,37 @@ impl Questions {
     }
 }
 
-// === impl Question ===
+// === impl EditorQuestion ===
 
-impl Question {
+impl EditorQuestion {
     /// What an editor must be able to do to be asked.
-    const fn needs(&self) -> Capability {
+    const fn needs(&self) -> EditorCapability {
         match self {
-            Self::Symbols { .. } => Capability::DocumentSymbols,
-            Self::Definitions { kind: DefinitionKind::Symbol, .. } => Capability::Definitions,
-            Self::Definitions { kind: DefinitionKind::Type, .. } => Capability::TypeDefinitions,
-            Self::Clarify(_) => Capability::Clarify,
-            Self::Apply { .. } => Capability::ApplyEdit,
+            Self::Symbols { .. } => EditorCapability::DocumentSymbols,
+            Self::Definitions { kind: DefinitionKind::Symbol, .. } => EditorCapability::Definitions,
+            Self::Definitions { kind: DefinitionKind::Type, .. } => {
+                EditorCapability::TypeDefinitions
+            }
+            Self::Clarify(_) => EditorCapability::Clarify,
+            Self::Apply { .. } => EditorCapability::ApplyEdit,
         }
     }
 
-    const fn wants(&self, answer: &Answer) -> bool {
+    const fn wants(&self, answer: &EditorReply) -> bool {
         matches!(
             (self, answer),
-            (_, Answer::Failed(_))
-                | (Self::Symbols { .. }, Answer::Symbols(_))
-                | (Self::Definitions { .. }, Answer::Places(_))
-                | (Self::Clarify(_), Answer::Clarified(_))
-                | (Self::Apply { .. }, Answer::Applied { .. })
+            (_, EditorReply::Failed(_))
+                | (Self::Symbols { .. }, EditorReply::Symbols(_))
+                | (Self::Definitions { .. }, EditorReply::Places(_))
+                | (Self::Clarify(_), EditorReply::Clarified(_))
+                | (Self::Apply { .. }, EditorReply::Applied { .. })
         )
     }
 }
 
-// === impl Answer ===
+// === impl EditorReply ===
 
-impl Answer {
+impl EditorReply {
     /// Whether it is empty: then others who were asked may still say something.
     fn is_none(&self) -> bool {
         match self {

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use moss_sdk::editor::Query;
+use moss_sdk::editor::UserQuestion;
 
 use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn limits() -> config::Editors {
+fn limits() -> config::EditorsConfig {
     config::Config::default().editors
 }
 
-fn hello(name: &str, capabilities: &[Capability]) -> Hello {
+fn hello(name: &str, capabilities: &[EditorCapability]) -> Hello {
     Hello {
         name: name.into(),
         version: String::new(),
@@ -30,12 +30,12 @@ fn buffer(path: &str, version: u64, text: Option<&str>) -> Buffer {
 }
 
 fn buffer_of(path: &str, real: &str, version: u64, text: Option<&str>) -> Buffer {
-    let held = text.map_or(Held::Saved, |text| Held::Text(text.into()));
+    let held = text.map_or(BufferState::Saved, |text| BufferState::Text(text.into()));
     Buffer { path: rel(path), real: rel(real), version, held, told_at: 0 }
 }
 
-fn clarify() -> Question {
-    Question::Clarify(Query { question: "Why?".into(), choices: Vec::new() })
+fn clarify() -> EditorQuestion {
+    EditorQuestion::Clarify(UserQuestion { question: "Why?".into(), choices: Vec::new() })
 }
 
 fn asked(message: Option<ToEditor>) -> String {
@@ -47,9 +47,9 @@ fn asked(message: Option<ToEditor>) -> String {
 
 #[test]
 fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
-    let editors = Editors::new(limits());
+    let editors = EditorRegistry::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
-    let (two, _from_two) = editors.attach(hello("two", &[Capability::ApplyEdit])).unwrap();
+    let (two, _from_two) = editors.attach(hello("two", &[EditorCapability::ApplyEdit])).unwrap();
     let file = rel("a");
     assert!(editors.unsaved_buffer(&file).is_none());
     two.hold(buffer("a", 1, Some("of two"))).unwrap();
@@ -72,7 +72,7 @@ fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
 
 #[test]
 fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
-    let editors = Editors::new(limits());
+    let editors = EditorRegistry::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
     one.hold(buffer_of("link", "a", 1, Some("of a"))).unwrap();
     one.hold(buffer_of("link", "b", 2, Some("of b"))).unwrap();
@@ -83,8 +83,8 @@ fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
 
 #[test]
 fn applied_edit_is_known_before_the_editor_reports_it() {
-    let editors = Editors::new(limits());
-    let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
+    let editors = EditorRegistry::new(limits());
+    let (one, _from_one) = editors.attach(hello("one", &[EditorCapability::ApplyEdit])).unwrap();
     let file = rel("a");
     one.hold(buffer("a", 1, Some("before"))).unwrap();
     let asked = editors.unsaved_buffer(&file).unwrap();
@@ -108,7 +108,7 @@ fn applied_edit_is_known_before_the_editor_reports_it() {
 
 #[test]
 fn last_used_editor_is_the_active_one() {
-    let editors = Editors::new(limits());
+    let editors = EditorRegistry::new(limits());
     assert!(editors.active().is_none());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
     let (two, _from_two) = editors.attach(hello("two", &[])).unwrap();
@@ -123,33 +123,34 @@ fn last_used_editor_is_the_active_one() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_waited_for_who_is_not_there() {
-    let editors = Editors::new(limits());
+    let editors = EditorRegistry::new(limits());
     let ask = async || editors.ask(Whom::Person, clarify(), SECOND).await.unwrap_err();
-    assert_eq!(ask().await, NoAnswer::Nobody);
-    let (_cannot, _told) = editors.attach(hello("cannot", &[Capability::Definitions])).unwrap();
-    assert_eq!(ask().await, NoAnswer::Nobody);
-    let (can, mut told) = editors.attach(hello("can", &[Capability::Clarify])).unwrap();
-    assert_eq!(ask().await, NoAnswer::Silent { editor: "can".into(), timeout: SECOND });
+    assert_eq!(ask().await, NoReply::Nobody);
+    let (_cannot, _told) =
+        editors.attach(hello("cannot", &[EditorCapability::Definitions])).unwrap();
+    assert_eq!(ask().await, NoReply::Nobody);
+    let (can, mut told) = editors.attach(hello("can", &[EditorCapability::Clarify])).unwrap();
+    assert_eq!(ask().await, NoReply::Silent { editor: "can".into(), timeout: SECOND });
     let id = asked(told.recv().await);
     assert!(matches!(told.recv().await, Some(ToEditor::Over { end: QuestionEnd::Expired, .. })));
-    let late = can.answer(&id, Answer::Clarified("x".into()));
-    assert_eq!(late, Err(Refusal::QuestionOver(id)));
+    let late = can.answer(&id, EditorReply::Clarified("x".into()));
+    assert_eq!(late, Err(EditorRefusal::QuestionOver(id)));
     let (answer, ()) = tokio::join!(editors.ask(Whom::Person, clarify(), SECOND), async {
         told.recv().await;
         drop(can);
     });
-    assert_eq!(answer.unwrap_err(), NoAnswer::Gone("can".into()));
+    assert_eq!(answer.unwrap_err(), NoReply::Gone("can".into()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn editor_that_has_the_file_open_is_asked_about_it() {
-    let editors = Editors::new(limits());
-    let can = [Capability::DocumentSymbols];
+    let editors = EditorRegistry::new(limits());
+    let can = [EditorCapability::DocumentSymbols];
     let (one, mut to_one) = editors.attach(hello("one", &can)).unwrap();
     let (two, mut to_two) = editors.attach(hello("two", &can)).unwrap();
     let file = rel("a");
     let ask = async || {
-        let question = Question::Symbols { path: file.clone() };
+        let question = EditorQuestion::Symbols { path: file.clone() };
         editors.ask(Whom::Knowing(&file), question, SECOND).await
     };
     assert!(ask().await.is_err());
@@ -157,25 +158,29 @@ async fn editor_that_has_the_file_open_is_asked_about_it() {
     one.hold(buffer("a", 1, None)).unwrap();
     let (answer, ()) = tokio::join!(ask(), async {
         let id = asked(to_one.recv().await);
-        one.answer(&id, Answer::Symbols(Vec::new())).unwrap();
+        one.answer(&id, EditorReply::Symbols(Vec::new())).unwrap();
     });
-    assert_eq!(answer.unwrap(), (Answer::Symbols(Vec::new()), "one".to_owned()));
+    assert_eq!(answer.unwrap(), (EditorReply::Symbols(Vec::new()), "one".to_owned()));
     drop(two);
     while to_two.recv().await.is_some() {}
 }
 
 #[test]
 fn bounds_hold_over_all_files_of_an_editor() {
-    let bounds =
-        config::Editors { buffers_max: 2, unsaved_bytes_max: 10, diagnostics_max: 3, ..limits() };
-    let editors = Editors::new(bounds);
+    let bounds = config::EditorsConfig {
+        buffers_max: 2,
+        unsaved_bytes_max: 10,
+        diagnostics_max: 3,
+        ..limits()
+    };
+    let editors = EditorRegistry::new(bounds);
     let (one, _told) = editors.attach(hello("one", &[])).unwrap();
     let hold =
         |path: &str, version, text: &str| one.hold(buffer_of(path, path, version, Some(text)));
     hold("a", 1, "12345").unwrap();
     hold("b", 1, "12345").unwrap();
-    assert_eq!(hold("c", 1, ""), Err(Refusal::TooManyBuffers(2)));
-    assert_eq!(hold("a", 2, "123456"), Err(Refusal::TooMuchUnsaved(10)));
+    assert_eq!(hold("c", 1, ""), Err(EditorRefusal::TooManyBuffers(2)));
+    assert_eq!(hold("a", 2, "123456"), Err(EditorRefusal::TooMuchUnsaved(10)));
     // What was known of it is no longer true, and nobody may write the file.
     assert!(editors.unsaved_buffer(&rel("a")).is_none());
     assert!(editors.holds(&rel("a")) && editors.holds(&rel("c")) && !editors.holds(&rel("d")));
@@ -191,7 +196,7 @@ fn bounds_hold_over_all_files_of_an_editor() {
         vec![one; count]
     };
     one.diagnose(rel("a"), said(2)).unwrap();
-    assert_eq!(one.diagnose(rel("b"), said(2)), Err(Refusal::TooManyDiagnostics(3)));
+    assert_eq!(one.diagnose(rel("b"), said(2)), Err(EditorRefusal::TooManyDiagnostics(3)));
     one.diagnose(rel("a"), said(3)).unwrap();
     one.diagnose(rel("a"), said(0)).unwrap();
     one.diagnose(rel("b"), said(3)).unwrap();

@@ -7,7 +7,7 @@ use moss_sdk::spec::Effect;
 use moss_workspace::{HistoryFile, UndoTarget};
 use serde_json::{Map, Value};
 
-use super::{File, UNDO, UNDO_USER_PROMPT, resolve};
+use super::{ExplainedFile, UNDO, UNDO_USER_PROMPT, resolve};
 use crate::state::WorkspaceState;
 use moss_dispatch::CallError;
 use moss_policy::explain::{Explanation, explain};
@@ -52,11 +52,11 @@ pub(super) fn explain_undo_user_prompt(workspace: &WorkspaceState, caller: &str)
 }
 
 /// What brings a file back, as it is now.
-fn back(file: &HistoryFile, now: &File) -> Action {
+fn back(file: &HistoryFile, now: &ExplainedFile) -> Action {
     match file.action {
-        moss_workspace::Action::Create => Action::Delete,
+        moss_workspace::FileAction::Create => Action::Delete,
         _ if now.exists => Action::Modify,
-        moss_workspace::Action::Modify | moss_workspace::Action::Delete => Action::Create,
+        moss_workspace::FileAction::Modify | moss_workspace::FileAction::Delete => Action::Create,
     }
 }
 
@@ -64,7 +64,7 @@ fn explained(
     workspace: &WorkspaceState,
     tool: &str,
     action: Action,
-    file: Option<(&File, Option<u64>)>,
+    file: Option<(&ExplainedFile, Option<u64>)>,
     caller: &str,
 ) -> Explanation {
     let has_content = matches!(action, Action::Create | Action::Modify);

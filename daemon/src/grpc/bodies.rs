@@ -16,8 +16,8 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use super::error;
-use crate::budget::{Budgets, Share};
-use crate::config::Grpc;
+use crate::budget::{BudgetShare, Budgets};
+use crate::config::GrpcConfig;
 use crate::listener::Peer;
 
 /// What of each request needs no share: small ones are taken whatever waits.
@@ -33,17 +33,17 @@ const STREAMS: &[&str] = &[
 
 /// Holds the requests of one socket to their limits.
 #[derive(Debug, Clone)]
-pub(super) struct BodiesLayer(Arc<Bounds>);
+pub(super) struct BodiesLayer(Arc<BodyBounds>);
 
 /// The service behind a [`BodiesLayer`].
 #[derive(Debug, Clone)]
 pub(super) struct Bodies<S> {
     inner: S,
-    bounds: Arc<Bounds>,
+    bounds: Arc<BodyBounds>,
 }
 
 #[derive(Debug)]
-struct Bounds {
+struct BodyBounds {
     idle: Duration,
     total: Duration,
     bytes_max: usize,
@@ -64,9 +64,9 @@ struct Framing {
 /// A request on its way.
 struct Arriving {
     body: Body,
-    bounds: Arc<Bounds>,
+    bounds: Arc<BodyBounds>,
     /// Of what the connection, and all of the role, may hold.
-    share: Share<2>,
+    share: BudgetShare<2>,
     /// Whether one message follows the other.
     is_stream: bool,
     framing: Framing,
@@ -83,8 +83,8 @@ struct Arriving {
 // === impl BodiesLayer ===
 
 impl BodiesLayer {
-    pub(super) fn new(limits: &Grpc) -> Self {
-        Self(Arc::new(Bounds {
+    pub(super) fn new(limits: &GrpcConfig) -> Self {
+        Self(Arc::new(BodyBounds {
             idle: Duration::from_millis(limits.request_idle_ms),
             total: Duration::from_millis(limits.request_total_ms),
             bytes_max: limits.arriving_bytes_max,
@@ -121,7 +121,7 @@ where
         let role = head.extensions.get::<Caller>().map(Caller::role);
         let of_all = self.bounds.arriving.of(role).clone();
         let of_connection = head.extensions.get::<Peer>().map(Peer::arriving).unwrap_or_default();
-        let share = Share::new([
+        let share = BudgetShare::new([
             (of_connection, self.bounds.connection_bytes_max),
             (of_all, self.bounds.bytes_max),
         ]);
@@ -183,7 +183,7 @@ impl Framing {
 // === impl Arriving ===
 
 impl Arriving {
-    fn new(body: Body, bounds: Arc<Bounds>, share: Share<2>, is_stream: bool) -> Self {
+    fn new(body: Body, bounds: Arc<BodyBounds>, share: BudgetShare<2>, is_stream: bool) -> Self {
         let begun = Instant::now();
         Self {
             body,

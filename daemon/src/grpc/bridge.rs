@@ -25,27 +25,27 @@ use prost::Message as _;
 use tokio_stream::Stream;
 use tonic::{Extensions, Request, Response, Status, Streaming};
 
-use self::exchange::Answers;
-use self::reading::Reading;
-use self::writing::{Writer, Writing};
+use self::exchange::ResponseSender;
+use self::reading::ParseExchange;
+use self::writing::{EncodeExchange, WireWriter};
 use super::error::{self, invalid_field};
 use super::from_proto;
-use crate::budget::Share;
+use crate::budget::BudgetShare;
 use crate::listener::Peer;
 use crate::state::Daemon;
 use crate::user_prompt;
-use moss_catalog::{Form, Language};
+use moss_catalog::{Language, SchemaForm};
 
 /// Longest id, and seed of ids, in bytes.
 const ID_BYTES_MAX: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Bridge(pub(super) Arc<Daemon>);
+pub(super) struct BridgeRpc(pub(super) Arc<Daemon>);
 
 type Responses<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 #[tonic::async_trait]
-impl BridgeService for Bridge {
+impl BridgeService for BridgeRpc {
     type ParseStream = Responses<v1::ParseResponse>;
     type EncodeStream = Responses<v1::EncodeResponse>;
 
@@ -61,9 +61,9 @@ impl BridgeService for Bridge {
         };
         let options = options(&start)?;
         let chosen = start.tools.unwrap_or_default();
-        let tools = tools::of(&self.0, chosen, Form::Strict, Language::En).await?;
-        let (answers, stream) = Answers::new(&self.0);
-        let reading = Reading::new(answers, Arc::new(tools.registry), options);
+        let tools = tools::of(&self.0, chosen, SchemaForm::Strict, Language::En).await?;
+        let (answers, stream) = ResponseSender::new(&self.0);
+        let reading = ParseExchange::new(answers, Arc::new(tools.registry), options);
         self.0.tasks.spawn(exchange::run(reading, told));
         Ok(Response::new(Box::pin(stream)))
     }
@@ -79,9 +79,9 @@ impl BridgeService for Bridge {
         else {
             return Err(exchange::no_start("something else came"));
         };
-        let writer = Writer::new(start)?;
-        let (answers, stream) = Answers::new(&self.0);
-        let writing = Writing::new(answers, writer, share)?;
+        let writer = WireWriter::new(start)?;
+        let (answers, stream) = ResponseSender::new(&self.0);
+        let writing = EncodeExchange::new(answers, writer, share)?;
         self.0.tasks.spawn(exchange::run(writing, told));
         Ok(Response::new(Box::pin(stream)))
     }
@@ -97,7 +97,7 @@ impl BridgeService for Bridge {
         let choice = choice(request.choice)?;
         from_proto::bounded("model", &request.model, from_proto::NAME_BYTES_MAX)?;
         let chosen = request.tools.unwrap_or_default();
-        let tools = tools::of(&self.0, chosen, Form::Published, language).await?;
+        let tools = tools::of(&self.0, chosen, SchemaForm::Published, language).await?;
         tools::whole("tools.tools_json", &tools.registry)?;
         if let ToolChoice::Tool(name) = &choice
             && tools.registry.tool(name).is_none()
@@ -151,13 +151,13 @@ impl BridgeService for Bridge {
     }
 }
 
-impl Bridge {
+impl BridgeRpc {
     /// What a reply may hold of the memory of its connection and of its role.
-    fn encoding_share(&self, extensions: &Extensions) -> Share<2> {
+    fn encoding_share(&self, extensions: &Extensions) -> BudgetShare<2> {
         let limits = &self.0.config().grpc;
         let of_all = self.0.encoding.of(extensions.get::<Caller>().map(Caller::role)).clone();
         let of_connection = extensions.get::<Peer>().map(Peer::encoding).unwrap_or_default();
-        Share::new([
+        BudgetShare::new([
             (of_connection, limits.connection_encoding_bytes_max),
             (of_all, limits.encoding_bytes_max),
         ])
@@ -181,10 +181,10 @@ fn word(field: &str, text: &str, signs: &str) -> Result<(), Status> {
     Err(invalid_field(field, &message))
 }
 
-fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
+fn options(start: &v1::ParseStart) -> Result<bridge::ParseOptions, Status> {
     word("start.id_seed", &start.id_seed, "_-")?;
     from_proto::bounded("start.model", &start.model, from_proto::NAME_BYTES_MAX)?;
-    Ok(bridge::Options {
+    Ok(bridge::ParseOptions {
         id_seed: start.id_seed.clone(),
         keeps_ids: start.keep_ids,
         begins_in_thought: start.begins_in_thought,
@@ -192,18 +192,18 @@ fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
     })
 }
 
-fn form(form: i32) -> Result<bridge::Form, Status> {
+fn form(form: i32) -> Result<bridge::PromptDetail, Status> {
     match v1::PromptForm::try_from(form) {
-        Ok(v1::PromptForm::Unspecified | v1::PromptForm::Short) => Ok(bridge::Form::Short),
-        Ok(v1::PromptForm::Long) => Ok(bridge::Form::Long),
+        Ok(v1::PromptForm::Unspecified | v1::PromptForm::Short) => Ok(bridge::PromptDetail::Short),
+        Ok(v1::PromptForm::Long) => Ok(bridge::PromptDetail::Long),
         Err(_) => Err(invalid_field("form", "no such value")),
     }
 }
 
-fn step(step: i32) -> Result<bridge::Step, Status> {
+fn step(step: i32) -> Result<bridge::ReplyPurpose, Status> {
     match v1::PromptStep::try_from(step) {
-        Ok(v1::PromptStep::Unspecified | v1::PromptStep::Act) => Ok(bridge::Step::Act),
-        Ok(v1::PromptStep::Summary) => Ok(bridge::Step::Summary),
+        Ok(v1::PromptStep::Unspecified | v1::PromptStep::Act) => Ok(bridge::ReplyPurpose::Act),
+        Ok(v1::PromptStep::Summary) => Ok(bridge::ReplyPurpose::Summary),
         Err(_) => Err(invalid_field("step", "no such value")),
     }
 }

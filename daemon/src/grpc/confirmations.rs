@@ -12,10 +12,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
-use crate::confirm::{ResolveError, Verdict};
-use crate::recorded_answers::settle;
+use crate::confirm::{ConfirmationDecision, ResolveError};
+use crate::recorded_decision::settle;
 use crate::state::Daemon;
-use moss_journal::audit::uses::Uses;
+use moss_journal::audit::uses::ApprovalUses;
 
 /// Messages of a watch that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
@@ -25,13 +25,13 @@ const LIST_BYTES_MAX: usize = 1024 * 1024;
 const REASON_BYTES_MAX: usize = 4 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Confirmations(pub(super) Arc<Daemon>);
+pub(super) struct ConfirmationsRpc(pub(super) Arc<Daemon>);
 
-type ResponseStream =
+type ConfirmationStream =
     Pin<Box<dyn Stream<Item = Result<v1::WatchConfirmationsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
-impl ConfirmationService for Confirmations {
+impl ConfirmationService for ConfirmationsRpc {
     async fn list_confirmations(
         &self,
         request: Request<v1::ListConfirmationsRequest>,
@@ -53,12 +53,12 @@ impl ConfirmationService for Confirmations {
         Ok(Response::new(v1::ListConfirmationsResponse { confirmations }))
     }
 
-    type WatchConfirmationsStream = ResponseStream;
+    type WatchConfirmationsStream = ConfirmationStream;
 
     async fn watch_confirmations(
         &self,
         request: Request<v1::WatchConfirmationsRequest>,
-    ) -> Result<Response<ResponseStream>, Status> {
+    ) -> Result<Response<ConfirmationStream>, Status> {
         let scope = self.scope(&request.into_inner().workspace)?;
         let mut watch = self.0.confirmations.watch(scope);
         let draining = self.0.draining.clone();
@@ -114,13 +114,15 @@ impl ConfirmationService for Confirmations {
         let digest = from_proto::hash("digest", &request.digest)?;
         let verdict = match v1::Verdict::try_from(request.verdict) {
             Ok(v1::Verdict::Approve) if request.remember.is_empty() => match request.by_digest {
-                true => Verdict::ApproveByDigest,
-                false => Verdict::Approve,
+                true => ConfirmationDecision::ApproveByDigest,
+                false => ConfirmationDecision::Approve,
             },
             Ok(v1::Verdict::Approve) => {
-                Verdict::Remember(from_proto::hash("remember", &request.remember)?)
+                ConfirmationDecision::Remember(from_proto::hash("remember", &request.remember)?)
             }
-            Ok(v1::Verdict::Deny) if request.remember.is_empty() => Verdict::Deny(request.reason),
+            Ok(v1::Verdict::Deny) if request.remember.is_empty() => {
+                ConfirmationDecision::Deny(request.reason)
+            }
             Ok(v1::Verdict::Deny) => {
                 return Err(error::invalid_field("remember", "a denial cannot be stored"));
             }
@@ -146,7 +148,7 @@ impl ConfirmationService for Confirmations {
         let (approval, problem) = match settled.remembered {
             None => (None, String::new()),
             Some(Ok(listed)) => {
-                (Some(to_proto::standing_approval(&listed, Uses::default())), String::new())
+                (Some(to_proto::standing_approval(&listed, ApprovalUses::default())), String::new())
             }
             Some(Err(error)) => (None, error.to_string()),
         };
@@ -188,9 +190,9 @@ fn resolve_error(refusal: &ResolveError) -> Status {
     error::status(reason, &refusal.to_string(), &[])
 }
 
-// === impl Confirmations ===
+// === impl ConfirmationsRpc ===
 
-impl Confirmations {
+impl ConfirmationsRpc {
     /// The workspace that a request names, by its canonical root; all where it names none.
     fn scope(&self, workspace: &str) -> Result<Option<String>, Status> {
         if workspace.is_empty() {

@@ -5,16 +5,16 @@ use moss_proto::v1;
 use serde_json::{Map, Value};
 
 use moss_dispatch::consent::{
-    Accepted, Added, Allowed, Component, Consent, Fetched, Found, ListedPlugin, Look,
-    PluginsChanged, Removed, Request, SinceServed, Stage, Tool, Trusted,
+    Accepted, Added, Allowed, CapabilityRequest, ChangeStage, Component, Consent, Fetched,
+    Inspection, ListedPlugin, Look, PluginsChanged, Removed, SinceServed, ToolDescription, Trusted,
 };
 use moss_sdk::Effect;
 
 pub(super) fn plugins_changed(changed: &PluginsChanged) -> v1::PluginsChanged {
     let PluginsChanged { consent, stage } = changed;
     let not_loaded_because = match stage {
-        Stage::Shown => None,
-        Stage::Applied { loaded: _, not_loaded_because } => not_loaded_because.clone(),
+        ChangeStage::Shown => None,
+        ChangeStage::Applied { loaded: _, not_loaded_because } => not_loaded_because.clone(),
     };
     v1::PluginsChanged {
         consent: Some(to_proto(consent)),
@@ -122,7 +122,7 @@ fn listed(plugin: &ListedPlugin) -> v1::ConsentPlugin {
     let ListedPlugin { name, source, pinned, granted, limits, config, look } = plugin;
     let looked = match look {
         Look::Found(looked) => {
-            let Found { signed_by, component, allowed } = &**looked;
+            let Inspection { signed_by, component, allowed } = &**looked;
             let signed_by = signed_by.clone().unwrap_or_default();
             v1::ConsentPlugin { signed_by, ..found(component, allowed) }
         }
@@ -175,8 +175,8 @@ fn found(component: &Component, allowed: &Allowed) -> v1::ConsentPlugin {
     v1::ConsentPlugin { sha256: sha256.clone(), component, ..Default::default() }
 }
 
-fn tool(tool: &Tool) -> v1::ConsentTool {
-    let Tool { name, own_name, title, description, effect, parameters, output } = tool;
+fn tool(tool: &ToolDescription) -> v1::ConsentTool {
+    let ToolDescription { name, own_name, title, description, effect, parameters, output } = tool;
     let effect = match effect {
         Effect::Read => "read",
         Effect::Write => "write",
@@ -193,8 +193,8 @@ fn tool(tool: &Tool) -> v1::ConsentTool {
     }
 }
 
-fn request(request: &Request) -> v1::ConsentRequest {
-    let Request { capability, reason } = request.clone();
+fn request(request: &CapabilityRequest) -> v1::ConsentRequest {
+    let CapabilityRequest { capability, reason } = request.clone();
     v1::ConsentRequest { capability, reason }
 }
 

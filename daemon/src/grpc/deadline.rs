@@ -24,7 +24,7 @@ pub(super) struct DeadlineLayer;
 
 /// The service behind a [`DeadlineLayer`].
 #[derive(Debug, Clone)]
-pub(super) struct Deadline<S>(S);
+pub(super) struct DeadlineService<S>(S);
 
 /// Returns when the call of a request must end; none where the request has all the time.
 pub(super) fn of_call(headers: &HeaderMap) -> Option<Instant> {
@@ -51,16 +51,16 @@ fn timeout(headers: &HeaderMap) -> Option<Duration> {
 // === impl DeadlineLayer ===
 
 impl<S> Layer<S> for DeadlineLayer {
-    type Service = Deadline<S>;
+    type Service = DeadlineService<S>;
 
-    fn layer(&self, inner: S) -> Deadline<S> {
-        Deadline(inner)
+    fn layer(&self, inner: S) -> DeadlineService<S> {
+        DeadlineService(inner)
     }
 }
 
-// === impl Deadline ===
+// === impl DeadlineService ===
 
-impl<S> Service<Request<Body>> for Deadline<S>
+impl<S> Service<Request<Body>> for DeadlineService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
     S::Future: Send + 'static,

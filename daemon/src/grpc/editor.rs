@@ -4,15 +4,15 @@
 //! What an editor reports is read one message after the other; one that takes nothing itself for
 //! too long is detached. Whatever ends the stream detaches the editor.
 
-mod answers;
 mod messages;
+mod replies;
 
 use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::{Confirmation, Reason, blocking::blocking, confirmation::State};
+use moss_dispatch::{Confirmation, Reason, blocking::blocking, confirmation::ConfirmationState};
 use moss_proto::v1;
 use moss_proto::v1::attach_request::Message as Told;
 use moss_proto::v1::attach_response::Message as Said;
@@ -24,9 +24,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::{error, from_proto, pass};
-use crate::confirm::{Verdict, Watch};
-use crate::editors::{Attachment, Buffer, Capability, Held, Refusal, ToEditor};
-use crate::recorded_answers::settle;
+use crate::confirm::{ConfirmationDecision, ConfirmationWatch};
+use crate::editors::{Attachment, Buffer, BufferState, EditorCapability, EditorRefusal, ToEditor};
+use crate::recorded_decision::settle;
 use crate::state::{Daemon, WorkspaceState};
 
 /// Messages to an editor that wait for the transport.
@@ -37,24 +37,24 @@ const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
 const SHOWN_MAX: usize = 1024;
 
 #[derive(Debug)]
-pub(super) struct Editor(pub(super) Arc<Daemon>);
+pub(super) struct EditorRpc(pub(super) Arc<Daemon>);
 
-type ResponseStream = Pin<Box<dyn Stream<Item = Result<v1::AttachResponse, Status>> + Send>>;
+type AttachStream = Pin<Box<dyn Stream<Item = Result<v1::AttachResponse, Status>> + Send>>;
 
 /// One attached editor.
-struct Session {
+struct EditorSession {
     daemon: Arc<Daemon>,
     workspace: Arc<WorkspaceState>,
     attachment: Attachment,
     /// Where the editor shows confirmations.
-    watch: Option<Watch>,
+    watch: Option<ConfirmationWatch>,
     /// Confirmations that were shown and are not over.
     shown: HashSet<String>,
     sender: mpsc::Sender<Result<v1::AttachResponse, Status>>,
 }
 
 /// Why a message could not be used.
-pub(super) struct Problem {
+pub(super) struct MessageProblem {
     code: &'static str,
     message: String,
     /// The file or question that it was about.
@@ -62,19 +62,19 @@ pub(super) struct Problem {
 }
 
 /// Whether a session continues.
-enum Next {
+enum SessionFlow {
     On,
     End,
 }
 
 #[tonic::async_trait]
-impl EditorService for Editor {
-    type AttachStream = ResponseStream;
+impl EditorService for EditorRpc {
+    type AttachStream = AttachStream;
 
     async fn attach(
         &self,
         request: Request<Streaming<v1::AttachRequest>>,
-    ) -> Result<Response<ResponseStream>, Status> {
+    ) -> Result<Response<AttachStream>, Status> {
         let mut told = request.into_inner();
         let first = tokio::time::timeout(HELLO_WAIT_MAX, told.message());
         let first = first.await.map_err(|_| no_hello("nothing came"))??;
@@ -83,7 +83,7 @@ impl EditorService for Editor {
         };
         let workspace = from_proto::workspace(&self.0, &hello.workspace)?;
         let hello = messages::hello(hello)?;
-        let shows_confirmations = hello.capabilities.contains(&Capability::Confirm);
+        let shows_confirmations = hello.capabilities.contains(&EditorCapability::Confirm);
         tracing::info!(editor = hello.name, version = hello.version, "an editor attaches");
         let (attachment, questions) = workspace
             .editors
@@ -92,7 +92,7 @@ impl EditorService for Editor {
         let watch = shows_confirmations
             .then(|| self.0.confirmations.watch(Some(workspace.name().to_owned())));
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
-        let session = Session {
+        let session = EditorSession {
             daemon: Arc::clone(&self.0),
             workspace,
             attachment,
@@ -110,9 +110,9 @@ fn no_hello(what: &str) -> Status {
     error::invalid_field("message", &message)
 }
 
-// === impl Session ===
+// === impl EditorSession ===
 
-impl Session {
+impl EditorSession {
     async fn run(
         mut self,
         mut told: Streaming<v1::AttachRequest>,
@@ -123,16 +123,16 @@ impl Session {
             workspace: self.workspace.name().to_owned(),
         };
         let mut next = self.say(Said::Attached(attached)).await;
-        while let Next::On = next {
+        while let SessionFlow::On = next {
             next = tokio::select! {
                 () = self.daemon.draining.cancelled() => {
                     let message = "the daemon stops: attach again later";
                     self.end(Status::unavailable(message)).await
                 }
-                () = self.sender.closed() => Next::End,
+                () = self.sender.closed() => SessionFlow::End,
                 told = told.message() => match told {
                     Ok(Some(v1::AttachRequest { message })) => self.take(message).await,
-                    Ok(None) => Next::End,
+                    Ok(None) => SessionFlow::End,
                     // It has gone, or sent what cannot be read, such as a message that is too large.
                     Err(status) => self.end(status).await,
                 },
@@ -155,17 +155,17 @@ impl Session {
     }
 
     /// Shows a confirmation, or that it is over.
-    async fn show(&mut self, confirmation: &Confirmation) -> Next {
+    async fn show(&mut self, confirmation: &Confirmation) -> SessionFlow {
         let is_shown = self.shown.contains(&confirmation.id);
         match (&confirmation.state, is_shown) {
-            (State::Pending, false) => {
+            (ConfirmationState::Pending, false) => {
                 if self.shown.len() >= SHOWN_MAX {
                     self.shown.clear();
                 }
                 self.shown.insert(confirmation.id.clone());
                 self.say(messages::confirmation(confirmation)).await
             }
-            (State::Pending, true) | (_, false) => Next::On,
+            (ConfirmationState::Pending, true) | (_, false) => SessionFlow::On,
             (state, true) => {
                 self.shown.remove(&confirmation.id);
                 let end = messages::end_of(state);
@@ -175,7 +175,7 @@ impl Session {
     }
 
     /// Handles what the editor reports; says so where it cannot.
-    async fn take(&mut self, told: Option<Told>) -> Next {
+    async fn take(&mut self, told: Option<Told>) -> SessionFlow {
         let taken = match told {
             Some(Told::Hello(_)) => {
                 let twice = error::invalid_field("message", "`hello` was sent already");
@@ -189,22 +189,22 @@ impl Session {
             Some(Told::Diagnostics(said)) => self.diagnose(said),
             Some(Told::Answer(answer)) => self.answer(answer).await,
             Some(Told::Sync(sync)) => return self.say(Said::Synced(sync)).await,
-            None => Err(Problem {
+            None => Err(MessageProblem {
                 code: "unknown_message",
                 message: "a message of a kind that this version does not know".to_owned(),
                 subject: String::new(),
             }),
         };
         match taken {
-            Ok(()) => Next::On,
-            Err(Problem { code, message, subject }) => {
+            Ok(()) => SessionFlow::On,
+            Err(MessageProblem { code, message, subject }) => {
                 let code = code.to_owned();
                 self.say(Said::Problem(v1::EditorProblem { code, message, subject })).await
             }
         }
     }
 
-    fn look(&self, view: v1::EditorView) -> Result<(), Problem> {
+    fn look(&self, view: v1::EditorView) -> Result<(), MessageProblem> {
         // A file elsewhere has the focus: then no file of the workspace has.
         self.attachment.look(None);
         if view.path.is_empty() {
@@ -215,15 +215,16 @@ impl Session {
         Ok(())
     }
 
-    async fn hold(&self, told: v1::EditorBuffer) -> Result<(), Problem> {
+    async fn hold(&self, told: v1::EditorBuffer) -> Result<(), MessageProblem> {
         let path = self.path(&told.path)?;
-        let about = |code, message| Problem { code, message, subject: told.path.clone() };
+        let about = |code, message| MessageProblem { code, message, subject: told.path.clone() };
         let (workspace, wanted) = (Arc::clone(&self.workspace), path.clone());
         let resolve = move || workspace.files.resolve(&wanted);
         let resolved = blocking(resolve).await;
         let resolved = resolved.map_err(|broken| about("internal", broken.to_string()))?;
         let real = resolved.map_err(|error| about(error.code().as_str(), error.to_string()))?.path;
-        let held = told.unsaved_text.map_or(Held::Saved, |text| Held::Text(text.into()));
+        let held =
+            told.unsaved_text.map_or(BufferState::Saved, |text| BufferState::Text(text.into()));
         let unusable = self.unusable(&held).map(|(code, message)| about(code, message));
         let buffer = Buffer { path, real, version: told.version, held, told_at: 0 };
         match unusable {
@@ -231,15 +232,16 @@ impl Session {
                 self.attachment.lose(buffer);
                 Err(problem)
             }
-            None => {
-                self.attachment.hold(buffer).map_err(|refusal| Problem::new(&refusal, &told.path))
-            }
+            None => self
+                .attachment
+                .hold(buffer)
+                .map_err(|refusal| MessageProblem::new(&refusal, &told.path)),
         }
     }
 
     /// Why a text cannot be that of a file that tools read and change.
-    fn unusable(&self, held: &Held) -> Option<(&'static str, String)> {
-        let Held::Text(text) = held else { return None };
+    fn unusable(&self, held: &BufferState) -> Option<(&'static str, String)> {
+        let BufferState::Text(text) = held else { return None };
         let bytes_max = self.workspace.files.limits().edit_bytes_max;
         if text.len() as u64 > bytes_max {
             let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");
@@ -248,21 +250,22 @@ impl Session {
         text.contains('\0').then(|| ("binary", "the text has a NUL character".to_owned()))
     }
 
-    fn diagnose(&self, said: v1::FileDiagnostics) -> Result<(), Problem> {
+    fn diagnose(&self, said: v1::FileDiagnostics) -> Result<(), MessageProblem> {
         let path = self.path(&said.path)?;
         let diagnostics = messages::diagnostics(said.diagnostics);
         self.attachment
             .diagnose(path, diagnostics)
-            .map_err(|refusal| Problem::new(&refusal, &said.path))
+            .map_err(|refusal| MessageProblem::new(&refusal, &said.path))
     }
 
-    async fn answer(&self, answer: v1::EditorAnswer) -> Result<(), Problem> {
+    async fn answer(&self, answer: v1::EditorAnswer) -> Result<(), MessageProblem> {
         let v1::EditorAnswer { question_id: id, answer } = answer;
-        match answers::read(&id, answer)? {
-            answers::Answer::Question(answer) => {
-                self.attachment.answer(&id, answer).map_err(|refusal| Problem::new(&refusal, &id))
-            }
-            answers::Answer::Confirmation { digest, verdict } => {
+        match replies::read(&id, answer)? {
+            replies::IncomingReply::Question(answer) => self
+                .attachment
+                .answer(&id, answer)
+                .map_err(|refusal| MessageProblem::new(&refusal, &id)),
+            replies::IncomingReply::Confirmation { digest, verdict } => {
                 self.resolve(id, digest, verdict).await
             }
         }
@@ -273,10 +276,10 @@ impl Session {
         &self,
         id: String,
         digest: ContentHash,
-        verdict: Verdict,
-    ) -> Result<(), Problem> {
+        verdict: ConfirmationDecision,
+    ) -> Result<(), MessageProblem> {
         let taken = self.daemon.confirmations.take(&id, digest, verdict);
-        let taken = taken.map_err(|refusal| answers::unresolved(&refusal, &id))?;
+        let taken = taken.map_err(|refusal| replies::unresolved(&refusal, &id))?;
         // On a task of its own: an editor that goes meanwhile has answered.
         let daemon = Arc::clone(&self.daemon);
         let settled = self.daemon.tasks.spawn(async move { settle(&daemon, taken).await }).await;
@@ -285,44 +288,44 @@ impl Session {
             Ok(Some(Err(error))) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        Err(Problem { code: "not_remembered", message: problem, subject: id })
+        Err(MessageProblem { code: "not_remembered", message: problem, subject: id })
     }
 
-    fn path(&self, text: &str) -> Result<RelPath, Problem> {
-        self.workspace.files.path(text).map_err(|error| Problem {
+    fn path(&self, text: &str) -> Result<RelPath, MessageProblem> {
+        self.workspace.files.path(text).map_err(|error| MessageProblem {
             code: error.code().as_str(),
             message: error.to_string(),
             subject: text.to_owned(),
         })
     }
 
-    async fn say(&self, message: Said) -> Next {
+    async fn say(&self, message: Said) -> SessionFlow {
         let message = v1::AttachResponse { message: Some(message) };
         match pass(&self.sender, Ok(message), &self.daemon.draining).await {
-            true => Next::On,
-            false => Next::End,
+            true => SessionFlow::On,
+            false => SessionFlow::End,
         }
     }
 
-    async fn end(&self, status: Status) -> Next {
+    async fn end(&self, status: Status) -> SessionFlow {
         // One that is gone has no use for the reason.
         pass(&self.sender, Err(status), &self.daemon.draining).await;
-        Next::End
+        SessionFlow::End
     }
 }
 
 /// Waits for the next change of a confirmation; for ever where the editor shows none.
-async fn next_confirmation(watch: &mut Option<Watch>) -> Arc<Confirmation> {
+async fn next_confirmation(watch: &mut Option<ConfirmationWatch>) -> Arc<Confirmation> {
     match watch {
         Some(watch) => watch.next().await,
         None => std::future::pending().await,
     }
 }
 
-// === impl Problem ===
+// === impl MessageProblem ===
 
-impl Problem {
-    fn new(refusal: &Refusal, subject: &str) -> Self {
+impl MessageProblem {
+    fn new(refusal: &EditorRefusal, subject: &str) -> Self {
         Self { code: refusal.code(), message: refusal.to_string(), subject: subject.to_owned() }
     }
 }

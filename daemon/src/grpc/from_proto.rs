@@ -18,7 +18,7 @@ use crate::state::{Daemon, WorkspaceState};
 use crate::traces::PARENT;
 use moss_catalog::Language;
 use moss_schema::SHOWN_KEY_CHARS_MAX;
-use moss_schema::arguments::{self, Unreadable};
+use moss_schema::arguments::{self, UnreadableArguments};
 
 /// Longest name of a session or a tool, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 256;
@@ -66,7 +66,8 @@ pub(super) fn call(
     let workspace = workspace(daemon, &call.workspace)?;
     let expected_hashes = expected_hashes(&workspace.files, &call.expected_hashes)?;
     let text = call.arguments_json;
-    let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
+    let arguments =
+        arguments::parse(&text).map_err(|violation| UnreadableArguments { text, violation });
     let caller = caller(extensions)?;
     Ok(Call {
         is_attended: is_attended(&caller, extensions),
@@ -203,7 +204,7 @@ fn expected_hashes(
 
 #[cfg(test)]
 mod tests {
-    use moss_workspace::Options;
+    use moss_workspace::WorkspaceOptions;
     use tonic::Code;
 
     use super::*;
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn expected_files_are_named_as_tools_name_them() {
         let temp = tempfile::tempdir().unwrap();
-        let files = Workspace::open(temp.path(), Options::default()).unwrap();
+        let files = Workspace::open(temp.path(), WorkspaceOptions::default()).unwrap();
         let read = |path: &str| {
             expected_hashes(&files, &HashMap::from([(path.to_owned(), "0".repeat(64))]))
         };
@@ -228,7 +229,7 @@ mod tests {
     #[test]
     fn fields_without_bounds_are_refused_by_name() {
         let temp = tempfile::tempdir().unwrap();
-        let files = Workspace::open(temp.path(), Options::default()).unwrap();
+        let files = Workspace::open(temp.path(), WorkspaceOptions::default()).unwrap();
         let hashes = (0..=EXPECTED_HASHES_MAX).map(|n| (n.to_string(), "0".repeat(64))).collect();
         let refusals = [
             bounded("tool", &"t".repeat(NAME_BYTES_MAX + 1), NAME_BYTES_MAX).unwrap_err(),

@@ -25,10 +25,10 @@ const TOO_MUCH: &str = "\\ not shown: the previous diffs are too long (calls.dif
 const PAGE_SIZE_MAX: u32 = 500;
 
 #[derive(Debug)]
-pub(super) struct History(pub(super) Arc<Daemon>);
+pub(super) struct HistoryRpc(pub(super) Arc<Daemon>);
 
 #[tonic::async_trait]
-impl HistoryService for History {
+impl HistoryService for HistoryRpc {
     async fn list_history(
         &self,
         request: Request<v1::ListHistoryRequest>,

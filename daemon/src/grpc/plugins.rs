@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use moss_plugin_host::Plugin;
-use moss_plugin_list::{Grant, PluginEntry, Request as Asked, Sha256Digest};
+use moss_plugin_list::{Grant, PluginEntry, RequestedCapability, Sha256Digest};
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use moss_proto::v1::change_plugins_response::Event;
@@ -23,8 +23,8 @@ use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
-    AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, Place,
-    PluginChange, RemovePlugin, Work,
+    AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, PluginChange,
+    PluginLocation, RemovePlugin, Work,
 };
 use moss_plugins::{PluginState, PluginStatus, compiling::Compilations};
 
@@ -34,14 +34,15 @@ const TEXT_BYTES_MAX: usize = 4096;
 const GRANT_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
-pub(super) struct Plugins(pub(super) Arc<Daemon>);
+pub(super) struct PluginsRpc(pub(super) Arc<Daemon>);
 
-type WatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchPluginsResponse, Status>> + Send>>;
+type PluginWatchStream =
+    Pin<Box<dyn Stream<Item = Result<v1::WatchPluginsResponse, Status>> + Send>>;
 
 type ChangeStream = Pin<Box<dyn Stream<Item = Result<v1::ChangePluginsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
-impl PluginService for Plugins {
+impl PluginService for PluginsRpc {
     async fn list_plugins(
         &self,
         request: Request<v1::ListPluginsRequest>,
@@ -50,12 +51,12 @@ impl PluginService for Plugins {
         Ok(Response::new(v1::ListPluginsResponse { plugins: all(&self.0, &workspace) }))
     }
 
-    type WatchPluginsStream = WatchStream;
+    type WatchPluginsStream = PluginWatchStream;
 
     async fn watch_plugins(
         &self,
         request: Request<v1::WatchPluginsRequest>,
-    ) -> Result<Response<WatchStream>, Status> {
+    ) -> Result<Response<PluginWatchStream>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let daemon = Arc::clone(&self.0);
         // One message: what a slow reader has not taken is not made yet.
@@ -226,12 +227,12 @@ fn named(name: String) -> Result<String, Status> {
     if name.is_empty() { Err(invalid_field("name", "missing")) } else { Ok(name) }
 }
 
-fn place(field: &str, text: String) -> Result<Option<Place>, Status> {
+fn place(field: &str, text: String) -> Result<Option<PluginLocation>, Status> {
     if text.contains("://") {
         from_proto::bounded(field, &text, TEXT_BYTES_MAX)?;
-        return Ok(Some(Place::Url(text)));
+        return Ok(Some(PluginLocation::Url(text)));
     }
-    Ok(path(field, text)?.map(Place::File))
+    Ok(path(field, text)?.map(PluginLocation::File))
 }
 
 fn path(field: &str, text: String) -> Result<Option<PathBuf>, Status> {
@@ -308,7 +309,11 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
 }
 
 /// What a plugin asks for, and who withholds it where it is not given.
-fn requested(asked: &Asked, granted: &Grant, effective: &Grant) -> v1::RequestedCapability {
+fn requested(
+    asked: &RequestedCapability,
+    granted: &Grant,
+    effective: &Grant,
+) -> v1::RequestedCapability {
     let alone = Grant::requested(std::slice::from_ref(asked));
     let allowed = effective.covers(&alone);
     let capped = alone.meet(granted).beyond(effective);

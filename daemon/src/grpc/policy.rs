@@ -9,21 +9,21 @@ use moss_proto::v1::policy_service_server::PolicyService;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
-use crate::answers::{AnswersError, Listed};
+use crate::approvals::{ApprovalsError, ListedApproval};
 use crate::explain;
-use crate::recorded_answers::{self, KeepError};
+use crate::recorded_decision::{self, KeepError};
 use crate::state::{Daemon, WorkspaceState};
-use moss_journal::audit::uses::Uses;
+use moss_journal::audit::uses::ApprovalUses;
 use moss_policy::explain::{Explanation, FoundDecision};
 use moss_policy::{RuleRef, Verdict};
 use moss_schema::arguments;
 use std::collections::HashMap;
 
 #[derive(Debug)]
-pub(super) struct Policy(pub(super) Arc<Daemon>);
+pub(super) struct PolicyRpc(pub(super) Arc<Daemon>);
 
 #[tonic::async_trait]
-impl PolicyService for Policy {
+impl PolicyService for PolicyRpc {
     async fn list_policy_rules(
         &self,
         request: Request<v1::ListPolicyRulesRequest>,
@@ -60,14 +60,14 @@ impl PolicyService for Policy {
         let request = request.into_inner();
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let listed =
-            recorded_answers::revoke(&workspace, request.id).await.map_err(
-                |refusal| match &refusal {
-                    KeepError::Answers(AnswersError::Unknown(_)) => {
+            recorded_decision::revoke(&workspace, request.id).await.map_err(|refusal| {
+                match &refusal {
+                    KeepError::Answers(ApprovalsError::Unknown(_)) => {
                         error::status(Reason::ApprovalUnknown, &refusal.to_string(), &[])
                     }
                     _ => error::status(Reason::ApprovalsUnusable, &refusal.to_string(), &[]),
-                },
-            )?;
+                }
+            })?;
         let uses = uses_of(&uses(&workspace).await?, &listed);
         let approval = Some(to_proto::standing_approval(&listed, uses));
         Ok(Response::new(v1::RevokeStandingApprovalResponse { approval }))
@@ -120,7 +120,7 @@ fn problems(workspace: &WorkspaceState) -> Vec<String> {
 }
 
 /// The answers in effect, those that another process stored meanwhile included.
-async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status> {
+async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<ListedApproval>, Status> {
     let workspace = Arc::clone(workspace);
     let list = move || {
         workspace.answers.reload();
@@ -130,13 +130,13 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
 }
 
 /// How often each answer was used, from the journal.
-async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, Uses>, Status> {
+async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, ApprovalUses>, Status> {
     let workspace = Arc::clone(workspace);
     let counted = blocking(move || workspace.journal.answer_uses()).await.map_err(error::broken)?;
     counted.map_err(|error| error::internal(&error.to_string()))
 }
 
-fn uses_of(uses: &HashMap<String, Uses>, listed: &Listed) -> Uses {
+fn uses_of(uses: &HashMap<String, ApprovalUses>, listed: &ListedApproval) -> ApprovalUses {
     uses.get(&listed.answer.id).copied().unwrap_or_default()
 }
 

@@ -12,10 +12,10 @@ use crate::state::{Daemon, WorkspaceState};
 use moss_plugins::{PluginState, PluginStatus};
 
 #[derive(Debug)]
-pub(super) struct Status(pub(super) Arc<Daemon>);
+pub(super) struct StatusRpc(pub(super) Arc<Daemon>);
 
 #[tonic::async_trait]
-impl StatusService for Status {
+impl StatusService for StatusRpc {
     async fn get_status(
         &self,
         _: Request<v1::GetStatusRequest>,

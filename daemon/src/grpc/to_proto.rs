@@ -5,20 +5,20 @@ use moss_proto::v1;
 use moss_sdk::edit::Drift;
 use moss_sdk::spec::{Annotations, Effect};
 use moss_sdk::{ContentHash, ToolError};
-use moss_workspace::{Action, UndoConflict};
+use moss_workspace::{FileAction, UndoConflict};
 
 use super::consent;
-use crate::answers::Listed;
-use moss_catalog::{Catalog, CatalogChanges, Entry, Language};
+use crate::approvals::ListedApproval;
+use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language};
 use moss_dispatch::{
-    CallOutcome, Confirmation, Event, Offer, Scope,
-    change::{FileChange, Status},
-    confirmation::State,
+    ApprovalScope, CallOutcome, Confirmation, Event, Offer,
+    change::{ChangeStatus, FileChange},
+    confirmation::ConfirmationState,
 };
-use moss_journal::audit::uses::Uses;
+use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
 
-pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
+pub(super) fn tool(entry: &CatalogEntry, language: Language) -> v1::Tool {
     let text = entry.text(language);
     v1::Tool {
         name: entry.spec.name.clone(),
@@ -116,7 +116,7 @@ pub(super) fn event(event: Event) -> v1::stream_call_tool_response::Event {
 pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
     let question = &confirmation.question;
     let reason = match &confirmation.state {
-        State::Denied(reason) => reason.clone(),
+        ConfirmationState::Denied(reason) => reason.clone(),
         _ => String::new(),
     };
     v1::Confirmation {
@@ -145,8 +145,8 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
 
 fn offer(offer: &Offer) -> v1::OfferedApproval {
     let scope = match offer.scope {
-        Scope::Session(_) => v1::ApprovalScope::Session,
-        Scope::Always => v1::ApprovalScope::Always,
+        ApprovalScope::Session(_) => v1::ApprovalScope::Session,
+        ApprovalScope::Always => v1::ApprovalScope::Always,
     };
     v1::OfferedApproval {
         scope: scope.into(),
@@ -156,7 +156,10 @@ fn offer(offer: &Offer) -> v1::OfferedApproval {
     }
 }
 
-pub(super) fn standing_approval(listed: &Listed, uses: Uses) -> v1::StandingApproval {
+pub(super) fn standing_approval(
+    listed: &ListedApproval,
+    uses: ApprovalUses,
+) -> v1::StandingApproval {
     let answer = &listed.answer;
     let scope = match listed.session {
         Some(_) => v1::ApprovalScope::Session,
@@ -207,11 +210,11 @@ pub(super) fn violation(violation: &Violation) -> v1::Violation {
     }
 }
 
-pub(super) fn action(action: Action) -> v1::ChangeAction {
+pub(super) fn action(action: FileAction) -> v1::ChangeAction {
     match action {
-        Action::Create => v1::ChangeAction::Create,
-        Action::Modify => v1::ChangeAction::Modify,
-        Action::Delete => v1::ChangeAction::Delete,
+        FileAction::Create => v1::ChangeAction::Create,
+        FileAction::Modify => v1::ChangeAction::Modify,
+        FileAction::Delete => v1::ChangeAction::Delete,
     }
 }
 
@@ -239,21 +242,21 @@ fn tool_error(error: ToolError) -> v1::ToolError {
     }
 }
 
-fn state(state: &State) -> v1::ConfirmationState {
+fn state(state: &ConfirmationState) -> v1::ConfirmationState {
     match state {
-        State::Pending => v1::ConfirmationState::Pending,
-        State::Approved => v1::ConfirmationState::Approved,
-        State::Denied(_) => v1::ConfirmationState::Denied,
-        State::Expired => v1::ConfirmationState::Expired,
-        State::Withdrawn => v1::ConfirmationState::Withdrawn,
+        ConfirmationState::Pending => v1::ConfirmationState::Pending,
+        ConfirmationState::Approved => v1::ConfirmationState::Approved,
+        ConfirmationState::Denied(_) => v1::ConfirmationState::Denied,
+        ConfirmationState::Expired => v1::ConfirmationState::Expired,
+        ConfirmationState::Withdrawn => v1::ConfirmationState::Withdrawn,
     }
 }
 
-fn status(status: Status) -> v1::ChangeStatus {
+fn status(status: ChangeStatus) -> v1::ChangeStatus {
     match status {
-        Status::Proposed => v1::ChangeStatus::Proposed,
-        Status::Committed => v1::ChangeStatus::Committed,
-        Status::Unconfirmed => v1::ChangeStatus::Unconfirmed,
-        Status::Conflict => v1::ChangeStatus::Conflict,
+        ChangeStatus::Proposed => v1::ChangeStatus::Proposed,
+        ChangeStatus::Committed => v1::ChangeStatus::Committed,
+        ChangeStatus::Unconfirmed => v1::ChangeStatus::Unconfirmed,
+        ChangeStatus::Conflict => v1::ChangeStatus::Conflict,
     }
 }

@@ -22,14 +22,14 @@ use moss_dispatch::{Background, CallError, Dispatcher as _, Event, Events};
 const STREAM_QUEUE_MAX: usize = 16;
 
 #[derive(Debug)]
-pub(super) struct Tools(pub(super) Arc<Daemon>);
+pub(super) struct ToolsRpc(pub(super) Arc<Daemon>);
 
-type ResponseStream =
+type CallEventStream =
     Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
-type WatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
+type ToolWatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
-impl ToolService for Tools {
+impl ToolService for ToolsRpc {
     async fn list_tools(
         &self,
         request: Request<v1::ListToolsRequest>,
@@ -81,12 +81,12 @@ impl ToolService for Tools {
         Ok(Response::new(v1::CallToolResponse { result }))
     }
 
-    type StreamCallToolStream = ResponseStream;
+    type StreamCallToolStream = CallEventStream;
 
     async fn stream_call_tool(
         &self,
         request: Request<v1::StreamCallToolRequest>,
-    ) -> Result<Response<ResponseStream>, Status> {
+    ) -> Result<Response<CallEventStream>, Status> {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
         let (events, received) = Events::channel(self.0.config().calls.events_max);
@@ -96,12 +96,12 @@ impl ToolService for Tools {
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
 
-    type WatchToolsStream = WatchStream;
+    type WatchToolsStream = ToolWatchStream;
 
     async fn watch_tools(
         &self,
         request: Request<v1::WatchToolsRequest>,
-    ) -> Result<Response<WatchStream>, Status> {
+    ) -> Result<Response<ToolWatchStream>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let draining = self.0.draining.clone();
         // One message: what a slow reader has not taken is not made yet.

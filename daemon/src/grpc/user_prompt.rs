@@ -19,10 +19,10 @@ const PAGE_SIZE_DEFAULT: u32 = 50;
 const PAGE_SIZE_MAX: u32 = 500;
 
 #[derive(Debug)]
-pub(super) struct Prompt(pub(super) Arc<Daemon>);
+pub(super) struct UserPromptRpc(pub(super) Arc<Daemon>);
 
 #[tonic::async_trait]
-impl UserPromptService for Prompt {
+impl UserPromptService for UserPromptRpc {
     async fn get_user_prompt(
         &self,
         _: Request<v1::GetUserPromptRequest>,

@@ -12,7 +12,7 @@ use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::transport::server::Connected;
 
-use super::Place;
+use super::ConnectionPermit;
 use super::peer::Peer;
 
 /// What a client says first: the preface of HTTP/2, in bytes.
@@ -23,18 +23,18 @@ pub(super) const PREFACE_WAIT_MAX: Duration = Duration::from_secs(5);
 pub(super) const CREDENTIAL_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Bytes in both directions.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// A connection that counts against the limit on connections while it lives. Reading fails where
 /// the client does not say in time what is awaited of it.
 pub struct Connection {
-    stream: Box<dyn Stream>,
+    stream: Box<dyn ByteStream>,
     peer: Peer,
     awaited: Option<(Awaited, Pin<Box<Sleep>>)>,
     leaves: Pin<Box<WaitForCancellationFutureOwned>>,
-    _place: Place,
+    _place: ConnectionPermit,
 }
 
 /// What a client has to say next.
@@ -49,7 +49,7 @@ enum Awaited {
 // === impl Connection ===
 
 impl Connection {
-    pub(super) fn new(stream: Box<dyn Stream>, peer: Peer, place: Place) -> Self {
+    pub(super) fn new(stream: Box<dyn ByteStream>, peer: Peer, place: ConnectionPermit) -> Self {
         let wait = Box::pin(tokio::time::sleep(PREFACE_WAIT_MAX));
         let awaited = Some((Awaited::Preface(PREFACE_BYTES), wait));
         let leaves = Box::pin(peer.leaves());

@@ -17,10 +17,10 @@ const ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// Who is at the other end, as far as the connection knows. Every request has it in its extensions.
 #[derive(Debug, Clone)]
-pub struct Peer(Arc<State>);
+pub struct Peer(Arc<PeerState>);
 
 #[derive(Debug)]
-struct State {
+struct PeerState {
     is_remote: bool,
     /// Whether only an approver keeps its slot.
     is_reserved: bool,
@@ -43,7 +43,7 @@ struct State {
 pub(super) struct Peers {
     /// How many connections a named token has at most.
     share: usize,
-    all: Mutex<VecDeque<Weak<State>>>,
+    all: Mutex<VecDeque<Weak<PeerState>>>,
 }
 
 /// Why a connection cannot be used.
@@ -164,7 +164,7 @@ impl Peers {
 
     /// Makes a peer that came.
     pub(super) fn came(self: &Arc<Self>, is_remote: bool, is_reserved: bool) -> Peer {
-        let peer = Peer(Arc::new(State {
+        let peer = Peer(Arc::new(PeerState {
             is_remote,
             is_reserved,
             known: Mutex::default(),
@@ -206,7 +206,7 @@ impl Peers {
         Ok(())
     }
 
-    fn all(&self) -> MutexGuard<'_, VecDeque<Weak<State>>> {
+    fn all(&self) -> MutexGuard<'_, VecDeque<Weak<PeerState>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::BindError;
-use crate::address::{Host, is_loopback};
+use crate::address::{HostPort, is_loopback};
 use crate::caller::RemoteTokens;
 
 /// How long a client may take to agree on encryption.
@@ -45,7 +45,7 @@ pub struct TcpSocket {
 ///
 /// Where the host is not known, one of its addresses can be reached from elsewhere and the guard
 /// does not encrypt, or the system refuses.
-pub(super) async fn bind(host: &Host, guard: Guard) -> Result<TcpSocket, BindError> {
+pub(super) async fn bind(host: &HostPort, guard: Guard) -> Result<TcpSocket, BindError> {
     let io = |source| BindError::Io { address: format!("tcp:{host}"), source };
     let addresses = host.look_up().await.map_err(io)?;
     if let Some(address) = addresses.iter().find(|address| !guard.covers(**address)) {

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::connection::{CREDENTIAL_WAIT_MAX, PREFACE_BYTES, PREFACE_WAIT_MAX};
 use super::peer::Peers;
-use super::places::RESERVE;
+use super::permits::RESERVE;
 use super::unix::bind;
 use super::*;
 use moss_dispatch::{Caller, Role};
@@ -22,11 +22,11 @@ fn peer(is_remote: bool) -> Peer {
 /// Both ends of a connection, where there is a slot for it.
 fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connection)> {
     let (client, stream) = UnixStream::pair().unwrap();
-    let accepted = Accepted::Unix(stream);
+    let accepted = AcceptedStream::Unix(stream);
     let counted = crate::metrics::Metrics::default().connections("unix").open();
     let place = Arc::clone(places).try_acquire_owned().ok()?;
-    let place = Place { _permit: place, _counted: counted };
-    let Accepted::Unix(stream) = accepted else { unreachable!() };
+    let place = ConnectionPermit { _permit: place, _counted: counted };
+    let AcceptedStream::Unix(stream) = accepted else { unreachable!() };
     Some((client, Connection::new(Box::new(stream), peer, place)))
 }
 
@@ -137,7 +137,7 @@ async fn idle_strangers_make_room_the_first_first_and_who_is_known_stays() {
 
 #[tokio::test(start_paused = true)]
 async fn slots_beyond_the_limit_are_kept_by_approvers_alone() {
-    let places = Places::new(1);
+    let places = ConnectionPermits::new(1);
     let (caller, approver) = (Caller::from(Role::Caller), Caller::from(Role::Approver));
     let (first, permit) = places.admit(false).unwrap();
     first.vouch(Some(&caller), false).unwrap();
@@ -155,7 +155,7 @@ async fn slots_beyond_the_limit_are_kept_by_approvers_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn who_is_idle_or_refused_beyond_the_limit_makes_room_there() {
-    let places = Places::new(1);
+    let places = ConnectionPermits::new(1);
     let caller = Caller::from(Role::Caller);
     let mut kept = Vec::new();
     for _ in 0..=RESERVE {
@@ -211,7 +211,7 @@ async fn a_named_token_gets_its_share_and_loses_it_when_it_is_revoked() {
 
 #[tokio::test(start_paused = true)]
 async fn who_is_sent_away_while_it_waits_takes_no_slot_from_those_behind_it() {
-    let places = Places::new(1);
+    let places = ConnectionPermits::new(1);
     let (_first, place) = places.admit(false).unwrap();
     let _open = place.await.unwrap();
     let mut held = Vec::new();

@@ -27,7 +27,7 @@ pub(super) fn follow(file: &Path) -> Trail {
     let mut rest = steps(&file);
     let mut links = 0;
     while let Some(step) = rest.pop_front() {
-        let Step::Into(name) = step else {
+        let TrailStep::Into(name) = step else {
             at.pop();
             continue;
         };
@@ -57,16 +57,16 @@ pub(super) fn follow(file: &Path) -> Trail {
     trail
 }
 
-enum Step {
+enum TrailStep {
     Up,
     Into(OsString),
 }
 
-fn steps(path: &Path) -> VecDeque<Step> {
+fn steps(path: &Path) -> VecDeque<TrailStep> {
     path.components()
         .filter_map(|component| match component {
-            Component::Normal(name) => Some(Step::Into(name.to_owned())),
-            Component::ParentDir => Some(Step::Up),
+            Component::Normal(name) => Some(TrailStep::Into(name.to_owned())),
+            Component::ParentDir => Some(TrailStep::Up),
             Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
         })
         .collect()

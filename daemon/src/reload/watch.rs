@@ -20,9 +20,9 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 #[cfg(not(target_os = "linux"))]
-use self::elsewhere::Directories;
+use self::elsewhere::WatchedDirectories;
 #[cfg(target_os = "linux")]
-use self::inotify::Directories;
+use self::inotify::WatchedDirectories;
 use super::trail::{self, Trail};
 
 /// How long files must be left alone before they are read.
@@ -46,7 +46,7 @@ pub(super) enum Group {
 
 /// What happened in a watched directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Change {
+enum WatchEvent {
     /// A file may hold something else.
     Content(PathBuf),
     /// A name may mean another file or directory, or none.
@@ -57,7 +57,7 @@ enum Change {
 
 /// Watches the files that were named to it.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct FileWatcher {
     heard: Arc<Heard>,
     followed: Mutex<Followed>,
     /// Whether something is looked at by polling.
@@ -84,19 +84,19 @@ struct Shared {
 
 #[derive(Debug)]
 struct Followed {
-    directories: Option<Directories>,
+    directories: Option<WatchedDirectories>,
     files: BTreeMap<Group, Vec<PathBuf>>,
     /// Watched directories, as device and inode.
     watched: HashMap<PathBuf, (u64, u64)>,
 }
 
-// === impl Watch ===
+// === impl FileWatcher ===
 
-impl Watch {
+impl FileWatcher {
     pub(super) fn new() -> Self {
         let heard = Arc::new(Heard::default());
         let of_thread = Arc::clone(&heard);
-        let directories = Directories::new(move |change| of_thread.hear(change));
+        let directories = WatchedDirectories::new(move |change| of_thread.hear(change));
         if let Err(error) = &directories {
             let every = POLL_INTERVAL;
             tracing::warn!(%error, ?every, "files cannot be watched; moss polls them");
@@ -158,7 +158,7 @@ impl Watch {
 
 impl Heard {
     /// Runs on the watching thread.
-    fn hear(&self, change: Change) {
+    fn hear(&self, change: WatchEvent) {
         let counts = self.lock().take(change);
         if counts {
             self.woken.notify_one();
@@ -174,17 +174,17 @@ impl Heard {
 
 impl Shared {
     /// Whether a change is about a followed file.
-    fn take(&mut self, change: Change) -> bool {
+    fn take(&mut self, change: WatchEvent) -> bool {
         match change {
-            Change::Content(path) => self.names.contains(&path),
-            Change::Name(path) => {
+            WatchEvent::Content(path) => self.names.contains(&path),
+            WatchEvent::Name(path) => {
                 let counts = self.names.contains(&path);
                 if counts {
                     self.moved.insert(path);
                 }
                 counts
             }
-            Change::Lost => {
+            WatchEvent::Lost => {
                 self.lost = true;
                 true
             }

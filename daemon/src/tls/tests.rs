@@ -36,13 +36,13 @@ fn lay_out(directory: &Path, years: &[i32]) -> PathBuf {
     file
 }
 
-fn identity(directory: &Path, name: &str) -> Identity {
+fn identity(directory: &Path, name: &str) -> TlsIdentity {
     let at = |kind: &str| directory.join(format!("{name}.{kind}"));
-    Identity { certificate: at("crt"), key: at("key") }
+    TlsIdentity { certificate: at("crt"), key: at("key") }
 }
 
 /// A client that shows its certificate without looking at it.
-fn careless(authority: &Path, identity: &Identity) -> ClientConfig {
+fn careless(authority: &Path, identity: &TlsIdentity) -> ClientConfig {
     let key = std::fs::read(&identity.key).unwrap();
     ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])

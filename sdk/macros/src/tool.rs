@@ -11,7 +11,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, LitBool, LitStr, Meta, P
 const OPTIONS: &str = "`name`, `title`, `destructive`, `idempotent`, `open_world`, `examples`";
 
 #[derive(Default)]
-struct Options {
+struct ToolAttributes {
     name: Option<String>,
     title: Option<String>,
     destructive: Option<bool>,
@@ -71,10 +71,10 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
             const DESCRIPTION: &'static str = #description;
             const ANNOTATIONS: ::moss::spec::Annotations = #annotations;
             type Parameters = #parameters;
-            type Answer = #answer;
+            type Return = #answer;
 
             #[allow(unused_variables, reason = "a tool may have no parameters")]
-            fn run(parameters: Self::Parameters) -> Self::Answer {
+            fn run(parameters: Self::Parameters) -> Self::Return {
                 #call
             }
 
@@ -85,8 +85,8 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
     })
 }
 
-fn parse_options(options: TokenStream) -> syn::Result<Options> {
-    let mut parsed = Options::default();
+fn parse_options(options: TokenStream) -> syn::Result<ToolAttributes> {
+    let mut parsed = ToolAttributes::default();
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("name") {
             parsed.name = Some(meta.value()?.parse::<LitStr>()?.value());
@@ -168,9 +168,9 @@ fn in_words(name: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-// === impl Options ===
+// === impl ToolAttributes ===
 
-impl Options {
+impl ToolAttributes {
     fn annotations(&self) -> TokenStream {
         let said = |flag: Option<bool>| match flag {
             Some(flag) => quote!(::std::option::Option::Some(#flag)),

@@ -36,7 +36,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{ErrorCode, ToolError};
 
-use self::address::Address;
+use self::address::AbsoluteUrl;
 use self::exchange::exchange;
 
 /// Longest that a request and its redirects take by default.
@@ -171,7 +171,7 @@ impl Request {
             return Err(invalid(format!("the body of the request: {fault}")));
         }
         let end = Instant::now() + self.timeout;
-        let mut address = Address::parse(&self.url).map_err(invalid)?;
+        let mut address = AbsoluteUrl::parse(&self.url).map_err(invalid)?;
         let mut redirects = 0;
         loop {
             let response = exchange(&self, &address, end)?;
@@ -189,8 +189,8 @@ impl Request {
     fn next(
         &mut self,
         response: &Response,
-        address: &Address,
-    ) -> Result<Option<Address>, ToolError> {
+        address: &AbsoluteUrl,
+    ) -> Result<Option<AbsoluteUrl>, ToolError> {
         let location = match response.status {
             301 | 302 | 303 | 307 | 308 if self.redirects_max > 0 => response.header("location"),
             _ => None,
@@ -302,7 +302,7 @@ mod tests {
             ("POST", 308, "POST"),
         ] {
             let mut request = Request::new(method, "https://a.example/x").json(&1);
-            let address = Address::parse(&request.url).unwrap();
+            let address = AbsoluteUrl::parse(&request.url).unwrap();
             let next = request.next(&response(status, "/y"), &address).unwrap().unwrap();
             assert_eq!(next.to_string(), "https://a.example/y");
             assert_eq!(request.method, expected, "{method} {status}");
@@ -322,7 +322,7 @@ mod tests {
             ("https://a.example:8443/y", false),
         ] {
             let mut request = Request::get("https://a.example/x").header("Authorization", "k");
-            let address = Address::parse(&request.url).unwrap();
+            let address = AbsoluteUrl::parse(&request.url).unwrap();
             request.next(&response(302, location), &address).unwrap().unwrap();
             assert_eq!(!request.headers.is_empty(), is_kept, "{location}");
         }
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn what_is_no_redirect_is_a_response() {
         let mut request = Request::get("https://a.example/x");
-        let address = Address::parse(&request.url).unwrap();
+        let address = AbsoluteUrl::parse(&request.url).unwrap();
         for status in [200, 304, 404] {
             assert_eq!(request.next(&response(status, "/y"), &address), Ok(None));
         }

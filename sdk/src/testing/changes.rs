@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::tree::{ancestors, check_size};
-use super::{File, State, decode, hash};
+use super::{MemoryFile, MemoryHostState, decode, hash};
 use crate::context::{Applied, AppliedFile};
 use crate::edit::{Change, ChangeKind, ChangeSet, Retention, splice};
 use crate::error::{ErrorCode, ToolError};
@@ -19,13 +19,13 @@ struct Planned {
     after: Option<Vec<u8>>,
 }
 
-// === impl State ===
+// === impl MemoryHostState ===
 
-impl State {
+impl MemoryHostState {
     pub(super) fn propose(&mut self, changes: ChangeSet) -> Result<Applied, ToolError> {
         self.proposals.push(changes.clone());
         if let Some((path, bytes)) = self.interference.take() {
-            self.files.insert(path, File { bytes, modified: SystemTime::UNIX_EPOCH });
+            self.files.insert(path, MemoryFile { bytes, modified: SystemTime::UNIX_EPOCH });
         }
         let planned: Result<Vec<Planned>, _> =
             changes.changes.into_iter().map(|change| self.planned(change)).collect();
@@ -54,7 +54,7 @@ impl State {
         }
         match after {
             Some(bytes) => {
-                self.files.insert(path, File { bytes, modified: SystemTime::UNIX_EPOCH });
+                self.files.insert(path, MemoryFile { bytes, modified: SystemTime::UNIX_EPOCH });
             }
             None => {
                 self.directories.extend(ancestors(&path).filter(|above| !above.is_root()));

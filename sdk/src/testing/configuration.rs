@@ -1,13 +1,13 @@
 //! What tools change of the user's configuration, in memory: the prompt and the plugins.
 
-use super::State;
+use super::MemoryHostState;
 use crate::error::{ErrorCode, ToolError};
 use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
 
-// === impl State ===
+// === impl MemoryHostState ===
 
-impl State {
+impl MemoryHostState {
     pub(super) fn register_plugin(
         &mut self,
         request: PluginRequest,

@@ -13,14 +13,14 @@ mod visiting;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::finish;
-use crate::context::{Files, Proposed};
+use crate::context::{Files, ProposalOutcome};
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::FileSnapshot;
 use crate::path::RelPath;
 
 /// A host with an empty workspace that is looked at from both sides: what it says, and what is there.
-pub trait Subject: Files {
+pub trait ConformanceHost: Files {
     /// Returns the absolute path of its workspace.
     fn root(&self) -> String;
 
@@ -50,18 +50,18 @@ pub trait Subject: Files {
     /// # Errors
     ///
     /// As [`Host::propose`](crate::context::Host::propose).
-    fn propose(&self, changes: ChangeSet) -> Result<Proposed, ToolError>;
+    fn propose(&self, changes: ChangeSet) -> Result<ProposalOutcome, ToolError>;
 }
 
 /// A check: it panics where something does not hold.
-type Check = fn(&dyn Subject);
+type ConformanceCheck = fn(&dyn ConformanceHost);
 
 macro_rules! checks {
-    ($($file:ident::$check:ident,)*) => { &[$((stringify!($check), $file::$check as Check)),*] };
+    ($($file:ident::$check:ident,)*) => { &[$((stringify!($check), $file::$check as ConformanceCheck)),*] };
 }
 
 /// The checks by their names.
-const CHECKS: &[(&str, Check)] = checks![
+const CHECKS: &[(&str, ConformanceCheck)] = checks![
     reading::paths_are_read_relative_or_beneath_the_root,
     reading::paths_that_lead_elsewhere_are_refused,
     reading::texts_come_whole_with_their_form,
@@ -92,8 +92,9 @@ const CHECKS: &[(&str, Check)] = checks![
 ];
 
 /// Runs every check with a host of its own and returns the names of those that fail.
-pub fn failing<S: Subject>(make: impl Fn() -> S) -> Vec<&'static str> {
-    let fails = |check: &Check| catch_unwind(AssertUnwindSafe(|| check(&make()))).is_err();
+pub fn failing<S: ConformanceHost>(make: impl Fn() -> S) -> Vec<&'static str> {
+    let fails =
+        |check: &ConformanceCheck| catch_unwind(AssertUnwindSafe(|| check(&make()))).is_err();
     CHECKS.iter().filter(|(_, check)| fails(check)).map(|(name, _)| *name).collect()
 }
 
@@ -101,7 +102,7 @@ fn rel(path: &str) -> RelPath {
     RelPath::parse(path).expect("the path is well-formed")
 }
 
-fn read(host: &dyn Subject, path: &str) -> Result<FileSnapshot, ToolError> {
+fn read(host: &dyn ConformanceHost, path: &str) -> Result<FileSnapshot, ToolError> {
     finish(host.read(&rel(path)))
 }
 

@@ -4,17 +4,19 @@ use std::collections::HashMap;
 
 use super::{MemoryHost, fixture};
 use crate::context::{BoxFuture, Editors};
-use crate::editor::{DefinitionKind, Definitions, EditorState, Position, Query, Reply, Symbol};
+use crate::editor::{
+    DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
+};
 use crate::path::RelPath;
 
 /// An editor that is attached, if it has a state.
 #[derive(Default)]
-pub(super) struct Editor {
+pub(super) struct MemoryEditor {
     state: Option<EditorState>,
     symbols: HashMap<RelPath, Vec<Symbol>>,
     definitions: HashMap<(RelPath, Position), Definitions>,
-    reply: Option<Reply>,
-    asked: Vec<Query>,
+    reply: Option<UserReply>,
+    asked: Vec<UserQuestion>,
 }
 
 // === impl MemoryHost ===
@@ -36,12 +38,12 @@ impl MemoryHost {
     }
 
     /// From now on this becomes of questions to the person.
-    pub fn set_reply(&self, reply: Reply) {
+    pub fn set_reply(&self, reply: UserReply) {
         self.state().editor.reply = Some(reply);
     }
 
     /// Returns what the person was asked so far.
-    pub fn asked(&self) -> Vec<Query> {
+    pub fn asked(&self) -> Vec<UserQuestion> {
         self.state().editor.asked.clone()
     }
 }
@@ -66,10 +68,10 @@ impl Editors for MemoryHost {
         Box::pin(async { definitions })
     }
 
-    fn clarify(&self, query: Query) -> BoxFuture<'_, Reply> {
+    fn clarify(&self, query: UserQuestion) -> BoxFuture<'_, UserReply> {
         let mut state = self.state();
         state.editor.asked.push(query);
-        let reply = state.editor.reply.clone().unwrap_or(Reply::NobodyThere);
+        let reply = state.editor.reply.clone().unwrap_or(UserReply::NobodyThere);
         Box::pin(async { reply })
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::text::window;
 use super::tree::check_size;
-use super::{File, State, decode, hash};
+use super::{MemoryFile, MemoryHostState, decode, hash};
 use crate::context::TextVisitor;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
@@ -13,9 +13,9 @@ use crate::file::{
 };
 use crate::path::RelPath;
 
-// === impl State ===
+// === impl MemoryHostState ===
 
-impl State {
+impl MemoryHostState {
     pub(super) fn read(&self, path: &RelPath) -> Result<FileSnapshot, ToolError> {
         let bytes = &self.file(path)?.bytes;
         check_size(path, bytes)?;
@@ -94,7 +94,7 @@ impl State {
 
     /// The text of a file and its size; of one that is left out, the reason is counted.
     fn visited_text(&self, entry: &Entry, skipped: &mut SkippedTexts) -> Option<(String, u64)> {
-        let File { bytes, .. } = self.files.get(&entry.path)?;
+        let MemoryFile { bytes, .. } = self.files.get(&entry.path)?;
         let reason = if self.denied.contains(&entry.path) {
             &mut skipped.denied
         } else if check_size(&entry.path, bytes).is_err() {

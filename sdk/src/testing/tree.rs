@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::SystemTime;
 
-use super::{EDIT_BYTES_MAX, File, State};
+use super::{EDIT_BYTES_MAX, MemoryFile, MemoryHostState};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{Entry, EntryKind, ListOptions};
 use crate::path::RelPath;
@@ -14,7 +14,7 @@ const GIT: &str = ".git";
 
 /// What a walk itself left out.
 #[derive(Default)]
-pub(super) struct LeftOut {
+pub(super) struct TreeOmissions {
     pub(super) ignored: u64,
     /// Whether the bound on entries ended the walk.
     pub(super) truncated: bool,
@@ -36,10 +36,10 @@ pub(super) fn check_size(path: &RelPath, bytes: &[u8]) -> Result<(), ToolError> 
     Err(ToolError::new(ErrorCode::TooLarge, message))
 }
 
-// === impl State ===
+// === impl MemoryHostState ===
 
-impl State {
-    pub(super) fn file(&self, path: &RelPath) -> Result<&File, ToolError> {
+impl MemoryHostState {
+    pub(super) fn file(&self, path: &RelPath) -> Result<&MemoryFile, ToolError> {
         if let Some(file) = self.files.get(path) {
             return Ok(file);
         }
@@ -65,12 +65,12 @@ impl State {
         directory: &RelPath,
         options: ListOptions,
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
-    ) -> Result<LeftOut, ToolError> {
+    ) -> Result<TreeOmissions, ToolError> {
         if !self.is_directory(directory) {
             self.file(directory)?;
             return Err(not_a_directory(directory));
         }
-        let mut left_out = LeftOut::default();
+        let mut left_out = TreeOmissions::default();
         let mut entered = BTreeSet::from([directory.clone()]);
         let mut visited = 0;
         for entry in self.entries() {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::encode::{Failure, FailureKind, Retry};
-use moss_model_bridge::{Event, Finish, Options, Parser, Registry};
+use moss_model_bridge::encode::{FailureKind, ReplyFailure, RetryAdvice};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, ReplyEvent};
 use serde_json::{Value, json};
 
 /// A tool that takes free text.
@@ -16,9 +16,9 @@ pub(super) struct Case {
     /// What it shows, and its location on the server.
     pub(super) name: &'static str,
     /// What is read of the reply; nothing where there is none.
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<ReplyEvent>,
     /// What ends it, or comes instead of it.
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<ReplyFailure>,
 }
 
 /// All of them.
@@ -33,11 +33,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend(kinds.map(|(name, kind)| Case {
         name,
         events: Vec::new(),
-        failure: Some(Failure::new(kind, format!("it is {name}"))),
+        failure: Some(ReplyFailure::new(kind, format!("it is {name}"))),
     }));
-    let full = Failure::new(FailureKind::Overloaded, "it is full").retry(Retry::Never);
+    let full = ReplyFailure::new(FailureKind::Overloaded, "it is full").retry(RetryAdvice::Never);
     cases.push(Case { name: "full", events: Vec::new(), failure: Some(full) });
-    let broken = Failure::new(FailureKind::Upstream, "it broke");
+    let broken = ReplyFailure::new(FailureKind::Upstream, "it broke");
     cases.push(Case { name: "broken", events: texts(&["some ", "text"]), failure: Some(broken) });
     cases
 }
@@ -80,7 +80,7 @@ fn replies() -> Vec<Case> {
 }
 
 /// What the bridge's own reader says of what a model wrote.
-fn written() -> Vec<Event> {
+fn written() -> Vec<ReplyEvent> {
     const TEXT: &str = "我先看一下文件。\n\n```json action\n{\"tool\": \"read_file\", \"parameters\": \
                         {\"path\": \"src/主.rs\",}}\n```\n\n```json action\n{\"tool\": \
                         \"run_tests\", \"parameters\": {}}\n```\n然后继续。";
@@ -90,55 +90,65 @@ fn written() -> Vec<Event> {
         {"name": "run_tests", "parameters": {"type": "object", "properties": {}}}
     ]"#;
     let registry = Arc::new(Registry::from_json(registry).unwrap());
-    let mut parser = Parser::new(registry, Options::default());
+    let mut parser = Parser::new(registry, ParseOptions::default());
     let pieces = TEXT.as_bytes().chunks(5);
-    let mut events: Vec<Event> = pieces.flat_map(|piece| parser.feed(piece)).collect();
+    let mut events: Vec<ReplyEvent> = pieces.flat_map(|piece| parser.feed(piece)).collect();
     events.extend(parser.finish(Finish::Stop));
-    let calls = events.iter().filter(|event| matches!(event, Event::CallEnd { .. })).count();
+    let calls = events.iter().filter(|event| matches!(event, ReplyEvent::CallEnd { .. })).count();
     assert_eq!(calls, 2, "{events:?}");
     events
 }
 
-fn reply<const N: usize>(name: &'static str, parts: [Vec<Event>; N], finish: Finish) -> Case {
+fn reply<const N: usize>(name: &'static str, parts: [Vec<ReplyEvent>; N], finish: Finish) -> Case {
     let mut events = parts.concat();
-    events.push(Event::Finish(finish));
+    events.push(ReplyEvent::Finish(finish));
     Case { name, events, failure: None }
 }
 
-fn texts(texts: &[&str]) -> Vec<Event> {
-    texts.iter().map(|text| Event::Text((*text).to_owned())).collect()
+fn texts(texts: &[&str]) -> Vec<ReplyEvent> {
+    texts.iter().map(|text| ReplyEvent::Text((*text).to_owned())).collect()
 }
 
 /// A call, its arguments in fragments of so many characters.
-fn call(index: usize, name: &str, arguments: &Value, characters: usize) -> Vec<Event> {
+fn call(index: usize, name: &str, arguments: &Value, characters: usize) -> Vec<ReplyEvent> {
     let json = arguments.to_string();
     let characters_of: Vec<char> = json.chars().collect();
     let fragments = characters_of.chunks(characters).map(|fragment| fragment.iter().collect());
     of_fragments(index, name, fragments.collect(), arguments)
 }
 
-fn of_fragments(index: usize, name: &str, texts: Vec<String>, arguments: &Value) -> Vec<Event> {
+fn of_fragments(
+    index: usize,
+    name: &str,
+    texts: Vec<String>,
+    arguments: &Value,
+) -> Vec<ReplyEvent> {
     let mut events =
-        vec![Event::CallStart { index, id: format!("call_{index}x"), name: name.to_owned() }];
-    events.extend(texts.into_iter().map(|fragment| Event::ArgumentFragment { index, fragment }));
+        vec![ReplyEvent::CallStart { index, id: format!("call_{index}x"), name: name.to_owned() }];
+    events
+        .extend(texts.into_iter().map(|fragment| ReplyEvent::ArgumentFragment { index, fragment }));
     let arguments = arguments.as_object().unwrap().clone();
-    events.push(Event::CallEnd { index, arguments });
+    events.push(ReplyEvent::CallEnd { index, arguments });
     events
 }
 
 /// A call whose arguments are escaped more than they must be, cut inside of the escapes.
-fn escapes() -> Vec<Event> {
+fn escapes() -> Vec<ReplyEvent> {
     let json = r#"{"content": "\ud83d\ude00\u00e9\n\\", "limit": -1.25e+1 }"#;
     let texts = json.chars().map(String::from).collect();
     of_fragments(0, "create_file", texts, &json!({ "content": "😀é\n\\", "limit": -12.5 }))
 }
 
 /// A call inside of which the reply ends.
-fn cut_call() -> Vec<Event> {
+fn cut_call() -> Vec<ReplyEvent> {
     let text = "{\"path\": \"b\"}";
     vec![
-        Event::CallStart { index: 1, id: "call_1x".to_owned(), name: "delete_file".to_owned() },
-        Event::ArgumentFragment { index: 1, fragment: text.to_owned() },
-        Event::CallAbandoned { index: 1, text: text.to_owned() },
+        ReplyEvent::CallStart {
+            index: 1,
+            id: "call_1x".to_owned(),
+            name: "delete_file".to_owned(),
+        },
+        ReplyEvent::ArgumentFragment { index: 1, fragment: text.to_owned() },
+        ReplyEvent::CallAbandoned { index: 1, text: text.to_owned() },
     ]
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use moss_model_bridge::encode::{self, CallForms, Head, Stream, StreamOptions, Usage};
+use moss_model_bridge::encode::{
+    self, CallForms, ReplyHead, ReplyStream, ReplyUsage, StreamOptions,
+};
 use moss_model_bridge::{Api, NamespacedName, Reply};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -12,7 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 use super::cases::{Case, FREE_FORM, NAMESPACED, cases};
 
 /// What every reply is said to have cost.
-pub(super) const USAGE: Usage = Usage { input_tokens: 11, output_tokens: 22, elapsed_ns: 33 };
+pub(super) const USAGE: ReplyUsage =
+    ReplyUsage { input_tokens: 11, output_tokens: 22, elapsed_ns: 33 };
 /// The paths of the APIs, after the location of a case.
 const PATHS: [(&str, Api); 4] = [
     ("/v1/chat/completions", Api::OpenAiChat),
@@ -106,7 +109,7 @@ async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
 
 fn answer(api: Api, case: &Case, request: &Value) -> Response {
     let both = NamespacedName { namespace: "mcp__web".to_owned(), name: "search".to_owned() };
-    let head = Head {
+    let head = ReplyHead {
         id: "7f".to_owned(),
         model: request["model"].as_str().unwrap().to_owned(),
         created_unix_s: 1_700_000_000,
@@ -128,7 +131,7 @@ fn answer(api: Api, case: &Case, request: &Value) -> Response {
         return Response { status: 200, headers, body };
     }
     let include_usage = request["stream_options"]["include_usage"] == true;
-    let mut stream = Stream::new(api, head, StreamOptions { include_usage });
+    let mut stream = ReplyStream::new(api, head, StreamOptions { include_usage });
     let headers = vec![("content-type", stream.content_type().to_owned())];
     let mut body = stream.keep_alive();
     for event in &case.events {

@@ -26,14 +26,14 @@ const MEMORY_BYTES_MAX: usize = 1 << 30;
 const TABLES_KEPT_BYTES: usize = 32 << 10;
 
 /// A component that is ready to be instantiated.
-pub(crate) struct Component {
-    code: PluginPre<State>,
+pub(crate) struct BareComponent {
+    code: PluginPre<BareState>,
     engine: Engine,
     /// What it may read `docs` of.
     workspace: Option<PathBuf>,
 }
 
-struct State {
+struct BareState {
     wasi: WasiCtx,
     table: ResourceTable,
 }
@@ -43,16 +43,19 @@ pub(crate) fn error(error: wasmtime::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
 
-// === impl Component ===
+// === impl BareComponent ===
 
-impl Component {
+impl BareComponent {
     pub(crate) fn load(file: &Path, workspace: Option<&Path>) -> Result<Self> {
         let engine = Engine::new(&config())?;
         let component = wasmtime::component::Component::from_file(&engine, file)
             .with_context(|| format!("cannot load {}", file.display()))?;
-        let mut linker: Linker<State> = Linker::new(&engine);
+        let mut linker: Linker<BareState> = Linker::new(&engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-        moss::plugin::context::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?;
+        moss::plugin::context::add_to_linker::<BareState, HasSelf<BareState>>(
+            &mut linker,
+            |state| state,
+        )?;
         let code = PluginPre::new(linker.instantiate_pre(&component)?)?;
         let ticking = engine.clone();
         std::thread::spawn(move || {
@@ -74,7 +77,7 @@ impl Component {
         if let Some(workspace) = &self.workspace {
             wasi.preopened_dir(workspace.join("docs"), "docs", FsPerms::ReadOnly)?;
         }
-        let state = State { wasi: wasi.build(), table: ResourceTable::new() };
+        let state = BareState { wasi: wasi.build(), table: ResourceTable::new() };
         let mut store = Store::new(&self.engine, state);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
@@ -117,15 +120,15 @@ fn config() -> Config {
     config
 }
 
-// === impl State ===
+// === impl BareState ===
 
-impl WasiView for State {
+impl WasiView for BareState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
 }
 
-impl moss::plugin::context::Host for State {
+impl moss::plugin::context::Host for BareState {
     fn log(&mut self, _: moss::plugin::context::Level, _: String) {}
 
     fn progress(&mut self, _: String, _: u64, _: Option<u64>) {}

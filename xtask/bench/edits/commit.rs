@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use moss_sdk::RelPath;
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Splice};
-use moss_workspace::{History, HistoryLimits, Options, Origin, Workspace, hash};
+use moss_workspace::{History, HistoryLimits, Origin, Workspace, WorkspaceOptions, hash};
 use moss_xtask::rows::{Row, Spread};
 
 /// Edits before any is measured.
@@ -31,7 +31,7 @@ pub(super) fn measure(directory: &Path) -> Result<Row> {
         fs::create_dir(directory)?;
         fs::write(directory.join(FILE_NAME), content(0))?;
     }
-    let workspace = Workspace::open(&root, Options::default())?;
+    let workspace = Workspace::open(&root, WorkspaceOptions::default())?;
     let history = History::open(&state, HistoryLimits::default())?;
     let (mut with, mut without) = (Vec::with_capacity(EDITS), Vec::with_capacity(EDITS));
     for number in 1..=WARM_UP + EDITS {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use moss_workspace::{History, HistoryLimits, Options, Workspace};
+use moss_workspace::{History, HistoryLimits, Workspace, WorkspaceOptions};
 use moss_xtask::rows::{Row, Spread, grouped};
 use rusqlite::{Connection, params};
 
@@ -16,7 +16,7 @@ const WARM_UP: usize = 20;
 const EDITS: usize = 300;
 
 /// A workspace whose history has so many entries already.
-struct Place {
+struct FilledHistory {
     workspace: Workspace,
     history: History,
 }
@@ -26,12 +26,12 @@ pub(super) fn measure(directory: &Path) -> Result<Vec<Row>> {
     let temp = tempfile::Builder::new().prefix("bench-history-").tempdir_in(directory)?;
     let places = ENTRIES.map(|entries| {
         let name = entries.to_string();
-        Place::new(&temp.path().join(name), entries)
+        FilledHistory::new(&temp.path().join(name), entries)
     });
     let places = places.into_iter().collect::<Result<Vec<_>>>()?;
     let mut durations = vec![Vec::with_capacity(EDITS); places.len()];
     for number in 1..=WARM_UP + EDITS {
-        for (Place { workspace, history }, durations) in places.iter().zip(&mut durations) {
+        for (FilledHistory { workspace, history }, durations) in places.iter().zip(&mut durations) {
             let duration = timed(|| edit(workspace, history, number))?;
             if number > WARM_UP {
                 durations.push(duration);
@@ -82,14 +82,14 @@ fn fill(database: &Path, root: &Path, entries: u32) -> Result<()> {
     Ok(transaction.commit()?)
 }
 
-// === impl Place ===
+// === impl FilledHistory ===
 
-impl Place {
+impl FilledHistory {
     fn new(directory: &Path, entries: u32) -> Result<Self> {
         let (root, state) = (directory.join("work"), directory.join("state"));
         std::fs::create_dir_all(&root)?;
         std::fs::write(root.join(FILE_NAME), content(0))?;
-        let workspace = Workspace::open(&root, Options::default())?;
+        let workspace = Workspace::open(&root, WorkspaceOptions::default())?;
         drop(History::open(&state, HistoryLimits::default())?);
         fill(&state.join("history.sqlite"), workspace.root(), entries)?;
         let history = History::open(&state, HistoryLimits::default())?;

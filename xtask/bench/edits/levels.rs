@@ -20,7 +20,7 @@ const OLD: &str = "report(weight, radius);";
 const NEW: &str = "report(weight, radius, unit);";
 
 /// An edit whose location is looked for.
-pub(super) struct Case {
+pub(super) struct EditCase {
     pub(super) name: &'static str,
     pub(super) text: String,
     pub(super) search: String,
@@ -38,9 +38,9 @@ pub(super) enum Wanted {
 }
 
 /// How a search differs from the file, and at which level it is found.
-type Search = ([&'static str; 2], fn() -> String, Wanted);
+type SearchCase = ([&'static str; 2], fn() -> String, Wanted);
 
-const SEARCHES: &[Search] = &[
+const SEARCHES: &[SearchCase] = &[
     (
         ["exact, 2,000 lines", "exact, 20,000 lines"],
         || REGION.to_owned(),
@@ -98,7 +98,7 @@ const SEARCHES: &[Search] = &[
 ];
 
 /// Makes the cases.
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<EditCase> {
     let large = text(|_, bytes| bytes <= 1 << 20);
     let mut cases = vec![case(
         "exact, 1 MiB",
@@ -122,9 +122,9 @@ fn case(
     search: String,
     wanted: Wanted,
     target: Option<&'static str>,
-) -> Case {
+) -> EditCase {
     let replace = search.replace(OLD, NEW);
-    Case { name, text, search, replace, wanted, target }
+    EditCase { name, text, search, replace, wanted, target }
 }
 
 /// A source file as sources are, many of its lines alike, with the region in its middle; it grows

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use crate::place::Place;
+use crate::testbed::Testbed;
 
 /// The names of the plugin and of its tool.
 const NAME: &str = "word-count";
@@ -16,12 +16,12 @@ const TOOL: &str = "word_count";
 const LIST_MAX: usize = 250;
 
 /// A plugin of the list: its name and its component.
-type Listed = (String, PathBuf);
+type BenchPlugin = (String, PathBuf);
 
-impl Place {
+impl Testbed {
     /// Makes so many copies of the component that counts words, each with names of its own. The
     /// component as it is stands first.
-    pub(crate) fn copies(&self, count: usize) -> Result<Vec<Listed>> {
+    pub(crate) fn copies(&self, count: usize) -> Result<Vec<BenchPlugin>> {
         let mut all = vec![(NAME.to_owned(), self.component.clone())];
         let bytes = fs::read(&self.component)?;
         for number in 1..count {
@@ -37,8 +37,8 @@ impl Place {
     }
 
     /// Writes the lists of plugins: one, and what is too much for it into that of the user.
-    pub(crate) fn list_copies(&self, plugins: &[Listed]) -> Result<()> {
-        let entry = |(name, source): &Listed| {
+    pub(crate) fn list_copies(&self, plugins: &[BenchPlugin]) -> Result<()> {
+        let entry = |(name, source): &BenchPlugin| {
             // The tool is known by its own name inside of the component only.
             let tools = if name == NAME { json!({}) } else { json!({ TOOL: tool_of(name) }) };
             json!({

@@ -8,32 +8,34 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use moss_plugin_host::services::NoServices;
-use moss_plugin_host::{CallError, CallRequest, Engine, EngineOptions, Events, LogLevel, Plugin};
+use moss_plugin_host::{
+    CallRequest, Engine, EngineOptions, GuestEvents, LogLevel, Plugin, PluginCallError,
+};
 use moss_plugin_list::PluginList;
 use moss_sdk::context::Progress;
 use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::bare::plugin::{self, Component};
-use crate::place::Place;
+use crate::bare::plugin::{self, BareComponent};
+use crate::testbed::Testbed;
 
 const WARM_UP: usize = 500;
 const CALLS: usize = 5000;
 const TARGET: &str = "ratio ≤ 1.3";
 
 /// What is called.
-struct Subject {
+struct CalledTool {
     name: &'static str,
     plugin: &'static str,
     tool: &'static str,
     arguments: Json,
 }
 
-struct Deaf;
+struct DiscardEvents;
 
-pub(super) async fn measure(place: &Place) -> Result<Vec<Row>> {
-    let subject = Subject {
+pub(super) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
+    let subject = CalledTool {
         name: "in process, component in Rust",
         plugin: "word-count",
         tool: "word_count",
@@ -43,12 +45,12 @@ pub(super) async fn measure(place: &Place) -> Result<Vec<Row>> {
     Ok(vec![row])
 }
 
-async fn compared(file: &Path, subject: &Subject) -> Result<Row> {
+async fn compared(file: &Path, subject: &CalledTool) -> Result<Row> {
     let list = json!({ "version": 1, "plugins": [{ "name": subject.plugin, "source": "here" }] });
     let list = PluginList::parse("list", &list.to_string()).map_err(anyhow::Error::msg)?;
     let engine = Engine::new(EngineOptions::default())?;
     let moss = Plugin::load(&engine, &list.plugins[0], fs::read(file)?).await?;
-    let bare = Component::load(file, None).map_err(plugin::error)?;
+    let bare = BareComponent::load(file, None).map_err(plugin::error)?;
     let (mut with, mut without) = (Vec::with_capacity(CALLS), Vec::with_capacity(CALLS));
     for number in 0..WARM_UP + CALLS {
         // Who is first changes: what the one leaves in the caches of the processor meets both.
@@ -73,24 +75,24 @@ async fn timed(call: impl AsyncFnOnce() -> Result<()>) -> Result<Duration> {
     Ok(started.elapsed())
 }
 
-async fn with_moss(plugin: &Plugin, subject: &Subject) -> Result<()> {
+async fn with_moss(plugin: &Plugin, subject: &CalledTool) -> Result<()> {
     let request = CallRequest {
         tool: subject.tool.to_owned(),
         arguments: subject.arguments.clone(),
         timeout: None,
         cancelled: CancellationToken::new(),
-        events: Arc::new(Deaf),
+        events: Arc::new(DiscardEvents),
         services: Arc::new(NoServices),
         whom: None,
     };
     match plugin.call(request).await {
         // For lack of files.
-        Err(CallError::Failed(_)) => Ok(()),
+        Err(PluginCallError::Failed(_)) => Ok(()),
         ended => bail!("the plugin host ended otherwise: {ended:?}"),
     }
 }
 
-async fn without_moss(component: &Component, subject: &Subject) -> Result<()> {
+async fn without_moss(component: &BareComponent, subject: &CalledTool) -> Result<()> {
     let arguments = subject.arguments.to_string();
     let returned = component.call(subject.tool, &arguments).await.map_err(plugin::error)?;
     if returned.is_ok() {
@@ -99,9 +101,9 @@ async fn without_moss(component: &Component, subject: &Subject) -> Result<()> {
     Ok(())
 }
 
-// === impl Deaf ===
+// === impl DiscardEvents ===
 
-impl Events for Deaf {
+impl GuestEvents for DiscardEvents {
     fn log(&self, _: LogLevel, _: &str) {}
 
     fn progress(&self, _: Progress) {}

@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use super::TOOL;
 use crate::caller::Catalogs;
 use crate::figures::ready;
-use crate::place::Place;
-use crate::process::Server;
+use crate::process::ServerProcess;
+use crate::testbed::Testbed;
 
 /// Versions that are put in place of each other, over and over.
 const VERSIONS: u8 = 20;
@@ -21,13 +21,13 @@ const ROUNDS: usize = 3;
 /// Longest wait for a version to serve.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-pub(super) async fn measure(place: &Place) -> Result<[Row; 2]> {
+pub(super) async fn measure(place: &Testbed) -> Result<[Row; 2]> {
     eprintln!("replacing a plugin {} times", usize::from(VERSIONS) * ROUNDS);
     let served = place.directory().join("served.wasm");
     let bytes = fs::read(&place.component)?;
     fs::write(&served, &bytes)?;
     place.list_copies(&[("word-count".to_owned(), served.clone())])?;
-    let (daemon, caller) = Server::daemon(place).await?;
+    let (daemon, caller) = ServerProcess::daemon(place).await?;
     ready(&caller).await?;
     let mut catalogs = caller.watch_tools().await?;
     catalogs.next().await?;

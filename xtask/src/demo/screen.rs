@@ -9,7 +9,7 @@ const LINE_CHARS_MAX: usize = 160;
 
 /// A line of the tour.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ScreenLine {
     /// The title of a step.
     Title(String),
     /// A sentence of the guide.
@@ -22,28 +22,28 @@ pub(super) enum Shown {
 
 /// The terminal.
 #[derive(Debug, Default)]
-pub(super) struct Screen(RefCell<Vec<Shown>>);
+pub(super) struct DemoScreen(RefCell<Vec<ScreenLine>>);
 
-// === impl Screen ===
+// === impl DemoScreen ===
 
-impl Screen {
+impl DemoScreen {
     /// Shows the title of a step and what it is about.
     pub(super) fn title(&self, number: usize, title: &str, text: &str) {
         println!("\n=== {number}. {title}\n\n{text}");
-        self.keep(Shown::Title(title.to_owned()));
-        text.lines().for_each(|line| self.keep(Shown::Said(line.to_owned())));
+        self.keep(ScreenLine::Title(title.to_owned()));
+        text.lines().for_each(|line| self.keep(ScreenLine::Said(line.to_owned())));
     }
 
     /// Says something between commands.
     pub(super) fn say(&self, text: &str) {
         println!("\n{text}");
-        text.lines().for_each(|line| self.keep(Shown::Said(line.to_owned())));
+        text.lines().for_each(|line| self.keep(ScreenLine::Said(line.to_owned())));
     }
 
     /// Shows a command as it is typed.
     pub(super) fn typed(&self, command: &str) {
         println!("\n$ {command}");
-        self.keep(Shown::Typed(command.to_owned()));
+        self.keep(ScreenLine::Typed(command.to_owned()));
     }
 
     /// Shows an output, without the rest of one that is very long.
@@ -56,21 +56,21 @@ impl Screen {
                 None => line.to_owned(),
             };
             println!("{line}");
-            self.keep(Shown::Printed(line));
+            self.keep(ScreenLine::Printed(line));
         }
         let more = output.lines().count().saturating_sub(LINES_MAX);
         if more > 0 {
             println!("… ({more} more lines)");
-            self.keep(Shown::Printed(format!("… ({more} more lines)")));
+            self.keep(ScreenLine::Printed(format!("… ({more} more lines)")));
         }
     }
 
     /// Returns everything that was shown.
-    pub(super) fn all(&self) -> Vec<Shown> {
+    pub(super) fn all(&self) -> Vec<ScreenLine> {
         self.0.borrow().clone()
     }
 
-    fn keep(&self, line: Shown) {
+    fn keep(&self, line: ScreenLine) {
         self.0.borrow_mut().push(line);
     }
 }

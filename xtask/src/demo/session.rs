@@ -4,7 +4,7 @@
 
 use moss_xtask::picture::{Picture, escaped};
 
-use super::screen::Shown;
+use super::screen::ScreenLine;
 
 /// The steps that are on the picture.
 const STEPS: [&str; 3] = ["Propose an edit", "Confirm it", "Undo it"];
@@ -38,7 +38,7 @@ text{fill:#e6edf3;font-family:ui-monospace,SFMono-Regular,Menlo,\"DejaVu Sans Mo
 ";
 
 /// Draws the steps.
-pub(super) fn drawn(tour: &[Shown]) -> String {
+pub(super) fn drawn(tour: &[ScreenLine]) -> String {
     let lines = lines(tour);
     let width = MARGIN * 2.0 + LINE_CHARS_MAX as f64 * CHAR_WIDTH;
     let height = TOP + lines.len() as f64 * LINE_HEIGHT;
@@ -63,25 +63,25 @@ pub(super) fn drawn(tour: &[Shown]) -> String {
 }
 
 /// The lines of the picture, with their colours as elements.
-fn lines(tour: &[Shown]) -> Vec<String> {
+fn lines(tour: &[ScreenLine]) -> Vec<String> {
     let (mut lines, mut output) = (Vec::new(), Vec::new());
     let mut is_shown = false;
     for line in tour {
-        if let Shown::Title(title) = line {
+        if let ScreenLine::Title(title) = line {
             is_shown = STEPS.contains(&title.as_str());
         }
         if !is_shown {
             lines.append(&mut without_middle(&mut output));
             continue;
         }
-        if !matches!(line, Shown::Printed(_)) {
+        if !matches!(line, ScreenLine::Printed(_)) {
             lines.append(&mut without_middle(&mut output));
         }
         match line {
-            Shown::Title(_) if lines.is_empty() => {}
-            Shown::Title(_) => lines.push(String::new()),
-            Shown::Said(text) => lines.push(span("said", &format!("# {text}"))),
-            Shown::Typed(command) => {
+            ScreenLine::Title(_) if lines.is_empty() => {}
+            ScreenLine::Title(_) => lines.push(String::new()),
+            ScreenLine::Said(text) => lines.push(span("said", &format!("# {text}"))),
+            ScreenLine::Typed(command) => {
                 if lines.last().is_some_and(|line: &String| !line.contains("\"said\"")) {
                     lines.push(String::new());
                 }
@@ -91,7 +91,7 @@ fn lines(tour: &[Shown]) -> Vec<String> {
                     prompt = "    ".to_owned();
                 }
             }
-            Shown::Printed(text) => output.push(coloured(text)),
+            ScreenLine::Printed(text) => output.push(coloured(text)),
         }
     }
     lines.append(&mut without_middle(&mut output));
@@ -185,12 +185,12 @@ mod tests {
     #[test]
     fn only_some_steps_are_on_the_picture() {
         let tour = [
-            Shown::Title("Look".to_owned()),
-            Shown::Typed("moss status".to_owned()),
-            Shown::Title(STEPS[0].to_owned()),
-            Shown::Said("A sentence.".to_owned()),
-            Shown::Typed("moss call".to_owned()),
-            Shown::Printed("x".repeat(200)),
+            ScreenLine::Title("Look".to_owned()),
+            ScreenLine::Typed("moss status".to_owned()),
+            ScreenLine::Title(STEPS[0].to_owned()),
+            ScreenLine::Said("A sentence.".to_owned()),
+            ScreenLine::Typed("moss call".to_owned()),
+            ScreenLine::Printed("x".repeat(200)),
         ];
         let lines = lines(&tour);
         assert_eq!(lines.len(), 3);

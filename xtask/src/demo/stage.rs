@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::place::{BOUND, LOOK_INTERVAL, Place};
-use super::screen::{Screen, plain};
+use super::home::{BOUND, DemoHome, LOOK_INTERVAL};
+use super::screen::{DemoScreen, plain};
 use crate::child;
 
 /// Shows one step after the other.
-pub(super) struct Stage<'a> {
-    pub(super) place: &'a Place,
-    pub(super) screen: Screen,
+pub(super) struct DemoStage<'a> {
+    pub(super) place: &'a DemoHome,
+    pub(super) screen: DemoScreen,
     /// Whether commands print in colours.
     is_coloured: bool,
     pauses: bool,
@@ -47,15 +47,15 @@ pub(super) fn with<'a>(code: i32, says: &'a [&'a str]) -> Ends<'a> {
     Ends { code, says }
 }
 
-// === impl Stage ===
+// === impl DemoStage ===
 
-impl<'a> Stage<'a> {
+impl<'a> DemoStage<'a> {
     /// Pauses before each step where somebody is there and wants it.
-    pub(super) fn new(place: &'a Place, wants_pauses: bool, wants_colours: bool) -> Self {
+    pub(super) fn new(place: &'a DemoHome, wants_pauses: bool, wants_colours: bool) -> Self {
         let is_terminal = io::stdout().is_terminal();
         let pauses = wants_pauses && is_terminal && io::stdin().is_terminal();
         let is_coloured = wants_colours || is_terminal && std::env::var_os("NO_COLOR").is_none();
-        Self { place, screen: Screen::default(), is_coloured, pauses, steps: 0 }
+        Self { place, screen: DemoScreen::default(), is_coloured, pauses, steps: 0 }
     }
 
     /// Begins a step.

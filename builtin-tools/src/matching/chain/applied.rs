@@ -2,9 +2,9 @@
 
 use super::Chain;
 use crate::lines::split;
-use crate::matching::find::{self, Place, Window};
-use crate::matching::write::Texts;
-use crate::search::{OCCURRENCES_MAX, View};
+use crate::matching::find::{self, MatchLocation, Window};
+use crate::matching::write::EditTexts;
+use crate::search::{LfView, OCCURRENCES_MAX};
 
 /// A replacement with fewer characters says nothing by being in the file already.
 const APPLIED_CHARS_MIN: usize = 8;
@@ -15,8 +15,8 @@ impl Chain<'_> {
     /// Whether the several lines of the replacement, some of which are new, stand elsewhere than at
     /// the location that was found: then the edit was made there. What stands around the location
     /// itself is seen when the edit is written.
-    pub(super) fn applied_elsewhere(&self, file: &[&str], place: &Place) -> Option<usize> {
-        let Place::Lines(window) = place else { return None };
+    pub(super) fn applied_elsewhere(&self, file: &[&str], place: &MatchLocation) -> Option<usize> {
+        let MatchLocation::Lines(window) = place else { return None };
         let lines = split(self.texts.replace);
         let has_several = lines.iter().filter(|line| !line.trim().is_empty()).count() > 1;
         self.applied(file, Some(window)).filter(|_| has_several)
@@ -25,7 +25,7 @@ impl Chain<'_> {
     /// Returns the line where the replacement stands already, if it does so once and says
     /// something; not within a window.
     pub(super) fn applied(&self, file: &[&str], except: Option<&Window>) -> Option<usize> {
-        let Texts { text, replace, lines, .. } = self.texts;
+        let EditTexts { text, replace, lines, .. } = self.texts;
         let chars = replace.chars().filter(|c| !c.is_whitespace()).count();
         if chars < APPLIED_CHARS_MIN {
             return None;
@@ -60,7 +60,7 @@ impl Chain<'_> {
 
 /// Returns where the replacement, which contains the search, stands around what was found.
 pub(super) fn held_around(
-    view: &View<'_>,
+    view: &LfView<'_>,
     at: usize,
     search: &str,
     replace: &str,

@@ -10,12 +10,12 @@ use super::Chain;
 use super::exact::indentation;
 use crate::lines::split;
 use crate::matching::indent::{indent, opens_block};
-use crate::matching::write::{Texts, Written};
-use crate::search::View;
+use crate::matching::write::{EditTexts, SpanEdit};
+use crate::search::LfView;
 
 /// How deep the lines of a replacement are that follow the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Following {
+enum FollowingIndent {
     /// There are none.
     None,
     /// They have the indentation of the file.
@@ -31,10 +31,10 @@ impl Chain<'_> {
     /// replacement brings it. What leaves open how deep a line is meant is drift.
     pub(super) fn beneath_indentation(
         &self,
-        view: &View<'_>,
+        view: &LfView<'_>,
         place: &Range<usize>,
-    ) -> Option<(MatchLevel, Written)> {
-        let Texts { lines, search, replace, .. } = self.texts;
+    ) -> Option<(MatchLevel, SpanEdit)> {
+        let EditTexts { lines, search, replace, .. } = self.texts;
         let before = indentation(&view.text[..place.start]).filter(|indent| !indent.is_empty())?;
         if search.starts_with('\n') || replace.trim().is_empty() && !self.is_whole_lines() {
             return None;
@@ -48,15 +48,17 @@ impl Chain<'_> {
             return Some((MatchLevel::Exact, self.written_lines(first)?));
         }
         match following(indent(lines.line(first)), search, replace) {
-            Following::None | Following::AsInFile => self.first_line(before, first, range),
-            Following::Open if is_whole => {
+            FollowingIndent::None | FollowingIndent::AsInFile => {
+                self.first_line(before, first, range)
+            }
+            FollowingIndent::Open if is_whole => {
                 let mut written = self.written_lines(first)?;
                 if !self.is_whole_lines() || !is_closed(search, replace) {
                     self.note_depth(first, &mut written);
                 }
                 Some((MatchLevel::LineTrimmed, written))
             }
-            Following::Open => {
+            FollowingIndent::Open => {
                 let mut written = self.texts.plain(range, replace);
                 self.note_depth(first, &mut written);
                 Some((MatchLevel::Exact, written))
@@ -70,8 +72,8 @@ impl Chain<'_> {
         before: &str,
         first: usize,
         range: Range<usize>,
-    ) -> Option<(MatchLevel, Written)> {
-        let Texts { lines, search, replace, .. } = self.texts;
+    ) -> Option<(MatchLevel, SpanEdit)> {
+        let EditTexts { lines, search, replace, .. } = self.texts;
         if self.is_whole_lines() {
             let found = indent(lines.line(first));
             let has_it = replace.is_empty() || replace.starts_with(found);
@@ -86,7 +88,7 @@ impl Chain<'_> {
     }
 
     /// Notes the first line, which is not as deep as the search has it.
-    fn note_depth(&self, first: usize, written: &mut Written) {
+    fn note_depth(&self, first: usize, written: &mut SpanEdit) {
         let expected = split(self.texts.search).first().copied().unwrap_or_default().to_owned();
         let found = self.texts.lines.line(first).to_owned();
         if written.drift.is_empty() && !written.splices.is_empty() {
@@ -98,20 +100,20 @@ impl Chain<'_> {
 /// Reports how deep the lines after the first one are, by the indentation of the file there. A line
 /// that follows one that opens a block is deeper than that, and none leaves the block in which the
 /// search lies, unless the search does.
-fn following(found: &str, search: &str, replace: &str) -> Following {
+fn following(found: &str, search: &str, replace: &str) -> FollowingIndent {
     let filled = |line: &&str| !line.trim().is_empty();
     let mut lines = replace.lines().filter(filled);
-    let Some(first) = lines.next() else { return Following::None };
+    let Some(first) = lines.next() else { return FollowingIndent::None };
     let shown: Vec<&str> = search.lines().filter(filled).skip(1).map(indent).collect();
     let is_as_in_file = |line: &str| line.starts_with(found) || shown.contains(&indent(line));
     let rest: Vec<&str> = lines.collect();
     match rest.first() {
-        None => Following::None,
+        None => FollowingIndent::None,
         Some(second) if opens_block(first) && indent(second).len() <= found.len() => {
-            Following::Open
+            FollowingIndent::Open
         }
-        Some(_) if rest.iter().copied().all(is_as_in_file) => Following::AsInFile,
-        Some(_) => Following::Open,
+        Some(_) if rest.iter().copied().all(is_as_in_file) => FollowingIndent::AsInFile,
+        Some(_) => FollowingIndent::Open,
     }
 }
 

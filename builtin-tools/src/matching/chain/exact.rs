@@ -9,9 +9,9 @@ use super::{Chain, located};
 use crate::lines::split;
 use crate::matching::find::Window;
 use crate::matching::fold::Fold;
-use crate::matching::write::{Texts, Written};
+use crate::matching::write::{EditTexts, SpanEdit};
 use crate::matching::{Located, Miss, Occurrence};
-use crate::search::View;
+use crate::search::LfView;
 
 // === impl Chain ===
 
@@ -19,8 +19,8 @@ impl Chain<'_> {
     /// Finds the search character for character. A last line without a line end counts as if it had
     /// one.
     pub(in crate::matching) fn exact(&self) -> Result<Option<Located>, Miss> {
-        let Texts { text, search, replace, .. } = self.texts;
-        let view = View::new(text);
+        let EditTexts { text, search, replace, .. } = self.texts;
+        let view = LfView::new(text);
         let mut places = self.exact_places(&view);
         let start = |place: &Range<usize>| view.original(place.clone()).start;
         let Some(first) = places.first().map(start) else { return Ok(None) };
@@ -42,7 +42,7 @@ impl Chain<'_> {
         located(level, written).map(Some).ok_or(Miss::Nothing(line))
     }
 
-    fn written_at(&self, view: &View<'_>, place: Range<usize>) -> (MatchLevel, Written) {
+    fn written_at(&self, view: &LfView<'_>, place: Range<usize>) -> (MatchLevel, SpanEdit) {
         // A line end that the search begins with is that of the line before: it stays.
         if joins_lines(view, &place, self.texts.replace)
             && let Some(search) = self.texts.search.strip_prefix('\n')
@@ -54,7 +54,7 @@ impl Chain<'_> {
         beneath.unwrap_or_else(|| (MatchLevel::Exact, self.exactly(view, place)))
     }
 
-    fn exact_places(&self, view: &View<'_>) -> Vec<Range<usize>> {
+    fn exact_places(&self, view: &LfView<'_>) -> Vec<Range<usize>> {
         let search = self.texts.search;
         let is_line = |at: usize| indentation(&view.text[..at]).is_some();
         let starts = match self.occurrence {
@@ -73,8 +73,8 @@ impl Chain<'_> {
     }
 
     /// Writes an exact match; where both texts are whole lines, line by line.
-    fn exactly(&self, view: &View<'_>, place: Range<usize>) -> Written {
-        let Texts { lines, replace, .. } = self.texts;
+    fn exactly(&self, view: &LfView<'_>, place: Range<usize>) -> SpanEdit {
+        let EditTexts { lines, replace, .. } = self.texts;
         let is_open = place.len() < self.texts.search.len();
         let range = view.original(place);
         let first = lines.number_at(range.start);
@@ -96,7 +96,7 @@ impl Chain<'_> {
     /// The whole lines that a location has all the text of, with their indentation and their last
     /// line end; none where it has only parts, or a line end before them.
     fn whole_lines(&self, range: &Range<usize>) -> Option<Range<usize>> {
-        let Texts { text, lines, search, .. } = self.texts;
+        let EditTexts { text, lines, search, .. } = self.texts;
         if search.starts_with('\n') || search.ends_with('\n') || search.trim().is_empty() {
             return None;
         }
@@ -107,14 +107,14 @@ impl Chain<'_> {
         has_all.then(|| first..lines.start(last + 1))
     }
 
-    pub(super) fn written_lines(&self, first: usize) -> Option<Written> {
+    pub(super) fn written_lines(&self, first: usize) -> Option<SpanEdit> {
         let count = split(self.texts.search).len();
         let align = (0..count).map(Some).collect();
         self.texts.lines(&Window { first, count, align }, Fold::Blanks, 1.0).ok()
     }
 
     pub(super) fn is_whole_lines(&self) -> bool {
-        let Texts { search, replace, .. } = self.texts;
+        let EditTexts { search, replace, .. } = self.texts;
         search.ends_with('\n') && (replace.is_empty() || replace.ends_with('\n'))
     }
 }
@@ -126,13 +126,13 @@ pub(super) fn indentation(before: &str) -> Option<&str> {
 }
 
 /// The text ends with the search but for its line end.
-fn at_open_end(view: &View<'_>, search: &str) -> Option<Range<usize>> {
+fn at_open_end(view: &LfView<'_>, search: &str) -> Option<Range<usize>> {
     let open = search.strip_suffix('\n').filter(|open| !open.ends_with('\n'))?;
     view.text.ends_with(open).then(|| view.text.len() - open.len()..view.text.len())
 }
 
 /// Whether a search that begins with the end of another line would take that line end away.
-fn joins_lines(view: &View<'_>, place: &Range<usize>, replace: &str) -> bool {
+fn joins_lines(view: &LfView<'_>, place: &Range<usize>, replace: &str) -> bool {
     let (before, after) = (&view.text[..place.start], &view.text[place.end..]);
     let ends_line =
         view.text[place.clone()].starts_with('\n') && !before.is_empty() && !before.ends_with('\n');

@@ -8,13 +8,13 @@ use super::{Chain, located};
 use crate::lines::split;
 use crate::matching::find::Window;
 use crate::matching::fold::{Fold, key};
-use crate::matching::likeness::{Budget, Exhausted};
-use crate::matching::merge::Refused;
+use crate::matching::likeness::{Exhausted, SearchBudget};
+use crate::matching::merge::MergeRefusal;
 use crate::matching::similar_lines::{
-    BLOCK_ANCHOR_MIN, CONTEXT_LINE_MIN, Candidate, Compared, is_informative,
+    BLOCK_ANCHOR_MIN, CONTEXT_LINE_MIN, Compared, ScoredWindow, is_informative,
 };
 use crate::matching::wrapping::without_outer_blank_lines;
-use crate::matching::write::Texts;
+use crate::matching::write::EditTexts;
 use crate::matching::{Located, Miss};
 
 /// By how much the best of several similar locations must be better than the others.
@@ -33,7 +33,7 @@ const SIMILAR_SEARCH_LINES_MAX: usize = 1_000;
 impl Chain<'_> {
     /// The two levels that go by likeness.
     pub(super) fn similar(&self, file: &[&str]) -> Result<Located, Miss> {
-        let Texts { text, search, replace, .. } = self.texts;
+        let EditTexts { text, search, replace, .. } = self.texts;
         let (search, replace) =
             without_outer_blank_lines(search, replace).unwrap_or((search, replace));
         let wanted = split(search);
@@ -48,7 +48,7 @@ impl Chain<'_> {
         }
         let chain = self.with(search, replace);
         let compared = Compared::new(file, &wanted);
-        let mut budget = Budget::new();
+        let mut budget = SearchBudget::new();
         let too_large = |Exhausted| Miss::TooLarge;
         let anchored = compared.anchored(&mut budget).map_err(too_large)?;
         if !anchored.is_empty() {
@@ -62,19 +62,19 @@ impl Chain<'_> {
     fn best(
         &self,
         level: MatchLevel,
-        mut candidates: Vec<Candidate>,
+        mut candidates: Vec<ScoredWindow>,
         likeness_min: f64,
         file: &[&str],
     ) -> Result<Located, Miss> {
         candidates.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
         let Some((best, others)) = candidates.split_first() else { return Err(Miss::None) };
-        let near = |other: &&Candidate| best.score - other.score < MARGIN_MIN;
-        let rivals: Vec<&Candidate> = others.iter().take_while(near).collect();
-        let written = |candidate: &Candidate| {
+        let near = |other: &&ScoredWindow| best.score - other.score < MARGIN_MIN;
+        let rivals: Vec<&ScoredWindow> = others.iter().take_while(near).collect();
+        let written = |candidate: &ScoredWindow| {
             self.texts.lines(&candidate.window, Fold::Unicode, likeness_min)
         };
         let first = written(best);
-        let agrees = |rival: &&Candidate| match (&first, written(rival)) {
+        let agrees = |rival: &&ScoredWindow| match (&first, written(rival)) {
             (Ok(first), Ok(rival)) => first.splices == rival.splices,
             _ => false,
         };
@@ -85,7 +85,7 @@ impl Chain<'_> {
             lines.dedup();
             return Err(Miss::Several { level, lines, more: false });
         }
-        let mut first = first.map_err(|Refused(lines)| Miss::Drift { level, lines })?;
+        let mut first = first.map_err(|MergeRefusal(lines)| Miss::Drift { level, lines })?;
         let others = self.other_lines(best, file);
         if let Some(line) = others.iter().find_map(|other| elsewhere(&other.expected, best, file)) {
             let mut lines = vec![best.window.first, line];
@@ -104,7 +104,7 @@ impl Chain<'_> {
     }
 
     /// The lines of a location that are not as the search has them.
-    fn other_lines(&self, candidate: &Candidate, file: &[&str]) -> Vec<Drift> {
+    fn other_lines(&self, candidate: &ScoredWindow, file: &[&str]) -> Vec<Drift> {
         let Window { first, align, .. } = &candidate.window;
         let search = split(self.texts.search);
         let pairs = search.iter().zip(align).filter_map(|(search, at)| Some((search, (*at)?)));
@@ -123,7 +123,7 @@ impl Chain<'_> {
 }
 
 /// Returns where a line that says something stands outside of a location.
-fn elsewhere(line: &str, candidate: &Candidate, file: &[&str]) -> Option<usize> {
+fn elsewhere(line: &str, candidate: &ScoredWindow, file: &[&str]) -> Option<usize> {
     let Window { first, count, .. } = candidate.window;
     let is_outside = |at: usize| at + 1 < first || at + 1 >= first + count;
     let mut same = file.iter().enumerate().filter(|(_, other)| other.trim() == line.trim());

@@ -5,14 +5,14 @@ const TAB_COLUMNS: usize = 4;
 
 /// How deep the lines are that are written, from the first on.
 #[derive(Debug, Default)]
-pub(super) struct Shape {
-    last: Option<Line>,
+pub(super) struct IndentShape {
+    last: Option<LineDepth>,
     /// Whether it is open how deep some line is meant.
     pub(super) is_doubtful: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct LineDepth {
     wanted: usize,
     got: usize,
     /// Whether it is as deep as no line that was found.
@@ -21,14 +21,14 @@ struct Line {
     needs_block: bool,
 }
 
-// === impl Shape ===
+// === impl IndentShape ===
 
-impl Shape {
+impl IndentShape {
     /// Takes the next line: the indentation that the replacement has, and the one that it gets.
     /// Where one of two neighbours is new, they must lie to each other as they do in the
     /// replacement, and a block must be one there.
     pub(super) fn line(&mut self, wanted: &str, got: &str, is_new: bool, needs_block: bool) {
-        let line = Line { wanted: width(wanted), got: width(got), is_new, needs_block };
+        let line = LineDepth { wanted: width(wanted), got: width(got), is_new, needs_block };
         if let Some(before) = self.last.replace(line) {
             let (meant, written) = (line.wanted.cmp(&before.wanted), line.got.cmp(&before.got));
             let is_flat = before.needs_block && line.wanted <= before.wanted;

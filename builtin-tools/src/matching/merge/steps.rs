@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::Sides;
+use super::MergeSides;
 use crate::matching::likeness::dice;
 
 /// Most pairs of lines that are compared to find out which new line replaces which.
@@ -16,7 +16,7 @@ const SAME_LINE_MIN: f64 = 0.5;
 
 /// What an edit does to lines, by their positions in the search and in the replacement.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum LineOp {
     Pair(usize, usize),
     Delete(usize),
     Insert(usize),
@@ -24,7 +24,7 @@ pub(super) enum Step {
 
 /// What the edit does to the lines of the search. Lines that differ in white space alone are the
 /// same line.
-pub(super) fn steps(sides: &Sides<'_>) -> Vec<Step> {
+pub(super) fn steps(sides: &MergeSides<'_>) -> Vec<LineOp> {
     let trimmed = |lines: &[&str]| -> Vec<String> {
         lines.iter().map(|line| line.trim().to_owned()).collect()
     };
@@ -34,7 +34,7 @@ pub(super) fn steps(sides: &Sides<'_>) -> Vec<Step> {
     let tails = search.iter().rev().zip(replace.iter().rev());
     let tail = tails.take(tail_max).take_while(|(a, b)| a == b).count();
     let (old, new) = (head..search.len() - tail, head..replace.len() - tail);
-    let mut steps: Vec<Step> = (0..head).map(|at| Step::Pair(at, at)).collect();
+    let mut steps: Vec<LineOp> = (0..head).map(|at| LineOp::Pair(at, at)).collect();
     if old.len() * new.len() > DIFF_PAIRS_MAX {
         replaced(&mut steps, sides, old.clone(), new.clone());
     } else {
@@ -45,21 +45,21 @@ pub(super) fn steps(sides: &Sides<'_>) -> Vec<Step> {
             let (from, to) = (shift(op.old_range(), old.start), shift(op.new_range(), new.start));
             match op {
                 DiffOp::Equal { .. } => {
-                    steps.extend(from.zip(to).map(|(old, new)| Step::Pair(old, new)));
+                    steps.extend(from.zip(to).map(|(old, new)| LineOp::Pair(old, new)));
                 }
                 _ => replaced(&mut steps, sides, from, to),
             }
         }
     }
-    steps.extend((0..tail).map(|at| Step::Pair(old.end + at, new.end + at)));
+    steps.extend((0..tail).map(|at| LineOp::Pair(old.end + at, new.end + at)));
     steps
 }
 
 /// Pairs lines with those that replace them: by the words that they share, and one for one
 /// where between two such pairs there are as many old lines as new ones.
 fn replaced(
-    steps: &mut Vec<Step>,
-    sides: &Sides<'_>,
+    steps: &mut Vec<LineOp>,
+    sides: &MergeSides<'_>,
     old: std::ops::Range<usize>,
     new: std::ops::Range<usize>,
 ) {
@@ -68,13 +68,13 @@ fn replaced(
     let alike = alike.into_iter().map(|(a, b)| (old.start + a, new.start + b));
     for (a, b) in alike.map(Some).chain([None]).map(|p| p.unwrap_or((old.end, new.end))) {
         if a - done.0 == b - done.1 {
-            steps.extend((done.0..a).zip(done.1..b).map(|(old, new)| Step::Pair(old, new)));
+            steps.extend((done.0..a).zip(done.1..b).map(|(old, new)| LineOp::Pair(old, new)));
         } else {
-            steps.extend((done.0..a).map(Step::Delete));
-            steps.extend((done.1..b).map(Step::Insert));
+            steps.extend((done.0..a).map(LineOp::Delete));
+            steps.extend((done.1..b).map(LineOp::Insert));
         }
         if a < old.end && b < new.end {
-            steps.push(Step::Pair(a, b));
+            steps.push(LineOp::Pair(a, b));
         }
         done = (a + 1, b + 1);
     }

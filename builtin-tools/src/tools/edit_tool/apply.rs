@@ -3,8 +3,8 @@
 use moss_sdk::edit::{Drift, MatchLevel, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::blocks::{Block, Split, is_separator};
-use crate::lines::{LineSpan, Lines, has_gutter};
+use crate::blocks::{EditBlock, Split, is_separator};
+use crate::lines::{LineIndex, LineSpan, has_gutter};
 use crate::matching::{Located, Miss, Occurrence, locate};
 use crate::splices::splices;
 
@@ -13,7 +13,7 @@ const READINGS_MAX: usize = 16;
 
 /// What blocks made of a text.
 #[derive(Debug)]
-pub(super) struct Applied {
+pub(super) struct AppliedBlocks {
     pub(super) text: String,
     pub(super) blocks: Vec<AppliedBlock>,
     /// Lines that were not as a SEARCH part claimed, numbered as in the text before all blocks.
@@ -49,7 +49,7 @@ pub(super) struct BlockMiss {
 }
 
 /// How a block is read.
-enum Reading {
+enum BlockReading {
     /// It replaces the whole text.
     Whole(String),
     /// It has a location.
@@ -57,9 +57,9 @@ enum Reading {
 }
 
 /// Applies blocks in sequence: each to what the one before left.
-pub(super) fn apply(text: &str, blocks: &[Block<'_>]) -> Result<Applied, BlockMiss> {
+pub(super) fn apply(text: &str, blocks: &[EditBlock<'_>]) -> Result<AppliedBlocks, BlockMiss> {
     let mut applied =
-        Applied { text: text.to_owned(), blocks: Vec::new(), drift: Vec::new(), only: None };
+        AppliedBlocks { text: text.to_owned(), blocks: Vec::new(), drift: Vec::new(), only: None };
     for (index, block) in blocks.iter().enumerate() {
         let miss = |search, miss, text: &str| BlockMiss {
             index,
@@ -72,18 +72,18 @@ pub(super) fn apply(text: &str, blocks: &[Block<'_>]) -> Result<Applied, BlockMi
         let reading = read(&applied.text, block);
         let reading = reading.map_err(|(search, why)| miss(search, why, &applied.text))?;
         match reading {
-            Reading::Whole(new) => {
+            BlockReading::Whole(new) => {
                 let all = 0..applied.text.len();
                 let splices = splices(&applied.text, all, &new);
                 if splices.is_empty() {
                     return Err(miss(String::new(), Some(Miss::Applied(1)), &applied.text));
                 }
-                let before = LineSpan::of(1, Lines::new(&applied.text).count());
-                let after = LineSpan::of(1, Lines::new(&new).count());
+                let before = LineSpan::of(1, LineIndex::new(&applied.text).count());
+                let after = LineSpan::of(1, LineIndex::new(&new).count());
                 applied.blocks.push(AppliedBlock { level: None, before, after });
                 applied.splice(splices);
             }
-            Reading::At(located) => {
+            BlockReading::At(located) => {
                 let spot = located.places.first();
                 let (before, after) = spot.map_or((None, None), |spot| (spot.before, spot.after));
                 let level = Some(located.level);
@@ -99,7 +99,7 @@ pub(super) fn apply(text: &str, blocks: &[Block<'_>]) -> Result<Applied, BlockMi
 }
 
 /// Returns what leads from a text to what blocks made of it.
-pub(super) fn splices_between(text: &str, applied: &Applied) -> Vec<Splice> {
+pub(super) fn splices_between(text: &str, applied: &AppliedBlocks) -> Vec<Splice> {
     if let Some(splices) = &applied.only {
         return splices.clone();
     }
@@ -121,12 +121,12 @@ pub(super) fn splices_between(text: &str, applied: &Applied) -> Vec<Splice> {
 /// search is in the text as it is, and of several such that with the longest search; or else the
 /// only one that finds a location at all. A reading that a longer one with a slip explains as well
 /// does not hold.
-fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)> {
+fn read(text: &str, block: &EditBlock<'_>) -> Result<BlockReading, (String, Option<Miss>)> {
     let count = block.splits_count();
     if count > READINGS_MAX {
         return Err((String::new(), None));
     }
-    let mut loose: Vec<Reading> = Vec::new();
+    let mut loose: Vec<BlockReading> = Vec::new();
     let mut missed = None;
     for Split { search, replace } in block.splits() {
         if !has_gutter(&search) && has_gutter(&replace) {
@@ -134,16 +134,16 @@ fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)
         }
         if search.is_empty() {
             if count == 1 || text.trim().is_empty() {
-                return Ok(Reading::Whole(replace));
+                return Ok(BlockReading::Whole(replace));
             }
             continue;
         }
         match locate(text, &search, &replace, Occurrence::OnlyLines) {
             Ok(located) if count > 1 && !is_whole(text, &located, &replace) => {}
             Ok(located) if located.level <= MatchLevel::LineTrimmed => {
-                return Ok(Reading::At(located));
+                return Ok(BlockReading::At(located));
             }
-            Ok(located) => loose.push(Reading::At(located)),
+            Ok(located) => loose.push(BlockReading::At(located)),
             Err(several @ Miss::Several { level, .. }) if level <= MatchLevel::LineTrimmed => {
                 return Err((search, Some(several)));
             }
@@ -172,7 +172,7 @@ fn numbered_as_in(first: &str, text: &str, drift: Vec<Drift>) -> Vec<Drift> {
     if drift.is_empty() || first == text {
         return drift;
     }
-    let lines = |text: &str| Lines::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+    let lines = |text: &str| LineIndex::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
     let ops = capture_diff_slices(Algorithm::Myers, &lines(first), &lines(text));
     let number = |line: u64| {
         let at = usize::try_from(line).unwrap_or(usize::MAX) - 1;
@@ -189,9 +189,9 @@ fn numbered_as_in(first: &str, text: &str, drift: Vec<Drift>) -> Vec<Drift> {
     drift.into_iter().map(|drift| Drift { line: number(drift.line), ..drift }).collect()
 }
 
-// === impl Applied ===
+// === impl AppliedBlocks ===
 
-impl Applied {
+impl AppliedBlocks {
     fn splice(&mut self, splices: Vec<Splice>) {
         // The chain gives splices that fit the text that it was given.
         if let Ok(text) = splice(&self.text, &splices) {

@@ -4,7 +4,7 @@ use globset::GlobBuilder;
 use moss_sdk::{ErrorCode, RelPath, ToolError, glob};
 use regex::{Regex, RegexBuilder};
 
-use super::rank::{self, Class, PathText, Rank};
+use super::rank::{self, MatchClass, PathText, Rank};
 
 /// Longest pattern.
 const PATTERN_BYTES_MAX: usize = 1_000;
@@ -13,7 +13,7 @@ const COMPILED_BYTES_MAX: usize = 10 << 20;
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum QueryScope {
     /// At the names of files.
     Name,
     /// At their paths.
@@ -22,17 +22,17 @@ pub(super) enum Scope {
 
 /// A pattern that can be looked for.
 #[derive(Debug)]
-pub(super) struct Query {
-    kind: Kind,
+pub(super) struct FileQuery {
+    kind: QueryKind,
     /// The pattern as it was given, without slashes around it.
     pattern: String,
     /// The same as names are compared.
     wanted: Vec<char>,
-    scope: Scope,
+    scope: QueryScope,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum QueryKind {
     Wildcards {
         matcher: Regex,
         /// Whether they speak of the whole path.
@@ -44,16 +44,16 @@ enum Kind {
     },
 }
 
-// === impl Query ===
+// === impl FileQuery ===
 
-impl Query {
+impl FileQuery {
     /// Reads a pattern.
     ///
     /// # Errors
     ///
     /// `InvalidArguments` for what is empty, too long, no pattern of wildcards, or a path where
     /// only names are looked at.
-    pub(super) fn parse(pattern: &str, fuzzy: bool, scope: Scope) -> Result<Self, ToolError> {
+    pub(super) fn parse(pattern: &str, fuzzy: bool, scope: QueryScope) -> Result<Self, ToolError> {
         let invalid = |message: String| ToolError::new(ErrorCode::InvalidArguments, message);
         let given = pattern.trim();
         let is_anchored = given.starts_with('/') || given.starts_with("./");
@@ -67,15 +67,15 @@ impl Query {
             return Err(invalid(format!("`pattern` is longer than {PATTERN_BYTES_MAX} bytes"))
                 .hint("a part of the name is enough"));
         }
-        if scope == Scope::Name && pattern.contains('/') {
+        if scope == QueryScope::Name && pattern.contains('/') {
             return Err(invalid("`pattern` has a slash, but only names are searched".to_owned())
                 .hint("set `searchPath` to true, or leave the directories out"));
         }
         let wanted = rank::folded(pattern);
         let kind = if pattern.contains(['*', '?', '[', '{']) {
-            Kind::wildcards(pattern, is_anchored)?
+            QueryKind::wildcards(pattern, is_anchored)?
         } else {
-            Kind::Part { letters: fuzzy.then(|| rank::letters(&wanted)) }
+            QueryKind::Part { letters: fuzzy.then(|| rank::letters(&wanted)) }
         };
         Ok(Self { kind, pattern: pattern.to_owned(), wanted, scope })
     }
@@ -84,13 +84,13 @@ impl Query {
     pub(super) fn rank(&self, path: &RelPath) -> Option<Rank> {
         let name = path.file_name()?;
         match &self.kind {
-            Kind::Wildcards { matcher, over_path } => {
+            QueryKind::Wildcards { matcher, over_path } => {
                 let text = if *over_path { path.as_str() } else { name };
                 // Names may hold brackets and braces: then the pattern is what it is.
                 let fits = matcher.is_match(text) || self.stands_in(path);
                 fits.then(Rank::equal)
             }
-            Kind::Part { letters } => {
+            QueryKind::Part { letters } => {
                 let text = PathText::new(path);
                 let (class, cost) = self.class(&text, letters.as_deref())?;
                 let has_case = path.as_str().contains(&self.pattern);
@@ -102,41 +102,42 @@ impl Query {
     /// Whether a pattern with brackets or braces occurs as it stands.
     fn stands_in(&self, path: &RelPath) -> bool {
         self.pattern.contains(['[', '{'])
-            && PathText::new(path).holds(&self.wanted, self.scope == Scope::Name)
+            && PathText::new(path).holds(&self.wanted, self.scope == QueryScope::Name)
     }
 
     /// Says how much the name of a file looks like the one that is searched for; none where it does
     /// not, and where only what fits is wanted.
     pub(super) fn likeness(&self, path: &RelPath) -> Option<Rank> {
-        let Kind::Part { letters: Some(_) } = self.kind else { return None };
+        let QueryKind::Part { letters: Some(_) } = self.kind else { return None };
         let distance = PathText::new(path).distance(&self.wanted)?;
-        Some(Rank::new(Class::Similar, distance, true, path))
+        Some(Rank::new(MatchClass::Similar, distance, true, path))
     }
 
-    fn class(&self, text: &PathText, letters: Option<&[char]>) -> Option<(Class, usize)> {
+    fn class(&self, text: &PathText, letters: Option<&[char]>) -> Option<(MatchClass, usize)> {
         let wanted = self.wanted.as_slice();
         let fits = if wanted.contains(&'/') {
             text.class_of_path(wanted)
         } else {
             let in_directories = || text.class_in_directories(wanted);
             let of_name = text.class_of_name(wanted);
-            of_name.or_else(|| (self.scope == Scope::Path).then(in_directories).flatten())
+            of_name.or_else(|| (self.scope == QueryScope::Path).then(in_directories).flatten())
         };
         if let Some(class) = fits {
             return Some((class, 0));
         }
         let letters = letters?;
-        let in_name = text.scatter_in_name(letters).map(|cost| (Class::NameLetters, cost));
+        let in_name = text.scatter_in_name(letters).map(|cost| (MatchClass::NameLetters, cost));
         in_name.or_else(|| {
-            let in_path = || text.scatter_in_path(letters).map(|cost| (Class::PathLetters, cost));
-            (self.scope == Scope::Path).then(in_path).flatten()
+            let in_path =
+                || text.scatter_in_path(letters).map(|cost| (MatchClass::PathLetters, cost));
+            (self.scope == QueryScope::Path).then(in_path).flatten()
         })
     }
 }
 
-// === impl Kind ===
+// === impl QueryKind ===
 
-impl Kind {
+impl QueryKind {
     fn wildcards(pattern: &str, is_anchored: bool) -> Result<Self, ToolError> {
         let over_path = is_anchored || pattern.contains('/');
         let text = if over_path && !is_anchored && !pattern.starts_with("**/") {

@@ -14,7 +14,7 @@ const CHARS_PER_ERROR: usize = 4;
 /// How a file fits; the better, the smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    class: Class,
+    class: MatchClass,
     cost: usize,
     has_other_case: bool,
     path_bytes: usize,
@@ -22,7 +22,7 @@ pub(super) struct Rank {
 
 /// In which way a file fits, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(super) enum MatchClass {
     /// It is the name, or the last names of the path.
     Name,
     /// It is the name without its extension.
@@ -94,10 +94,10 @@ fn starts_word(before: Option<char>, c: char, after: Option<char>) -> bool {
 impl Rank {
     /// The rank of files among which there is no better one.
     pub(super) fn equal() -> Self {
-        Self { class: Class::Name, cost: 0, has_other_case: false, path_bytes: 0 }
+        Self { class: MatchClass::Name, cost: 0, has_other_case: false, path_bytes: 0 }
     }
 
-    pub(super) fn new(class: Class, cost: usize, has_case: bool, path: &RelPath) -> Self {
+    pub(super) fn new(class: MatchClass, cost: usize, has_case: bool, path: &RelPath) -> Self {
         let path_bytes = path.as_str().len();
         Self { class, cost, has_other_case: !has_case, path_bytes }
     }
@@ -126,44 +126,45 @@ impl PathText {
     }
 
     /// How a text without slashes fits the name.
-    pub(super) fn class_of_name(&self, wanted: &[char]) -> Option<Class> {
+    pub(super) fn class_of_name(&self, wanted: &[char]) -> Option<MatchClass> {
         let name = &self.chars[self.name..];
         if name == wanted {
-            return Some(Class::Name);
+            return Some(MatchClass::Name);
         }
         if self.stem(self.name) == wanted {
-            return Some(Class::Stem);
+            return Some(MatchClass::Stem);
         }
         if name.starts_with(wanted) {
-            return Some(Class::NameStart);
+            return Some(MatchClass::NameStart);
         }
-        let class =
-            |at| if self.starts[self.name + at] { Class::NameWord } else { Class::NamePart };
+        let class = |at| {
+            if self.starts[self.name + at] { MatchClass::NameWord } else { MatchClass::NamePart }
+        };
         places(name, wanted).map(class).min()
     }
 
     /// How a text without slashes fits the directories.
-    pub(super) fn class_in_directories(&self, wanted: &[char]) -> Option<Class> {
+    pub(super) fn class_in_directories(&self, wanted: &[char]) -> Option<MatchClass> {
         let directories = &self.chars[..self.name];
         if directories.split(|c| *c == '/').any(|directory| directory == wanted) {
-            return Some(Class::Directory);
+            return Some(MatchClass::Directory);
         }
-        let class = |at| if self.starts[at] { Class::PathWord } else { Class::PathPart };
+        let class = |at| if self.starts[at] { MatchClass::PathWord } else { MatchClass::PathPart };
         places(directories, wanted).map(class).min()
     }
 
     /// How a text with slashes fits the path.
-    pub(super) fn class_of_path(&self, wanted: &[char]) -> Option<Class> {
+    pub(super) fn class_of_path(&self, wanted: &[char]) -> Option<MatchClass> {
         let ends_so = |path: &[char]| {
             path.strip_suffix(wanted).is_some_and(|rest| rest.last().is_none_or(|c| *c == '/'))
         };
         if ends_so(&self.chars) {
-            return Some(Class::Name);
+            return Some(MatchClass::Name);
         }
         if ends_so(self.stem(0)) {
-            return Some(Class::Stem);
+            return Some(MatchClass::Stem);
         }
-        let class = |at| if self.starts[at] { Class::PathWord } else { Class::PathPart };
+        let class = |at| if self.starts[at] { MatchClass::PathWord } else { MatchClass::PathPart };
         places(&self.chars, wanted).map(class).min()
     }
 

@@ -11,9 +11,9 @@ use moss_sdk::{RelPath, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::lines::Lines;
+use super::lines::EditorLines;
 use super::names::{character_of, is_part};
-use super::{Place, definitions};
+use super::{FileLocation, definitions};
 
 /// Most calls of one result.
 const CALLS_MAX: usize = 50;
@@ -33,7 +33,7 @@ const KEYWORDS: &[&str] = &[
 
 /// A line that seems to call a function.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Call {
+pub(super) struct CallSite {
     path: String,
     line: u32,
     /// The line, without the blanks around it, up to 200 bytes.
@@ -48,14 +48,14 @@ pub(super) struct Callee {
     line: u32,
     /// Where it is defined, as far as the editor knows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    definitions: Vec<Place>,
+    definitions: Vec<FileLocation>,
 }
 
 /// Looks for calls of a name in files with the same ending.
 struct Callers {
     name: String,
     extension: Option<String>,
-    found: Vec<Call>,
+    found: Vec<CallSite>,
 }
 
 /// Where a name seems to be called, in path order.
@@ -63,7 +63,7 @@ pub(super) async fn callers(
     cx: &Context,
     path: &RelPath,
     name: &str,
-) -> Result<Vec<Call>, ToolError> {
+) -> Result<Vec<CallSite>, ToolError> {
     let extension = ending(path).map(str::to_owned);
     let visitor = Callers { name: name.to_owned(), extension, found: Vec::new() };
     let (visitor, _) = cx.visit(&RelPath::root(), EXTENT, visitor).await?;
@@ -74,7 +74,7 @@ pub(super) async fn callers(
 pub(super) async fn callees(
     cx: &Context,
     path: &RelPath,
-    lines: &Lines<'_>,
+    lines: &EditorLines<'_>,
     span: Span,
 ) -> Vec<Callee> {
     let mut seen = BTreeSet::new();
@@ -140,7 +140,7 @@ impl TextVisitor for Callers {
             }
             let text = line.trim();
             let text = text[..text.floor_char_boundary(LINE_BYTES_MAX)].to_owned();
-            self.found.push(Call { path: file.path.to_string(), line: number, text });
+            self.found.push(CallSite { path: file.path.to_string(), line: number, text });
         }
         ControlFlow::Continue(())
     }

@@ -6,14 +6,14 @@ use super::names;
 
 /// The lines of a text as editors count them: a lone carriage return ends a line too, and a line
 /// end at the end of the text begins an empty line.
-pub(super) struct Lines<'a> {
+pub(super) struct EditorLines<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-// === impl Lines ===
+// === impl EditorLines ===
 
-impl<'a> Lines<'a> {
+impl<'a> EditorLines<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let bytes = text.as_bytes();
         let ends = bytes.iter().enumerate().filter(|(at, byte)| match byte {

@@ -9,8 +9,8 @@ use moss_sdk::file::{Entry, EntryKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::languages::{LanguageCount, Languages, Purpose, Tally};
-use super::manifests::{self, Kind};
+use super::languages::{LanguageCount, LanguageTally, Languages, Purpose};
+use super::manifests::{self, ManifestKind};
 
 /// Most manifests of one result.
 const MANIFESTS_MAX: usize = 50;
@@ -151,7 +151,7 @@ pub(super) struct Landmarks {
     pub(super) languages: Vec<LanguageCount>,
     pub(super) bytes: u64,
     /// Manifests, those higher up first.
-    pub(super) manifests: Vec<(Entry, Kind)>,
+    pub(super) manifests: Vec<(Entry, ManifestKind)>,
     /// How many there are.
     pub(super) manifests_total: usize,
     /// Files that programs start in by their names, in path order.
@@ -175,7 +175,7 @@ impl Landmarks {
     /// Looks at entries in path order.
     pub(super) fn find(entries: &[Entry]) -> Self {
         let languages = Languages::new();
-        let mut tally = Tally::default();
+        let mut tally = LanguageTally::default();
         let mut tests = TestCounts::default();
         let mut manifests = Vec::new();
         let mut found = Self {

@@ -126,7 +126,7 @@ pub(super) struct Languages(BTreeMap<&'static str, (&'static str, Purpose)>);
 
 /// Files of a project, counted by language.
 #[derive(Default)]
-pub(super) struct Tally(BTreeMap<(Purpose, &'static str), (u64, u64)>);
+pub(super) struct LanguageTally(BTreeMap<(Purpose, &'static str), (u64, u64)>);
 
 // === impl Languages ===
 
@@ -146,9 +146,9 @@ impl Languages {
     }
 }
 
-// === impl Tally ===
+// === impl LanguageTally ===
 
-impl Tally {
+impl LanguageTally {
     pub(super) fn add(&mut self, (language, purpose): (&'static str, Purpose), file: &Entry) {
         let (files, bytes) = self.0.entry((purpose, language)).or_default();
         *files += 1;

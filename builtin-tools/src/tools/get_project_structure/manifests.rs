@@ -16,10 +16,10 @@ const SCRIPTS: [&str; 6] = ["ts", "tsx", "js", "jsx", "mjs", "cjs"];
 
 /// What a file is the manifest of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct ManifestKind {
     /// What builds it or what reads the file, as a result says it.
     pub(super) name: &'static str,
-    source: Source,
+    source: NameSource,
 }
 
 /// What a manifest says.
@@ -33,7 +33,7 @@ pub(super) struct Facts {
 
 /// Where the name of a project stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum NameSource {
     Nowhere,
     /// In the name of the file, before the last dot.
     Stem,
@@ -47,10 +47,10 @@ enum Source {
     Pom,
 }
 
-use Source::{Cargo, Json, Line, Nowhere, Package, Pom, Pyproject, Stem};
+use NameSource::{Cargo, Json, Line, Nowhere, Package, Pom, Pyproject, Stem};
 
 /// Names of manifests in lower case, those that are the end of a name with their dot.
-const MANIFESTS: &[(&str, &str, Source)] = &[
+const MANIFESTS: &[(&str, &str, NameSource)] = &[
     ("build.gradle", "gradle", Nowhere),
     ("build.gradle.kts", "gradle", Nowhere),
     ("build.sbt", "sbt", Line("name")),
@@ -99,18 +99,18 @@ const MANIFESTS: &[(&str, &str, Source)] = &[
 ];
 
 /// Says what a file is the manifest of, by its name in lower case.
-pub(super) fn kind(name: &str) -> Option<Kind> {
+pub(super) fn kind(name: &str) -> Option<ManifestKind> {
     let is_so = |known: &str| match known.strip_prefix('.') {
         Some(ending) => name.rsplit_once('.').is_some_and(|(_, last)| last == ending),
         None => name == known,
     };
     let (_, name, source) = MANIFESTS.iter().find(|(known, ..)| is_so(known))?;
-    Some(Kind { name, source: *source })
+    Some(ManifestKind { name, source: *source })
 }
 
-// === impl Kind ===
+// === impl ManifestKind ===
 
-impl Kind {
+impl ManifestKind {
     /// Whether the text of the manifest is needed to say what it says.
     pub(super) fn needs_text(self) -> bool {
         !matches!(self.source, Nowhere | Stem)

@@ -41,13 +41,13 @@ struct Directory<'a> {
     /// How many files and directories are beneath it.
     files_total: u64,
     directories_total: u64,
-    seen: Seen,
-    view: View,
+    seen: ScanCoverage,
+    view: DirectoryView,
 }
 
 /// How much of a directory was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum ScanCoverage {
     All,
     Part,
     Nothing,
@@ -55,7 +55,7 @@ enum Seen {
 
 /// How much of a directory is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum View {
+enum DirectoryView {
     /// One line with counts.
     Closed,
     /// The directories in it; files as counts.
@@ -65,7 +65,7 @@ enum View {
 }
 
 /// What is left to spend.
-struct Budget {
+struct TreeBudget {
     lines: usize,
     bytes: usize,
 }
@@ -83,14 +83,14 @@ impl<'a> Tree<'a> {
         }
         if let Some(top) = top {
             for &at in &open {
-                tree.directories[at].seen = Seen::Part;
+                tree.directories[at].seen = ScanCoverage::Part;
             }
             let last = entries.last().and_then(|entry| entry.path.components().next());
             for entry in top.iter().filter(|entry| last < entry.path.file_name()) {
                 tree.add(entry, &mut open);
                 if entry.kind == EntryKind::Directory {
                     let added = tree.directories.last_mut().expect("it was added");
-                    added.seen = Seen::Nothing;
+                    added.seen = ScanCoverage::Nothing;
                 }
             }
         }
@@ -151,14 +151,14 @@ impl<'a> Tree<'a> {
     /// Opens directories level by level, down to the first level that does not fit. In that one,
     /// directories come before files and small directories before large ones.
     fn open(&mut self) {
-        let mut left = Budget { lines: LINES_MAX, bytes: BYTES_MAX };
-        left.spend(self.cost(0, View::Open, 0));
-        self.directories[0].view = View::Open;
+        let mut left = TreeBudget { lines: LINES_MAX, bytes: BYTES_MAX };
+        left.spend(self.cost(0, DirectoryView::Open, 0));
+        self.directories[0].view = DirectoryView::Open;
         let mut level = self.below(0);
         for depth in 1.. {
-            for view in [View::Directories, View::Open] {
+            for view in [DirectoryView::Directories, DirectoryView::Open] {
                 let worth = level.iter().filter(|&&at| self.is_worth(at, view));
-                let mut costs: Vec<(Budget, usize)> =
+                let mut costs: Vec<(TreeBudget, usize)> =
                     worth.map(|&at| (self.cost(at, view, depth), at)).collect();
                 costs.sort_by_key(|(cost, at)| (cost.lines, *at));
                 for (cost, at) in costs {
@@ -168,8 +168,8 @@ impl<'a> Tree<'a> {
                     }
                 }
             }
-            let is_open = |at: usize| self.directories[at].view == View::Open;
-            if level.iter().any(|&at| self.is_worth(at, View::Open) && !is_open(at)) {
+            let is_open = |at: usize| self.directories[at].view == DirectoryView::Open;
+            if level.iter().any(|&at| self.is_worth(at, DirectoryView::Open) && !is_open(at)) {
                 return;
             }
             level.retain(|&at| is_open(at));
@@ -181,10 +181,10 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether a view says more about a directory than the counts behind its name.
-    fn is_worth(&self, at: usize, view: View) -> bool {
+    fn is_worth(&self, at: usize, view: DirectoryView) -> bool {
         let directory = &self.directories[at];
         let has_names = !directory.files.is_empty() && directory.names_files();
-        !directory.directories.is_empty() || (view == View::Open && has_names)
+        !directory.directories.is_empty() || (view == DirectoryView::Open && has_names)
     }
 
     /// The directories drawn in a directory: of a chain of directories with nothing else in them,
@@ -195,7 +195,8 @@ impl<'a> Tree<'a> {
     }
 
     fn end_of_chain(&self, mut at: usize) -> usize {
-        while let Directory { directories, files, seen: Seen::All, .. } = &self.directories[at]
+        while let Directory { directories, files, seen: ScanCoverage::All, .. } =
+            &self.directories[at]
             && let ([only], []) = (directories.as_slice(), files.as_slice())
         {
             at = *only;
@@ -204,10 +205,10 @@ impl<'a> Tree<'a> {
     }
 
     /// What the lines within a directory cost, its own not included.
-    fn cost(&self, at: usize, view: View, depth: usize) -> Budget {
+    fn cost(&self, at: usize, view: DirectoryView, depth: usize) -> TreeBudget {
         let directory = &self.directories[at];
-        let mut cost = Budget { lines: 0, bytes: 0 };
-        if view == View::Closed {
+        let mut cost = TreeBudget { lines: 0, bytes: 0 };
+        if view == DirectoryView::Closed {
             return cost;
         }
         let indent = INDENT.len() * depth + 1;
@@ -217,7 +218,7 @@ impl<'a> Tree<'a> {
         for line in self.remarks(at, view) {
             cost.add(indent + line.len());
         }
-        if view == View::Open && directory.names_files() {
+        if view == DirectoryView::Open && directory.names_files() {
             directory.files.iter().for_each(|file| cost.add(indent + name_of(file).len()));
         }
         cost
@@ -233,14 +234,14 @@ impl<'a> Tree<'a> {
         for below in self.below(at) {
             let name = self.name(below, directory.path);
             *named += name.matches('/').count() as u64;
-            if self.directories[below].view == View::Closed {
+            if self.directories[below].view == DirectoryView::Closed {
                 line(text, [&name, &self.counts(below)]);
             } else {
                 line(text, [&name, ""]);
                 self.draw_inside(below, depth + 1, text, named);
             }
         }
-        if directory.view == View::Open && directory.names_files() {
+        if directory.view == DirectoryView::Open && directory.names_files() {
             for file in &directory.files {
                 line(text, [&name_of(file), ""]);
                 *named += 1;
@@ -262,9 +263,9 @@ impl<'a> Tree<'a> {
     fn counts(&self, at: usize) -> String {
         let directory = &self.directories[at];
         let at_least = match directory.seen {
-            Seen::All => "",
-            Seen::Part => "at least ",
-            Seen::Nothing => return " (not looked at)".to_owned(),
+            ScanCoverage::All => "",
+            ScanCoverage::Part => "at least ",
+            ScanCoverage::Nothing => return " (not looked at)".to_owned(),
         };
         match directory.directories_total {
             0 => format!(" ({at_least}{})", by_ending(&directory.files)),
@@ -277,7 +278,7 @@ impl<'a> Tree<'a> {
     }
 
     /// What stands in an open directory in place of names.
-    fn remarks(&self, at: usize, view: View) -> Vec<String> {
+    fn remarks(&self, at: usize, view: DirectoryView) -> Vec<String> {
         let directory = &self.directories[at];
         let mut remarks = Vec::new();
         let more = directory.directories.get(DIRECTORIES_NAMED_MAX..).unwrap_or_default();
@@ -287,11 +288,11 @@ impl<'a> Tree<'a> {
             let more = counted(more.len() as u64, "more directory", "more directories");
             remarks.push(format!("({more} with {files})"));
         }
-        let counts_files = view == View::Directories || !directory.names_files();
+        let counts_files = view == DirectoryView::Directories || !directory.names_files();
         if counts_files && !directory.files.is_empty() {
             remarks.push(format!("({})", by_ending(&directory.files)));
         }
-        if directory.seen == Seen::Part && at != 0 {
+        if directory.seen == ScanCoverage::Part && at != 0 {
             remarks.push("(the rest was not looked at)".to_owned());
         }
         remarks
@@ -349,8 +350,8 @@ impl<'a> Directory<'a> {
             files: Vec::new(),
             files_total: 0,
             directories_total: 0,
-            seen: Seen::All,
-            view: View::Closed,
+            seen: ScanCoverage::All,
+            view: DirectoryView::Closed,
         }
     }
 
@@ -359,9 +360,9 @@ impl<'a> Directory<'a> {
     }
 }
 
-// === impl Budget ===
+// === impl TreeBudget ===
 
-impl Budget {
+impl TreeBudget {
     /// Adds a line to a cost.
     fn add(&mut self, bytes: usize) {
         self.lines += 1;

@@ -80,7 +80,7 @@ struct Show<'a> {
 }
 
 /// Counts the matches of one file.
-struct Count<'a>(&'a mut u64);
+struct MatchCounter<'a>(&'a mut u64);
 
 /// Cuts a text to a bound, around a location in it; says whether it did.
 fn cut(text: &str, place: usize, bytes_max: usize) -> (String, bool) {
@@ -153,7 +153,7 @@ impl TextVisitor for Hits {
             };
             showing.search_slice(matcher, text, show)
         } else {
-            counting.search_slice(matcher, text, Count(total))
+            counting.search_slice(matcher, text, MatchCounter(total))
         };
         searched.expect("a text in memory can be searched");
         self.files += u64::from(self.total > before);
@@ -236,9 +236,9 @@ impl Sink for Show<'_> {
     }
 }
 
-// === impl Count ===
+// === impl MatchCounter ===
 
-impl Sink for Count<'_> {
+impl Sink for MatchCounter<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> Result<bool, io::Error> {

@@ -5,9 +5,9 @@
 use moss_sdk::edit::{Matched, Splice, splice};
 use similar::TextMerge;
 
-use super::How;
+use super::ReapplyMethod;
+use super::hunk_match::{HunkMatch, PLACES_SHOWN_MAX, search_all};
 use super::hunks::{Hunk, hunks, splices};
-use super::places::{Found, PLACES_SHOWN_MAX, search_all};
 use crate::lines::LineSpan;
 use crate::search::with_plain_line_ends;
 
@@ -19,7 +19,7 @@ const HUNKS_SHOWN_MAX: usize = 10;
 /// A change that can be made again.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Again {
-    pub(super) how: How,
+    pub(super) how: ReapplyMethod,
     /// What it replaces today.
     pub(super) splices: Vec<Splice>,
     /// How its locations were found, where they were searched for.
@@ -46,7 +46,7 @@ pub(super) fn again(
     let is_searched = hunks.len() <= HUNKS_MAX;
     let searched = if is_searched { search_all(&hunks, today, is_cancelled) } else { Vec::new() };
     let found = by_chain(&searched, today);
-    let there = searched.iter().filter(|found| matches!(found, Found::There)).count();
+    let there = searched.iter().filter(|found| matches!(found, HunkMatch::There)).count();
     match (found, merged(&before, &after, today, hunks.len() - there, there)) {
         // The history knows more of the file than lines that are searched for.
         (Some(found), Ok(merged)) if !found.is_as(&merged, today) => Ok(merged),
@@ -62,21 +62,21 @@ pub(super) fn hunk_count(before: &str, after: &str) -> usize {
 }
 
 /// Puts what was found together; none where something was not, or two hunks are at one location.
-fn by_chain(searched: &[Found], today: &str) -> Option<Again> {
+fn by_chain(searched: &[HunkMatch], today: &str) -> Option<Again> {
     let mut splices = Vec::new();
     let mut drift = Vec::new();
     let mut level = None;
     let (mut made, mut there) = (0, 0);
     for found in searched {
         match found {
-            Found::At { level: found, splices: its, drift: its_drift } => {
+            HunkMatch::At { level: found, splices: its, drift: its_drift } => {
                 made += 1;
                 level = level.max(Some(*found));
                 splices.extend(its.iter().cloned());
                 drift.extend(its_drift.iter().cloned());
             }
-            Found::There => there += 1,
-            Found::Not(_) => return None,
+            HunkMatch::There => there += 1,
+            HunkMatch::Not(_) => return None,
         }
     }
     splices.sort_by_key(|splice| splice.range.start);
@@ -86,7 +86,7 @@ fn by_chain(searched: &[Found], today: &str) -> Option<Again> {
         None if searched.is_empty() => None,
         Some(level) if new != today => {
             let matched = Some(Matched { level, drift });
-            Some(Again { how: How::Matched, splices, matched, made, there })
+            Some(Again { how: ReapplyMethod::Matched, splices, matched, made, there })
         }
         _ => Some(Again::there(searched.len())),
     }
@@ -117,21 +117,21 @@ fn merged(
         return Ok(Again::there(made + there));
     }
     let splices = splices(today, &plain, &new);
-    Ok(Again { how: How::Merged, splices, matched: None, made, there })
+    Ok(Again { how: ReapplyMethod::Merged, splices, matched: None, made, there })
 }
 
 /// Reports hunk by hunk why a change cannot be made again, by the lines that the text had then.
-fn refusal(hunks: &[Hunk], searched: &[Found], clash: &str) -> String {
+fn refusal(hunks: &[Hunk], searched: &[HunkMatch], clash: &str) -> String {
     let count = hunks.len();
     let mut told: Vec<String> = hunks
         .iter()
         .zip(searched)
         .enumerate()
         .filter_map(|(index, (hunk, found))| match found {
-            Found::Not(why) => {
+            HunkMatch::Not(why) => {
                 Some(format!("hunk {} of {count} ({}): {why}", index + 1, hunk.place()))
             }
-            Found::At { .. } | Found::There => None,
+            HunkMatch::At { .. } | HunkMatch::There => None,
         })
         .collect();
     let more = told.len().saturating_sub(HUNKS_SHOWN_MAX);
@@ -150,7 +150,13 @@ fn refusal(hunks: &[Hunk], searched: &[Found], clash: &str) -> String {
 impl Again {
     /// All of it is there already.
     pub(super) fn there(hunks: usize) -> Self {
-        Self { how: How::AlreadyThere, splices: Vec::new(), matched: None, made: 0, there: hunks }
+        Self {
+            how: ReapplyMethod::AlreadyThere,
+            splices: Vec::new(),
+            matched: None,
+            made: 0,
+            there: hunks,
+        }
     }
 
     /// Whether both come to the same text.

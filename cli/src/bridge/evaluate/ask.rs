@@ -9,8 +9,8 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use moss_model_bridge::Registry;
-use moss_model_data::{Asking, Question, answer, question};
-use moss_network::{Bounds, Network};
+use moss_model_data::{QuestionOptions, UnansweredCase, answer, question};
+use moss_network::{Network, RequestBounds};
 use moss_plugin_host::services::HttpError;
 use moss_proto::v1;
 use moss_workspace::{named, own};
@@ -21,7 +21,7 @@ use super::super::super::error::CliError;
 use super::super::super::progress::Meter;
 use super::super::super::ui::dim;
 use super::super::super::{Session, text};
-use super::super::lines::Lines;
+use super::super::lines::LineReader;
 use super::super::registry::unreadable;
 use super::ANSWERS_BYTES_MAX;
 use moss_dispatch::Outcome;
@@ -80,18 +80,18 @@ struct Model {
     uri: Uri,
     key: Option<HeaderValue>,
     network: Network,
-    bounds: Bounds,
+    bounds: RequestBounds,
 }
 
 /// The answers that came, to be written when there are no more, whatever the reason.
-struct Record<'a> {
+struct ResponseRecord<'a> {
     file: Option<&'a PathBuf>,
     lines: String,
     saved: Instant,
 }
 
 /// Why there is no answer.
-enum NoAnswer {
+enum AskFailure {
     /// Asking again may help, after a while where the server says one.
     Busy(String, Option<Duration>),
     /// There is none to this question; there may be to others.
@@ -123,7 +123,7 @@ impl AskArgs {
     pub(super) async fn complete(
         &self,
         set: &Path,
-        asking: &Asking<'_>,
+        asking: &QuestionOptions<'_>,
         registry: &Arc<Registry>,
         answers: &mut HashMap<String, Value>,
         session: &Session,
@@ -134,7 +134,7 @@ impl AskArgs {
         if questions.is_empty() {
             session.ui.note(&dim("the model is not asked: there is an answer to every case"));
         }
-        let mut record = Record::new(self.save_answers.as_ref());
+        let mut record = ResponseRecord::new(self.save_answers.as_ref());
         for (id, answer) in answers.iter().collect::<BTreeMap<_, _>>() {
             record.add(id, answer);
         }
@@ -143,11 +143,11 @@ impl AskArgs {
         let mut meter = Meter::new(&session.ui);
         let total = questions.len() as u64;
         let mut failures = 0;
-        for (done, Question { id, body }) in questions.into_iter().enumerate() {
+        for (done, UnansweredCase { id, body }) in questions.into_iter().enumerate() {
             let message = format!("asking {} for {}", asking.model, text::line(&id));
             meter.tell(&v1::CallProgress { message, done: done as u64, total: Some(total) });
             let answered = match model.answer(&body).await {
-                Err(NoAnswer::OfThis(why)) if done > 0 && failures < FAILURES_MAX => {
+                Err(AskFailure::OfThis(why)) if done > 0 && failures < FAILURES_MAX => {
                     failures += 1;
                     let (id, why) = (text::line(&id), text::line(&why));
                     let note = format!("no answer for `{id}`: {why}");
@@ -205,7 +205,7 @@ impl AskArgs {
         if key.is_some() && url.scheme_str() != Some("https") && !is_this_machine(url) {
             return Err(invalid("the key would be sent unencrypted; use https"));
         }
-        let bounds = Bounds {
+        let bounds = RequestBounds {
             connect: CONNECT,
             head: self.answer_timeout,
             silence: self.answer_timeout,
@@ -232,15 +232,15 @@ fn is_this_machine(url: &Uri) -> bool {
 /// What must be asked, in the order of the set. The reason a line is not asked is reported.
 fn questions(
     set: &Path,
-    asking: &Asking<'_>,
+    asking: &QuestionOptions<'_>,
     registry: &Arc<Registry>,
     answers: &HashMap<String, Value>,
     session: &Session,
-) -> Result<Vec<Question>, CliError> {
+) -> Result<Vec<UnansweredCase>, CliError> {
     let mut questions = Vec::new();
     let mut ids = HashSet::new();
     let (mut number, mut not_asked, mut bytes) = (0_u64, 0, 0);
-    Lines::open(set, &session.ui)?.each(|line| {
+    LineReader::open(set, &session.ui)?.each(|line| {
         number += 1;
         let one = match question(line.unwrap_or_default(), registry, asking) {
             Ok(Some(one)) => one,
@@ -278,12 +278,12 @@ fn questions(
 
 impl Model {
     /// Asks until there is an answer, or no hope.
-    async fn answer(&self, body: &Value) -> Result<Value, NoAnswer> {
+    async fn answer(&self, body: &Value) -> Result<Value, AskFailure> {
         let mut wait = WAIT_FIRST;
         for attempt in 1.. {
             let asked = tokio::time::timeout(self.bounds.head, self.ask(body)).await;
             match asked.unwrap_or_else(|_| Err(self.too_late())) {
-                Err(NoAnswer::Busy(_, said)) if attempt < ATTEMPTS_MAX => {
+                Err(AskFailure::Busy(_, said)) if attempt < ATTEMPTS_MAX => {
                     tokio::time::sleep(said.unwrap_or(wait).min(WAIT_MAX)).await;
                     wait *= 2;
                 }
@@ -293,11 +293,11 @@ impl Model {
         unreachable!("the last attempt returns")
     }
 
-    fn too_late(&self) -> NoAnswer {
-        NoAnswer::OfThis(format!("there is none after {:?} (--answer-timeout)", self.bounds.head))
+    fn too_late(&self) -> AskFailure {
+        AskFailure::OfThis(format!("there is none after {:?} (--answer-timeout)", self.bounds.head))
     }
 
-    async fn ask(&self, body: &Value) -> Result<Value, NoAnswer> {
+    async fn ask(&self, body: &Value) -> Result<Value, AskFailure> {
         let sent = Full::new(body.to_string().into()).map_err(|never| match never {});
         let mut request = Request::post(self.uri.clone())
             .header(CONTENT_TYPE, "application/json")
@@ -307,7 +307,7 @@ impl Model {
         }
         let request = request
             .body(sent.boxed_unsync())
-            .map_err(|error| NoAnswer::OfAny(error.to_string()))?;
+            .map_err(|error| AskFailure::OfAny(error.to_string()))?;
         let response = self.network.send(request, true, self.bounds).await?;
         let (head, body) = response.into_parts();
         let body = body.collect().await?.to_bytes();
@@ -328,20 +328,20 @@ impl Model {
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND
             );
             return Err(match (is_busy, is_of_any) {
-                (true, _) => NoAnswer::Busy(why, after),
-                (_, true) => NoAnswer::OfAny(why),
-                _ => NoAnswer::OfThis(why),
+                (true, _) => AskFailure::Busy(why, after),
+                (_, true) => AskFailure::OfAny(why),
+                _ => AskFailure::OfThis(why),
             });
         }
         let response = serde_json::from_slice(&body)
-            .map_err(|error| NoAnswer::OfThis(format!("its response is no JSON: {error}")))?;
-        answer(&response).map_err(NoAnswer::OfThis)
+            .map_err(|error| AskFailure::OfThis(format!("its response is no JSON: {error}")))?;
+        answer(&response).map_err(AskFailure::OfThis)
     }
 }
 
-// === impl Record ===
+// === impl ResponseRecord ===
 
-impl<'a> Record<'a> {
+impl<'a> ResponseRecord<'a> {
     fn new(file: Option<&'a PathBuf>) -> Self {
         Self { file, lines: String::new(), saved: Instant::now() }
     }
@@ -365,7 +365,7 @@ impl<'a> Record<'a> {
     }
 }
 
-impl Drop for Record<'_> {
+impl Drop for ResponseRecord<'_> {
     /// Keeps the answers of a run that failed or was interrupted, which may have cost a lot.
     fn drop(&mut self) {
         if let Some(file) = self.file.filter(|_| !self.lines.is_empty()) {
@@ -375,9 +375,9 @@ impl Drop for Record<'_> {
     }
 }
 
-// === impl NoAnswer ===
+// === impl AskFailure ===
 
-impl NoAnswer {
+impl AskFailure {
     fn told(self) -> String {
         match self {
             Self::Busy(why, _) | Self::OfThis(why) | Self::OfAny(why) => why,
@@ -385,7 +385,7 @@ impl NoAnswer {
     }
 }
 
-impl From<HttpError> for NoAnswer {
+impl From<HttpError> for AskFailure {
     fn from(error: HttpError) -> Self {
         match error {
             HttpError::Failed(_) | HttpError::Timeout(_) => Self::OfThis(error.to_string()),

@@ -14,7 +14,7 @@ pub(crate) const LIST: &str = "moss-tools.json";
 
 /// A component that is tried.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct BenchComponent<'a> {
     /// What it calls itself.
     pub(crate) name: &'a str,
     /// Where it is.
@@ -32,9 +32,9 @@ pub(crate) struct Given {
     pub(crate) config: Map<String, Value>,
 }
 
-// === impl Candidate ===
+// === impl BenchComponent ===
 
-impl Candidate<'_> {
+impl BenchComponent<'_> {
     pub(super) fn entry(self, grant: Value, given: &Given) -> Value {
         let Self { name, file, sha256 } = self;
         let config = &given.config;
@@ -56,7 +56,7 @@ pub(crate) fn write_list(list: &Path, entries: &[Value]) -> Result<(), BenchErro
 }
 
 /// Makes the entry of a plugin in a list that grants all that it requests, as far as it is given.
-pub(crate) fn entry(candidate: Candidate<'_>, plugin: &Plugin, given: &Given) -> Value {
+pub(crate) fn entry(candidate: BenchComponent<'_>, plugin: &Plugin, given: &Given) -> Value {
     candidate.entry(granted(plugin, given), given)
 }
 

@@ -3,16 +3,16 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::develop::template::{Language, VENDOR};
+use crate::develop::template::{PluginLanguage, VENDOR};
 use moss_plugin_list::Sha256Digest;
-use moss_sandbox::{Ending, Program};
+use moss_sandbox::{ProcessExit, Program};
 use moss_workspace::project;
 
 use super::super::super::error::CliError;
 use super::super::super::ui::dim;
 use super::super::super::{Session, interruptible};
 use super::{
-    Component, FILES_MAX, LEFT_OUT, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable,
+    BuiltComponent, FILES_MAX, LEFT_OUT, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable,
 };
 use moss_dispatch::Outcome;
 
@@ -39,26 +39,32 @@ pub(super) async fn run(args: &ProjectArgs, session: &Session) -> Result<Outcome
 }
 
 /// Builds a project. What the programs say is shown.
-pub(super) async fn build(project: &Project, session: &Session) -> Result<Component, CliError> {
+pub(super) async fn build(
+    project: &Project,
+    session: &Session,
+) -> Result<BuiltComponent, CliError> {
     let directory = project.directory.canonicalize()?;
-    let tools = Tools { directory: &directory, session };
+    let tools = BuildTools { directory: &directory, session };
     let file = interruptible(async {
         match project.language {
-            Language::Rust => tools.cargo().await,
-            Language::TypeScript => tools.npm(&project.name).await,
-            Language::Python => tools.python(&project.name).await,
+            PluginLanguage::Rust => tools.cargo().await,
+            PluginLanguage::TypeScript => tools.npm(&project.name).await,
+            PluginLanguage::Python => tools.python(&project.name).await,
         }
     });
-    Component::read(file.await?, project.name.clone())
+    BuiltComponent::read(file.await?, project.name.clone())
 }
 
 /// Builds a project, unless nothing has changed since it was built: that takes long where it is not
 /// cargo that does it, which sees that for itself.
-pub(super) async fn newest(project: &Project, session: &Session) -> Result<Component, CliError> {
+pub(super) async fn newest(
+    project: &Project,
+    session: &Session,
+) -> Result<BuiltComponent, CliError> {
     let directory = project.directory.canonicalize()?;
     let file = component(&directory, &project.name);
     if let Ok(Some(made_of)) = project::read(&directory.join(MADE_OF), MANIFEST_BYTES_MAX)
-        && let Ok(component) = Component::read(file, project.name.clone())
+        && let Ok(component) = BuiltComponent::read(file, project.name.clone())
         && made_of == format!("{} {}", inputs(&directory)?, component.digest())
     {
         session.ui.note(&dim("nothing has changed since it was built"));
@@ -90,14 +96,14 @@ fn digest(files: impl IntoIterator<Item = PathBuf>) -> Result<String, CliError> 
 }
 
 /// The programs that build.
-struct Tools<'a> {
+struct BuildTools<'a> {
     directory: &'a Path,
     session: &'a Session,
 }
 
-// === impl Tools ===
+// === impl BuildTools ===
 
-impl Tools<'_> {
+impl BuildTools<'_> {
     async fn cargo(&self) -> Result<PathBuf, CliError> {
         let missing = "install Rust from https://rustup.rs";
         let libraries = ["--print", "target-libdir", "--target", TARGET];
@@ -178,7 +184,7 @@ impl Tools<'_> {
 
     /// Remembers what the component was made of.
     fn made(&self, name: &str, made_of: &str) -> Result<PathBuf, CliError> {
-        let component = Component::read(component(self.directory, name), name.to_owned())?;
+        let component = BuiltComponent::read(component(self.directory, name), name.to_owned())?;
         let made_of = format!("{made_of} {}", component.digest());
         project::write(&self.directory.join(MADE_OF), &made_of).map_err(unusable)?;
         Ok(component.file)
@@ -189,7 +195,7 @@ impl Tools<'_> {
         program: &str,
         arguments: &[&str],
         missing: &str,
-    ) -> Result<Ending, CliError> {
+    ) -> Result<ProcessExit, CliError> {
         self.announce(program, arguments);
         let ended = self.program(program, arguments).show().await;
         ended.map_err(|error| not_started(program, &error, missing))
@@ -201,7 +207,7 @@ impl Tools<'_> {
         arguments: &[&str],
         missing: &str,
         is_told: bool,
-    ) -> Result<(Ending, Vec<u8>), CliError> {
+    ) -> Result<(ProcessExit, Vec<u8>), CliError> {
         if is_told {
             self.announce(program, arguments);
         }
@@ -230,7 +236,7 @@ fn not_started(program: &str, error: &std::io::Error, missing: &str) -> CliError
     CliError::new(Outcome::Failed, "program_failed", format!("{program}: {error}"))
 }
 
-fn succeeded(what: &str, ending: Ending) -> Result<(), CliError> {
+fn succeeded(what: &str, ending: ProcessExit) -> Result<(), CliError> {
     if ending.is_success() {
         return Ok(());
     }

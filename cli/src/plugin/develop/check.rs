@@ -1,18 +1,18 @@
 //! `moss plugin check`: what is wrong with a plugin, or could be better.
 
 use crate::develop::bench::{Bench, BenchError, Given};
-use crate::develop::lint::{self, Finding};
+use crate::develop::lint::{self, LintFinding};
 use moss_plugin_host::LoadError;
 use serde_json::json;
 
 use super::super::super::error::CliError;
 use super::super::super::ui::{red, yellow};
 use super::super::super::{Session, interruptible, text};
-use super::{CheckArgs, Component, built};
+use super::{BuiltComponent, PluginCheckArgs, built};
 use moss_dispatch::Outcome;
 
-pub(super) async fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
-    let component = Component::of(&args.component, session).await?;
+pub(super) async fn run(args: &PluginCheckArgs, session: &Session) -> Result<Outcome, CliError> {
+    let component = BuiltComponent::of(&args.component, session).await?;
     let given = args.given.read(false)?;
     let bench = interruptible(open(&component, &given, session)).await?;
     let found = findings(&bench, &component);
@@ -41,7 +41,7 @@ pub(super) async fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, 
 
 /// Loads a component into a directory of its own.
 pub(super) async fn open(
-    component: &Component,
+    component: &BuiltComponent,
     given: &Given,
     session: &Session,
 ) -> Result<Bench, CliError> {
@@ -60,18 +60,18 @@ pub(super) async fn open(
     })
 }
 
-pub(super) fn findings(bench: &Bench, component: &Component) -> Vec<Finding> {
+pub(super) fn findings(bench: &Bench, component: &BuiltComponent) -> Vec<LintFinding> {
     let imports = moss_plugin_host::imports(&component.bytes).unwrap_or_default();
     lint::check(bench.plugin(), &imports, component.bytes.len() as u64)
 }
 
-pub(super) fn line(finding: &Finding) -> String {
+pub(super) fn line(finding: &LintFinding) -> String {
     let kind = if finding.is_error { red("error") } else { yellow("warning") };
     let (at, message) = (text::line(&finding.at), text::lines(&finding.message));
     format!("{kind} [{}] {at}: {message}", finding.code)
 }
 
-pub(super) fn json_of(finding: &Finding) -> serde_json::Value {
+pub(super) fn json_of(finding: &LintFinding) -> serde_json::Value {
     json!({
         "severity": if finding.is_error { "error" } else { "warning" },
         "code": finding.code,

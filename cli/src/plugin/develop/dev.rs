@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::develop::bench::{self, Candidate, Given};
+use crate::develop::bench::{self, BenchComponent, Given};
 use moss_daemon::address::Address;
 use moss_daemon::listener::{self, BindError};
 use moss_daemon::setup::Setup;
@@ -19,7 +19,7 @@ use super::super::super::error::{self, CliError};
 use super::super::super::ui::{bold, dim};
 use super::super::super::{Session, interruptible, text};
 use super::{
-    Component, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
+    BuiltComponent, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
 };
 use moss_dispatch::Outcome;
 
@@ -32,10 +32,10 @@ const WRITTEN: &[&str] = &["Cargo.lock", "package-lock.json"];
 const SERVED: &str = "dev.wasm";
 
 /// The files of a project and when each was changed last.
-type Seen = Vec<(PathBuf, Option<SystemTime>)>;
+type ProjectSnapshot = Vec<(PathBuf, Option<SystemTime>)>;
 
 /// A daemon for the workspace, with the plugin in a list of its own.
-struct Serving {
+struct DevDaemon {
     list: PathBuf,
     stop: CancellationToken,
     daemon: JoinHandle<()>,
@@ -46,7 +46,7 @@ struct Serving {
 pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, CliError> {
     let project = Project::open(&args.project.dir)?;
     let given = args.given.read(args.allow_http)?;
-    let serving = Serving::start(session).await?;
+    let serving = DevDaemon::start(session).await?;
     let rounds = interruptible(follow(&project, &given, session, serving.as_ref())).await;
     if let Some(serving) = serving {
         serving.end().await;
@@ -63,7 +63,7 @@ async fn follow(
     project: &Project,
     given: &Given,
     session: &Session,
-    serving: Option<&Serving>,
+    serving: Option<&DevDaemon>,
 ) -> Result<Outcome, CliError> {
     let mut newest: Option<Arc<Plugin>> = None;
     loop {
@@ -89,7 +89,7 @@ async fn round(
     given: &Given,
     session: &Session,
     before: Option<&Plugin>,
-) -> Result<(Component, Arc<Plugin>), CliError> {
+) -> Result<(BuiltComponent, Arc<Plugin>), CliError> {
     let component = build::newest(project, session).await?;
     let bench = check::open(&component, given, session).await?;
     let findings = check::findings(&bench, &component);
@@ -119,7 +119,7 @@ async fn round(
     Ok((component, plugin))
 }
 
-async fn look(project: &Project) -> Result<Seen, CliError> {
+async fn look(project: &Project) -> Result<ProjectSnapshot, CliError> {
     let directory = project.directory.clone();
     let looked = spawn_blocking(move || project::files(&directory, LEFT_OUT, FILES_MAX));
     let looked = looked
@@ -131,7 +131,7 @@ async fn look(project: &Project) -> Result<Seen, CliError> {
 }
 
 /// Waits until the files are not as they were, and have been left alone for a moment.
-async fn changed(project: &Project, mut seen: Seen) -> Result<(), CliError> {
+async fn changed(project: &Project, mut seen: ProjectSnapshot) -> Result<(), CliError> {
     let mut has_changed = false;
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -144,9 +144,9 @@ async fn changed(project: &Project, mut seen: Seen) -> Result<(), CliError> {
     }
 }
 
-// === impl Serving ===
+// === impl DevDaemon ===
 
-impl Serving {
+impl DevDaemon {
     /// Serves the workspace on the default socket, unless a daemon does already.
     async fn start(session: &Session) -> Result<Option<Self>, CliError> {
         let scratch = Scratch::new("moss-dev-").map_err(unusable)?;
@@ -182,11 +182,16 @@ impl Serving {
     }
 
     /// Lets a version serve, with what it requests: a copy, which no build changes.
-    fn offer(&self, component: &Component, plugin: &Plugin, given: &Given) -> Result<(), CliError> {
+    fn offer(
+        &self,
+        component: &BuiltComponent,
+        plugin: &Plugin,
+        given: &Given,
+    ) -> Result<(), CliError> {
         let sha256 = component.digest();
         let file = component.file.with_extension(SERVED);
         project::write(&file, &component.bytes).map_err(unusable)?;
-        let served = Candidate { file: &file, ..component.candidate(&sha256) };
+        let served = BenchComponent { file: &file, ..component.candidate(&sha256) };
         let entry = bench::entry(served, plugin, given);
         bench::write_list(&self.list, &[entry]).map_err(|error| refused(&error))
     }

@@ -7,26 +7,26 @@ use serde_json::json;
 use super::super::super::error::CliError;
 use super::super::super::ui::{dim, green, red};
 use super::super::super::{Session, diff, interruptible, text};
-use super::{Component, TestArgs, built, check};
+use super::{BuiltComponent, TestArgs, built, check};
 use moss_dispatch::Outcome;
 
 /// Most messages of a plugin that are shown beside an example that fails.
 const LOG_SHOWN: usize = 20;
 
 pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, CliError> {
-    let component = Component::of(&args.component, session).await?;
+    let component = BuiltComponent::of(&args.component, session).await?;
     let given = args.given.read(args.allow_http)?;
     let bench = interruptible(check::open(&component, &given, session)).await?;
     let tried = interruptible(examples(&bench)).await;
     bench.close().await;
     let tried = tried?;
-    let failed = count(&tried, End::Failed);
+    let failed = count(&tried, ExampleResult::Failed);
     session.ui.print_either(
         || {
             let mut shown = built(&component);
             shown["examples"] = tried.iter().map(json_of).collect();
-            shown["passed"] = json!(count(&tried, End::Passed));
-            shown["skipped"] = json!(count(&tried, End::Skipped));
+            shown["passed"] = json!(count(&tried, ExampleResult::Passed));
+            shown["skipped"] = json!(count(&tried, ExampleResult::Skipped));
             shown["failed"] = json!(failed);
             shown
         },
@@ -40,7 +40,7 @@ pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, C
 
 /// How an example ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ExampleResult {
     Passed,
     Failed,
     /// It is inconclusive without the hosts that the plugin requests.
@@ -69,16 +69,16 @@ pub(super) fn report(tried: &[Tried]) -> String {
         let (tool, title) = (text::line(&tried.tool), text::line(&tried.title));
         let took = dim(format!("{} ms", tried.duration_ms));
         match end(tried) {
-            End::Passed => {
+            ExampleResult::Passed => {
                 shown.push_str(&format!("{} {tool}: {title} {took}\n", green("ok    ")));
                 continue;
             }
-            End::Skipped => {
+            ExampleResult::Skipped => {
                 let why = "it needs hosts: try it with --allow-http";
                 shown.push_str(&format!("{} {tool}: {title}: {why}\n", dim("skipped")));
                 continue;
             }
-            End::Failed => {}
+            ExampleResult::Failed => {}
         }
         shown.push_str(&format!("{} {tool}: {title} {took}\n", red("failed")));
         for difference in &tried.differences {
@@ -89,22 +89,27 @@ pub(super) fn report(tried: &[Tried]) -> String {
         }
     }
     let of = |end| count(tried, end);
-    let skipped = match of(End::Skipped) {
+    let skipped = match of(ExampleResult::Skipped) {
         0 => String::new(),
         skipped => format!(", {skipped} skipped"),
     };
-    shown + &format!("{} passed, {} failed{skipped}\n", of(End::Passed), of(End::Failed))
+    shown
+        + &format!(
+            "{} passed, {} failed{skipped}\n",
+            of(ExampleResult::Passed),
+            of(ExampleResult::Failed)
+        )
 }
 
-fn end(tried: &Tried) -> End {
+fn end(tried: &Tried) -> ExampleResult {
     match (tried.differences.is_empty(), tried.lacks_hosts) {
-        (true, _) => End::Passed,
-        (false, true) => End::Skipped,
-        (false, false) => End::Failed,
+        (true, _) => ExampleResult::Passed,
+        (false, true) => ExampleResult::Skipped,
+        (false, false) => ExampleResult::Failed,
     }
 }
 
-fn count(tried: &[Tried], ended: End) -> usize {
+fn count(tried: &[Tried], ended: ExampleResult) -> usize {
     tried.iter().filter(|tried| end(tried) == ended).count()
 }
 
@@ -161,8 +166,8 @@ pub(super) fn json_of(tried: &Tried) -> serde_json::Value {
     json!({
         "tool": tried.tool,
         "title": tried.title,
-        "passed": end(tried) == End::Passed,
-        "skipped": end(tried) == End::Skipped,
+        "passed": end(tried) == ExampleResult::Passed,
+        "skipped": end(tried) == ExampleResult::Skipped,
         "differences": differences.collect::<Vec<_>>(),
         "log": tried.log,
         "duration_ms": tried.duration_ms,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
-use super::{BUSY_TIMEOUT, Head, pruning};
+use super::{BUSY_TIMEOUT, ChainHead, pruning};
 
 /// Attempts to switch a new database to write-ahead logging beside another process.
 const WAL_ATTEMPTS_MAX: u32 = 100;
@@ -72,7 +72,7 @@ fn check(connection: &mut Connection) -> rusqlite::Result<()> {
             return Err(damage(found));
         }
     }
-    let head = Head::last(&begun)?;
+    let head = ChainHead::last(&begun)?;
     let last: Option<Vec<u8>> = begun
         .prepare("SELECT CAST(record AS BLOB) FROM audit WHERE seq = ?1")?
         .query_row([head.seq], |row| row.get(0))

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Head, Log, hex};
+use super::{ChainHead, Log, hex};
 use crate::{Durability, JournalError};
 
 /// Rows after which the size is looked at again.
@@ -36,7 +36,7 @@ PRAGMA user_version = 2;
 
 /// How much of the journal is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct PruningBounds {
     /// Largest database, in bytes; what is in use of it.
     pub bytes_max: u64,
     /// How long rows are kept, in days.
@@ -55,12 +55,12 @@ pub struct Pruned {
 /// When the writer looks next.
 #[derive(Debug)]
 pub(crate) struct Pruning {
-    bounds: Bounds,
+    bounds: PruningBounds,
     rows: u64,
 }
 
 /// The last row that was cut off; none where nothing was.
-pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     let exists = connection
         .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'checkpoint'")?
         .exists([])?;
@@ -69,7 +69,7 @@ pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<Option<Hea
     }
     connection
         .prepare("SELECT seq, hash FROM checkpoint")?
-        .query_row([], |row| Ok(Head { seq: row.get(0)?, hash: row.get(1)? }))
+        .query_row([], |row| Ok(ChainHead { seq: row.get(0)?, hash: row.get(1)? }))
         .optional()
 }
 
@@ -85,7 +85,7 @@ pub(super) fn cut_of(record: &[u8]) -> Option<(i64, String)> {
 /// The number of the last row that has to go; none where all may stay.
 fn last_to_go(
     begun: &Transaction<'_>,
-    bounds: Bounds,
+    bounds: PruningBounds,
     now: Timestamp,
 ) -> rusqlite::Result<Option<i64>> {
     let ends: (Option<i64>, Option<i64>) =
@@ -134,9 +134,9 @@ fn last_before(
     Ok(low)
 }
 
-// === impl Bounds ===
+// === impl PruningBounds ===
 
-impl Default for Bounds {
+impl Default for PruningBounds {
     fn default() -> Self {
         Self { bytes_max: 256 << 20, days_max: 365 }
     }
@@ -146,7 +146,7 @@ impl Default for Bounds {
 
 impl Pruning {
     /// Looks first before anything is written.
-    pub(crate) const fn new(bounds: Bounds) -> Self {
+    pub(crate) const fn new(bounds: PruningBounds) -> Self {
         Self { bounds, rows: LOOK_ROWS }
     }
 
@@ -173,7 +173,11 @@ impl Pruning {
 
 impl Log {
     /// Cuts off the oldest rows where there are too many. Returns how many.
-    pub(crate) fn prune(&mut self, bounds: Bounds, now: Timestamp) -> Result<u64, JournalError> {
+    pub(crate) fn prune(
+        &mut self,
+        bounds: PruningBounds,
+        now: Timestamp,
+    ) -> Result<u64, JournalError> {
         self.check_path()?;
         let mut cut = || -> rusqlite::Result<u64> {
             self.sync_as(Durability::Durable)?;
@@ -191,7 +195,7 @@ impl Log {
                 "hash": hex(&gone),
             });
             let record = record.to_string();
-            let head = Head::last(&begun)?.next(record.as_bytes());
+            let head = ChainHead::last(&begun)?.next(record.as_bytes());
             begun.execute(
                 "INSERT INTO audit (seq, record, hash) VALUES (?1, ?2, ?3)",
                 params![head.seq, record, head.hash],

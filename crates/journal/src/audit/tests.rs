@@ -6,8 +6,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::Event;
-use crate::redact::Text;
+use crate::AuditEvent;
+use crate::redact::RedactedText;
 
 /// Makes a journal of `count` ends of calls of the tools `t0`, `t1`, `t2`.
 fn journal_of(count: usize) -> TempDir {
@@ -23,8 +23,8 @@ fn journal_of(count: usize) -> TempDir {
 fn line_of(index: usize) -> String {
     let record = Record {
         call_id: format!("call-{index}"),
-        tool: Text::new(&format!("t{}", index % 3)),
-        event: Event::CallFinished {
+        tool: RedactedText::new(&format!("t{}", index % 3)),
+        event: AuditEvent::CallFinished {
             outcome: if index.is_multiple_of(2) { "ok" } else { "failed" },
             error_code: None,
             message: None,
@@ -43,7 +43,7 @@ fn tamper(dir: &Path) -> Connection {
     connection
 }
 
-fn seqs(dir: &Path, filter: &Filter) -> Vec<u64> {
+fn seqs(dir: &Path, filter: &AuditFilter) -> Vec<u64> {
     tail(dir, filter).unwrap().iter().map(|entry| entry.seq).collect()
 }
 
@@ -59,16 +59,16 @@ fn a_record_is_one_line_of_json_with_its_time() {
 #[test]
 fn rows_come_back_newest_last_and_filtered() {
     let dir = journal_of(10);
-    let all = Filter::default();
+    let all = AuditFilter::default();
     assert_eq!(seqs(dir.path(), &all), (1..=10).collect::<Vec<_>>());
-    assert_eq!(seqs(dir.path(), &Filter { limit: 2, ..all.clone() }), [9, 10]);
-    assert_eq!(seqs(dir.path(), &Filter { since: Some(4), limit: 2, ..all.clone() }), [5, 6]);
-    assert_eq!(seqs(dir.path(), &Filter { since: Some(u64::MAX), ..all.clone() }), [0; 0]);
+    assert_eq!(seqs(dir.path(), &AuditFilter { limit: 2, ..all.clone() }), [9, 10]);
+    assert_eq!(seqs(dir.path(), &AuditFilter { since: Some(4), limit: 2, ..all.clone() }), [5, 6]);
+    assert_eq!(seqs(dir.path(), &AuditFilter { since: Some(u64::MAX), ..all.clone() }), [0; 0]);
     let tool = Some("t0".to_owned());
-    assert_eq!(seqs(dir.path(), &Filter { tool: tool.clone(), ..all.clone() }), [1, 4, 7, 10]);
+    assert_eq!(seqs(dir.path(), &AuditFilter { tool: tool.clone(), ..all.clone() }), [1, 4, 7, 10]);
     let outcome = Some("failed".to_owned());
-    assert_eq!(seqs(dir.path(), &Filter { tool, outcome, ..all.clone() }), [4, 10]);
-    let newest = tail(dir.path(), &Filter { limit: 1, ..all }).unwrap().remove(0);
+    assert_eq!(seqs(dir.path(), &AuditFilter { tool, outcome, ..all.clone() }), [4, 10]);
+    let newest = tail(dir.path(), &AuditFilter { limit: 1, ..all }).unwrap().remove(0);
     assert_eq!(newest.record["call_id"], "call-9");
     assert_eq!(newest.hash, verify(dir.path()).unwrap().head.unwrap());
 }
@@ -76,7 +76,7 @@ fn rows_come_back_newest_last_and_filtered() {
 #[test]
 fn a_directory_without_a_journal_is_an_empty_one() {
     let dir = TempDir::new().unwrap();
-    assert_eq!(tail(dir.path(), &Filter::default()).unwrap(), []);
+    assert_eq!(tail(dir.path(), &AuditFilter::default()).unwrap(), []);
     let empty = Verification { rows: 0, head: None, broken_at: None, pruned: None };
     assert_eq!(verify(dir.path()).unwrap(), empty);
     drop(Log::open(dir.path()).unwrap());
@@ -179,10 +179,10 @@ fn rows_cut_off_the_end_change_the_head() {
 fn a_damaged_row_is_still_shown() {
     let dir = journal_of(3);
     tamper(dir.path()).execute_batch("UPDATE audit SET record = '{' WHERE seq = 2").unwrap();
-    let entries = tail(dir.path(), &Filter::default()).unwrap();
+    let entries = tail(dir.path(), &AuditFilter::default()).unwrap();
     assert_eq!(entries[1].record, json!("{"));
     let tool = Some("t2".to_owned());
-    assert_eq!(seqs(dir.path(), &Filter { tool, ..Filter::default() }), [3]);
+    assert_eq!(seqs(dir.path(), &AuditFilter { tool, ..AuditFilter::default() }), [3]);
 }
 
 #[test]
@@ -285,8 +285,8 @@ fn as_first_layout(dir: &Path) {
         .unwrap();
 }
 
-fn bounds(bytes_max: u64, days_max: u64) -> pruning::Bounds {
-    pruning::Bounds { bytes_max, days_max }
+fn bounds(bytes_max: u64, days_max: u64) -> pruning::PruningBounds {
+    pruning::PruningBounds { bytes_max, days_max }
 }
 
 fn at(days: i64) -> Timestamp {
@@ -300,13 +300,13 @@ fn rows_that_are_too_old_are_cut_off_and_the_chain_still_verifies() {
     assert_eq!(verify(dir.path()).unwrap().rows, 10, "also before anything is opened");
     let mut log = Log::open(dir.path()).unwrap();
     assert_eq!(log.prune(bounds(1 << 30, 30), at(29)).unwrap(), 0);
-    let before = tail(dir.path(), &Filter::default()).unwrap();
+    let before = tail(dir.path(), &AuditFilter::default()).unwrap();
     assert_eq!(log.prune(bounds(1 << 30, 30), at(31)).unwrap(), 9, "the last row stays");
     let verified = verify(dir.path()).unwrap();
     assert_eq!((verified.rows, verified.broken_at), (2, None));
     let pruned = Pruned { through: 9, hash: before[8].hash.clone() };
     assert_eq!(verified.pruned, Some(pruned));
-    assert_eq!(seqs(dir.path(), &Filter::default()), [10, 11]);
+    assert_eq!(seqs(dir.path(), &AuditFilter::default()), [10, 11]);
     log.append([line_of(11)].iter().map(String::as_str), Durability::Durable).unwrap();
     assert_eq!(log.prune(bounds(1 << 30, 30), at(90)).unwrap(), 2);
     let verified = verify(dir.path()).unwrap();
@@ -368,8 +368,9 @@ fn rows_that_moss_did_not_cut_off_are_missed() {
 fn uses_of_approvals_are_counted() {
     let dir = TempDir::new().unwrap();
     let used = |answer: &str, second: i64| {
-        let event = Event::ApprovalUsed { approval: answer.to_owned() };
-        let record = Record { call_id: "c".to_owned(), tool: Text::new("write_file"), event };
+        let event = AuditEvent::ApprovalUsed { approval: answer.to_owned() };
+        let record =
+            Record { call_id: "c".to_owned(), tool: RedactedText::new("write_file"), event };
         line(Timestamp::from_second(second).unwrap(), &record).unwrap()
     };
     // As 0.1 wrote it.
@@ -384,7 +385,7 @@ fn uses_of_approvals_are_counted() {
     let last_at = |second| Some(Timestamp::from_second(second).unwrap());
     let expected = [("a", 2, last_at(3)), ("b", 2, last_at(4))];
     let expected =
-        expected.map(|(id, count, last_at)| (id.to_owned(), uses::Uses { count, last_at }));
+        expected.map(|(id, count, last_at)| (id.to_owned(), uses::ApprovalUses { count, last_at }));
     assert_eq!(uses, std::collections::HashMap::from(expected));
     assert!(uses::answer_uses(TempDir::new().unwrap().path()).unwrap().is_empty());
 }

@@ -10,7 +10,7 @@ use crate::JournalError;
 
 /// How often a standing approval was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Uses {
+pub struct ApprovalUses {
     /// So many times, in the time that the journal reaches back.
     pub count: u64,
     /// The last time; none if never.
@@ -22,8 +22,8 @@ pub struct Uses {
 /// # Errors
 ///
 /// [`JournalError::Read`].
-pub fn answer_uses(dir: &Path) -> Result<HashMap<String, Uses>, JournalError> {
-    let read = || -> rusqlite::Result<HashMap<String, Uses>> {
+pub fn answer_uses(dir: &Path) -> Result<HashMap<String, ApprovalUses>, JournalError> {
+    let read = || -> rusqlite::Result<HashMap<String, ApprovalUses>> {
         let Some(connection) = open_for_reading(dir)? else { return Ok(HashMap::new()) };
         // The first condition is a cheap look at the text. 0.1 wrote `answer_used` with `answer`.
         let mut statement = connection.prepare(
@@ -36,7 +36,10 @@ pub fn answer_uses(dir: &Path) -> Result<HashMap<String, Uses>, JournalError> {
         )?;
         let uses = statement.query_map([], |row| {
             let (count, last): (i64, String) = (row.get(1)?, row.get(2)?);
-            Ok((row.get(0)?, Uses { count: count.unsigned_abs(), last_at: last.parse().ok() }))
+            Ok((
+                row.get(0)?,
+                ApprovalUses { count: count.unsigned_abs(), last_at: last.parse().ok() },
+            ))
         })?;
         uses.collect()
     };

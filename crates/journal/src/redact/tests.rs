@@ -89,34 +89,34 @@ fn ordinary_text_stays() {
     ];
     for text in texts {
         assert_eq!(mask(text), text);
-        assert_eq!(Text::new(text).as_str(), text);
+        assert_eq!(RedactedText::new(text).as_str(), text);
     }
 }
 
 #[test]
 fn texts_are_bounded_after_masking() {
-    let text = Text::new(&"é".repeat(TEXT_BYTES_MAX));
+    let text = RedactedText::new(&"é".repeat(TEXT_BYTES_MAX));
     assert_eq!(text.as_str().len(), TEXT_BYTES_MAX + '…'.len_utf8());
     // A secret across the cut must not leave its first half.
     let secret = fake("ghp_");
     for padding in TEXT_BYTES_MAX - secret.len() - 2..TEXT_BYTES_MAX + 2 {
-        let text = Text::new(&format!("{} {secret}", "x".repeat(padding)));
+        let text = RedactedText::new(&format!("{} {secret}", "x".repeat(padding)));
         assert!(!text.as_str().contains("ghp_"), "{padding}");
     }
-    let huge = Text::new(&"y".repeat(SCAN_BYTES_MAX * 2));
+    let huge = RedactedText::new(&"y".repeat(SCAN_BYTES_MAX * 2));
     assert!(huge.as_str().ends_with('…'));
 }
 
 #[test]
 fn characters_that_deceive_are_escaped() {
-    let text = Text::new("a\u{202e}b\u{9b}c\u{1b}[2J\n");
+    let text = RedactedText::new("a\u{202e}b\u{9b}c\u{1b}[2J\n");
     assert_eq!(text.as_str(), "a\\u{202e}b\\u{9b}c\u{1b}[2J\n");
     assert_eq!(serde_json::to_string(&text).unwrap(), r#""a\\u{202e}b\\u{9b}c\u001b[2J\n""#);
 }
 
 #[test]
 fn arguments_keep_what_identifies_the_call_and_nothing_else() {
-    let arguments = Arguments::new(&json!({
+    let arguments = RedactedArguments::new(&json!({
         "path": "src/a.rs",
         "startLine": 3,
         "overwrite": true,
@@ -153,7 +153,7 @@ fn every_name_of_a_content_is_known() {
     for key in
         ["content", "newText", "oldText", "text", "code", "body", "new_string", "diffContent"]
     {
-        let arguments = Arguments::new(&json!({ key: "canary", "b": { key: ["canary"] } }));
+        let arguments = RedactedArguments::new(&json!({ key: "canary", "b": { key: ["canary"] } }));
         let text = serde_json::to_string(&arguments).unwrap();
         assert!(!text.contains("canary"), "{text}");
     }
@@ -171,17 +171,18 @@ fn arguments_of_any_size_become_small() {
         deep = json!([deep, "x".repeat(190)]);
     }
     for huge in [wide, long, keys, deep] {
-        let text = serde_json::to_string(&Arguments::new(&huge)).unwrap();
+        let text = serde_json::to_string(&RedactedArguments::new(&huge)).unwrap();
         assert!(text.len() < 2 * ARGUMENTS_BYTES_MAX, "{}", text.len());
     }
-    let arguments = Arguments::new(&json!((0..300).collect::<Vec<_>>()));
+    let arguments = RedactedArguments::new(&json!((0..300).collect::<Vec<_>>()));
     let kept = serde_json::to_value(&arguments).unwrap();
     assert_eq!(kept.as_array().unwrap().last(), Some(&json!("[omitted]")));
 }
 
 #[test]
 fn arguments_that_are_no_json_become_a_fingerprint() {
-    let text = serde_json::to_string(&Arguments::unreadable(b"{\"password\": canary")).unwrap();
+    let text =
+        serde_json::to_string(&RedactedArguments::unreadable(b"{\"password\": canary")).unwrap();
     assert!(text.starts_with("{\"bytes\":19,\"hash\":") && !text.contains("canary"), "{text}");
 }
 
@@ -189,7 +190,7 @@ fn arguments_that_are_no_json_become_a_fingerprint() {
 fn a_long_text_is_no_more_than_a_fingerprint_under_any_key() {
     let content = format!("canary {}", "x".repeat(ARGUMENT_BYTES_MAX));
     for key in ["path", "new_txt", "contnet", "x", ""] {
-        let arguments = Arguments::new(&json!({ key: content, "b": [{ key: [content] }] }));
+        let arguments = RedactedArguments::new(&json!({ key: content, "b": [{ key: [content] }] }));
         let text = serde_json::to_string(&arguments).unwrap();
         assert!(!text.contains("canary"), "{text}");
         assert!(text.contains(&blake3::hash(content.as_bytes()).to_string()), "{text}");
@@ -201,7 +202,7 @@ fn secrets_in_keys_are_masked() {
     // Also where the cut of a long key would leave a secret's first half.
     for padding in [0, 1, KEY_BYTES_MAX - 12, KEY_BYTES_MAX - 4] {
         let key = format!("{} {}", "k".repeat(padding), fake("ghp_"));
-        let arguments = Arguments::new(&json!({ &key: 1, "b": [{ &key: {} }] }));
+        let arguments = RedactedArguments::new(&json!({ &key: 1, "b": [{ &key: {} }] }));
         let text = serde_json::to_string(&arguments).unwrap();
         assert!(!text.contains("ghp_") && text.contains("[r"), "{text}");
     }

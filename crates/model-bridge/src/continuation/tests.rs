@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 use crate::event::Finish;
 use crate::parse::parse;
 use crate::registry::Registry;
@@ -15,14 +15,14 @@ fn call(id: &str, name: &str) -> ToolCall {
 }
 
 fn result(id: &str, text: &str, is_error: bool) -> ToolResult {
-    let content = vec![Part::Text(text.to_owned())];
+    let content = vec![MessagePart::Text(text.to_owned())];
     ToolResult { call_id: id.to_owned(), name: None, content, is_error }
 }
 
-fn text(parts: &[Part]) -> String {
+fn text(parts: &[MessagePart]) -> String {
     let texts = parts.iter().map(|part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Opaque(value) => value.to_string(),
+        MessagePart::Text(text) => text.clone(),
+        MessagePart::Opaque(value) => value.to_string(),
     });
     texts.collect::<Vec<_>>().join("\n")
 }
@@ -95,18 +95,18 @@ fn a_long_result_keeps_its_ends_and_says_what_is_missing() {
 
 #[test]
 fn images_follow_the_text_of_their_result() {
-    let image = Part::Opaque(json!({ "type": "image" }));
+    let image = MessagePart::Opaque(json!({ "type": "image" }));
     let mut shot = result("c1", "a picture", false);
     shot.content.push(image.clone());
     let only = ToolResult { content: vec![image.clone()], ..result("c2", "", false) };
     let calls = [call("c1", "screenshot"), call("c2", "screenshot")];
     let parts = continuation(&calls, &[&shot, &only], Language::En, false);
     let expected = [
-        Part::Text(
+        MessagePart::Text(
             "Tool result of call c1 (screenshot): ok\n```\na picture\n```\n[attached]".to_owned(),
         ),
         image.clone(),
-        Part::Text("Tool result of call c2 (screenshot): ok\n[attached]".to_owned()),
+        MessagePart::Text("Tool result of call c2 (screenshot): ok\n[attached]".to_owned()),
         image,
     ];
     assert_eq!(parts, expected);
@@ -132,7 +132,8 @@ fn a_model_that_writes_a_result_itself_is_found_out() {
             let reply = parse(&registry, &reply, Finish::Stop);
             assert_eq!(reply.calls.len(), 1);
             assert_eq!(reply.text.trim(), "");
-            let found = reply.diagnostics.iter().any(|one| one.code == Code::HallucinatedResult);
+            let found =
+                reply.diagnostics.iter().any(|one| one.code == DiagnosticCode::HallucinatedResult);
             assert!(found, "{told}");
         }
     }

@@ -22,7 +22,7 @@ fn result(id: &str) -> Message {
 }
 
 fn user() -> Message {
-    Message::User(vec![Part::Text("Continue.".to_owned())])
+    Message::User(vec![MessagePart::Text("Continue.".to_owned())])
 }
 
 fn system() -> Message {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::conversation::{Part, ToolCall, ToolResult};
-use crate::diagnostic::Code;
+use crate::conversation::{MessagePart, ToolCall, ToolResult};
+use crate::diagnostic::DiagnosticCode;
 use crate::registry::ToolDefinition;
 
 fn conversation() -> Conversation {
@@ -13,14 +13,14 @@ fn conversation() -> Conversation {
     let result = ToolResult {
         call_id: "c".to_owned(),
         name: None,
-        content: vec![Part::Text("ok".to_owned())],
+        content: vec![MessagePart::Text("ok".to_owned())],
         is_error: false,
     };
     Conversation {
         tools: vec![ToolDefinition { name: "todo".to_owned(), ..ToolDefinition::default() }],
         choice: ToolChoice::Tool("todo".to_owned()),
         messages: vec![
-            Message::User(vec![Part::Text("go".to_owned())]),
+            Message::User(vec![MessagePart::Text("go".to_owned())]),
             Message::Assistant { text: String::new(), calls: vec![call] },
             Message::Result(result),
         ],
@@ -33,11 +33,14 @@ fn every_decision_is_reported_as_json() {
     let conversation = conversation();
     let reply = Reply {
         text: "I can't.".to_owned(),
-        diagnostics: vec![Diagnostic::new(Code::UnknownTool, "no tool is called `x`")],
+        diagnostics: vec![ReplyDiagnostic::new(
+            DiagnosticCode::UnknownTool,
+            "no tool is called `x`",
+        )],
         ..Reply::default()
     };
-    let verdict = Verdict {
-        class: Class::CapabilityRefusal,
+    let verdict = RefusalVerdict {
+        class: ReplyClass::CapabilityRefusal,
         retry: true,
         phrase: Some("i cannot".to_owned()),
     };
@@ -49,15 +52,19 @@ fn every_decision_is_reported_as_json() {
     };
     let mut decisions = Decisions::default();
     for decision in [
-        Decision::of_request(&conversation),
-        Decision::of_request(&Conversation::default()),
-        Decision::of_history(&conversation),
-        Decision::ContractInjected { language: Language::Zh, form: Form::Short, bytes: 9 },
-        Decision::of_reply(&reply),
-        Decision::of_verdict(&verdict),
-        Decision::of_retry(&retry),
-        Decision::RetryWithheld { reason: WithholdReason::AlreadySent },
-        Decision::StatusRead { status: AgentStatus::Done },
+        BridgeDecision::of_request(&conversation),
+        BridgeDecision::of_request(&Conversation::default()),
+        BridgeDecision::of_history(&conversation),
+        BridgeDecision::ContractInjected {
+            language: Language::Zh,
+            form: PromptDetail::Short,
+            bytes: 9,
+        },
+        BridgeDecision::of_reply(&reply),
+        BridgeDecision::of_verdict(&verdict),
+        BridgeDecision::of_retry(&retry),
+        BridgeDecision::RetryWithheld { reason: WithholdReason::AlreadySent },
+        BridgeDecision::StatusRead { status: AgentStatus::Done },
     ] {
         decisions.push(decision);
     }
@@ -84,7 +91,7 @@ fn every_decision_is_reported_as_json() {
 fn a_record_is_bounded() {
     let mut decisions = Decisions::default();
     for _ in 0..DECISIONS_MAX + 3 {
-        decisions.push(Decision::PassedBy { reason: PassReason::NoTools });
+        decisions.push(BridgeDecision::PassedBy { reason: PassReason::NoTools });
     }
     assert_eq!(decisions.iter().count(), DECISIONS_MAX);
     let told = serde_json::to_value(&decisions).unwrap();

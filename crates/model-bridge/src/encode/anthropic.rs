@@ -6,23 +6,23 @@
 
 use serde_json::{Value, json};
 
-use super::failure::Failure;
-use super::flow::{Ending, Step};
-use super::{Head, Usage, wire};
+use super::failure::ReplyFailure;
+use super::flow::{Emission, FinishReason};
+use super::{ReplyHead, ReplyUsage, wire};
 use crate::event::Reply;
 
 /// Writes a streamed reply.
 #[derive(Debug)]
-pub(super) struct Stream {
-    head: Head,
+pub(super) struct AnthropicStream {
+    head: ReplyHead,
     has_begun: bool,
     blocks: usize,
-    open: Option<Block>,
+    open: Option<ContentBlock>,
 }
 
 /// What is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum ContentBlock {
     Text,
     Call,
     /// A call that is none. Nothing says that it ended, unless something follows it.
@@ -30,26 +30,26 @@ enum Block {
 }
 
 /// Writes a reply as a whole.
-pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
+pub(super) fn whole(head: &ReplyHead, reply: &Reply, usage: ReplyUsage) -> Value {
     let text = super::shown(&reply.text);
     let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
     let calls = reply.calls.iter().map(|call| {
         json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments })
     });
     let content: Vec<Value> = text.into_iter().chain(calls).collect();
-    let ending = Ending::of(reply.finish, !reply.calls.is_empty());
+    let ending = FinishReason::of(reply.finish, !reply.calls.is_empty());
     message(head, &content.into(), stop_reason(ending).into(), usage)
 }
 
 /// The body of an error, whole or streamed.
-pub(super) fn failure(failure: &Failure) -> Value {
+pub(super) fn failure(failure: &ReplyFailure) -> Value {
     json!({
         "type": "error",
         "error": { "type": failure.kind.anthropic_type(), "message": failure.message },
     })
 }
 
-fn message(head: &Head, content: &Value, stop_reason: Value, usage: Usage) -> Value {
+fn message(head: &ReplyHead, content: &Value, stop_reason: Value, usage: ReplyUsage) -> Value {
     json!({
         "id": format!("msg_{}", head.id),
         "type": "message",
@@ -62,23 +62,23 @@ fn message(head: &Head, content: &Value, stop_reason: Value, usage: Usage) -> Va
     })
 }
 
-fn counts(usage: Usage) -> Value {
+fn counts(usage: ReplyUsage) -> Value {
     json!({ "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens })
 }
 
-fn stop_reason(ending: Ending) -> &'static str {
+fn stop_reason(ending: FinishReason) -> &'static str {
     match ending {
-        Ending::Stop => "end_turn",
-        Ending::Calls => "tool_use",
-        Ending::Length => "max_tokens",
-        Ending::ContentFilter => "refusal",
+        FinishReason::Stop => "end_turn",
+        FinishReason::Calls => "tool_use",
+        FinishReason::Length => "max_tokens",
+        FinishReason::ContentFilter => "refusal",
     }
 }
 
-// === impl Stream ===
+// === impl AnthropicStream ===
 
-impl Stream {
-    pub(super) fn new(head: Head) -> Self {
+impl AnthropicStream {
+    pub(super) fn new(head: ReplyHead) -> Self {
         Self { head, has_begun: false, blocks: 0, open: None }
     }
 
@@ -90,35 +90,38 @@ impl Stream {
         self.has_begun = true;
         // The API itself counts a token before there is any; a count that is not zero is what
         // editors show how full their context is from.
-        let usage =
-            Usage { input_tokens: self.head.input_tokens, output_tokens: 1, ..Usage::default() };
+        let usage = ReplyUsage {
+            input_tokens: self.head.input_tokens,
+            output_tokens: 1,
+            ..ReplyUsage::default()
+        };
         let message = message(&self.head, &json!([]), Value::Null, usage);
         send(&json!({ "type": "message_start", "message": message }), out);
     }
 
-    pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
+    pub(super) fn step(&mut self, step: Emission<'_>, out: &mut String) {
         match step {
-            Step::Text(text) => {
-                if self.open != Some(Block::Text) {
-                    self.open(Block::Text, &json!({ "type": "text", "text": "" }), out);
+            Emission::Text(text) => {
+                if self.open != Some(ContentBlock::Text) {
+                    self.open(ContentBlock::Text, &json!({ "type": "text", "text": "" }), out);
                 }
                 self.delta(&json!({ "type": "text_delta", "text": text }), out);
             }
-            Step::CallOpen { id, name } => {
+            Emission::CallOpen { id, name } => {
                 let block = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
-                self.open(Block::Call, &block, out);
+                self.open(ContentBlock::Call, &block, out);
             }
-            Step::Arguments(piece) => {
+            Emission::Arguments(piece) => {
                 self.delta(&json!({ "type": "input_json_delta", "partial_json": piece }), out);
             }
-            Step::CallClose(_) => self.close(out),
-            Step::CallBroken => self.open = Some(Block::Broken),
+            Emission::CallClose(_) => self.close(out),
+            Emission::CallBroken => self.open = Some(ContentBlock::Broken),
         }
     }
 
-    pub(super) fn finish(mut self, ending: Ending, usage: Usage, out: &mut String) {
+    pub(super) fn finish(mut self, ending: FinishReason, usage: ReplyUsage, out: &mut String) {
         self.begin(out);
-        if self.open != Some(Block::Broken) {
+        if self.open != Some(ContentBlock::Broken) {
             self.close(out);
         }
         let delta = json!({ "stop_reason": stop_reason(ending), "stop_sequence": null });
@@ -127,7 +130,7 @@ impl Stream {
     }
 
     /// Ends with an error.
-    pub(super) fn fail(self, failure: &Failure, out: &mut String) {
+    pub(super) fn fail(self, failure: &ReplyFailure, out: &mut String) {
         send(&self::failure(failure), out);
     }
 
@@ -137,7 +140,7 @@ impl Stream {
         send(&json!({ "type": "ping" }), out);
     }
 
-    fn open(&mut self, kind: Block, block: &Value, out: &mut String) {
+    fn open(&mut self, kind: ContentBlock, block: &Value, out: &mut String) {
         self.close(out);
         let index = self.blocks;
         self.blocks += 1;

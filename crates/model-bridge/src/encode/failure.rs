@@ -5,7 +5,7 @@ use crate::normalize::{RequestCode, RequestError};
 
 /// Why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ReplyFailure {
     /// What kind of failure it is: status, types and codes follow from it.
     pub kind: FailureKind,
     /// What is wrong, where, and what next.
@@ -13,7 +13,7 @@ pub struct Failure {
     /// The part of the request that is wrong, where one is: `messages[2].content`.
     pub param: Option<String>,
     /// Whether the same request may be sent again.
-    pub retry: Retry,
+    pub retry: RetryAdvice,
 }
 
 /// A kind of failure.
@@ -45,7 +45,7 @@ pub enum FailureKind {
 
 /// Whether a request that failed may be sent again by the client itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retry {
+pub enum RetryAdvice {
     /// It gives the same error again, or does again what must not be done twice.
     Never,
     /// At once, or when the client thinks best.
@@ -54,15 +54,15 @@ pub enum Retry {
     After(u64),
 }
 
-// === impl Failure ===
+// === impl ReplyFailure ===
 
-impl Failure {
+impl ReplyFailure {
     /// Makes one that may be sent again only where nothing was done for it: the client is one of
     /// too many, or there is no room.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let retry = match kind {
-            FailureKind::RateLimited | FailureKind::Overloaded => Retry::Soon,
-            _ => Retry::Never,
+            FailureKind::RateLimited | FailureKind::Overloaded => RetryAdvice::Soon,
+            _ => RetryAdvice::Never,
         };
         Self { kind, message: message.into(), param: None, retry }
     }
@@ -75,12 +75,12 @@ impl Failure {
 
     /// Says whether the request may be sent again.
     #[must_use]
-    pub fn retry(self, retry: Retry) -> Self {
+    pub fn retry(self, retry: RetryAdvice) -> Self {
         Self { retry, ..self }
     }
 }
 
-impl From<&RequestError> for Failure {
+impl From<&RequestError> for ReplyFailure {
     fn from(error: &RequestError) -> Self {
         let kind = match error.code {
             RequestCode::TooLarge => FailureKind::TooLarge,

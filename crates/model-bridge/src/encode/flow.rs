@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::event::{Event, Finish};
+use crate::event::{Finish, ReplyEvent};
 
 /// Longest piece of text or arguments in one step, in bytes. Escaped as JSON it stays under the
 /// 64 KiB that line readers of some languages take at most.
@@ -20,7 +20,7 @@ const PIECE_SHARE: usize = 64;
 
 /// What is to be shown next.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Step<'a> {
+pub(super) enum Emission<'a> {
     /// Text, never empty. What follows a call begins with something that is no white space.
     Text(&'a str),
     /// A call begins; its arguments or its end follow at once.
@@ -41,7 +41,7 @@ pub(super) enum Step<'a> {
 
 /// How a reply ended, for the one who reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum FinishReason {
     /// It is complete.
     Stop,
     /// It is complete and has calls.
@@ -68,7 +68,7 @@ pub(super) struct Flow {
     /// White space that is shown once text follows; none while text continues.
     blank: String,
     in_text: bool,
-    call: Option<Call>,
+    call: Option<StreamedCall>,
     has_calls: bool,
     has_broken_call: bool,
     finish: Option<Finish>,
@@ -76,7 +76,7 @@ pub(super) struct Flow {
 
 /// The call that is being written.
 #[derive(Debug)]
-struct Call {
+struct StreamedCall {
     id: String,
     name: String,
     in_pieces: bool,
@@ -92,9 +92,9 @@ struct Call {
     read_to: usize,
 }
 
-// === impl Ending ===
+// === impl FinishReason ===
 
-impl Ending {
+impl FinishReason {
     /// Of a reply that was read to its end.
     pub(super) fn of(finish: Finish, has_calls: bool) -> Self {
         match finish {
@@ -134,21 +134,21 @@ impl Flow {
 
     /// Takes an event and gives the steps that it allows. What belongs to no call that began, or
     /// comes after the end, is left out.
-    pub(super) fn push(&mut self, event: &Event, sink: &mut dyn FnMut(Step<'_>)) {
+    pub(super) fn push(&mut self, event: &ReplyEvent, sink: &mut dyn FnMut(Emission<'_>)) {
         if self.finish.is_some() {
             return;
         }
         match event {
-            Event::Text(text) => self.text(text, sink),
-            Event::CallStart { id, name, .. } => {
+            ReplyEvent::Text(text) => self.text(text, sink),
+            ReplyEvent::CallStart { id, name, .. } => {
                 self.abandon("", sink);
-                self.call = Some(Call::new(id, name, self.grain.in_pieces(name)));
+                self.call = Some(StreamedCall::new(id, name, self.grain.in_pieces(name)));
             }
-            Event::ArgumentFragment { fragment, .. } => self.fragment(fragment, sink),
-            Event::CallEnd { arguments, .. } => self.close(arguments, sink),
-            Event::CallAbandoned { text, .. } => self.abandon(text, sink),
-            Event::Reasoning(_) | Event::Diagnostic(_) => {}
-            Event::Finish(finish) => {
+            ReplyEvent::ArgumentFragment { fragment, .. } => self.fragment(fragment, sink),
+            ReplyEvent::CallEnd { arguments, .. } => self.close(arguments, sink),
+            ReplyEvent::CallAbandoned { text, .. } => self.abandon(text, sink),
+            ReplyEvent::Reasoning(_) | ReplyEvent::Diagnostic(_) => {}
+            ReplyEvent::Finish(finish) => {
                 self.abandon("", sink);
                 self.finish = Some(*finish);
             }
@@ -156,22 +156,22 @@ impl Flow {
     }
 
     /// Ends the reply. One that did not say that it is over was cut off.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Step<'_>)) -> Ending {
+    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Emission<'_>)) -> FinishReason {
         self.abandon("", sink);
-        let ending = Ending::of(self.finish.unwrap_or(Finish::Length), self.has_calls);
+        let ending = FinishReason::of(self.finish.unwrap_or(Finish::Length), self.has_calls);
         match ending {
-            Ending::ContentFilter => ending,
-            _ if self.has_broken_call => Ending::Length,
+            FinishReason::ContentFilter => ending,
+            _ if self.has_broken_call => FinishReason::Length,
             _ => ending,
         }
     }
 
-    fn text(&mut self, text: &str, sink: &mut dyn FnMut(Step<'_>)) {
+    fn text(&mut self, text: &str, sink: &mut dyn FnMut(Emission<'_>)) {
         if text.is_empty() {
             return;
         }
         if self.in_text {
-            return pieces(text).for_each(|piece| sink(Step::Text(piece)));
+            return pieces(text).for_each(|piece| sink(Emission::Text(piece)));
         }
         self.blank.push_str(text);
         if text.chars().all(char::is_whitespace) {
@@ -179,10 +179,10 @@ impl Flow {
         }
         self.in_text = true;
         let text = std::mem::take(&mut self.blank);
-        pieces(&text).for_each(|piece| sink(Step::Text(piece)));
+        pieces(&text).for_each(|piece| sink(Emission::Text(piece)));
     }
 
-    fn fragment(&mut self, fragment: &str, sink: &mut dyn FnMut(Step<'_>)) {
+    fn fragment(&mut self, fragment: &str, sink: &mut dyn FnMut(Emission<'_>)) {
         let Some(call) = &mut self.call else { return };
         if !call.in_pieces {
             return;
@@ -200,7 +200,7 @@ impl Flow {
         }
     }
 
-    fn close(&mut self, arguments: &Map<String, Value>, sink: &mut dyn FnMut(Step<'_>)) {
+    fn close(&mut self, arguments: &Map<String, Value>, sink: &mut dyn FnMut(Emission<'_>)) {
         let Some(mut call) = self.call.take() else { return };
         self.end_text();
         self.has_calls = true;
@@ -210,16 +210,16 @@ impl Flow {
             }
             call.show(call.held.len(), sink);
         } else {
-            sink(Step::CallOpen { id: &call.id, name: &call.name });
+            sink(Emission::CallOpen { id: &call.id, name: &call.name });
         }
-        sink(Step::CallClose(arguments));
+        sink(Emission::CallClose(arguments));
     }
 
-    fn abandon(&mut self, text: &str, sink: &mut dyn FnMut(Step<'_>)) {
+    fn abandon(&mut self, text: &str, sink: &mut dyn FnMut(Emission<'_>)) {
         match self.call.take() {
             Some(call) if call.is_shown => {
                 self.has_broken_call = true;
-                sink(Step::CallBroken);
+                sink(Emission::CallBroken);
             }
             Some(_) => self.text(text, sink),
             None => {}
@@ -232,9 +232,9 @@ impl Flow {
     }
 }
 
-// === impl Call ===
+// === impl StreamedCall ===
 
-impl Call {
+impl StreamedCall {
     fn new(id: &str, name: &str, in_pieces: bool) -> Self {
         Self {
             id: id.to_owned(),
@@ -279,12 +279,12 @@ impl Call {
         !body.is_empty() && body.len() >= enough && (self.is_shown || self.first != "{")
     }
 
-    fn show(&mut self, end: usize, sink: &mut dyn FnMut(Step<'_>)) {
+    fn show(&mut self, end: usize, sink: &mut dyn FnMut(Emission<'_>)) {
         if !self.is_shown {
             self.is_shown = true;
-            sink(Step::CallOpen { id: &self.id, name: &self.name });
+            sink(Emission::CallOpen { id: &self.id, name: &self.name });
         }
-        pieces(&self.held[..end]).for_each(|piece| sink(Step::Arguments(piece)));
+        pieces(&self.held[..end]).for_each(|piece| sink(Emission::Arguments(piece)));
         self.sent_bytes += end;
         self.held.drain(..end);
         self.tail_start = 0;

@@ -5,23 +5,23 @@
 
 use serde_json::{Map, Value, json};
 
-use super::failure::Failure;
-use super::flow::{Ending, Step};
-use super::{Head, Usage, wire};
+use super::failure::ReplyFailure;
+use super::flow::{Emission, FinishReason};
+use super::{ReplyHead, ReplyUsage, wire};
 use crate::conversation::ToolCall;
 use crate::event::Reply;
 
 /// Writes a streamed reply.
 #[derive(Debug)]
-pub(super) struct Stream {
-    head: Head,
+pub(super) struct OllamaStream {
+    head: ReplyHead,
     /// The id and the name of the call that is being written.
     call: (String, String),
     calls: usize,
 }
 
 /// Writes a reply as a whole.
-pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
+pub(super) fn whole(head: &ReplyHead, reply: &Reply, usage: ReplyUsage) -> Value {
     let mut message = json!({ "role": "assistant", "content": super::shown(&reply.text) });
     let calls = reply.calls.iter().zip(0..).map(|(call, index)| {
         let ToolCall { id, name, arguments } = call;
@@ -31,16 +31,16 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
     }
-    last(head, message, Ending::of(reply.finish, false), usage)
+    last(head, message, FinishReason::of(reply.finish, false), usage)
 }
 
 /// The body of an error, whole or streamed.
-pub(super) fn failure(failure: &Failure) -> Value {
+pub(super) fn failure(failure: &ReplyFailure) -> Value {
     json!({ "error": failure.message })
 }
 
 /// What ends a stream, and is all of a reply that is not streamed.
-fn last(head: &Head, message: Value, ending: Ending, usage: Usage) -> Value {
+fn last(head: &ReplyHead, message: Value, ending: FinishReason, usage: ReplyUsage) -> Value {
     let mut last = line(head, message);
     let facts = json!({
         "done": true,
@@ -58,7 +58,7 @@ fn last(head: &Head, message: Value, ending: Ending, usage: Usage) -> Value {
     last
 }
 
-fn line(head: &Head, message: Value) -> Value {
+fn line(head: &ReplyHead, message: Value) -> Value {
     json!({
         "model": head.model,
         "created_at": created_at(head.created_unix_s),
@@ -78,45 +78,45 @@ fn created_at(unix_s: u64) -> String {
 }
 
 /// Ollama itself knows `stop` and `length`; clients take any text.
-fn done_reason(ending: Ending) -> &'static str {
+fn done_reason(ending: FinishReason) -> &'static str {
     match ending {
-        Ending::Stop | Ending::Calls => "stop",
-        Ending::Length => "length",
-        Ending::ContentFilter => "content_filter",
+        FinishReason::Stop | FinishReason::Calls => "stop",
+        FinishReason::Length => "length",
+        FinishReason::ContentFilter => "content_filter",
     }
 }
 
-// === impl Stream ===
+// === impl OllamaStream ===
 
-impl Stream {
-    pub(super) fn new(head: Head) -> Self {
+impl OllamaStream {
+    pub(super) fn new(head: ReplyHead) -> Self {
         Self { head, call: Default::default(), calls: 0 }
     }
 
-    pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
+    pub(super) fn step(&mut self, step: Emission<'_>, out: &mut String) {
         let message = match step {
-            Step::Text(text) => json!({ "role": "assistant", "content": text }),
-            Step::CallOpen { id, name } => {
+            Emission::Text(text) => json!({ "role": "assistant", "content": text }),
+            Emission::CallOpen { id, name } => {
                 self.call = (id.to_owned(), name.to_owned());
                 return;
             }
-            Step::CallClose(arguments) => {
+            Emission::CallClose(arguments) => {
                 let call = call(self.calls, &self.call.0, &self.call.1, arguments);
                 self.calls += 1;
                 json!({ "role": "assistant", "content": "", "tool_calls": [call] })
             }
-            Step::Arguments(_) | Step::CallBroken => return,
+            Emission::Arguments(_) | Emission::CallBroken => return,
         };
         wire::line(out, &line(&self.head, message));
     }
 
-    pub(super) fn finish(self, ending: Ending, usage: Usage, out: &mut String) {
+    pub(super) fn finish(self, ending: FinishReason, usage: ReplyUsage, out: &mut String) {
         let message = json!({ "role": "assistant", "content": "" });
         wire::line(out, &last(&self.head, message, ending, usage));
     }
 
     /// Ends with an error.
-    pub(super) fn fail(self, failure: &Failure, out: &mut String) {
+    pub(super) fn fail(self, failure: &ReplyFailure, out: &mut String) {
         wire::line(out, &self::failure(failure));
     }
 }

@@ -6,9 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::failure::Failure;
-use super::flow::{Ending, Step, pieces};
-use super::{Head, StreamOptions, Usage, wire};
+use super::failure::ReplyFailure;
+use super::flow::{Emission, FinishReason, pieces};
+use super::{ReplyHead, ReplyUsage, StreamOptions, wire};
 use crate::call_form::free_form_text;
 use crate::event::Reply;
 
@@ -17,8 +17,8 @@ const CALLS_MAX: usize = 128;
 
 /// Writes a streamed reply.
 #[derive(Debug)]
-pub(super) struct Stream {
-    head: Head,
+pub(super) struct OpenaiChatStream {
+    head: ReplyHead,
     options: StreamOptions,
     has_begun: bool,
     /// How many calls began, those too many counted.
@@ -28,7 +28,7 @@ pub(super) struct Stream {
 }
 
 /// Writes a reply as a whole.
-pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
+pub(super) fn whole(head: &ReplyHead, reply: &Reply, usage: ReplyUsage) -> Value {
     let calls: Vec<Value> = reply
         .calls
         .iter()
@@ -60,14 +60,14 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
             "index": 0,
             "message": message,
             "logprobs": null,
-            "finish_reason": finish_reason(Ending::of(reply.finish, !reply.calls.is_empty())),
+            "finish_reason": finish_reason(FinishReason::of(reply.finish, !reply.calls.is_empty())),
         }],
         "usage": counts(usage),
     })
 }
 
 /// The body of an error, whole or streamed.
-pub(super) fn failure(failure: &Failure) -> Value {
+pub(super) fn failure(failure: &ReplyFailure) -> Value {
     json!({ "error": {
         "message": failure.message,
         "type": failure.kind.openai_type(),
@@ -76,11 +76,11 @@ pub(super) fn failure(failure: &Failure) -> Value {
     } })
 }
 
-fn id(head: &Head) -> String {
+fn id(head: &ReplyHead) -> String {
     format!("chatcmpl-{}", head.id)
 }
 
-fn counts(usage: Usage) -> Value {
+fn counts(usage: ReplyUsage) -> Value {
     json!({
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
@@ -88,32 +88,32 @@ fn counts(usage: Usage) -> Value {
     })
 }
 
-fn finish_reason(ending: Ending) -> &'static str {
+fn finish_reason(ending: FinishReason) -> &'static str {
     match ending {
-        Ending::Stop => "stop",
-        Ending::Calls => "tool_calls",
-        Ending::Length => "length",
-        Ending::ContentFilter => "content_filter",
+        FinishReason::Stop => "stop",
+        FinishReason::Calls => "tool_calls",
+        FinishReason::Length => "length",
+        FinishReason::ContentFilter => "content_filter",
     }
 }
 
-// === impl Stream ===
+// === impl OpenaiChatStream ===
 
-impl Stream {
-    pub(super) fn new(head: Head, options: StreamOptions) -> Self {
+impl OpenaiChatStream {
+    pub(super) fn new(head: ReplyHead, options: StreamOptions) -> Self {
         Self { head, options, has_begun: false, calls: 0, is_free_form: false }
     }
 
     /// Writes a step. Calls too many are left out, and the reply ends as one that was cut off.
-    pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
+    pub(super) fn step(&mut self, step: Emission<'_>, out: &mut String) {
         match step {
-            Step::CallOpen { .. } if self.calls >= CALLS_MAX => self.calls = CALLS_MAX + 1,
-            Step::Arguments(_) | Step::CallClose(_) if self.calls > CALLS_MAX => {}
-            Step::Text(text) => {
+            Emission::CallOpen { .. } if self.calls >= CALLS_MAX => self.calls = CALLS_MAX + 1,
+            Emission::Arguments(_) | Emission::CallClose(_) if self.calls > CALLS_MAX => {}
+            Emission::Text(text) => {
                 self.begin("".into(), out);
                 self.delta(&json!({ "content": text }), out);
             }
-            Step::CallOpen { id, name } => {
+            Emission::CallOpen { id, name } => {
                 self.begin(Value::Null, out);
                 self.is_free_form = self.head.forms.free_form.contains(name);
                 let (kind, of_kind) = if self.is_free_form {
@@ -125,26 +125,29 @@ impl Stream {
                 self.calls += 1;
                 self.delta(&json!({ "tool_calls": [call] }), out);
             }
-            Step::Arguments(piece) => {
+            Emission::Arguments(piece) => {
                 let index = self.calls.saturating_sub(1);
                 let call = json!({ "index": index, "function": { "arguments": piece } });
                 self.delta(&json!({ "tool_calls": [call] }), out);
             }
-            Step::CallClose(arguments) if self.is_free_form => {
+            Emission::CallClose(arguments) if self.is_free_form => {
                 let index = self.calls.saturating_sub(1);
                 for piece in pieces(free_form_text(arguments)) {
                     let call = json!({ "index": index, "custom": { "input": piece } });
                     self.delta(&json!({ "tool_calls": [call] }), out);
                 }
             }
-            Step::CallClose(_) | Step::CallBroken => {}
+            Emission::CallClose(_) | Emission::CallBroken => {}
         }
     }
 
-    pub(super) fn finish(mut self, ending: Ending, usage: Usage, out: &mut String) {
+    pub(super) fn finish(mut self, ending: FinishReason, usage: ReplyUsage, out: &mut String) {
         self.begin("".into(), out);
-        let ending =
-            if ending == Ending::Calls && self.calls > CALLS_MAX { Ending::Length } else { ending };
+        let ending = if ending == FinishReason::Calls && self.calls > CALLS_MAX {
+            FinishReason::Length
+        } else {
+            ending
+        };
         self.choice(&json!({}), finish_reason(ending).into(), out);
         if self.options.include_usage {
             wire::data(out, &self.chunk(json!([]), counts(usage)));
@@ -153,7 +156,7 @@ impl Stream {
     }
 
     /// Ends with an error, and without the mark of a good end.
-    pub(super) fn fail(self, failure: &Failure, out: &mut String) {
+    pub(super) fn fail(self, failure: &ReplyFailure, out: &mut String) {
         wire::data(out, &self::failure(failure));
     }
 

@@ -7,36 +7,36 @@
 
 use serde_json::{Map, Value, json};
 
-use super::failure::Failure;
-use super::flow::{Ending, Step, pieces};
-use super::{CallForms, Head, Usage, wire};
+use super::failure::ReplyFailure;
+use super::flow::{Emission, FinishReason, pieces};
+use super::{CallForms, ReplyHead, ReplyUsage, wire};
 use crate::call_form::free_form_text;
 use crate::event::Reply;
 
 /// Writes a streamed reply.
 #[derive(Debug)]
-pub(super) struct Stream {
-    head: Head,
+pub(super) struct OpenaiResponsesStream {
+    head: ReplyHead,
     has_begun: bool,
     /// The number of the next event.
     sequence: u64,
     /// How many items began.
     items: usize,
-    open: Option<Item>,
+    open: Option<OutputItem>,
     /// The items that ended.
     output: Vec<Value>,
 }
 
 /// The item that is being written.
 #[derive(Debug)]
-enum Item {
+enum OutputItem {
     Message { id: String, text: String },
-    Call { call: Call, arguments: String },
+    Call { call: CallHeader, arguments: String },
 }
 
 /// A call without its arguments.
 #[derive(Debug)]
-struct Call {
+struct CallHeader {
     id: String,
     call_id: String,
     name: String,
@@ -47,15 +47,15 @@ struct Call {
 
 /// How a response stands.
 #[derive(Debug, Clone, Copy)]
-enum Status<'a> {
+enum ResponseStatus<'a> {
     InProgress,
-    Ended(Ending, Usage),
-    Failed(&'a Failure),
+    Ended(FinishReason, ReplyUsage),
+    Failed(&'a ReplyFailure),
 }
 
 /// Writes a reply as a whole.
-pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
-    let ending = Ending::of(reply.finish, !reply.calls.is_empty());
+pub(super) fn whole(head: &ReplyHead, reply: &Reply, usage: ReplyUsage) -> Value {
+    let ending = FinishReason::of(reply.finish, !reply.calls.is_empty());
     let text = super::shown(&reply.text);
     let mut output = Vec::new();
     if !text.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
         output.push(message(&id, text, status));
     }
     for made in &reply.calls {
-        let call = Call::new(head, output.len(), &made.id, &made.name);
+        let call = CallHeader::new(head, output.len(), &made.id, &made.name);
         let arguments = if call.is_free_form {
             free_form_text(&made.arguments).to_owned()
         } else {
@@ -72,7 +72,7 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
         };
         output.push(call.item(&arguments, "completed"));
     }
-    response(head, output.into(), Status::Ended(ending, usage))
+    response(head, output.into(), ResponseStatus::Ended(ending, usage))
 }
 
 fn message(id: &str, text: &str, status: &str) -> Value {
@@ -90,30 +90,32 @@ fn text_part(text: &str) -> Value {
 }
 
 /// The status of the text that a reply ends with.
-fn text_status(ending: Ending) -> &'static str {
+fn text_status(ending: FinishReason) -> &'static str {
     match ending {
-        Ending::Stop | Ending::Calls => "completed",
-        Ending::Length | Ending::ContentFilter => "incomplete",
+        FinishReason::Stop | FinishReason::Calls => "completed",
+        FinishReason::Length | FinishReason::ContentFilter => "incomplete",
     }
 }
 
-fn response(head: &Head, output: Value, status: Status<'_>) -> Value {
+fn response(head: &ReplyHead, output: Value, status: ResponseStatus<'_>) -> Value {
     let (name, reason) = match status {
-        Status::InProgress => ("in_progress", None),
-        Status::Ended(Ending::Stop | Ending::Calls, _) => ("completed", None),
-        Status::Ended(Ending::Length, _) => ("incomplete", Some("max_output_tokens")),
-        Status::Ended(Ending::ContentFilter, _) => ("incomplete", Some("content_filter")),
-        Status::Failed(_) => ("failed", None),
+        ResponseStatus::InProgress => ("in_progress", None),
+        ResponseStatus::Ended(FinishReason::Stop | FinishReason::Calls, _) => ("completed", None),
+        ResponseStatus::Ended(FinishReason::Length, _) => ("incomplete", Some("max_output_tokens")),
+        ResponseStatus::Ended(FinishReason::ContentFilter, _) => {
+            ("incomplete", Some("content_filter"))
+        }
+        ResponseStatus::Failed(_) => ("failed", None),
     };
     let error = match status {
-        Status::Failed(failure) => json!({
+        ResponseStatus::Failed(failure) => json!({
             "code": failure.kind.openai_code().unwrap_or("invalid_prompt"),
             "message": failure.message,
         }),
         _ => Value::Null,
     };
     let usage = match status {
-        Status::Ended(_, usage) => counts(usage),
+        ResponseStatus::Ended(_, usage) => counts(usage),
         _ => Value::Null,
     };
     json!({
@@ -144,7 +146,7 @@ fn response(head: &Head, output: Value, status: Status<'_>) -> Value {
     })
 }
 
-fn counts(usage: Usage) -> Value {
+fn counts(usage: ReplyUsage) -> Value {
     json!({
         "input_tokens": usage.input_tokens,
         "input_tokens_details": { "cached_tokens": 0 },
@@ -154,10 +156,10 @@ fn counts(usage: Usage) -> Value {
     })
 }
 
-// === impl Call ===
+// === impl CallHeader ===
 
-impl Call {
-    fn new(head: &Head, place: usize, call_id: &str, name: &str) -> Self {
+impl CallHeader {
+    fn new(head: &ReplyHead, place: usize, call_id: &str, name: &str) -> Self {
         let CallForms { free_form, namespaced } = &head.forms;
         let is_free_form = free_form.contains(name);
         let prefix = if is_free_form { "ctc" } else { "fc" };
@@ -192,10 +194,10 @@ impl Call {
     }
 }
 
-// === impl Stream ===
+// === impl OpenaiResponsesStream ===
 
-impl Stream {
-    pub(super) fn new(head: Head) -> Self {
+impl OpenaiResponsesStream {
+    pub(super) fn new(head: ReplyHead) -> Self {
         Self { head, has_begun: false, sequence: 0, items: 0, open: None, output: Vec::new() }
     }
 
@@ -206,52 +208,52 @@ impl Stream {
         }
         self.has_begun = true;
         for name in ["response.created", "response.in_progress"] {
-            let response = response(&self.head, json!([]), Status::InProgress);
+            let response = response(&self.head, json!([]), ResponseStatus::InProgress);
             self.send(name, json!({ "response": response }), out);
         }
     }
 
-    pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
+    pub(super) fn step(&mut self, step: Emission<'_>, out: &mut String) {
         match step {
-            Step::Text(text) => self.text(text, out),
-            Step::CallOpen { id, name } => self.open_call(id, name, out),
-            Step::Arguments(piece) => {
-                if let Some(Item::Call { arguments, .. }) = &mut self.open {
+            Emission::Text(text) => self.text(text, out),
+            Emission::CallOpen { id, name } => self.open_call(id, name, out),
+            Emission::Arguments(piece) => {
+                if let Some(OutputItem::Call { arguments, .. }) = &mut self.open {
                     arguments.push_str(piece);
                 }
                 let delta = json!({ "delta": piece });
                 self.send_of_item("response.function_call_arguments.delta", delta, out);
             }
-            Step::CallClose(arguments) => {
+            Emission::CallClose(arguments) => {
                 self.free_text(arguments, out);
                 self.close("completed", out);
             }
-            Step::CallBroken => self.open = None,
+            Emission::CallBroken => self.open = None,
         }
     }
 
-    pub(super) fn finish(mut self, ending: Ending, usage: Usage, out: &mut String) {
+    pub(super) fn finish(mut self, ending: FinishReason, usage: ReplyUsage, out: &mut String) {
         self.begin(out);
         self.close(text_status(ending), out);
         let output = Value::Array(std::mem::take(&mut self.output));
-        let response = response(&self.head, output, Status::Ended(ending, usage));
+        let response = response(&self.head, output, ResponseStatus::Ended(ending, usage));
         let name = match ending {
-            Ending::Stop | Ending::Calls => "response.completed",
-            Ending::Length | Ending::ContentFilter => "response.incomplete",
+            FinishReason::Stop | FinishReason::Calls => "response.completed",
+            FinishReason::Length | FinishReason::ContentFilter => "response.incomplete",
         };
         self.send(name, json!({ "response": response }), out);
     }
 
     /// Ends with an error. What is open stays so.
-    pub(super) fn fail(mut self, failure: &Failure, out: &mut String) {
+    pub(super) fn fail(mut self, failure: &ReplyFailure, out: &mut String) {
         self.begin(out);
         let output = Value::Array(std::mem::take(&mut self.output));
-        let response = response(&self.head, output, Status::Failed(failure));
+        let response = response(&self.head, output, ResponseStatus::Failed(failure));
         self.send("response.failed", json!({ "response": response }), out);
     }
 
     fn text(&mut self, piece: &str, out: &mut String) {
-        if !matches!(self.open, Some(Item::Message { .. })) {
+        if !matches!(self.open, Some(OutputItem::Message { .. })) {
             self.close("completed", out);
             let id = format!("msg_{}_{}", self.head.id, self.items);
             let item = json!({
@@ -261,11 +263,11 @@ impl Stream {
                 "role": "assistant",
                 "content": [],
             });
-            self.open(Item::Message { id, text: String::new() }, item, out);
+            self.open(OutputItem::Message { id, text: String::new() }, item, out);
             let part = json!({ "content_index": 0, "part": text_part("") });
             self.send_of_item("response.content_part.added", part, out);
         }
-        if let Some(Item::Message { text, .. }) = &mut self.open {
+        if let Some(OutputItem::Message { text, .. }) = &mut self.open {
             text.push_str(piece);
         }
         let delta = json!({ "content_index": 0, "delta": piece, "logprobs": [] });
@@ -274,14 +276,14 @@ impl Stream {
 
     fn open_call(&mut self, call_id: &str, name: &str, out: &mut String) {
         self.close("completed", out);
-        let call = Call::new(&self.head, self.items, call_id, name);
+        let call = CallHeader::new(&self.head, self.items, call_id, name);
         let item = call.item("", "in_progress");
-        self.open(Item::Call { call, arguments: String::new() }, item, out);
+        self.open(OutputItem::Call { call, arguments: String::new() }, item, out);
     }
 
     /// Writes what a call of free text has, now that it is whole.
     fn free_text(&mut self, arguments: &Map<String, Value>, out: &mut String) {
-        let Some(Item::Call { call, arguments: written }) = &mut self.open else { return };
+        let Some(OutputItem::Call { call, arguments: written }) = &mut self.open else { return };
         if !call.is_free_form {
             return;
         }
@@ -293,7 +295,7 @@ impl Stream {
         }
     }
 
-    fn open(&mut self, item: Item, value: Value, out: &mut String) {
+    fn open(&mut self, item: OutputItem, value: Value, out: &mut String) {
         self.open = Some(item);
         let place = self.items;
         self.items += 1;
@@ -307,7 +309,7 @@ impl Stream {
     fn close(&mut self, status: &str, out: &mut String) {
         let item = match &self.open {
             None => return,
-            Some(Item::Message { id, text }) => {
+            Some(OutputItem::Message { id, text }) => {
                 let item = message(id, text, status);
                 let done = json!({ "content_index": 0, "text": text, "logprobs": [] });
                 let part = json!({ "content_index": 0, "part": text_part(text) });
@@ -315,7 +317,7 @@ impl Stream {
                 self.send_of_item("response.content_part.done", part, out);
                 item
             }
-            Some(Item::Call { call, arguments }) => {
+            Some(OutputItem::Call { call, arguments }) => {
                 let item = call.item(arguments, status);
                 let (name, done) = if call.is_free_form {
                     ("response.custom_tool_call_input.done", json!({ "input": arguments }))
@@ -336,8 +338,8 @@ impl Stream {
     /// Adds an event that is about the open item.
     fn send_of_item(&mut self, name: &str, more: Value, out: &mut String) {
         let id = match &self.open {
-            Some(Item::Message { id, .. }) => id,
-            Some(Item::Call { call, .. }) => &call.id,
+            Some(OutputItem::Message { id, .. }) => id,
+            Some(OutputItem::Call { call, .. }) => &call.id,
             None => return,
         };
         let mut event = json!({ "item_id": id, "output_index": self.items.saturating_sub(1) });

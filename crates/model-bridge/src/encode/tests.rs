@@ -6,46 +6,46 @@ mod laws;
 use serde_json::{Value, json};
 
 use super::{
-    CallForms, Failure, FailureKind, Head, Retry, Stream, StreamOptions, Usage, error,
-    estimate_tokens, whole,
+    CallForms, FailureKind, ReplyFailure, ReplyHead, ReplyStream, ReplyUsage, RetryAdvice,
+    StreamOptions, error, estimate_tokens, whole,
 };
 use crate::api::Api;
 use crate::call_form::NamespacedName;
-use crate::event::{Event, Finish, Reply};
+use crate::event::{Finish, Reply, ReplyEvent};
 
-const USAGE: Usage = Usage { input_tokens: 12, output_tokens: 34, elapsed_ns: 56 };
+const USAGE: ReplyUsage = ReplyUsage { input_tokens: 12, output_tokens: 34, elapsed_ns: 56 };
 
-fn head() -> Head {
-    Head {
+fn head() -> ReplyHead {
+    ReplyHead {
         id: "1".to_owned(),
         model: "m".to_owned(),
         created_unix_s: 1_700_000_000,
         input_tokens: 12,
-        ..Head::default()
+        ..ReplyHead::default()
     }
 }
 
-pub(super) fn text(text: &str) -> Event {
-    Event::Text(text.to_owned())
+pub(super) fn text(text: &str) -> ReplyEvent {
+    ReplyEvent::Text(text.to_owned())
 }
 
-fn start(index: usize, name: &str) -> Event {
-    Event::CallStart { index, id: format!("call_{index}"), name: name.to_owned() }
+fn start(index: usize, name: &str) -> ReplyEvent {
+    ReplyEvent::CallStart { index, id: format!("call_{index}"), name: name.to_owned() }
 }
 
-pub(super) fn fragment(index: usize, fragment: &str) -> Event {
-    Event::ArgumentFragment { index, fragment: fragment.to_owned() }
+pub(super) fn fragment(index: usize, fragment: &str) -> ReplyEvent {
+    ReplyEvent::ArgumentFragment { index, fragment: fragment.to_owned() }
 }
 
-pub(super) fn end(index: usize, arguments: Value) -> Event {
+pub(super) fn end(index: usize, arguments: Value) -> ReplyEvent {
     let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
-    Event::CallEnd { index, arguments }
+    ReplyEvent::CallEnd { index, arguments }
 }
 
 /// A reply with text and two calls, the second without arguments.
-fn text_and_two_calls() -> Vec<Event> {
+fn text_and_two_calls() -> Vec<ReplyEvent> {
     vec![
-        Event::Reasoning("hm".to_owned()),
+        ReplyEvent::Reasoning("hm".to_owned()),
         text("I'll "),
         text("look."),
         start(0, "read_file"),
@@ -55,26 +55,26 @@ fn text_and_two_calls() -> Vec<Event> {
         start(1, "run_tests"),
         fragment(1, "{}"),
         end(1, json!({})),
-        Event::Finish(Finish::Stop),
+        ReplyEvent::Finish(Finish::Stop),
     ]
 }
 
 /// A call that was shown and is none, between others.
-fn abandoned() -> Vec<Event> {
+fn abandoned() -> Vec<ReplyEvent> {
     vec![
         start(0, "read_file"),
         fragment(0, "{\"path\":\"a\"}"),
         end(0, json!({ "path": "a" })),
         start(1, "delete_file"),
         fragment(1, "{\"path\":\"b\"}"),
-        Event::CallAbandoned { index: 1, text: "{\"path\":\"b\"}".to_owned() },
+        ReplyEvent::CallAbandoned { index: 1, text: "{\"path\":\"b\"}".to_owned() },
         text("after"),
-        Event::Finish(Finish::Stop),
+        ReplyEvent::Finish(Finish::Stop),
     ]
 }
 
-fn streamed(api: Api, events: &[Event]) -> String {
-    let mut stream = Stream::new(api, head(), StreamOptions { include_usage: true });
+fn streamed(api: Api, events: &[ReplyEvent]) -> String {
+    let mut stream = ReplyStream::new(api, head(), StreamOptions { include_usage: true });
     let shown: String = events.iter().map(|event| stream.push(event)).collect();
     shown + &stream.finish(USAGE)
 }
@@ -199,8 +199,8 @@ fn a_whole_reply_of_ollama_has_its_arguments_as_objects() {
 #[test]
 fn the_whole_response_is_what_its_stream_ends_with() {
     for finish in [Finish::Stop, Finish::Length, Finish::ContentFilter] {
-        let mut replies = [text_and_two_calls(), vec![text("cut"), Event::Finish(finish)]];
-        *replies[0].last_mut().unwrap() = Event::Finish(finish);
+        let mut replies = [text_and_two_calls(), vec![text("cut"), ReplyEvent::Finish(finish)]];
+        *replies[0].last_mut().unwrap() = ReplyEvent::Finish(finish);
         for events in replies {
             let payloads = payloads(&streamed(Api::OpenAiResponses, &events));
             let last = payloads.last().unwrap()["response"].clone();
@@ -239,7 +239,7 @@ fn each_api_names_the_end_of_a_reply_its_own_way() {
         ["/done_reason", "/done_reason"],
     ];
     for (mut events, finish, ends) in table {
-        events.push(Event::Finish(finish));
+        events.push(ReplyEvent::Finish(finish));
         for ((api, end), [in_stream, in_body]) in Api::ALL.into_iter().zip(ends).zip(places) {
             let payloads = payloads(&streamed(api, &events));
             assert_eq!(*at(&payloads, in_stream).last().unwrap(), end, "{api:?} {events:?}");
@@ -254,7 +254,7 @@ fn an_incomplete_response_says_why() {
     for (finish, reason) in
         [(Finish::Length, "max_output_tokens"), (Finish::ContentFilter, "content_filter")]
     {
-        let payloads = payloads(&streamed(Api::OpenAiResponses, &[Event::Finish(finish)]));
+        let payloads = payloads(&streamed(Api::OpenAiResponses, &[ReplyEvent::Finish(finish)]));
         let last = payloads.last().unwrap();
         assert_eq!(last["type"], "response.incomplete");
         assert_eq!(last["response"]["incomplete_details"], json!({ "reason": reason }));
@@ -288,7 +288,7 @@ fn an_abandoned_call_of_responses_never_gets_a_done_and_is_in_no_output() {
 
 #[test]
 fn an_abandoned_block_of_messages_ends_only_where_something_follows() {
-    let payloads_of = |events: &[Event]| payloads(&streamed(Api::AnthropicMessages, events));
+    let payloads_of = |events: &[ReplyEvent]| payloads(&streamed(Api::AnthropicMessages, events));
     let stops = |payloads: &[Value]| {
         let stops = payloads.iter().filter(|payload| payload["type"] == "content_block_stop");
         stops.map(|stop| stop["index"].as_u64().unwrap()).collect::<Vec<_>>()
@@ -315,7 +315,7 @@ fn an_abandoned_call_of_ollama_is_text() {
 
 #[test]
 fn an_empty_reply_ends_well() {
-    let empty = [Event::Finish(Finish::Stop)];
+    let empty = [ReplyEvent::Finish(Finish::Stop)];
     let chat = payloads(&streamed(Api::OpenAiChat, &empty));
     assert_eq!(chat[0]["choices"][0]["delta"], json!({ "role": "assistant", "content": "" }));
     assert_eq!(chat[1]["choices"][0]["finish_reason"], "stop");
@@ -337,7 +337,7 @@ fn an_empty_reply_ends_well() {
 
 #[test]
 fn a_call_alone_has_no_text_beside_it() {
-    let events = [text("\n"), start(0, "t"), end(0, json!({})), Event::Finish(Finish::Stop)];
+    let events = [text("\n"), start(0, "t"), end(0, json!({})), ReplyEvent::Finish(Finish::Stop)];
     let chat = payloads(&streamed(Api::OpenAiChat, &events));
     assert_eq!(chat[0]["choices"][0]["delta"], json!({ "role": "assistant", "content": null }));
     let reply = Reply::collect(events);
@@ -349,7 +349,7 @@ fn a_call_alone_has_no_text_beside_it() {
 
 #[test]
 fn counts_are_streamed_only_to_a_client_of_chat_completions_that_asks() {
-    let mut stream = Stream::new(Api::OpenAiChat, head(), StreamOptions::default());
+    let mut stream = ReplyStream::new(Api::OpenAiChat, head(), StreamOptions::default());
     let wire = stream.push(&text("x")) + &stream.finish(USAGE);
     assert!(!wire.contains("usage"), "{wire}");
     let asked = payloads(&streamed(Api::OpenAiChat, &[text("x")]));
@@ -365,7 +365,7 @@ fn counts_are_streamed_only_to_a_client_of_chat_completions_that_asks() {
 fn text_that_looks_like_the_end_of_a_line_is_escaped() {
     let odd = "a\u{2028}b\u{2029}c\u{85}d\r\ne\u{1c}";
     for api in Api::ALL {
-        let wire = streamed(api, &[text(odd), Event::Finish(Finish::Stop)]);
+        let wire = streamed(api, &[text(odd), ReplyEvent::Finish(Finish::Stop)]);
         assert!(!wire.contains(['\u{2028}', '\u{2029}', '\u{85}', '\r', '\u{1c}']), "{wire}");
         let is_there = payloads(&wire).iter().any(|payload| {
             let places = ["/choices/0/delta/content", "/delta", "/delta/text", "/message/content"];
@@ -377,9 +377,9 @@ fn text_that_looks_like_the_end_of_a_line_is_escaped() {
 
 #[test]
 fn a_failure_in_a_stream_is_its_last_event() {
-    let failure = Failure::new(FailureKind::Overloaded, "try later");
+    let failure = ReplyFailure::new(FailureKind::Overloaded, "try later");
     let ends = Api::ALL.map(|api| {
-        let mut stream = Stream::new(api, head(), StreamOptions::default());
+        let mut stream = ReplyStream::new(api, head(), StreamOptions::default());
         stream.push(&text("x"));
         stream.fail(&failure)
     });
@@ -404,7 +404,7 @@ fn a_failure_in_a_stream_is_its_last_event() {
 #[test]
 fn what_keeps_a_connection_alive_changes_nothing() {
     for api in Api::ALL {
-        let mut stream = Stream::new(api, head(), StreamOptions { include_usage: true });
+        let mut stream = ReplyStream::new(api, head(), StreamOptions { include_usage: true });
         let mut wire = stream.keep_alive();
         for event in text_and_two_calls() {
             wire += &stream.push(&event);
@@ -434,7 +434,7 @@ fn failures_have_the_status_and_the_names_of_each_api() {
         (FailureKind::Overloaded, 503, "server_error", "overloaded_error"),
     ];
     for (kind, status, openai, anthropic) in table {
-        let failure = Failure::new(kind, "why").param("messages");
+        let failure = ReplyFailure::new(kind, "why").param("messages");
         for api in [Api::OpenAiChat, Api::OpenAiResponses] {
             let response = error(api, &failure);
             assert_eq!(response.status, status, "{kind:?}");
@@ -454,15 +454,15 @@ fn failures_have_the_status_and_the_names_of_each_api() {
 
 #[test]
 fn only_what_was_not_begun_may_be_sent_again() {
-    let headers = |failure: &Failure| error(Api::OpenAiChat, failure).headers;
-    let says = |failure: &Failure, retry: &str| {
+    let headers = |failure: &ReplyFailure| error(Api::OpenAiChat, failure).headers;
+    let says = |failure: &ReplyFailure, retry: &str| {
         assert_eq!(headers(failure), [("x-should-retry", retry.to_owned())], "{failure:?}");
     };
-    says(&Failure::new(FailureKind::Upstream, "x"), "false");
-    says(&Failure::new(FailureKind::Internal, "x"), "false");
-    says(&Failure::new(FailureKind::Overloaded, "x"), "true");
-    says(&Failure::new(FailureKind::RateLimited, "x").retry(Retry::Never), "false");
-    let later = Failure::new(FailureKind::RateLimited, "x").retry(Retry::After(7));
+    says(&ReplyFailure::new(FailureKind::Upstream, "x"), "false");
+    says(&ReplyFailure::new(FailureKind::Internal, "x"), "false");
+    says(&ReplyFailure::new(FailureKind::Overloaded, "x"), "true");
+    says(&ReplyFailure::new(FailureKind::RateLimited, "x").retry(RetryAdvice::Never), "false");
+    let later = ReplyFailure::new(FailureKind::RateLimited, "x").retry(RetryAdvice::After(7));
     assert_eq!(
         headers(&later),
         [("x-should-retry", "true".to_owned()), ("retry-after", "7".to_owned())]
@@ -480,16 +480,16 @@ fn estimates_count_letters_by_their_kind() {
 
 #[test]
 fn times_without_a_form_are_the_beginning_of_time() {
-    let head = Head { created_unix_s: u64::MAX, ..head() };
+    let head = ReplyHead { created_unix_s: u64::MAX, ..head() };
     let body = whole(Api::Ollama, &head, &Reply::default(), USAGE);
     assert_eq!(body["created_at"], "1970-01-01T00:00:00Z");
 }
 
 #[test]
 fn more_calls_than_a_client_takes_end_the_reply_as_cut_off() {
-    let calls = |count| -> Vec<Event> {
+    let calls = |count| -> Vec<ReplyEvent> {
         let calls = (0..count).flat_map(|index| [start(index, "t"), end(index, json!({}))]);
-        calls.chain([text("after"), Event::Finish(Finish::Stop)]).collect()
+        calls.chain([text("after"), ReplyEvent::Finish(Finish::Stop)]).collect()
     };
     for (count, shown, ended) in [(128, 128, "calls"), (129, 128, "length")] {
         let seen = client::read(Api::OpenAiChat, &streamed(Api::OpenAiChat, &calls(count)));
@@ -500,7 +500,7 @@ fn more_calls_than_a_client_takes_end_the_reply_as_cut_off() {
 }
 
 /// A call of a tool that takes free text, and one of a tool in a namespace.
-fn formed() -> (Head, Vec<Event>) {
+fn formed() -> (ReplyHead, Vec<ReplyEvent>) {
     let both = NamespacedName { namespace: "mcp__web".to_owned(), name: "search".to_owned() };
     let forms = CallForms {
         free_form: ["apply_patch".to_owned()].into(),
@@ -514,9 +514,9 @@ fn formed() -> (Head, Vec<Event>) {
         start(1, "mcp__web__search"),
         fragment(1, "{}"),
         end(1, json!({})),
-        Event::Finish(Finish::Stop),
+        ReplyEvent::Finish(Finish::Stop),
     ];
-    (Head { forms, ..head() }, events)
+    (ReplyHead { forms, ..head() }, events)
 }
 
 #[test]
@@ -534,7 +534,7 @@ fn calls_of_free_text_and_of_namespaces_have_their_own_forms() {
               "namespace": "mcp__web" },
         ])
     );
-    let mut stream = Stream::new(Api::OpenAiResponses, head.clone(), StreamOptions::default());
+    let mut stream = ReplyStream::new(Api::OpenAiResponses, head.clone(), StreamOptions::default());
     let wire: String = events.iter().map(|event| stream.push(event)).collect();
     let payloads = payloads(&(wire + &stream.finish(USAGE)));
     let types: Vec<&str> =
@@ -561,7 +561,7 @@ fn calls_of_free_text_and_of_namespaces_have_their_own_forms() {
 #[test]
 fn a_request_that_cannot_be_read_is_refused_with_the_field() {
     let error = crate::normalize(Api::OpenAiChat, json!({ "messages": 1 })).unwrap_err();
-    let response = super::error(Api::OpenAiChat, &Failure::from(&error));
+    let response = super::error(Api::OpenAiChat, &ReplyFailure::from(&error));
     assert_eq!((response.status, &response.body["error"]["param"]), (400, &json!(error.param)));
     assert_eq!(response.body["error"]["message"], error.message);
 }

@@ -8,7 +8,7 @@ use super::draft::{Draft, role_and_content};
 use super::error::RequestError;
 use super::fields::Fields;
 use super::history::{GivenCall, GivenResult};
-use super::parts::{self, Joined, Piece};
+use super::parts::{self, Joined, PartKind};
 use super::path::Path;
 
 const ROLES: &str = "user, assistant or system";
@@ -44,7 +44,7 @@ fn read_user(
     let (mut shown, mut results) = (Vec::new(), 0);
     for (piece, path) in parts::pieces(content, &content_path)? {
         match piece {
-            Piece::Other { kind, value } if kind == "tool_result" => {
+            PartKind::Other { kind, value } if kind == "tool_result" => {
                 read_result(draft, Fields::of(value, &path)?)?;
                 results += 1;
             }
@@ -74,7 +74,7 @@ fn read_assistant(
     let (mut said, mut calls) = (Joined::default(), Vec::new());
     for (piece, path) in parts::pieces(content, &content_path)? {
         match piece {
-            Piece::Other { kind, value } if kind == "tool_use" => {
+            PartKind::Other { kind, value } if kind == "tool_use" => {
                 calls.push(read_call(Fields::of(value, &path)?)?);
                 said.part();
             }

@@ -13,15 +13,15 @@ const NEAREST_MAX: usize = 3;
 
 /// Arguments as they were read.
 #[derive(Debug, PartialEq)]
-pub(super) struct Arguments {
+pub(super) struct NormalizedArguments {
     pub(super) map: Map<String, Value>,
     /// What was done so that they are an object.
-    pub(super) mended: Option<Mended>,
+    pub(super) mended: Option<ArgumentRepair>,
 }
 
 /// How arguments became an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mended {
+pub(super) enum ArgumentRepair {
     /// The text was the JSON text of a JSON text.
     TwiceWritten,
     /// The text is JSON but for small mistakes.
@@ -33,46 +33,48 @@ pub(super) enum Mended {
 }
 
 /// Reads arguments: an object, its JSON text, an empty text or nothing.
-pub(super) fn read(value: Option<Value>) -> Arguments {
+pub(super) fn read(value: Option<Value>) -> NormalizedArguments {
     match value {
-        None | Some(Value::Null) => Arguments { map: Map::new(), mended: None },
-        Some(Value::Object(map)) => Arguments { map, mended: None },
+        None | Some(Value::Null) => NormalizedArguments { map: Map::new(), mended: None },
+        Some(Value::Object(map)) => NormalizedArguments { map, mended: None },
         Some(Value::String(text)) => of_text(text),
         Some(other) => wrapped(other),
     }
 }
 
 /// Reads the text that a call of a free-form tool is made with.
-pub(super) fn free_form(text: String) -> Arguments {
-    Arguments { mended: None, ..wrapped(Value::String(text)) }
+pub(super) fn free_form(text: String) -> NormalizedArguments {
+    NormalizedArguments { mended: None, ..wrapped(Value::String(text)) }
 }
 
-fn of_text(text: String) -> Arguments {
+fn of_text(text: String) -> NormalizedArguments {
     if text.trim().is_empty() {
-        return Arguments { map: Map::new(), mended: None };
+        return NormalizedArguments { map: Map::new(), mended: None };
     }
     match serde_json::from_str(&text) {
-        Ok(Value::Object(map)) => Arguments { map, mended: None },
-        Ok(Value::Null) => Arguments { map: Map::new(), mended: None },
+        Ok(Value::Object(map)) => NormalizedArguments { map, mended: None },
+        Ok(Value::Null) => NormalizedArguments { map: Map::new(), mended: None },
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(Value::Object(map)) => Arguments { map, mended: Some(Mended::TwiceWritten) },
+            Ok(Value::Object(map)) => {
+                NormalizedArguments { map, mended: Some(ArgumentRepair::TwiceWritten) }
+            }
             _ => wrapped(Value::String(inner)),
         },
         Ok(other) => wrapped(other),
         Err(error) => {
-            let repaired = || Some((repaired_object(&text)?, Mended::Repaired));
-            let cut = || Some((whole_members(&text, &error)?, Mended::Cut));
+            let repaired = || Some((repaired_object(&text)?, ArgumentRepair::Repaired));
+            let cut = || Some((whole_members(&text, &error)?, ArgumentRepair::Cut));
             match repaired().or_else(cut) {
-                Some((map, mended)) => Arguments { map, mended: Some(mended) },
+                Some((map, mended)) => NormalizedArguments { map, mended: Some(mended) },
                 None => wrapped(Value::String(text)),
             }
         }
     }
 }
 
-fn wrapped(value: Value) -> Arguments {
+fn wrapped(value: Value) -> NormalizedArguments {
     let map = Map::from_iter([(FREE_FORM_KEY.to_owned(), value)]);
-    Arguments { map, mended: Some(Mended::Wrapped) }
+    NormalizedArguments { map, mended: Some(ArgumentRepair::Wrapped) }
 }
 
 /// The members of an object that come before its text breaks, if there are any; all of them where
@@ -114,9 +116,9 @@ fn member_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-// === impl Mended ===
+// === impl ArgumentRepair ===
 
-impl Mended {
+impl ArgumentRepair {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::TwiceWritten => "JSON text inside of JSON text was read",

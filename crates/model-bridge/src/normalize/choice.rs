@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::limits::{TOOLS_MAX, check_count};
 use super::note::Notes;
 use super::path::Path;
-use super::tools::Tools;
+use super::tools::RequestTools;
 use crate::conversation::ToolChoice;
 
 /// What a choice may be, for errors.
@@ -41,7 +41,7 @@ pub(super) fn read(value: Option<Value>, path: &Path<'_>) -> Result<Chosen, Requ
 /// Holds a choice to the tools that there are, and narrows the tools to those that are allowed.
 pub(super) fn settle(
     chosen: Chosen,
-    tools: &mut Tools,
+    tools: &mut RequestTools,
     path: &Path<'_>,
     notes: &mut Notes,
 ) -> Result<ToolChoice, RequestError> {

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::choice::{self, Chosen};
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
-use super::history::{GivenResult, History};
+use super::history::{ConversationHistory, GivenResult};
 use super::limits::{MESSAGES_MAX, check_count};
 use super::note::Notes;
 use super::path::Path;
-use super::tools::{self, Tools};
+use super::tools::{self, RequestTools};
 use super::{Normalized, ROOT, parts};
 use crate::conversation::{Conversation, Sampling};
 use crate::registry::ToolDefinition;
@@ -18,10 +18,10 @@ use crate::registry::ToolDefinition;
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) notes: Notes,
-    pub(super) history: History,
+    pub(super) history: ConversationHistory,
     pub(super) model: String,
     /// None where the request does not say.
-    pub(super) tools: Option<Tools>,
+    pub(super) tools: Option<RequestTools>,
     pub(super) chosen: Chosen,
     pub(super) parallel: Option<bool>,
     pub(super) sampling: Sampling,
@@ -123,7 +123,7 @@ impl Draft {
         let Self { mut notes, mut history, model, tools, chosen, parallel, sampling, .. } = self;
         let mut tools = match tools {
             Some(tools) => tools,
-            None if history.seen().next().is_none() => Tools::default(),
+            None if history.seen().next().is_none() => RequestTools::default(),
             None => tools::of_history(history.seen(), remembered, &mut notes),
         };
         for (name, namespaced) in history.take_namespaced() {
@@ -141,7 +141,7 @@ impl Draft {
             stream: self.stream,
             stream_usage: self.stream_usage,
         };
-        let Tools { free_form, namespaced, .. } = tools;
+        let RequestTools { free_form, namespaced, .. } = tools;
         Ok(Normalized { conversation, free_form, namespaced, notes: notes.into_vec() })
     }
 }

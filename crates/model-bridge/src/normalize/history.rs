@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use self::open::Open;
-use super::arguments::{Arguments, Mended};
+use self::open::OpenCalls;
+use super::arguments::{ArgumentRepair, NormalizedArguments};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
 use crate::call_form::NamespacedName;
-use crate::conversation::{Message, Part, ToolCall, ToolResult};
+use crate::conversation::{Message, MessagePart, ToolCall, ToolResult};
 
 /// A call as a history has it.
 pub(super) struct GivenCall {
@@ -21,7 +21,7 @@ pub(super) struct GivenCall {
     pub(super) name: String,
     /// Its namespace, where it has one.
     pub(super) namespaced: Option<NamespacedName>,
-    pub(super) arguments: Arguments,
+    pub(super) arguments: NormalizedArguments,
     /// Whether the tool takes free text.
     pub(super) is_free_form: bool,
 }
@@ -33,7 +33,7 @@ pub(super) struct GivenResult {
     pub(super) id: Option<String>,
     /// The tool.
     pub(super) name: Option<String>,
-    pub(super) content: Vec<Part>,
+    pub(super) content: Vec<MessagePart>,
     pub(super) is_error: bool,
 }
 
@@ -48,7 +48,7 @@ struct Issued {
 
 /// The messages so far.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct ConversationHistory {
     messages: Vec<Message>,
     /// All calls, in the order of the messages.
     calls: Vec<Issued>,
@@ -60,9 +60,9 @@ pub(super) struct History {
     latest: HashMap<String, usize>,
     /// The names of tools of namespaces, by the names that a model gets.
     namespaced: BTreeMap<String, NamespacedName>,
-    open_by_id: HashMap<String, Open>,
-    open_by_name: HashMap<String, Open>,
-    open: Open,
+    open_by_id: HashMap<String, OpenCalls>,
+    open_by_name: HashMap<String, OpenCalls>,
+    open: OpenCalls,
     turn: usize,
     orphans: usize,
     /// Whether the API writes a turn of the model as several items.
@@ -70,16 +70,16 @@ pub(super) struct History {
 }
 
 /// A call of the history, for whoever works out what tools there must be.
-pub(super) struct Seen<'a> {
+pub(super) struct HistoryCall<'a> {
     pub(super) name: &'a str,
     /// What it was called with; none where that is not what the model meant.
     pub(super) arguments: Option<&'a Map<String, Value>>,
     pub(super) is_free_form: bool,
 }
 
-// === impl History ===
+// === impl ConversationHistory ===
 
-impl History {
+impl ConversationHistory {
     /// An empty one of an API that writes a turn of the model as several items.
     pub(super) fn itemized() -> Self {
         Self { is_itemized: true, ..Self::default() }
@@ -91,7 +91,7 @@ impl History {
         }
     }
 
-    pub(super) fn user(&mut self, parts: Vec<Part>, path: &Path<'_>, notes: &mut Notes) {
+    pub(super) fn user(&mut self, parts: Vec<MessagePart>, path: &Path<'_>, notes: &mut Notes) {
         if parts.is_empty() {
             notes.add(NoteCode::EmptyTurnDropped, path, "user");
             return;
@@ -161,12 +161,12 @@ impl History {
     }
 
     /// What was called so far.
-    pub(super) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+    pub(super) fn seen(&self) -> impl Iterator<Item = HistoryCall<'_>> {
         let calls = self.messages.iter().flat_map(|message| match message {
             Message::Assistant { calls, .. } => calls.as_slice(),
             _ => &[],
         });
-        calls.zip(&self.calls).map(|(call, issued)| Seen {
+        calls.zip(&self.calls).map(|(call, issued)| HistoryCall {
             name: &call.name,
             arguments: (!issued.is_wrapped).then_some(&call.arguments),
             is_free_form: issued.is_free_form,
@@ -214,7 +214,7 @@ impl History {
             id: id.clone(),
             name: name.clone(),
             is_answered: false,
-            is_wrapped: arguments.mended == Some(Mended::Wrapped),
+            is_wrapped: arguments.mended == Some(ArgumentRepair::Wrapped),
             is_free_form,
         });
         ToolCall { id, name, arguments: arguments.map }

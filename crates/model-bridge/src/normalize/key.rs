@@ -1,6 +1,6 @@
 //! What a conversation can be remembered by.
 
-use crate::conversation::{Conversation, Message, Part};
+use crate::conversation::{Conversation, Message, MessagePart};
 
 /// The offset of FNV-1a with 128 bits (the FNV specification of Fowler, Noll and Vo).
 const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -51,10 +51,10 @@ impl Fnv {
         self.bytes(text.as_bytes());
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &MessagePart) {
         match part {
-            Part::Text(text) => self.text(b't', text),
-            Part::Opaque(value) => {
+            MessagePart::Text(text) => self.text(b't', text),
+            MessagePart::Opaque(value) => {
                 let mut value = value.clone();
                 if let Some(fields) = value.as_object_mut() {
                     fields.shift_remove(MOVED);

@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::history::GivenResult;
 use super::note::NoteCode;
 use super::{ROOT, calls, parts};
-use crate::conversation::Part;
+use crate::conversation::MessagePart;
 
 const ROLES: &str = "system, user, assistant or tool";
 
@@ -52,7 +52,7 @@ fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), Reques
         "system" | "developer" => draft.read_system(content, &content_path),
         "user" => {
             let mut parts = parts::shown(content, &content_path, &mut draft.notes)?;
-            parts.extend(images.into_iter().map(Part::Opaque));
+            parts.extend(images.into_iter().map(MessagePart::Opaque));
             draft.history.user(parts, path, &mut draft.notes);
             Ok(())
         }
@@ -61,7 +61,7 @@ fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), Reques
             let id = message.id("tool_call_id")?;
             let older_name = message.string("name")?;
             let name = message.string("tool_name")?.or(older_name);
-            let shown = images.into_iter().map(Part::Opaque).collect();
+            let shown = images.into_iter().map(MessagePart::Opaque).collect();
             let result = GivenResult { id, name, content: shown, is_error: false };
             draft.read_result(result, content, &content_path, path)
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::draft::{Draft, role_and_content};
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
-use super::history::{GivenResult, History};
+use super::history::{ConversationHistory, GivenResult};
 use super::note::NoteCode;
 use super::{ROOT, calls};
 
@@ -20,7 +20,7 @@ const STATEFUL: [(&str, &str); 4] = [
 ];
 
 pub(super) fn read(body: &mut Fields<'_>) -> Result<Draft, RequestError> {
-    let mut draft = Draft { history: History::itemized(), ..Draft::default() };
+    let mut draft = Draft { history: ConversationHistory::itemized(), ..Draft::default() };
     draft.read_head(body)?;
     draft.sampling.output_tokens_max = body.tokens("max_output_tokens")?;
     draft.parallel = body.flag("parallel_tool_calls")?;

@@ -6,7 +6,7 @@ use super::error::RequestError;
 use super::fields::Fields;
 use super::note::{NoteCode, Notes};
 use super::path::Path;
-use crate::conversation::Part;
+use crate::conversation::MessagePart;
 
 /// Parts that a client shows and that go on as they are.
 const SHOWN: &[&str] = &[
@@ -30,7 +30,7 @@ const THOUGHT: &[&str] = &["reasoning", "reasoning_text", "redacted_thinking", "
 const WANTED: &str = "a string or an array of parts such as {\"type\": \"text\", \"text\": …}";
 
 /// What a part is, before anyone says what becomes of it.
-pub(super) enum Piece {
+pub(super) enum PartKind {
     /// Text, perhaps empty.
     Text(String),
     /// A file or something else to be shown, untouched.
@@ -58,10 +58,10 @@ pub(super) struct Joined {
 pub(super) fn pieces<'a>(
     content: Option<Value>,
     path: &'a Path<'a>,
-) -> Result<Vec<(Piece, Path<'a>)>, RequestError> {
+) -> Result<Vec<(PartKind, Path<'a>)>, RequestError> {
     match content {
         None => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![(Piece::Text(text), path.item(0))]),
+        Some(Value::String(text)) => Ok(vec![(PartKind::Text(text), path.item(0))]),
         Some(Value::Array(items)) => {
             let items = items.into_iter().enumerate().map(|(index, item)| {
                 let path = path.item(index);
@@ -78,7 +78,7 @@ pub(super) fn shown(
     content: Option<Value>,
     path: &Path<'_>,
     notes: &mut Notes,
-) -> Result<Vec<Part>, RequestError> {
+) -> Result<Vec<MessagePart>, RequestError> {
     let mut parts = Vec::new();
     for (piece, path) in pieces(content, path)? {
         parts.extend(part(piece, &path, notes));
@@ -87,10 +87,10 @@ pub(super) fn shown(
 }
 
 /// A piece of what a user or a tool shows; what is none is noted.
-pub(super) fn part(piece: Piece, path: &Path<'_>, notes: &mut Notes) -> Option<Part> {
+pub(super) fn part(piece: PartKind, path: &Path<'_>, notes: &mut Notes) -> Option<MessagePart> {
     match piece {
-        Piece::Text(text) => (!text.is_empty()).then_some(Part::Text(text)),
-        Piece::Shown(value) => Some(Part::Opaque(value)),
+        PartKind::Text(text) => (!text.is_empty()).then_some(MessagePart::Text(text)),
+        PartKind::Shown(value) => Some(MessagePart::Opaque(value)),
         other => {
             drop_piece(&other, path, notes);
             None
@@ -103,11 +103,11 @@ pub(super) fn output(
     content: Option<Value>,
     path: &Path<'_>,
     notes: &mut Notes,
-) -> Result<Vec<Part>, RequestError> {
+) -> Result<Vec<MessagePart>, RequestError> {
     match content {
         Some(value @ (Value::Object(_) | Value::Number(_) | Value::Bool(_))) => {
             notes.add(NoteCode::ContentRepaired, path, "JSON as text");
-            Ok(vec![Part::Text(value.to_string())])
+            Ok(vec![MessagePart::Text(value.to_string())])
         }
         other => shown(other, path, notes),
     }
@@ -147,15 +147,15 @@ fn joined(
 }
 
 /// Notes a piece that is left out.
-pub(super) fn drop_piece(piece: &Piece, path: &Path<'_>, notes: &mut Notes) {
+pub(super) fn drop_piece(piece: &PartKind, path: &Path<'_>, notes: &mut Notes) {
     match piece {
-        Piece::Text(_) => {}
-        Piece::Thought => notes.add(NoteCode::ThinkingDropped, path, ""),
-        Piece::Shown(value) => {
+        PartKind::Text(_) => {}
+        PartKind::Thought => notes.add(NoteCode::ThinkingDropped, path, ""),
+        PartKind::Shown(value) => {
             let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
             notes.add(NoteCode::PartDropped, path, kind);
         }
-        Piece::Other { kind, .. } => notes.add(NoteCode::PartDropped, path, kind),
+        PartKind::Other { kind, .. } => notes.add(NoteCode::PartDropped, path, kind),
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) fn drop_thoughts(message: &mut Fields<'_>, keys: &[&str], notes: &mut
     }
 }
 
-fn piece(item: Value, path: &Path<'_>) -> Result<Piece, RequestError> {
+fn piece(item: Value, path: &Path<'_>) -> Result<PartKind, RequestError> {
     let kind = match &item {
         Value::String(_) => "text",
         Value::Object(fields) => match fields.get("type") {
@@ -179,19 +179,19 @@ fn piece(item: Value, path: &Path<'_>) -> Result<Piece, RequestError> {
         other => return Err(RequestError::kind(path, "a part: a string or an object", other)),
     };
     if SHOWN.contains(&kind) {
-        return Ok(Piece::Shown(item));
+        return Ok(PartKind::Shown(item));
     }
     if THOUGHT.contains(&kind) {
-        return Ok(Piece::Thought);
+        return Ok(PartKind::Thought);
     }
     let key = match kind {
         "text" | "input_text" | "output_text" => "text",
         "refusal" => "refusal",
-        other => return Ok(Piece::Other { kind: other.to_owned(), value: item }),
+        other => return Ok(PartKind::Other { kind: other.to_owned(), value: item }),
     };
     match item {
-        Value::String(text) => Ok(Piece::Text(text)),
-        item => Ok(Piece::Text(Fields::of(item, path)?.string(key)?.unwrap_or_default())),
+        Value::String(text) => Ok(PartKind::Text(text)),
+        item => Ok(PartKind::Text(Fields::of(item, path)?.string(key)?.unwrap_or_default())),
     }
 }
 
@@ -199,9 +199,9 @@ fn piece(item: Value, path: &Path<'_>) -> Result<Piece, RequestError> {
 
 impl Joined {
     /// Adds a piece: its text, or a note that it is left out.
-    pub(super) fn add(&mut self, piece: Piece, path: &Path<'_>, notes: &mut Notes) {
+    pub(super) fn add(&mut self, piece: PartKind, path: &Path<'_>, notes: &mut Notes) {
         match piece {
-            Piece::Text(text) => self.push(&text),
+            PartKind::Text(text) => self.push(&text),
             other => {
                 drop_piece(&other, path, notes);
                 self.part();

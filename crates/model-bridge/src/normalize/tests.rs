@@ -8,7 +8,7 @@ pub(super) mod written;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::conversation::{HistoryState, Message, Part, ToolCall, ToolChoice, ToolResult};
+use crate::conversation::{HistoryState, Message, MessagePart, ToolCall, ToolChoice, ToolResult};
 
 /// Reads a request that can be read.
 pub(super) fn read(api: Api, body: Value) -> Normalized {
@@ -40,7 +40,7 @@ pub(super) fn system(text: &str) -> Message {
 }
 
 pub(super) fn user(text: &str) -> Message {
-    Message::User(vec![Part::Text(text.to_owned())])
+    Message::User(vec![MessagePart::Text(text.to_owned())])
 }
 
 pub(super) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
@@ -55,7 +55,7 @@ pub(super) fn model(text: &str, calls: Vec<ToolCall>) -> Message {
 pub(super) fn result(id: &str, name: &str, text: &str) -> Message {
     let content = match text {
         "" => vec![],
-        text => vec![Part::Text(text.to_owned())],
+        text => vec![MessagePart::Text(text.to_owned())],
     };
     let (call_id, name) = (id.to_owned(), Some(name.to_owned()));
     Message::Result(ToolResult { call_id, name, content, is_error: false })
@@ -264,15 +264,15 @@ fn requests_that_are_too_large_are_refused() {
 
 #[test]
 fn what_is_refused_is_an_error_of_the_api() {
-    use crate::encode::{Failure, FailureKind, error};
+    use crate::encode::{FailureKind, ReplyFailure, error};
     for api in Api::ALL {
         let refusal = normalize(api, json!({ "model": 1 })).unwrap_err();
-        let response = error(api, &Failure::from(&refusal));
+        let response = error(api, &ReplyFailure::from(&refusal));
         assert_eq!(response.status, 400, "{api:?}");
         assert!(response.body.to_string().contains("model must be a string"), "{response:?}");
     }
     let large = json!({ "x": vec![Value::Null; limits::VALUES_MAX] });
-    let failure = Failure::from(&normalize(Api::OpenAiChat, large).unwrap_err());
+    let failure = ReplyFailure::from(&normalize(Api::OpenAiChat, large).unwrap_err());
     assert_eq!(failure.kind, FailureKind::TooLarge);
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::error::{RequestCode, RequestError, shown};
 use super::fields::Fields;
-use super::history::Seen;
+use super::history::HistoryCall;
 use super::limits::{TOOLS_MAX, check_count};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
@@ -20,7 +20,7 @@ const TOLD_MAX: usize = 32;
 
 /// The tools of a request.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
+pub(super) struct RequestTools {
     pub(super) list: Vec<ToolDefinition>,
     /// Those that take free text, by name.
     pub(super) free_form: BTreeSet<String>,
@@ -32,7 +32,7 @@ pub(super) struct Tools {
 }
 
 /// A tool of a list.
-enum Entry {
+enum ToolListEntry {
     Tool {
         definition: ToolDefinition,
         is_free_form: bool,
@@ -54,12 +54,12 @@ pub(super) fn read(
     items: Vec<Value>,
     path: &Path<'_>,
     notes: &mut Notes,
-) -> Result<Tools, RequestError> {
-    let mut tools = Tools::default();
+) -> Result<RequestTools, RequestError> {
+    let mut tools = RequestTools::default();
     for (index, item) in items.into_iter().enumerate() {
         let path = path.item(index);
         match entry(item, &path)? {
-            Entry::Namespace { name, items } => {
+            ToolListEntry::Namespace { name, items } => {
                 let path = path.key("tools");
                 for (index, item) in items.into_iter().enumerate() {
                     let path = path.item(index);
@@ -76,11 +76,11 @@ pub(super) fn read(
 /// The tools of a request that has none, but a history with calls: those that are remembered from an
 /// earlier turn, and for calls of others what they look like.
 pub(super) fn of_history<'a>(
-    seen: impl Iterator<Item = Seen<'a>>,
+    seen: impl Iterator<Item = HistoryCall<'a>>,
     remembered: &[ToolDefinition],
     notes: &mut Notes,
-) -> Tools {
-    let mut tools = Tools { list: remembered.to_vec(), ..Tools::default() };
+) -> RequestTools {
+    let mut tools = RequestTools { list: remembered.to_vec(), ..RequestTools::default() };
     let path = Path::Root.key("tools");
     for tool in remembered {
         notes.add(NoteCode::ToolsRemembered, &path, &tool.name);
@@ -110,7 +110,7 @@ fn free_form_parameters(format: Option<&str>) -> Value {
     })
 }
 
-fn entry(item: Value, path: &Path<'_>) -> Result<Entry, RequestError> {
+fn entry(item: Value, path: &Path<'_>) -> Result<ToolListEntry, RequestError> {
     let mut fields = Fields::of(item, path)?;
     if let Some(inner) = fields.take("function") {
         return function(Fields::of(inner, &path.key("function"))?);
@@ -122,19 +122,19 @@ fn entry(item: Value, path: &Path<'_>) -> Result<Entry, RequestError> {
     match fields.string("type")?.as_deref() {
         Some("namespace") if fields.has("tools") => {
             let name = fields.name("name")?;
-            Ok(Entry::Namespace { name, items: fields.list("tools")?.unwrap_or_default() })
+            Ok(ToolListEntry::Namespace { name, items: fields.list("tools")?.unwrap_or_default() })
         }
         None | Some("function") => function(fields),
         Some("custom") if !has_schema => custom(fields),
         Some(_) if has_schema => function(fields),
         Some(kind) => {
             let kind = kind.to_owned();
-            Ok(Entry::Provider { kind, name: fields.string("name").unwrap_or_default() })
+            Ok(ToolListEntry::Provider { kind, name: fields.string("name").unwrap_or_default() })
         }
     }
 }
 
-fn function(mut fields: Fields<'_>) -> Result<Entry, RequestError> {
+fn function(mut fields: Fields<'_>) -> Result<ToolListEntry, RequestError> {
     let name = fields.name("name")?;
     let description = fields.string("description")?.unwrap_or_default();
     let key = if fields.has("input_schema") { "input_schema" } else { "parameters" };
@@ -147,16 +147,16 @@ fn function(mut fields: Fields<'_>) -> Result<Entry, RequestError> {
         }
     };
     let definition = ToolDefinition { name, description, parameters, ..Default::default() };
-    Ok(Entry::Tool { definition, is_free_form: false })
+    Ok(ToolListEntry::Tool { definition, is_free_form: false })
 }
 
-fn custom(mut fields: Fields<'_>) -> Result<Entry, RequestError> {
+fn custom(mut fields: Fields<'_>) -> Result<ToolListEntry, RequestError> {
     let name = fields.name("name")?;
     let description = fields.string("description")?.unwrap_or_default();
     let format = fields.take("format").and_then(|format| grammar(&format));
     let parameters = free_form_parameters(format.as_deref());
     let definition = ToolDefinition { name, description, parameters, ..Default::default() };
-    Ok(Entry::Tool { definition, is_free_form: true })
+    Ok(ToolListEntry::Tool { definition, is_free_form: true })
 }
 
 /// The grammar that the text of a free-form tool follows: its kind and its rules. Chat Completions
@@ -168,23 +168,23 @@ fn grammar(format: &Value) -> Option<String> {
     Some(format!("{syntax}: {rules}"))
 }
 
-// === impl Tools ===
+// === impl RequestTools ===
 
-impl Tools {
+impl RequestTools {
     fn add(
         &mut self,
-        entry: Entry,
+        entry: ToolListEntry,
         namespace: Option<&str>,
         path: &Path<'_>,
         notes: &mut Notes,
     ) -> Result<(), RequestError> {
         let (mut definition, is_free_form) = match entry {
-            Entry::Tool { definition, is_free_form } => (definition, is_free_form),
-            Entry::Namespace { name, .. } => {
+            ToolListEntry::Tool { definition, is_free_form } => (definition, is_free_form),
+            ToolListEntry::Namespace { name, .. } => {
                 notes.add(NoteCode::ToolDropped, path, &name);
                 return Ok(());
             }
-            Entry::Provider { kind, name } => {
+            ToolListEntry::Provider { kind, name } => {
                 notes.add(NoteCode::ToolDropped, path, &kind);
                 self.dropped.extend(name);
                 self.dropped.insert(kind);

@@ -14,7 +14,7 @@ use super::cue;
 use crate::registry::Registry;
 pub(super) use begins::PARAMETER_MARKS;
 use begins::{begins_argument, begins_arguments, is_alike, is_marked};
-use brackets::Brackets;
+use brackets::BracketPosition;
 
 /// How far a look goes, in bytes.
 const LOOK_BYTES_MAX: usize = 256;
@@ -32,7 +32,7 @@ const UNMARKED: &str = "text looks like a call of a tool and has no mark of one"
 /// Looks for the first text of a reply that looks like a call.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    state: State,
+    state: AlikeState,
     /// What came since something began; its memory is kept for the next.
     begun: Begun,
     /// Whether one was found.
@@ -46,13 +46,13 @@ pub(super) struct Alike {
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum AlikeState {
     #[default]
     Nothing,
     /// In what may begin one.
     Begun,
     /// In what begins like a call.
-    Inside(Brackets),
+    Inside(BracketPosition),
     /// Right behind it.
     Behind,
     /// In the sentence that continues behind it, which may speak against it.
@@ -93,8 +93,8 @@ impl Alike {
         while at < text.len() {
             let rest = &text[at..];
             match &mut self.state {
-                State::Nothing => break,
-                State::Begun => {
+                AlikeState::Nothing => break,
+                AlikeState::Begun => {
                     let begun = &mut self.begun;
                     let room = LOOK_BYTES_MAX.saturating_sub(begun.text.len());
                     let taken = rest.floor_char_boundary(room);
@@ -103,10 +103,10 @@ impl Alike {
                     let is_long = taken < rest.len() || begun.text.len() >= LOOK_BYTES_MAX;
                     let starts = begun.starts.len();
                     match begun.first_alike(registry, is_long) {
-                        None => self.state = State::Nothing,
+                        None => self.state = AlikeState::Nothing,
                         // What begins here is looked at in its place, as if nothing had been before.
                         Some(false) if begun.starts.len() < starts && begun.text == text => {
-                            self.state = State::Nothing;
+                            self.state = AlikeState::Nothing;
                             return 0;
                         }
                         Some(false) => {}
@@ -119,31 +119,31 @@ impl Alike {
                                 .starts
                                 .front()
                                 .is_some_and(|start| cue::forbids_anything(&start.words));
-                            let mut brackets = Brackets::default();
+                            let mut brackets = BracketPosition::default();
                             // It ends behind what made it certain, so in what came last.
                             let after = brackets.end(&begun.text).map(str::len);
                             at -= after.unwrap_or(0).min(taken);
                             self.state = match after {
-                                Some(_) => State::Behind,
-                                None => State::Inside(brackets),
+                                Some(_) => AlikeState::Behind,
+                                None => AlikeState::Inside(brackets),
                             };
                         }
                     }
                 }
-                State::Inside(brackets) => match brackets.end(rest) {
+                AlikeState::Inside(brackets) => match brackets.end(rest) {
                     None => at = text.len(),
                     Some(after) => {
                         at = text.len() - after.len();
-                        self.state = State::Behind;
+                        self.state = AlikeState::Behind;
                     }
                 },
-                State::Behind => {
+                AlikeState::Behind => {
                     at = text.len() - self.behind(rest).len();
                     if self.is_found {
                         break;
                     }
                 }
-                State::Spoken(_) => {
+                AlikeState::Spoken(_) => {
                     at += self.speak(rest);
                     if self.is_idle() {
                         break;
@@ -157,16 +157,16 @@ impl Alike {
     /// Takes that something may begin here.
     fn begin(&mut self, start: Start) {
         match self.state {
-            State::Nothing => {
+            AlikeState::Nothing => {
                 self.begun.clear();
                 self.begun.starts.push_back(start);
-                self.state = State::Begun;
+                self.state = AlikeState::Begun;
             }
-            State::Begun => {
+            AlikeState::Begun => {
                 let place = self.begun.text.len();
                 self.begun.starts.push_back(Start { place, ..start });
             }
-            State::Inside(_) | State::Behind | State::Spoken(_) => {}
+            AlikeState::Inside(_) | AlikeState::Behind | AlikeState::Spoken(_) => {}
         }
     }
 
@@ -175,10 +175,10 @@ impl Alike {
         let after = text.trim_start_matches([' ', '\t', '\r', ';', ',', '.', ']']);
         match after.chars().next() {
             Some(next) if next.is_uppercase() || "\n{[}".contains(next) => {
-                self.state = State::Nothing;
+                self.state = AlikeState::Nothing;
                 self.is_found = true;
             }
-            Some(_) => self.state = State::Spoken(String::new()),
+            Some(_) => self.state = AlikeState::Spoken(String::new()),
             None => {}
         }
         after
@@ -186,28 +186,28 @@ impl Alike {
 
     /// Takes more of the sentence that continues. Returns how much of it was looked at.
     fn speak(&mut self, text: &str) -> usize {
-        let State::Spoken(words) = &mut self.state else { return 0 };
+        let AlikeState::Spoken(words) = &mut self.state else { return 0 };
         let line = memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len());
         let room = LOOK_BYTES_MAX.saturating_sub(words.len());
         let taken = text.floor_char_boundary(line.min(room));
         words.push_str(&text[..taken]);
         if taken < text.len() {
             self.is_found = self.ends();
-            self.state = State::Nothing;
+            self.state = AlikeState::Nothing;
         }
         taken
     }
 
     /// Whether nothing began that may look like a call.
     pub(super) fn is_idle(&self) -> bool {
-        matches!(self.state, State::Nothing)
+        matches!(self.state, AlikeState::Nothing)
     }
 
     /// Takes that something else than text comes. Returns whether what began looks like a call for certain.
     fn leave(&mut self) -> bool {
-        let is_certain = matches!(self.state, State::Inside(_) | State::Behind);
-        if !matches!(self.state, State::Spoken(_)) {
-            self.state = State::Nothing;
+        let is_certain = matches!(self.state, AlikeState::Inside(_) | AlikeState::Behind);
+        if !matches!(self.state, AlikeState::Spoken(_)) {
+            self.state = AlikeState::Nothing;
         }
         is_certain
     }
@@ -216,9 +216,9 @@ impl Alike {
     fn ends(&self) -> bool {
         match &self.state {
             _ if self.is_found => false,
-            State::Inside(_) | State::Behind => true,
-            State::Spoken(words) => !self.is_forbidden && !cue::forbids_anything(words),
-            State::Nothing | State::Begun => false,
+            AlikeState::Inside(_) | AlikeState::Behind => true,
+            AlikeState::Spoken(words) => !self.is_forbidden && !cue::forbids_anything(words),
+            AlikeState::Nothing | AlikeState::Begun => false,
         }
     }
 }

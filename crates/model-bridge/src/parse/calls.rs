@@ -5,10 +5,10 @@ mod written;
 use serde_json::{Map, Value};
 
 use super::call_keys::{NAME_KEYS, OTHER_KEYS};
-use super::mend::{self, Keys};
-use crate::diagnostic::{Change, Code, Diagnostic};
-use crate::registry::{Registry, Tool};
-use written::{Written, contradiction, gather};
+use super::repair::{self, KnownKeys};
+use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
+use crate::registry::{RegisteredTool, Registry};
+use written::{WrittenCall, contradiction, gather};
 
 /// How many levels of JSON inside of strings are taken out where an object belongs.
 const NESTED_JSON_MAX: usize = 2;
@@ -20,7 +20,7 @@ pub(super) const UNESCAPED: &str = "quotes inside of a string are not escaped; w
 
 /// A call that can be made.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Made {
+pub(super) struct ReadyCall {
     pub(super) name: String,
     pub(super) arguments: Map<String, Value>,
     /// The id that the model wrote.
@@ -30,12 +30,12 @@ pub(super) struct Made {
 /// What stands inside of a frame.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Inside {
-    pub(super) calls: Vec<Made>,
+    pub(super) calls: Vec<ReadyCall>,
     /// How they were read, or why there is none.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<ReplyDiagnostic>,
     /// What is reported as well where the form is one of a chat template: what was made of the call
     /// that its JSON does not say.
-    pub(super) typed: Vec<Diagnostic>,
+    pub(super) typed: Vec<ReplyDiagnostic>,
     /// How many values of JSON it has.
     pub(super) values: usize,
     /// How many were meant that are none.
@@ -53,33 +53,35 @@ pub(super) fn inside(
 ) -> Inside {
     let mut inside = Inside::default();
     if text.trim().is_empty() && named.is_none() {
-        return inside.none(Code::EmptyAction, "there is nothing inside of the action block");
+        return inside
+            .none(DiagnosticCode::EmptyAction, "there is nothing inside of the action block");
     }
     let blank = named.is_some() && text.trim().is_empty();
     let keys = match named {
-        Some(name) => Keys::of_arguments(registry, registry.resolve(name)),
-        None => Keys::of_calls(registry),
+        Some(name) => KnownKeys::of_arguments(registry, registry.resolve(name)),
+        None => KnownKeys::of_calls(registry),
     };
     let text = if blank { "{}" } else { text };
-    let Some(mended) = mend::values(text, closed, keys).or_else(|| mend::rounded(text)) else {
+    let Some(mended) = repair::values(text, closed, keys).or_else(|| repair::rounded(text)) else {
         return inside.none(
-            Code::MalformedJson,
+            DiagnosticCode::MalformedJson,
             "what stands inside is not JSON; write one JSON object, strings in double quotes",
         );
     };
     // Only what is marked as a call may have words and brackets around it.
     let is_loose = !explicit
-        && [Change::SurroundingText, Change::ExtraBracket]
+        && [RepairKind::SurroundingText, RepairKind::ExtraBracket]
             .iter()
             .any(|change| mended.changes.contains(change));
     inside.note_changes(mended.changes);
     if let Some(name) = named {
         let Ok([arguments @ Value::Object(_)]) = <[Value; 1]>::try_from(mended.values) else {
-            return inside.none(Code::MalformedJson, "the arguments are not one JSON object");
+            return inside
+                .none(DiagnosticCode::MalformedJson, "the arguments are not one JSON object");
         };
         inside.add(registry, name, Some(arguments), None, explicit);
-        if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
-            return Inside::default().none(Code::MalformedJson, UNESCAPED);
+        if inside.is_guessed() && inside.has(DiagnosticCode::UnknownArgDropped) {
+            return Inside::default().none(DiagnosticCode::MalformedJson, UNESCAPED);
         }
         return inside;
     }
@@ -90,15 +92,16 @@ pub(super) fn inside(
         others += gather(value, &mut written);
     }
     if written.is_empty() {
-        return inside.none(Code::EmptyAction, "there is no call inside of the action block");
+        return inside
+            .none(DiagnosticCode::EmptyAction, "there is no call inside of the action block");
     }
     for one in written {
         inside.add_written(registry, one, explicit);
     }
-    if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
-        return Inside::default().none(Code::MalformedJson, UNESCAPED);
+    if inside.is_guessed() && inside.has(DiagnosticCode::UnknownArgDropped) {
+        return Inside::default().none(DiagnosticCode::MalformedJson, UNESCAPED);
     }
-    if !explicit && (inside.has(Code::UnknownArgDropped) || is_loose || others > 0) {
+    if !explicit && (inside.has(DiagnosticCode::UnknownArgDropped) || is_loose || others > 0) {
         // Data that looks like a call, for example the description of a tool.
         inside.broken += 1;
     }
@@ -109,8 +112,8 @@ pub(super) fn inside(
 pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
     let mut inside = Inside::default();
     let message = "what stands inside is no list of objects with the name of a tool as their key";
-    let Some(mended) = mend::values(text, closed, Keys::default()) else {
-        return inside.none(Code::MalformedJson, message);
+    let Some(mended) = repair::values(text, closed, KnownKeys::default()) else {
+        return inside.none(DiagnosticCode::MalformedJson, message);
     };
     inside.note_changes(mended.changes);
     let values = mended.values.into_iter().flat_map(|value| match value {
@@ -124,7 +127,7 @@ pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
                     inside.add(registry, &name, Some(arguments), None, true);
                 }
             }
-            _ => inside = inside.none(Code::MalformedJson, message),
+            _ => inside = inside.none(DiagnosticCode::MalformedJson, message),
         }
     }
     inside
@@ -132,7 +135,10 @@ pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
 
 /// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
 /// Returns the bare value where it is none of them.
-pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<String, Value>, Value> {
+pub(super) fn arguments(
+    value: Option<Value>,
+    keys: KnownKeys<'_>,
+) -> Result<Map<String, Value>, Value> {
     let bare = match value {
         None => return Ok(Map::new()),
         Some(Value::Object(fields)) => return Ok(fields),
@@ -155,7 +161,7 @@ pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<Stri
     Err(bare)
 }
 
-fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
+fn nested(text: &str, keys: KnownKeys<'_>) -> Option<Value> {
     let text = text.trim();
     if text.starts_with('"') {
         return serde_json::from_str(text).ok();
@@ -163,22 +169,23 @@ fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
     if !text.starts_with('{') {
         return None;
     }
-    let mut mended = mend::values(text, false, keys)?;
+    let mut mended = repair::values(text, false, keys)?;
     // Words of a shell may begin with a brace.
-    let is_whole = !mended.changes.contains(&Change::SurroundingText) && mended.values.len() == 1;
+    let is_whole =
+        !mended.changes.contains(&RepairKind::SurroundingText) && mended.values.len() == 1;
     is_whole.then(|| mended.values.remove(0))
 }
 
 // === impl Inside ===
 
 impl Inside {
-    pub(super) fn none(mut self, code: Code, message: &str) -> Self {
+    pub(super) fn none(mut self, code: DiagnosticCode, message: &str) -> Self {
         self.refuse(code, message.to_owned());
         self
     }
 
     /// Reports why something that was meant as a call is none.
-    pub(super) fn refuse(&mut self, code: Code, message: String) {
+    pub(super) fn refuse(&mut self, code: DiagnosticCode, message: String) {
         self.broken += 1;
         self.tell(code, message);
     }
@@ -198,43 +205,47 @@ impl Inside {
         self.broken += other.broken;
     }
 
-    pub(super) fn tell(&mut self, code: Code, message: String) {
-        self.diagnostics.push(Diagnostic::new(code, message));
+    pub(super) fn tell(&mut self, code: DiagnosticCode, message: String) {
+        self.diagnostics.push(ReplyDiagnostic::new(code, message));
     }
 
     /// Reports what is worth it only where the form is one of a chat template.
-    fn tell_typed(&mut self, message: String, change: Change) {
+    fn tell_typed(&mut self, message: String, change: RepairKind) {
         let changes = vec![change];
-        self.typed.push(Diagnostic { code: Code::JsonRepaired, message, changes });
+        self.typed.push(ReplyDiagnostic { code: DiagnosticCode::JsonRepaired, message, changes });
     }
 
-    pub(super) fn has(&self, code: Code) -> bool {
+    pub(super) fn has(&self, code: DiagnosticCode) -> bool {
         self.diagnostics.iter().any(|one| one.code == code)
     }
 
     /// Whether the end of a string was recognized by what follows it.
     fn is_guessed(&self) -> bool {
-        self.has_change(Change::InnerQuotes)
+        self.has_change(RepairKind::InnerQuotes)
     }
 
-    fn has_change(&self, change: Change) -> bool {
+    fn has_change(&self, change: RepairKind) -> bool {
         self.diagnostics.iter().any(|one| one.changes.contains(&change))
     }
 
-    pub(super) fn note_changes(&mut self, changes: Vec<Change>) {
+    pub(super) fn note_changes(&mut self, changes: Vec<RepairKind>) {
         if !changes.is_empty() {
             let message = "the JSON was repaired".to_owned();
-            self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });
+            self.diagnostics.push(ReplyDiagnostic {
+                code: DiagnosticCode::JsonRepaired,
+                message,
+                changes,
+            });
         }
     }
 
-    fn add_written(&mut self, registry: &Registry, written: Written, explicit: bool) {
+    fn add_written(&mut self, registry: &Registry, written: WrittenCall, explicit: bool) {
         let Some(name) = written.name else {
             let message = format!("no tool is named; say it as \"{}\"", NAME_KEYS[0]);
-            return self.refuse(Code::UnknownTool, message);
+            return self.refuse(DiagnosticCode::UnknownTool, message);
         };
         if let Some(message) = contradiction(registry, &name, &written.other_names, written.clash) {
-            return self.refuse(Code::SchemaInvalid, message);
+            return self.refuse(DiagnosticCode::SchemaInvalid, message);
         }
         if written.arguments.is_some() || !explicit {
             return self.add(registry, &name, written.arguments, written.id, explicit);
@@ -249,7 +260,7 @@ impl Inside {
         self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
         if has_none && self.calls.len() > before {
             let message = format!("{name}: no key holds arguments; it is called without any");
-            self.tell_typed(message, Change::NoArguments);
+            self.tell_typed(message, RepairKind::NoArguments);
         }
     }
 
@@ -266,36 +277,41 @@ impl Inside {
         };
         if value.is_none() && !explicit {
             let message = format!("{}: there are no arguments", tool.name());
-            return self.refuse(Code::SchemaInvalid, message);
+            return self.refuse(DiagnosticCode::SchemaInvalid, message);
         }
-        let arguments = match arguments(value, Keys::of_arguments(registry, Some(tool))) {
+        let arguments = match arguments(value, KnownKeys::of_arguments(registry, Some(tool))) {
             Ok(arguments) => arguments,
             Err(bare) => match scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
                     let message = format!("{}: a bare value became `{parameter}`", tool.name());
-                    self.tell(Code::ScalarArgs, message);
+                    self.tell(DiagnosticCode::ScalarArgs, message);
                     arguments
                 }
-                Err(message) => return self.refuse(Code::SchemaInvalid, message),
+                Err(message) => return self.refuse(DiagnosticCode::SchemaInvalid, message),
             },
         };
         self.fit(tool, arguments, id);
     }
 
-    pub(super) fn fit(&mut self, tool: &Tool, arguments: Map<String, Value>, id: Option<String>) {
-        let rounded = self.has_change(Change::Rounded).then(|| tool.rounded(&arguments));
+    pub(super) fn fit(
+        &mut self,
+        tool: &RegisteredTool,
+        arguments: Map<String, Value>,
+        id: Option<String>,
+    ) {
+        let rounded = self.has_change(RepairKind::Rounded).then(|| tool.rounded(&arguments));
         if let Some(key) = rounded.flatten() {
-            self.diagnostics.retain(|one| !one.changes.contains(&Change::Rounded));
+            self.diagnostics.retain(|one| !one.changes.contains(&RepairKind::Rounded));
             let message =
                 format!("{}: /{key}: an integer has more digits than can be kept", tool.name());
-            return self.refuse(Code::MalformedJson, message);
+            return self.refuse(DiagnosticCode::MalformedJson, message);
         }
         let fitted = tool.fit(arguments);
         if !fitted.violations.is_empty() {
             let mut told: Vec<String> = fitted.violations.iter().map(ToString::to_string).collect();
             told.extend(fitted.dropped.iter().map(|key| format!("there is no parameter `{key}`")));
             let message = format!("{}: {}", tool.name(), told.join("; "));
-            return self.refuse(Code::SchemaInvalid, message);
+            return self.refuse(DiagnosticCode::SchemaInvalid, message);
         }
         if !fitted.dropped.is_empty() {
             let message = format!(
@@ -303,34 +319,45 @@ impl Inside {
                 tool.name(),
                 fitted.dropped.join("`, `")
             );
-            self.tell(Code::UnknownArgDropped, message);
+            self.tell(DiagnosticCode::UnknownArgDropped, message);
         }
         if !fitted.changes.is_empty() {
             let message = format!("{}: words with commas between them became a list", tool.name());
             let changes = fitted.changes;
-            self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });
+            self.diagnostics.push(ReplyDiagnostic {
+                code: DiagnosticCode::JsonRepaired,
+                message,
+                changes,
+            });
         }
         if !fitted.coerced.is_empty() {
             let keys = fitted.coerced.join("`, `");
             let message = format!("{}: `{keys}` became what the schema asks for", tool.name());
-            self.tell_typed(message, Change::Coerced);
+            self.tell_typed(message, RepairKind::Coerced);
         }
-        self.calls.push(Made { name: tool.name().to_owned(), arguments: fitted.arguments, id });
+        self.calls.push(ReadyCall {
+            name: tool.name().to_owned(),
+            arguments: fitted.arguments,
+            id,
+        });
     }
 }
 
 /// Says that no tool has a name, and which one is meant perhaps.
-pub(super) fn unknown(registry: &Registry, name: &str) -> Diagnostic {
+pub(super) fn unknown(registry: &Registry, name: &str) -> ReplyDiagnostic {
     let shown: String = name.chars().take(80).collect();
     let message = match registry.closest(&shown) {
         Some(close) => format!("there is no tool `{shown}`; did you mean `{close}`?"),
         None => format!("there is no tool `{shown}`"),
     };
-    Diagnostic::new(Code::UnknownTool, message)
+    ReplyDiagnostic::new(DiagnosticCode::UnknownTool, message)
 }
 
 /// Makes arguments of a bare value where only one can be meant.
-pub(super) fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), String> {
+pub(super) fn scalar(
+    tool: &RegisteredTool,
+    value: Value,
+) -> Result<(&str, Map<String, Value>), String> {
     match tool.only_required_string() {
         Some(parameter) if !value.is_array() && !is_broken_json(&value) => {
             Ok((parameter, Map::from_iter([(parameter.to_owned(), value)])))
@@ -343,7 +370,7 @@ pub(super) fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Val
 fn is_broken_json(value: &Value) -> bool {
     let Some(text) = value.as_str() else { return false };
     let inner = text.trim_start().strip_prefix(['{', '[']).map(str::trim_start);
-    inner.is_some_and(|inner| inner.starts_with(|c| mend::is_quote(c) || "{[]}".contains(c)))
+    inner.is_some_and(|inner| inner.starts_with(|c| repair::is_quote(c) || "{[]}".contains(c)))
 }
 
 /// Whether an id can be repeated to every client.

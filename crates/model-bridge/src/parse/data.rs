@@ -11,17 +11,17 @@ const FOREIGN_ARGUMENT_KEYS: &[&str] = &["action_input", "tool_input"];
 
 /// Follows JSON from its first bracket to the one that closes it, or to what is no JSON.
 #[derive(Debug, Default)]
-pub(super) struct Data {
+pub(super) struct DataBlock {
     depth: usize,
     in_string: bool,
     is_escaped: bool,
     is_over: bool,
-    keys: Keys,
+    keys: EnclosingKeys,
 }
 
 /// What the keys of the objects around a position say.
 #[derive(Debug, Default)]
-struct Keys {
+struct EnclosingKeys {
     /// The last string, as far as it may be a key or a name.
     word: String,
     /// The key whose value is next; empty where none is.
@@ -34,9 +34,9 @@ struct Keys {
     is_call: bool,
 }
 
-// === impl Data ===
+// === impl DataBlock ===
 
-impl Data {
+impl DataBlock {
     /// Takes the next piece. Returns how much of it belongs to the JSON.
     pub(super) fn take(&mut self, registry: &Registry, piece: &str) -> usize {
         let mut begin = 0;
@@ -101,9 +101,9 @@ impl Data {
     }
 }
 
-// === impl Keys ===
+// === impl EnclosingKeys ===
 
-impl Keys {
+impl EnclosingKeys {
     /// Takes a part of a string.
     fn extend(&mut self, part: &str) {
         if self.word.len() <= NAME_BYTES_MAX {

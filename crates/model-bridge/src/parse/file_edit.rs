@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::calls::Inside;
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 use crate::registry::{Registry, fold};
 
 /// What begins one.
@@ -61,7 +61,7 @@ pub(super) fn tag(after: &str) -> Tag {
 /// Makes calls of an edit. `tag` is what stands between `<file-edit` and `>`. What is not of the form
 /// is refused: written as it is, it would become the file.
 pub(super) fn inside(registry: &Registry, tag: &str, body: &str) -> Inside {
-    let refused = |message: &str| Inside::default().none(Code::SchemaInvalid, message);
+    let refused = |message: &str| Inside::default().none(DiagnosticCode::SchemaInvalid, message);
     let Some(attributes) = attributes(tag) else {
         return refused("<file-edit> takes filePath=\"…\", startLine=\"…\" and endLine=\"…\" only");
     };
@@ -75,7 +75,7 @@ pub(super) fn inside(registry: &Registry, tag: &str, body: &str) -> Inside {
             return refused("the SEARCH/REPLACE blocks of <file-edit> are not whole");
         }
         if registry.resolve("editTool").is_some() {
-            let body = if form == Form::Own { body.to_owned() } else { own(&blocks) };
+            let body = if form == MarkerStyle::Own { body.to_owned() } else { own(&blocks) };
             inside.put(registry, "editTool", &[(PATH, path), (BLOCKS, body)]);
             return inside;
         }
@@ -207,7 +207,7 @@ fn is_mark(line: &str, sign: char, word: &str) -> bool {
 
 /// Which marks blocks have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum MarkerStyle {
     /// Those of requirement E1.
     Own,
     /// Those that version control writes around conflicts.
@@ -225,13 +225,13 @@ fn own(blocks: &[(String, String)]) -> String {
 
 /// The SEARCH/REPLACE blocks of a body, as pairs: none where it has no mark of them, an empty list
 /// where one is not whole.
-fn blocks(body: &str) -> Option<(Form, Vec<(String, String)>)> {
-    let signs = |form| if form == Form::Own { ['-', '+'] } else { ['<', '>'] };
-    let is_form = |form: &Form| {
+fn blocks(body: &str) -> Option<(MarkerStyle, Vec<(String, String)>)> {
+    let signs = |form| if form == MarkerStyle::Own { ['-', '+'] } else { ['<', '>'] };
+    let is_form = |form: &MarkerStyle| {
         let [open, close] = signs(*form);
         body.lines().any(|line| is_mark(line, open, " SEARCH") || is_mark(line, close, " REPLACE"))
     };
-    let form = [Form::Own, Form::Conflict].into_iter().find(is_form)?;
+    let form = [MarkerStyle::Own, MarkerStyle::Conflict].into_iter().find(is_form)?;
     let [open, close] = signs(form);
     let opens = |line: &str| is_mark(line, open, " SEARCH");
     let closes = |line: &str| is_mark(line, close, " REPLACE");
@@ -270,7 +270,7 @@ impl Inside {
     fn put(&mut self, registry: &Registry, name: &str, values: &[(&[&str], String)]) {
         let Some(tool) = registry.resolve(name) else {
             let message = format!("<file-edit> needs `{name}`, which is not there");
-            return self.refuse(Code::UnknownTool, message);
+            return self.refuse(DiagnosticCode::UnknownTool, message);
         };
         let mut arguments = Map::new();
         for (names, value) in values {

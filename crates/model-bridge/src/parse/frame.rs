@@ -6,11 +6,11 @@ mod reading;
 use super::calls::{self, Inside};
 use super::cue::Cue;
 use super::file_edit;
-use super::live::Live;
+use super::live::LiveCall;
 use super::mark::{HERMES_CLOSE, TAG_CLOSE};
 use super::scan::Scan;
-use super::template::{Brackets, Elements, Holds, Opening, Tags, Template};
-use super::watch::{Shape, Watch};
+use super::template::{CallScanner, Elements, Holds, Opening, Tags, Template};
+use super::watch::{JsonShape, JsonWatcher};
 use crate::registry::Registry;
 pub(super) use reading::NO_CALL;
 
@@ -27,7 +27,7 @@ pub(super) const CUT_OFF: &str = "the reply ends inside of a call; it was not ma
 
 /// The form of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     /// Between fences of so many backticks, or tildes.
     Fence { sign: u8, run: usize, is_explicit: bool },
     /// `[TOOL_CALL]name[ARGS]{…}`: ends with its JSON.
@@ -47,7 +47,7 @@ pub(super) enum Kind {
 /// What may be a call. Places are counted from its first byte.
 #[derive(Debug)]
 pub(super) struct Frame {
-    kind: Kind,
+    kind: FrameKind,
     /// Where its inside begins.
     body: usize,
     /// Whether it stands in a line of text.
@@ -61,7 +61,7 @@ pub(super) struct Frame {
     name: Option<String>,
     cue: Cue,
     scan: Scan,
-    watch: Watch,
+    watch: JsonWatcher,
     /// Where its JSON was whole, from the beginning of its inside.
     balanced: Option<usize>,
     /// Where something follows its JSON that is none.
@@ -70,7 +70,7 @@ pub(super) struct Frame {
     next: Option<usize>,
     suspect: Option<usize>,
     suspects: usize,
-    live: Option<Live>,
+    live: Option<LiveCall>,
     /// How far the end mark was looked for.
     searched: usize,
     /// Marks of which one has to follow before its end is looked for: one ends its group.
@@ -78,7 +78,7 @@ pub(super) struct Frame {
     /// The arguments, where they stand in tags.
     tags: Option<Tags>,
     /// The calls, where they are neither JSON nor tags.
-    brackets: Option<Brackets>,
+    brackets: Option<CallScanner>,
     /// The arguments, where they are elements.
     elements: Option<Elements>,
     /// Whether its mark is all of it.
@@ -97,9 +97,9 @@ pub(super) struct Frame {
 // === impl Frame ===
 
 impl Frame {
-    pub(super) fn new(kind: Kind, body: usize) -> Self {
+    pub(super) fn new(kind: FrameKind, body: usize) -> Self {
         let (sign, fence) =
-            if let Kind::Fence { sign, run, .. } = kind { (sign, run) } else { (b'`', 0) };
+            if let FrameKind::Fence { sign, run, .. } = kind { (sign, run) } else { (b'`', 0) };
         Self {
             kind,
             body,
@@ -110,7 +110,7 @@ impl Frame {
             name: None,
             cue: Cue::None,
             scan: Scan::new(sign, fence),
-            watch: Watch::new(Shape::Call),
+            watch: JsonWatcher::new(JsonShape::Call),
             balanced: None,
             other: None,
             next: None,
@@ -123,9 +123,9 @@ impl Frame {
             brackets: None,
             elements: None,
             is_mark_only: false,
-            is_typed: kind == Kind::Hermes,
+            is_typed: kind == FrameKind::Hermes,
             begins_group: false,
-            after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
+            after: if kind == FrameKind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
     }
@@ -134,7 +134,7 @@ impl Frame {
     pub(super) fn of(opening: Opening) -> Self {
         let Opening { template, length, name, holds, begins_group } = opening;
         let ends_with_json = template.end.is_empty() && holds == Holds::Json;
-        let kind = if ends_with_json { Kind::Line } else { Kind::Template(template) };
+        let kind = if ends_with_json { FrameKind::Line } else { FrameKind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
@@ -146,7 +146,7 @@ impl Frame {
         if begins_group && holds != Holds::Json && template.must_end() {
             frame.awaits = template.after;
         }
-        frame.brackets = (holds == Holds::Notation).then(Brackets::default);
+        frame.brackets = (holds == Holds::Notation).then(CallScanner::default);
         match name {
             Some(name) => frame.named(&name),
             None => frame,
@@ -155,7 +155,7 @@ impl Frame {
 
     /// Begins a call that follows another one of a chat template without a mark of its own.
     pub(super) fn joined_to(template: &'static Template, body: usize) -> Self {
-        let mut frame = Self::new(Kind::Line, body).typed();
+        let mut frame = Self::new(FrameKind::Line, body).typed();
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame
@@ -170,7 +170,7 @@ impl Frame {
     /// Takes what its mark says. The inside is then the arguments.
     pub(super) fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
-        self.watch = Watch::new(Shape::Arguments);
+        self.watch = JsonWatcher::new(JsonShape::Arguments);
         self
     }
 
@@ -204,30 +204,30 @@ impl Frame {
     }
 
     fn is_explicit(&self) -> bool {
-        !matches!(self.kind, Kind::Whole | Kind::Fence { is_explicit: false, .. })
+        !matches!(self.kind, FrameKind::Whole | FrameKind::Fence { is_explicit: false, .. })
             && !self.is_weak()
     }
 
     /// Whether it is a form of calls that nothing marks.
     fn is_weak(&self) -> bool {
-        matches!(self.kind, Kind::Template(template) if template.is_weak)
+        matches!(self.kind, FrameKind::Template(template) if template.is_weak)
     }
 
     /// Whether it is no call without its end mark, whatever it holds.
     fn must_end(&self) -> bool {
-        matches!(self.kind, Kind::Template(template) if template.must_end())
+        matches!(self.kind, FrameKind::Template(template) if template.must_end())
     }
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
         let is_marked_up = self.tags.is_some() || self.elements.is_some();
         let is_other = is_marked_up || self.brackets.is_some() || self.is_mark_only;
-        self.kind != Kind::FileEdit && !is_other
+        self.kind != FrameKind::FileEdit && !is_other
     }
 
     /// Whether it ends where something follows its JSON that is none.
     fn ends_with_json(&self) -> bool {
-        matches!(self.kind, Kind::Tag | Kind::Hermes | Kind::Template(_))
+        matches!(self.kind, FrameKind::Tag | FrameKind::Hermes | FrameKind::Template(_))
     }
 
     /// Whether it is only shown (policy P7).
@@ -238,11 +238,11 @@ impl Frame {
     /// The mark that ends it, besides a fence.
     fn close_mark(&self) -> &'static str {
         match self.kind {
-            Kind::Tag => TAG_CLOSE,
-            Kind::Hermes => HERMES_CLOSE,
-            Kind::FileEdit => file_edit::CLOSE,
-            Kind::Template(template) => template.end,
-            Kind::Fence { .. } | Kind::Line | Kind::Whole => "",
+            FrameKind::Tag => TAG_CLOSE,
+            FrameKind::Hermes => HERMES_CLOSE,
+            FrameKind::FileEdit => file_edit::CLOSE,
+            FrameKind::Template(template) => template.end,
+            FrameKind::Fence { .. } | FrameKind::Line | FrameKind::Whole => "",
         }
     }
 
@@ -257,22 +257,22 @@ impl Frame {
 
     fn written(&self, registry: &Registry, body: &str, closed: bool) -> Inside {
         match (self.kind, &self.name) {
-            (Kind::FileEdit, tag) => {
+            (FrameKind::FileEdit, tag) => {
                 file_edit::inside(registry, tag.as_deref().unwrap_or_default(), body)
             }
-            (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
+            (FrameKind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
                 tags.inside(template, registry, name, body)
             }
-            (Kind::Template(template), Some(name)) if let Some(elements) = &self.elements => {
+            (FrameKind::Template(template), Some(name)) if let Some(elements) = &self.elements => {
                 elements.inside(template, registry, name, body)
             }
-            (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
+            (FrameKind::Template(template), name) if let Some(brackets) = &self.brackets => {
                 brackets.calls(template, registry, name.as_deref(), body)
             }
-            (Kind::Template(template), None) if template.has_keyed_json() => {
+            (FrameKind::Template(template), None) if template.has_keyed_json() => {
                 calls::keyed(registry, body, closed)
             }
-            (Kind::Whole, _) if !self.joints.is_empty() => self.joined_inside(registry, body),
+            (FrameKind::Whole, _) if !self.joints.is_empty() => self.joined_inside(registry, body),
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }
     }

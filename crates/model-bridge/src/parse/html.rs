@@ -1,6 +1,6 @@
 //! `<pre>` and `<code>`: what HTML shows as code is shown, as in a fence.
 
-use super::{Parser, State, Step};
+use super::{ParseStep, Parser, ParserState};
 
 /// Tags that show code, and what ends them.
 pub(super) const SHOWS: &[(&str, &str)] = &[("<pre", "</pre>"), ("<code", "</code>")];
@@ -11,12 +11,12 @@ const BLOCK: &str = "</pre>";
 #[derive(Debug)]
 pub(super) struct Html {
     close: &'static str,
-    reach: Reach,
+    reach: HtmlReach,
 }
 
 /// How far it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum HtmlReach {
     /// Its tag has not ended: a block where only blanks follow that on its line.
     Tag,
     /// Only blanks followed the tag so far.
@@ -33,9 +33,9 @@ impl Html {
     /// Begins code, its tag read as far as its name.
     pub(super) fn new(close: &'static str, starts_line: bool) -> Self {
         let reach = match (starts_line, close) {
-            (true, BLOCK) => Reach::Block,
-            (true, _) => Reach::Tag,
-            (false, _) => Reach::Line,
+            (true, BLOCK) => HtmlReach::Block,
+            (true, _) => HtmlReach::Tag,
+            (false, _) => HtmlReach::Line,
         };
         Self { close, reach }
     }
@@ -43,30 +43,30 @@ impl Html {
     /// Takes the next piece. Returns how much of it was looked at, and whether the code is over.
     fn take(&mut self, piece: &str, is_last: bool) -> (usize, bool) {
         match self.reach {
-            Reach::Tag => match piece.find(['>', '\n']) {
+            HtmlReach::Tag => match piece.find(['>', '\n']) {
                 Some(place) => {
                     let is_tag = piece.as_bytes()[place] == b'>';
-                    self.reach = if is_tag { Reach::Blank } else { Reach::Line };
+                    self.reach = if is_tag { HtmlReach::Blank } else { HtmlReach::Line };
                     (place + usize::from(is_tag), false)
                 }
                 None => (piece.len(), false),
             },
-            Reach::Blank => match piece.find(|c: char| c == '\n' || !c.is_whitespace()) {
+            HtmlReach::Blank => match piece.find(|c: char| c == '\n' || !c.is_whitespace()) {
                 Some(place) => {
                     let is_block = piece.as_bytes()[place] == b'\n';
-                    self.reach = if is_block { Reach::Block } else { Reach::Line };
+                    self.reach = if is_block { HtmlReach::Block } else { HtmlReach::Line };
                     (place, false)
                 }
                 None => (piece.len(), false),
             },
-            Reach::Line => {
+            HtmlReach::Line => {
                 let line = memchr::memchr(b'\n', piece.as_bytes()).unwrap_or(piece.len());
                 match self.up_to_close(&piece[..line], is_last || line < piece.len()) {
                     (length, false) => (length, line < piece.len()),
                     over => over,
                 }
             }
-            Reach::Block => self.up_to_close(piece, is_last),
+            HtmlReach::Block => self.up_to_close(piece, is_last),
         }
     }
 
@@ -84,17 +84,17 @@ impl Html {
 
 impl Parser {
     /// Code that HTML shows: text up to its end.
-    pub(super) fn html(&mut self, mut html: Html, is_last: bool) -> Step {
+    pub(super) fn html(&mut self, mut html: Html, is_last: bool) -> ParseStep {
         loop {
             let before = html.reach;
             let (length, is_over) = html.take(self.rest(), is_last);
             self.pass(length);
             if is_over {
-                return Step::Again;
+                return ParseStep::Again;
             }
             if html.reach == before {
-                self.state = State::Html(html);
-                return Step::NeedsMore;
+                self.state = ParserState::Html(html);
+                return ParseStep::NeedsMore;
             }
         }
     }

@@ -24,7 +24,7 @@ struct Quotes {
 
 /// The line that is being written, and the one before it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line {
+pub(super) struct LineContext {
     /// What the line has so far; its end, where it is long.
     current: String,
     /// Whether only blanks came so far.
@@ -71,9 +71,9 @@ impl Quotes {
     }
 }
 
-// === impl Line ===
+// === impl LineContext ===
 
-impl Line {
+impl LineContext {
     /// Takes text that was passed on.
     pub(super) fn pass(&mut self, text: &str) {
         if self.owed.is_some() && !text.trim_start().is_empty() {

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::repeats;
-use super::watch::Watch;
-use crate::registry::Tool;
+use super::watch::JsonWatcher;
+use crate::registry::RegisteredTool;
 
 /// How long a string among the arguments is when its call begins to be passed on, in bytes. A call
 /// without such a string is passed on when all of it is known to be right.
@@ -12,7 +12,7 @@ pub(super) const BEGIN_BYTES: usize = 256;
 
 /// A call that is passed on while it is written.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveCall {
     pub(super) index: usize,
     tool: String,
     /// The arguments' JSON, as far as it was passed on.
@@ -25,15 +25,15 @@ pub(super) struct Live {
 
 /// Whether a string that is being written may be passed on: its key is a parameter, and nothing but
 /// a string fits it.
-pub(super) fn takes_strings(tool: &Tool, key: &str) -> bool {
+pub(super) fn takes_strings(tool: &RegisteredTool, key: &str) -> bool {
     let types = tool.parameter(key).and_then(|parameter| tool.types_of(parameter));
     types.is_some_and(|types| types.is_string_only())
 }
 
 /// Whether what is known of arguments may become some of these.
 pub(super) fn is_beginning<'m>(
-    tool: &Tool,
-    watch: &Watch,
+    tool: &RegisteredTool,
+    watch: &JsonWatcher,
     mut made: impl Iterator<Item = (&'m Map<String, Value>, &'m [u64])>,
 ) -> bool {
     let fit = |(key, value): &(String, Value)| tool.fit_one(key, value.clone());
@@ -57,9 +57,9 @@ pub(super) fn is_beginning<'m>(
     })
 }
 
-// === impl Live ===
+// === impl LiveCall ===
 
-impl Live {
+impl LiveCall {
     pub(super) fn new(index: usize, tool: String) -> Self {
         Self { index, tool, shown: "{".to_owned(), entries: 0, pending: None }
     }
@@ -75,7 +75,7 @@ impl Live {
     }
 
     /// Takes what is known by now. Returns how long the JSON was before, in bytes.
-    pub(super) fn advance(&mut self, tool: &Tool, watch: &Watch) -> usize {
+    pub(super) fn advance(&mut self, tool: &RegisteredTool, watch: &JsonWatcher) -> usize {
         let before = if self.shown.len() == 1 { 0 } else { self.shown.len() };
         for (key, value) in &watch.entries()[self.entries..] {
             match (self.pending.take(), value) {

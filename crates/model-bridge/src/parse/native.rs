@@ -6,17 +6,19 @@ use serde_json::{Map, Value};
 
 use super::call_keys::ARGUMENT_KEYS;
 use super::calls::{self, Inside};
-use super::mend::Keys;
-use super::{Options, Parser};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::event::{Event, Finish, Reply};
+use super::repair::KnownKeys;
+use super::{ParseOptions, Parser};
+use crate::diagnostic::{DiagnosticCode, ReplyDiagnostic};
+use crate::event::{Finish, Reply, ReplyEvent};
 use crate::registry::Registry;
 
 /// Reads an assistant's message with `tool_calls` (OpenAI, Ollama) or blocks of `content`
 /// (Anthropic). Its text is read as a reply, too: models write calls there as well.
 pub fn parse_message(registry: &Arc<Registry>, message: &Value, finish: Finish) -> Reply {
-    let mut parser =
-        Parser::new(Arc::clone(registry), Options { keeps_ids: true, ..Options::default() });
+    let mut parser = Parser::new(
+        Arc::clone(registry),
+        ParseOptions { keeps_ids: true, ..ParseOptions::default() },
+    );
     let mut events = Vec::new();
     let mut native = Vec::new();
     match message.get("content") {
@@ -49,29 +51,32 @@ impl Parser {
     fn native(&mut self, call: &Value, finish: Finish) {
         let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
         let Some(name) = function.get("name").and_then(Value::as_str) else {
-            return self.tell(Code::UnknownTool, "a native call names no tool");
+            return self.tell(DiagnosticCode::UnknownTool, "a native call names no tool");
         };
         let Some(tool) = self.registry.resolve(name) else {
             let diagnostic = calls::unknown(&self.registry, name);
-            return self.events.push(Event::Diagnostic(diagnostic));
+            return self.events.push(ReplyEvent::Diagnostic(diagnostic));
         };
         let written = ARGUMENT_KEYS.iter().find_map(|key| function.get(*key)).cloned();
-        let keys = Keys::of_arguments(&self.registry, Some(tool));
+        let keys = KnownKeys::of_arguments(&self.registry, Some(tool));
         // As servers write arguments that are none.
         let written = written.filter(|value| value.as_str().map(str::trim) != Some("null"));
         let arguments: Map<String, Value> = match calls::arguments(written, keys) {
             Ok(arguments) => arguments,
             Err(_) if finish == Finish::Length => {
                 let message = format!("{}: the reply ends inside of the arguments", tool.name());
-                return self.tell(Code::TruncatedCall, message);
+                return self.tell(DiagnosticCode::TruncatedCall, message);
             }
             Err(bare) => match calls::scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
                     let message = format!("{}: a bare value became `{parameter}`", tool.name());
-                    self.events.push(Event::Diagnostic(Diagnostic::new(Code::ScalarArgs, message)));
+                    self.events.push(ReplyEvent::Diagnostic(ReplyDiagnostic::new(
+                        DiagnosticCode::ScalarArgs,
+                        message,
+                    )));
                     arguments
                 }
-                Err(message) => return self.tell(Code::MalformedJson, message),
+                Err(message) => return self.tell(DiagnosticCode::MalformedJson, message),
             },
         };
         let id = call.get("id").and_then(Value::as_str).filter(|id| calls::is_id(id));
@@ -81,7 +86,7 @@ impl Parser {
         for made in calls {
             self.make(made, None);
         }
-        let told = |diagnostic: Diagnostic| Event::Diagnostic(diagnostic);
+        let told = |diagnostic: ReplyDiagnostic| ReplyEvent::Diagnostic(diagnostic);
         self.events.extend(diagnostics.into_iter().map(told));
     }
 }

@@ -7,13 +7,13 @@ mod marks;
 mod skip;
 
 use super::fence::INFO_BYTES_MAX;
-use super::frame::{CUT_OFF, Frame, Kind};
+use super::frame::{CUT_OFF, Frame, FrameKind};
 use super::line::is_blank;
 use super::mark::{HERMES_CLOSE, HERMES_OPEN, NAME_BYTES_MAX, TAG_CLOSE};
 use super::template::{HERMES, LEADS};
 use super::thought::Thought;
-use super::{Parser, State, Step, file_edit};
-use crate::diagnostic::Code;
+use super::{ParseStep, Parser, ParserState, file_edit};
+use crate::diagnostic::DiagnosticCode;
 
 /// Marks that begin a call on a line.
 const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
@@ -40,7 +40,7 @@ const RESULTS: &[&str] = &[
 ];
 
 /// What a position that may begin something turned out to be.
-enum Mark {
+enum MarkOutcome {
     /// Nothing: so many bytes are text.
     Text(usize),
     /// Not known before more came.
@@ -55,31 +55,31 @@ enum Mark {
 
 impl Parser {
     /// Continues to the next position that may begin something, and looks what it is.
-    pub(super) fn prose(&mut self, is_last: bool) -> Step {
+    pub(super) fn prose(&mut self, is_last: bool) -> ParseStep {
         if !self.has_begun {
             let blank = self.rest().len() - self.rest().trim_start_matches(is_blank).len();
             self.pass(blank);
-            let Some(first) = self.rest().chars().next() else { return Step::NeedsMore };
+            let Some(first) = self.rest().chars().next() else { return ParseStep::NeedsMore };
             self.has_begun = true;
             // So does a list of calls that is not JSON.
             if first == '['
                 && let Some(mark) = self.bare_list(is_last)
             {
-                self.has_begun = !matches!(mark, Mark::NeedsMore);
+                self.has_begun = !matches!(mark, MarkOutcome::NeedsMore);
                 return self.came_upon(mark);
             }
             // A mark begins with `[`, too; which it is, is looked at below when it is none.
             if first == '{' || (first == '[' && !self.rest().starts_with("[TOOL")) {
                 if first == '[' && "[TOOL".starts_with(self.rest()) && !is_last {
                     self.has_begun = false;
-                    return Step::NeedsMore;
+                    return ParseStep::NeedsMore;
                 }
-                self.state = State::Frame(Box::new(Frame::new(Kind::Whole, 0)));
-                return Step::Again;
+                self.state = ParserState::Frame(Box::new(Frame::new(FrameKind::Whole, 0)));
+                return ParseStep::Again;
             }
         }
         if self.rest().is_empty() {
-            return Step::NeedsMore;
+            return ParseStep::NeedsMore;
         }
         let mut end = self.rest().len();
         if !self.made.is_empty() {
@@ -94,7 +94,7 @@ impl Parser {
         let rest = &self.rest().as_bytes()[..end];
         if self.alike.is_idle() && skip::is_short_text(rest) {
             self.pass_lines(end);
-            return Step::Again;
+            return ParseStep::Again;
         }
         let mut next = self.next_mark(rest);
         if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
@@ -108,7 +108,7 @@ impl Parser {
         self.pass_prose(next.unwrap_or(end) - lead, false);
         if next.is_none() {
             let is_all = lead > 0 || self.rest().is_empty();
-            return if is_all { Step::NeedsMore } else { Step::Again };
+            return if is_all { ParseStep::NeedsMore } else { ParseStep::Again };
         }
         let mark = match self.rest().as_bytes()[0] {
             _ if lead > 0 => self.lead(lead, is_last),
@@ -129,22 +129,22 @@ impl Parser {
         })
     }
 
-    fn came_upon(&mut self, mark: Mark) -> Step {
+    fn came_upon(&mut self, mark: MarkOutcome) -> ParseStep {
         match mark {
-            Mark::Text(length) => self.pass_prose(length, true),
-            Mark::NeedsMore => return Step::NeedsMore,
-            Mark::Frame(frame) => {
+            MarkOutcome::Text(length) => self.pass_prose(length, true),
+            MarkOutcome::NeedsMore => return ParseStep::NeedsMore,
+            MarkOutcome::Frame(frame) => {
                 self.leave_alike();
                 let frame = frame.shown_by(self.line.cue()).patient(self.fallbacks);
-                self.state = State::Frame(Box::new(frame));
+                self.state = ParserState::Frame(Box::new(frame));
             }
-            Mark::Done => self.leave_alike(),
+            MarkOutcome::Done => self.leave_alike(),
         }
-        Step::Again
+        ParseStep::Again
     }
 
     /// Looks whether the line that begins here makes up the result of a call (policy P9).
-    fn made_up_result(&mut self, is_last: bool) -> Option<Step> {
+    fn made_up_result(&mut self, is_last: bool) -> Option<ParseStep> {
         if !self.line.is_blank() {
             return None;
         }
@@ -152,7 +152,7 @@ impl Parser {
         let blank = rest.len() - rest.trim_start_matches(is_blank).len();
         if blank > 0 {
             self.pass_lines(blank);
-            return Some(Step::Again);
+            return Some(ParseStep::Again);
         }
         let longest = RESULTS.iter().map(|mark| mark.len()).max().unwrap_or(0);
         let begin = rest[..rest.floor_char_boundary(longest)].to_lowercase();
@@ -165,7 +165,7 @@ impl Parser {
                 false => after,
             };
             let Some(next) = after.chars().next().or(is_last.then_some('\n')) else {
-                return Some(Step::NeedsMore);
+                return Some(ParseStep::NeedsMore);
             };
             let is_plural = after.len() < rest.len() - mark.len();
             let is_word = mark.ends_with(char::is_alphanumeric) && next.is_alphanumeric();
@@ -173,23 +173,23 @@ impl Parser {
                 return None;
             }
             self.tell(
-                Code::HallucinatedResult,
+                DiagnosticCode::HallucinatedResult,
                 "the reply makes up the result of its call; what follows is dropped",
             );
-            self.state = State::Dropped;
-            return Some(Step::Again);
+            self.state = ParserState::Dropped;
+            return Some(ParseStep::Again);
         }
         let may_be = RESULTS.iter().any(|mark| mark.starts_with(&begin));
-        (may_be && !is_last).then_some(Step::NeedsMore)
+        (may_be && !is_last).then_some(ParseStep::NeedsMore)
     }
 
     /// `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS][…]` and `[TOOL:name]{…}[/TOOL]`.
-    fn bracket(&mut self, is_last: bool) -> Mark {
+    fn bracket(&mut self, is_last: bool) -> MarkOutcome {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
         if self.line.is_shown() {
-            return Mark::Text(1);
+            return MarkOutcome::Text(1);
         }
         if let Some(mark) = self.bare_list(is_last) {
             return mark;
@@ -203,62 +203,65 @@ impl Parser {
             return match end {
                 Some(end) if after.as_bytes()[end] == b']' && end <= NAME_BYTES_MAX => {
                     match opens_json(&after[end + 1..], TAG_CLOSE, is_last) {
-                        None => Mark::NeedsMore,
-                        Some(false) => Mark::Text(1),
+                        None => MarkOutcome::NeedsMore,
+                        Some(false) => MarkOutcome::Text(1),
                         Some(true) => {
-                            let frame = Frame::new(Kind::Tag, TAG_MARK.len() + end + 1);
-                            Mark::Frame(Box::new(frame.named(after[..end].trim())))
+                            let frame = Frame::new(FrameKind::Tag, TAG_MARK.len() + end + 1);
+                            MarkOutcome::Frame(Box::new(frame.named(after[..end].trim())))
                         }
                     }
                 }
-                None if !is_last && after.len() <= NAME_BYTES_MAX => Mark::NeedsMore,
-                _ => Mark::Text(1),
+                None if !is_last && after.len() <= NAME_BYTES_MAX => MarkOutcome::NeedsMore,
+                _ => MarkOutcome::Text(1),
             };
         }
         may_become(rest, LINE_MARKS.iter().chain([&TAG_MARK]), is_last)
     }
 
     /// `functools[…]` and `]<]minimax[>[…`.
-    fn lead(&mut self, lead: usize, is_last: bool) -> Mark {
+    fn lead(&mut self, lead: usize, is_last: bool) -> MarkOutcome {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
         let mark = if self.line.is_shown() { None } else { self.template(is_last) };
-        mark.unwrap_or(Mark::Text(lead))
+        mark.unwrap_or(MarkOutcome::Text(lead))
     }
 
     /// `<think>`, `<file-edit …>`, `<tool_call>`, `<chat>`.
-    fn angle(&mut self, is_last: bool) -> Mark {
+    fn angle(&mut self, is_last: bool) -> MarkOutcome {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
         if self.line.is_shown() {
-            return Mark::Text(1);
+            return MarkOutcome::Text(1);
         }
         let rest = self.rest();
         let starts_line = self.line.is_blank();
         let thought = THOUGHTS.iter().filter(|_| starts_line);
         if let Some((open, close)) = thought.clone().find(|(open, _)| rest.starts_with(*open)) {
             self.at += open.len();
-            self.state = State::Reasoning(Thought::new(close));
-            return Mark::Done;
+            self.state = ParserState::Reasoning(Thought::new(close));
+            return MarkOutcome::Done;
         }
         if starts_line && rest.starts_with(CHAT_OPEN) {
             self.at += CHAT_OPEN.len();
             self.in_chat = true;
-            return Mark::Done;
+            return MarkOutcome::Done;
         }
         if self.in_chat && rest.starts_with(CHAT_CLOSE) {
             self.at += CHAT_CLOSE.len();
             self.in_chat = false;
-            return Mark::Done;
+            return MarkOutcome::Done;
         }
         let hermes = rest.strip_prefix(HERMES_OPEN).filter(|_| self.options.forms.has(HERMES));
         if let Some(after) = hermes {
             match opens_json(after, HERMES_CLOSE, is_last) {
-                None => return Mark::NeedsMore,
+                None => return MarkOutcome::NeedsMore,
                 Some(true) => {
-                    return Mark::Frame(Box::new(Frame::new(Kind::Hermes, HERMES_OPEN.len())));
+                    return MarkOutcome::Frame(Box::new(Frame::new(
+                        FrameKind::Hermes,
+                        HERMES_OPEN.len(),
+                    )));
                 }
                 Some(false) => {}
             }
@@ -272,19 +275,19 @@ impl Parser {
         let rest = self.rest();
         if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
             return match file_edit::tag(after) {
-                file_edit::Tag::None => Mark::Text(1),
+                file_edit::Tag::None => MarkOutcome::Text(1),
                 file_edit::Tag::Whole(length) => {
                     let body = file_edit::OPEN.len() + length + 1;
-                    let frame = Frame::new(Kind::FileEdit, body).named(&after[..length]);
-                    Mark::Frame(Box::new(if starts_line { frame } else { frame.in_line() }))
+                    let frame = Frame::new(FrameKind::FileEdit, body).named(&after[..length]);
+                    MarkOutcome::Frame(Box::new(if starts_line { frame } else { frame.in_line() }))
                 }
                 file_edit::Tag::Begun if is_last => {
                     let length = rest.len();
-                    self.tell(Code::TruncatedCall, CUT_OFF);
-                    Mark::Text(length)
+                    self.tell(DiagnosticCode::TruncatedCall, CUT_OFF);
+                    MarkOutcome::Text(length)
                 }
-                file_edit::Tag::MayBegin if is_last => Mark::Text(1),
-                file_edit::Tag::Begun | file_edit::Tag::MayBegin => Mark::NeedsMore,
+                file_edit::Tag::MayBegin if is_last => MarkOutcome::Text(1),
+                file_edit::Tag::Begun | file_edit::Tag::MayBegin => MarkOutcome::NeedsMore,
             };
         }
         let marks = [HERMES_OPEN, file_edit::OPEN, CHAT_CLOSE, CHAT_OPEN];
@@ -325,10 +328,14 @@ fn opens_json(after: &str, close: &str, is_last: bool) -> Option<bool> {
 }
 
 /// Text, unless more makes it one of the marks.
-fn may_become<'m>(rest: &str, mut marks: impl Iterator<Item = &'m &'m str>, is_last: bool) -> Mark {
+fn may_become<'m>(
+    rest: &str,
+    mut marks: impl Iterator<Item = &'m &'m str>,
+    is_last: bool,
+) -> MarkOutcome {
     if !is_last && marks.any(|mark| mark.starts_with(rest)) {
-        Mark::NeedsMore
+        MarkOutcome::NeedsMore
     } else {
-        Mark::Text(1)
+        MarkOutcome::Text(1)
     }
 }

@@ -8,12 +8,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Map, Value};
 
-use super::calls::Made;
+use super::calls::ReadyCall;
 
 /// The calls that were made.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    made: Vec<(Made, Vec<u64>)>,
+    made: Vec<(ReadyCall, Vec<u64>)>,
     /// Places in the list, by a number of the whole call.
     alike: HashMap<u64, Vec<usize>>,
 }
@@ -26,7 +26,7 @@ impl Repeats {
     }
 
     /// Whether a call was made already.
-    pub(super) fn has(&self, call: &Made) -> bool {
+    pub(super) fn has(&self, call: &ReadyCall) -> bool {
         let is_same = |place: &usize| {
             let (one, _) = &self.made[*place];
             one.name == call.name && one.arguments == call.arguments
@@ -35,7 +35,7 @@ impl Repeats {
         alike.is_some_and(|places| places.iter().any(is_same))
     }
 
-    pub(super) fn add(&mut self, call: Made) {
+    pub(super) fn add(&mut self, call: ReadyCall) {
         let numbers = of_arguments(&call.arguments);
         self.alike.entry(of_call(&call, &numbers)).or_default().push(self.made.len());
         self.made.push((call, numbers));
@@ -71,7 +71,7 @@ fn of_arguments(arguments: &Map<String, Value>) -> Vec<u64> {
     numbers
 }
 
-fn of_call(call: &Made, numbers: &[u64]) -> u64 {
+fn of_call(call: &ReadyCall, numbers: &[u64]) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&call.name, numbers).hash(&mut hasher);
     hasher.finish()
@@ -83,9 +83,9 @@ mod tests {
 
     use super::*;
 
-    fn call(name: &str, arguments: Value) -> Made {
+    fn call(name: &str, arguments: Value) -> ReadyCall {
         let Value::Object(arguments) = arguments else { panic!("no object: {arguments}") };
-        Made { name: name.to_owned(), arguments, id: None }
+        ReadyCall { name: name.to_owned(), arguments, id: None }
     }
 
     #[test]

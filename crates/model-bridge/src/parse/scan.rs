@@ -9,7 +9,7 @@ pub(super) const NEXT_FRAME: &str = "[TOOL";
 
 /// What a scan came upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ScanHit {
     /// The end of the text.
     Nothing,
     /// The outermost bracket closed; the position after it.
@@ -23,7 +23,7 @@ pub(super) enum Found {
     Suspect(usize),
 }
 
-impl Found {
+impl ScanHit {
     /// Where it is.
     pub(super) fn place(self) -> Option<usize> {
         match self {
@@ -35,7 +35,7 @@ impl Found {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum ScanMode {
     Outside,
     /// In a string that this character ends.
     Double,
@@ -57,7 +57,7 @@ enum Quote {
 #[derive(Debug)]
 pub(super) struct Scan {
     at: usize,
-    mode: Mode,
+    mode: ScanMode,
     depth: usize,
     /// Whether a bracket was opened.
     begun: bool,
@@ -79,7 +79,15 @@ fn begins_line(text: &str, place: usize) -> bool {
 impl Scan {
     /// Begins a scan for JSON inside of a fence of so many signs, or of none.
     pub(super) fn new(sign: u8, fence: usize) -> Self {
-        Self { at: 0, mode: Mode::Outside, depth: 0, begun: false, fence, sign, has_tokens: false }
+        Self {
+            at: 0,
+            mode: ScanMode::Outside,
+            depth: 0,
+            begun: false,
+            fence,
+            sign,
+            has_tokens: false,
+        }
     }
 
     /// Takes that tokens of models are marks.
@@ -90,7 +98,7 @@ impl Scan {
 
     /// Whether all that was opened is closed.
     pub(super) fn is_balanced(&self) -> bool {
-        self.begun && self.depth == 0 && self.mode == Mode::Outside
+        self.begun && self.depth == 0 && self.mode == ScanMode::Outside
     }
     /// Goes back to a position outside of strings, to look at it again.
     pub(super) fn back_to(&mut self, place: usize) {
@@ -99,107 +107,109 @@ impl Scan {
 
     /// Continues to the next thing of note. `text` is all of it from the beginning; `is_last` says
     /// that no more will come.
-    pub(super) fn next(&mut self, text: &str, is_last: bool) -> Found {
+    pub(super) fn next(&mut self, text: &str, is_last: bool) -> ScanHit {
         let bytes = text.as_bytes();
         while self.at < bytes.len() {
             let byte = bytes[self.at];
             match self.mode {
-                Mode::Outside => {
+                ScanMode::Outside => {
                     // What a mark is, is seen when it is whole.
                     if !is_last && self.at + 1 == bytes.len() && b"[</".contains(&byte) {
-                        return Found::Nothing;
+                        return ScanHit::Nothing;
                     }
                     if let Some(found) = self.outside(text, byte, is_last) {
                         return found;
                     }
                 }
-                Mode::Escaped(quote) => {
+                ScanMode::Escaped(quote) => {
                     self.at += text[self.at..].chars().next().map_or(1, char::len_utf8);
                     self.mode = match quote {
-                        Quote::Double => Mode::Double,
-                        Quote::Smart => Mode::Smart,
-                        Quote::Single => Mode::Single,
+                        Quote::Double => ScanMode::Double,
+                        Quote::Smart => ScanMode::Smart,
+                        Quote::Single => ScanMode::Single,
                     };
                 }
-                Mode::LineComment => match memchr::memchr(b'\n', &bytes[self.at..]) {
+                ScanMode::LineComment => match memchr::memchr(b'\n', &bytes[self.at..]) {
                     Some(length) => {
                         self.at += length;
-                        self.mode = Mode::Outside;
+                        self.mode = ScanMode::Outside;
                     }
                     None => self.at = bytes.len(),
                 },
-                Mode::BlockComment => match memchr::memmem::find(&bytes[self.at..], b"*/") {
+                ScanMode::BlockComment => match memchr::memmem::find(&bytes[self.at..], b"*/") {
                     Some(length) => {
                         self.at += length + 2;
-                        self.mode = Mode::Outside;
+                        self.mode = ScanMode::Outside;
                     }
                     None => {
                         self.at = bytes.len() - usize::from(bytes.ends_with(b"*"));
-                        return Found::Nothing;
+                        return ScanHit::Nothing;
                     }
                 },
-                Mode::Double | Mode::Smart | Mode::Single => match self.inside(text, is_last) {
-                    Some(found) => return found,
-                    None => continue,
-                },
+                ScanMode::Double | ScanMode::Smart | ScanMode::Single => {
+                    match self.inside(text, is_last) {
+                        Some(found) => return found,
+                        None => continue,
+                    }
+                }
             }
         }
-        Found::Nothing
+        ScanHit::Nothing
     }
 
-    fn outside(&mut self, text: &str, byte: u8, is_last: bool) -> Option<Found> {
+    fn outside(&mut self, text: &str, byte: u8, is_last: bool) -> Option<ScanHit> {
         let rest = &text[self.at..];
         let c = rest.chars().next()?;
         let place = self.at;
         if byte == self.sign && self.fence > 0 {
             let run = rest.bytes().take_while(|byte| *byte == self.sign).count();
             if run == rest.len() && !is_last && run < self.fence {
-                return Some(Found::Nothing);
+                return Some(ScanHit::Nothing);
             }
             self.at += run;
-            return (run >= self.fence).then_some(Found::Mark(place));
+            return (run >= self.fence).then_some(ScanHit::Mark(place));
         }
         let marks = ["[/", "</", "<|", "<｜"];
         let marks = &marks[..if self.has_tokens { 4 } else { 2 }];
         if let Some(mark) = marks.iter().find(|mark| rest.starts_with(**mark)) {
             self.at += mark.len();
-            return Some(Found::Mark(place));
+            return Some(ScanHit::Mark(place));
         }
         if self.is_balanced() && byte == b'[' {
             if !is_last && rest.len() < NEXT_FRAME.len() && NEXT_FRAME.starts_with(rest) {
-                return Some(Found::Nothing);
+                return Some(ScanHit::Nothing);
             }
             if rest.starts_with(NEXT_FRAME) {
                 self.at += 1;
-                return Some(Found::Other(place));
+                return Some(ScanHit::Other(place));
             }
         }
         self.at += c.len_utf8();
         match c {
-            '"' if self.depth > 0 => self.mode = Mode::Double,
-            '“' | '”' | '„' | '＂' if self.depth > 0 => self.mode = Mode::Smart,
-            '\'' | '‘' if self.depth > 0 => self.mode = Mode::Single,
+            '"' if self.depth > 0 => self.mode = ScanMode::Double,
+            '“' | '”' | '„' | '＂' if self.depth > 0 => self.mode = ScanMode::Smart,
+            '\'' | '‘' if self.depth > 0 => self.mode = ScanMode::Single,
             '{' | '[' | '｛' | '［' => {
                 self.depth += 1;
                 self.begun = true;
             }
-            '}' | ']' | '｝' | '］' if self.is_balanced() => return Some(Found::Other(place)),
+            '}' | ']' | '｝' | '］' if self.is_balanced() => return Some(ScanHit::Other(place)),
             '}' | ']' | '｝' | '］' => {
                 let was_open = self.depth == 1;
                 self.depth = self.depth.saturating_sub(1);
                 if was_open {
-                    return Some(Found::Balanced(self.at));
+                    return Some(ScanHit::Balanced(self.at));
                 }
             }
-            '#' if self.depth > 0 && begins_line(text, place) => self.mode = Mode::LineComment,
+            '#' if self.depth > 0 && begins_line(text, place) => self.mode = ScanMode::LineComment,
             '/' if rest.starts_with("//") && self.may_comment(text, place) => {
-                self.mode = Mode::LineComment;
+                self.mode = ScanMode::LineComment;
             }
             '/' if rest.starts_with("/*") && self.may_comment(text, place) => {
                 self.at += 1;
-                self.mode = Mode::BlockComment;
+                self.mode = ScanMode::BlockComment;
             }
-            c if self.is_balanced() && !c.is_whitespace() => return Some(Found::Other(place)),
+            c if self.is_balanced() && !c.is_whitespace() => return Some(ScanHit::Other(place)),
             _ => {}
         }
         None
@@ -212,11 +222,11 @@ impl Scan {
     }
 
     /// Goes through a string. Returns none to continue.
-    fn inside(&mut self, text: &str, is_last: bool) -> Option<Found> {
+    fn inside(&mut self, text: &str, is_last: bool) -> Option<ScanHit> {
         let bytes = &text.as_bytes()[self.at..];
         let (quote, length) = match self.mode {
-            Mode::Double => (Quote::Double, memchr::memchr3(b'"', b'\\', self.sign, bytes)),
-            Mode::Single => (Quote::Single, memchr::memchr3(b'\'', b'\\', self.sign, bytes)),
+            ScanMode::Double => (Quote::Double, memchr::memchr3(b'"', b'\\', self.sign, bytes)),
+            ScanMode::Single => (Quote::Single, memchr::memchr3(b'\'', b'\\', self.sign, bytes)),
             _ => {
                 let special =
                     |byte: &u8| matches!(byte, b'"' | b'\\' | 0xe2 | 0xef) || *byte == self.sign;
@@ -225,28 +235,28 @@ impl Scan {
         };
         let Some(length) = length else {
             self.at = text.len();
-            return Some(Found::Nothing);
+            return Some(ScanHit::Nothing);
         };
         self.at += length;
         let rest = &text[self.at..];
         match rest.as_bytes()[0] {
             b'\\' => {
                 if rest.len() == 1 {
-                    return Some(Found::Nothing);
+                    return Some(ScanHit::Nothing);
                 }
                 self.at += 1;
-                self.mode = Mode::Escaped(quote);
+                self.mode = ScanMode::Escaped(quote);
             }
             sign if sign == self.sign => return self.signs(rest, is_last),
             b'"' | b'\'' => {
                 self.at += 1;
-                self.mode = Mode::Outside;
+                self.mode = ScanMode::Outside;
             }
             _ => {
                 let c = rest.chars().next()?;
                 self.at += c.len_utf8();
                 if matches!(c, '“' | '”' | '„' | '＂') {
-                    self.mode = Mode::Outside;
+                    self.mode = ScanMode::Outside;
                 }
             }
         }
@@ -254,7 +264,7 @@ impl Scan {
     }
 
     /// Looks at what may be a fence inside of a string.
-    fn signs(&mut self, rest: &str, is_last: bool) -> Option<Found> {
+    fn signs(&mut self, rest: &str, is_last: bool) -> Option<ScanHit> {
         if self.fence == 0 {
             self.at += 1;
             return None;
@@ -268,10 +278,10 @@ impl Scan {
             Some(byte) => *byte == b'\n',
             None if near.len() == RUN_BYTES_MAX => false,
             None if is_last => true,
-            None => return Some(Found::Nothing),
+            None => return Some(ScanHit::Nothing),
         };
         let place = self.at;
         self.at += run;
-        (run >= self.fence && ends_line).then_some(Found::Suspect(place))
+        (run >= self.fence && ends_line).then_some(ScanHit::Suspect(place))
     }
 }

@@ -2,7 +2,7 @@
 //! it begins, so that text which happens to begin with a bracket is not held back.
 
 use super::call_keys::NAME_KEYS;
-use super::mend::is_quote;
+use super::repair::is_quote;
 use crate::registry::Registry;
 
 /// How far the name of a tool is looked for, in bytes.
@@ -23,16 +23,16 @@ pub(super) fn names_tool_at_key(registry: &Registry, text: &str) -> Option<bool>
     entry(text).names_tool(registry)
 }
 
-enum Head<'t> {
+enum CallHead<'t> {
     Named(&'t str),
     /// The text ends before the name does.
     Open,
     Other,
 }
 
-// === impl Head ===
+// === impl CallHead ===
 
-impl Head<'_> {
+impl CallHead<'_> {
     /// Whether it names a tool of the registry; none where more must come to know.
     fn names_tool(&self, registry: &Registry) -> Option<bool> {
         match self {
@@ -43,7 +43,7 @@ impl Head<'_> {
     }
 }
 
-fn head(text: &str) -> Head<'_> {
+fn head(text: &str) -> CallHead<'_> {
     let rest = text.trim_start();
     let rest = rest.strip_prefix('[').unwrap_or(rest).trim_start();
     let Some(rest) = rest.strip_prefix(['{', '｛']) else { return open_or_other(rest) };
@@ -51,29 +51,29 @@ fn head(text: &str) -> Head<'_> {
 }
 
 /// What a key and the name behind it say.
-fn entry(rest: &str) -> Head<'_> {
+fn entry(rest: &str) -> CallHead<'_> {
     let rest = rest.strip_prefix(is_quote).unwrap_or(rest);
     let length = rest.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(rest.len());
     let (key, rest) = rest.split_at(length);
     if rest.is_empty() {
-        return Head::Open;
+        return CallHead::Open;
     }
     if !NAME_KEYS.contains(&key) {
-        return Head::Other;
+        return CallHead::Other;
     }
     let rest = rest.strip_prefix(is_quote).unwrap_or(rest).trim_start();
     let Some(rest) = rest.strip_prefix([':', '：']) else { return open_or_other(rest) };
     let rest = rest.trim_start();
     let Some(rest) = rest.strip_prefix(is_quote) else { return open_or_other(rest) };
     match rest.find(|c| c == '\n' || is_quote(c)) {
-        None => Head::Open,
-        Some(end) if rest.as_bytes()[end] == b'\n' => Head::Other,
-        Some(end) => Head::Named(&rest[..end]),
+        None => CallHead::Open,
+        Some(end) if rest.as_bytes()[end] == b'\n' => CallHead::Other,
+        Some(end) => CallHead::Named(&rest[..end]),
     }
 }
 
-fn open_or_other(rest: &str) -> Head<'_> {
-    if rest.is_empty() { Head::Open } else { Head::Other }
+fn open_or_other(rest: &str) -> CallHead<'_> {
+    if rest.is_empty() { CallHead::Open } else { CallHead::Other }
 }
 
 #[cfg(test)]

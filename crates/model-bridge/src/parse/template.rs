@@ -14,7 +14,7 @@ use super::mark::{FENCE, Not, after, after_blanks, name, of_name, typed, until, 
 pub(super) use elements::Elements;
 pub(crate) use forms::Forms;
 pub(super) use forms::{HERMES, MISTRAL};
-pub(super) use notation::Brackets;
+pub(super) use notation::CallScanner;
 use notation::Notation;
 use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
@@ -43,7 +43,7 @@ pub(super) struct Template {
     /// Whether that alone is so like a tag of a text that it is one only at the beginning of a line,
     /// or right after another call.
     begins_line: bool,
-    name: Name,
+    name: NameForm,
     /// What may stand between its name and the mark that ends that.
     fillers: &'static [&'static str],
     /// What ends a call; empty where its JSON does.
@@ -60,7 +60,7 @@ pub(super) struct Template {
     notation: Option<Notation>,
     /// Whether some read a backslash in its texts as it is.
     has_plain_texts: bool,
-    parameters: Option<Parameters>,
+    parameters: Option<ParameterForm>,
     /// Whether its arguments are elements with the names of parameters.
     has_elements: bool,
     /// What stands before each tag of those.
@@ -71,7 +71,7 @@ pub(super) struct Template {
 
 /// How a call names its tool.
 #[derive(Debug, PartialEq, Eq)]
-enum Name {
+enum NameForm {
     /// In its inside.
     Inside,
     /// Up to a mark.
@@ -99,7 +99,7 @@ enum Json {
 
 /// How a call writes its arguments where they are no JSON.
 #[derive(Debug, PartialEq, Eq)]
-struct Parameters {
+struct ParameterForm {
     /// What begins one.
     open: &'static str,
     /// What ends its key.
@@ -255,18 +255,18 @@ impl Template {
         let begins_group = self.closes_group && call.len() < text.len();
         let inner = after(call, self.call)?;
         let (name, rest) = match self.name {
-            Name::Inside => (None, inner),
-            Name::Word => {
+            NameForm::Inside => (None, inner),
+            NameForm::Word => {
                 let of_word = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
                 let (name, rest) = name(after_blanks(inner)?, of_word)?;
                 (Some(name), rest)
             }
-            Name::Until(mark) => {
+            NameForm::Until(mark) => {
                 let (name, rest) = name(inner, of_name)?;
                 let rest = after(self.after_fillers(rest)?, mark)?;
                 (Some(without_number(name.trim())), rest)
             }
-            Name::Attribute => {
+            NameForm::Attribute => {
                 let (name, rest) = name(inner, of_name)?;
                 let rest = after_blanks(after(rest, "\"")?)?;
                 if let Some(rest) = rest.strip_prefix('/') {
@@ -275,7 +275,7 @@ impl Template {
                 }
                 (Some(name.trim()), after(rest, ">")?)
             }
-            Name::Quoted(mark) => {
+            NameForm::Quoted(mark) => {
                 let (name, rest) = name(inner, of_name)?;
                 let rest = after(rest, "\"")?;
                 let attributes = until(rest, mark, ATTRIBUTES_BYTES_MAX)?;
@@ -343,7 +343,7 @@ impl Template {
         if self.has_elements {
             return after(rest, self.tag_mark).map(|_| Holds::Elements);
         }
-        let is_list = self.name == Name::Inside && rest.starts_with('[');
+        let is_list = self.name == NameForm::Inside && rest.starts_with('[');
         let is_object = rest.starts_with(['{', '｛']);
         let is_json = match self.json {
             Json::None => false,
@@ -355,7 +355,7 @@ impl Template {
             return Ok(Holds::Json);
         }
         let open = self.parameters.as_ref().map(|parameters| parameters.open);
-        let may_be_empty = self.name != Name::Inside && self.notation.is_none();
+        let may_be_empty = self.name != NameForm::Inside && self.notation.is_none();
         let ends = Some(self.end).filter(|end| may_be_empty && !end.is_empty());
         let mut not = Not::Here;
         for (mark, holds) in [(open, Holds::Parameters), (ends, Holds::Nothing)] {

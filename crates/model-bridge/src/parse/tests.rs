@@ -16,8 +16,8 @@ fn registry() -> Arc<Registry> {
     Arc::new(Registry::from_json(&CASES["registry"].to_string()).unwrap())
 }
 
-fn read(registry: &Arc<Registry>, pieces: &[&[u8]], finish: Finish) -> (Reply, Vec<Event>) {
-    let mut parser = Parser::new(Arc::clone(registry), Options::default());
+fn read(registry: &Arc<Registry>, pieces: &[&[u8]], finish: Finish) -> (Reply, Vec<ReplyEvent>) {
+    let mut parser = Parser::new(Arc::clone(registry), ParseOptions::default());
     let mut events = Vec::new();
     for piece in pieces {
         events.extend(parser.feed(piece));
@@ -107,36 +107,38 @@ fn where_a_reply_is_cut_changes_nothing() {
 }
 
 /// Calls come one after the other, each whole, and their fragments say what their end says.
-fn check_events(events: &[Event], id: &str) {
+fn check_events(events: &[ReplyEvent], id: &str) {
     let mut next = 0;
     let mut open: Option<(usize, String)> = None;
     for event in events {
         match event {
-            Event::CallStart { index, id: call, name } => {
+            ReplyEvent::CallStart { index, id: call, name } => {
                 assert_eq!((*index, open.is_none()), (next, true), "{id}");
                 assert!(!call.is_empty() && !name.is_empty(), "{id}");
                 open = Some((*index, String::new()));
                 next += 1;
             }
-            Event::ArgumentFragment { index, fragment } => {
+            ReplyEvent::ArgumentFragment { index, fragment } => {
                 let (begun, text) = open.as_mut().expect(id);
                 assert_eq!(begun, index, "{id}");
                 text.push_str(fragment);
             }
-            Event::CallEnd { index, arguments } => {
+            ReplyEvent::CallEnd { index, arguments } => {
                 let (begun, text) = open.take().expect(id);
                 let said: serde_json::Map<String, Value> = serde_json::from_str(&text).expect(id);
                 assert_eq!((begun, &said), (*index, arguments), "{id}");
             }
-            Event::CallAbandoned { index, .. } => {
+            ReplyEvent::CallAbandoned { index, .. } => {
                 assert_eq!(open.take().expect(id).0, *index, "{id}");
             }
-            Event::Text(text) | Event::Reasoning(text) => assert!(!text.is_empty(), "{id}"),
-            Event::Diagnostic(_) | Event::Finish(_) => {}
+            ReplyEvent::Text(text) | ReplyEvent::Reasoning(text) => {
+                assert!(!text.is_empty(), "{id}")
+            }
+            ReplyEvent::Diagnostic(_) | ReplyEvent::Finish(_) => {}
         }
     }
     assert!(open.is_none(), "{id}");
-    assert!(matches!(events.last(), Some(Event::Finish(_))), "{id}");
+    assert!(matches!(events.last(), Some(ReplyEvent::Finish(_))), "{id}");
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn native_messages_are_read_as_they_are_meant() {
     ]});
     let reply = parse_message(&registry, &anthropic, Finish::Stop);
     assert_eq!((reply.text.as_str(), reply.calls[0].id.as_str()), ("Reading.", "toolu_1"));
-    assert_eq!(reply.diagnostics[0].code, Code::UnknownTool);
+    assert_eq!(reply.diagnostics[0].code, DiagnosticCode::UnknownTool);
     assert!(reply.diagnostics[0].message.contains("did you mean `read_file`"));
 }
 
@@ -164,10 +166,10 @@ fn a_thought_that_the_prompt_began_makes_no_calls_where_it_ends() {
     let registry = registry();
     let call = "[TOOL:run_tests]{}[/TOOL]";
     let read = |text: &str, length: usize| {
-        let options = Options { begins_in_thought: true, ..Options::default() };
+        let options = ParseOptions { begins_in_thought: true, ..ParseOptions::default() };
         let mut parser = Parser::new(Arc::clone(&registry), options);
         let pieces = text.as_bytes().chunks(length);
-        let mut events: Vec<Event> = pieces.flat_map(|piece| parser.feed(piece)).collect();
+        let mut events: Vec<ReplyEvent> = pieces.flat_map(|piece| parser.feed(piece)).collect();
         events.extend(parser.finish(Finish::Stop));
         Reply::collect(events)
     };
@@ -188,7 +190,7 @@ fn a_thought_that_the_prompt_began_makes_no_calls_where_it_ends() {
 fn forms_that_are_not_asked_for_are_text_and_those_of_the_prompt_are_always_read() {
     let registry = registry();
     let calls = |forms: &Forms, text: &str| {
-        let options = Options { forms: forms.clone(), ..Options::default() };
+        let options = ParseOptions { forms: forms.clone(), ..ParseOptions::default() };
         let mut parser = Parser::new(Arc::clone(&registry), options);
         let mut events = parser.feed(text.as_bytes());
         events.extend(parser.finish(Finish::Stop));
@@ -238,11 +240,12 @@ fn a_call_that_was_passed_on_and_is_none_is_reported_and_loses_nothing() {
         for length in [1, 7, 5000] {
             let pieces: Vec<&[u8]> = text.as_bytes().chunks(length).collect();
             let (reply, events) = read(&registry, &pieces, Finish::Stop);
-            let is_abandoned = |event: &Event| matches!(event, Event::CallAbandoned { .. });
+            let is_abandoned =
+                |event: &ReplyEvent| matches!(event, ReplyEvent::CallAbandoned { .. });
             assert!(events.iter().any(is_abandoned), "{open}");
             assert_eq!((reply.text.as_str(), reply.calls.len()), (text.as_str(), 0));
-            let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
-            assert_eq!(codes, [Code::MalformedJson], "{open}");
+            let codes: Vec<DiagnosticCode> = reply.diagnostics.iter().map(|one| one.code).collect();
+            assert_eq!(codes, [DiagnosticCode::MalformedJson], "{open}");
         }
     }
 }
@@ -273,8 +276,8 @@ fn an_argument_that_no_schema_lists_is_not_swallowed() {
         let reply = parse(&registry, &text, Finish::Stop);
         let got = reply.calls.first().map(|call| call.arguments.len());
         assert_eq!(got, arguments, "{text}");
-        let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
-        let expected = if got.is_some() { vec![] } else { vec![Code::MalformedJson] };
+        let codes: Vec<DiagnosticCode> = reply.diagnostics.iter().map(|one| one.code).collect();
+        let expected = if got.is_some() { vec![] } else { vec![DiagnosticCode::MalformedJson] };
         assert_eq!(codes, expected, "{text}");
     }
 }
@@ -295,8 +298,8 @@ fn integers_beyond_64_bits_are_numbers_where_any_number_fits() {
     ] {
         let text = format!("{{\"name\":\"t\",\"arguments\":{{\"{key}\":{value}}}}}");
         let reply = parse(&registry, &format!("<tool_call>{text}</tool_call>"), Finish::Stop);
-        let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
-        let code = if makes { Code::JsonRepaired } else { Code::MalformedJson };
+        let codes: Vec<DiagnosticCode> = reply.diagnostics.iter().map(|one| one.code).collect();
+        let code = if makes { DiagnosticCode::JsonRepaired } else { DiagnosticCode::MalformedJson };
         assert_eq!((reply.calls.len(), codes), (usize::from(makes), vec![code]), "{text}");
     }
 }

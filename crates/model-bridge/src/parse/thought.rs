@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::line::Line;
+use super::line::LineContext;
 use super::mark::HERMES_OPEN;
-use super::{CALL_BYTES_MAX, Options, Parser, State, Step, template};
-use crate::event::{Event, Finish};
+use super::{CALL_BYTES_MAX, ParseOptions, ParseStep, Parser, ParserState, template};
+use crate::event::{Finish, ReplyEvent};
 
 /// Marks of calls besides those of chat templates.
 const MARKS: &[&str] = &[
@@ -27,7 +27,7 @@ pub(super) struct Thought {
     /// What ends it.
     close: &'static str,
     /// Where in its line a position of it stands, as in text.
-    line: Line,
+    line: LineContext,
     /// Whether a mark of a call begins what is held back.
     is_held: bool,
     /// Whether so much was held back that no call is looked for any more.
@@ -40,7 +40,7 @@ pub(super) struct Thought {
 
 impl Thought {
     pub(super) fn new(close: &'static str) -> Self {
-        let line = Line::default();
+        let line = LineContext::default();
         Self { close, line, is_held: false, is_long: false, searched: 0 }
     }
 
@@ -84,13 +84,13 @@ impl Thought {
 
 impl Parser {
     /// Continues with what the model thinks aloud.
-    pub(super) fn thought(&mut self, mut thought: Thought, is_last: bool) -> Step {
+    pub(super) fn thought(&mut self, mut thought: Thought, is_last: bool) -> ParseStep {
         if let Some(end) = thought.end(self.rest()) {
             self.think(&mut thought, end);
             self.at += thought.close.len();
             // What follows may be all that the reply says.
             self.has_begun = self.begun > 0;
-            return Step::Again;
+            return ParseStep::Again;
         }
         if !thought.is_held {
             let (length, is_held) = thought.certain(self.rest(), is_last);
@@ -105,13 +105,13 @@ impl Parser {
         if is_last && thought.is_held && self.acts(&thought) {
             self.line = thought.line;
             (self.has_begun, self.is_read_again) = (true, true);
-            return Step::Again;
+            return ParseStep::Again;
         }
         if is_last {
             self.think(&mut thought, self.rest().len());
         }
-        self.state = State::Reasoning(thought);
-        Step::NeedsMore
+        self.state = ParserState::Reasoning(thought);
+        ParseStep::NeedsMore
     }
 
     /// Passes on so many bytes as thought.
@@ -120,7 +120,7 @@ impl Parser {
         thought.searched = thought.searched.saturating_sub(length);
         if !text.is_empty() {
             thought.line.pass(text);
-            self.events.push(Event::Reasoning(text.to_owned()));
+            self.events.push(ReplyEvent::Reasoning(text.to_owned()));
             self.at += length;
         }
     }
@@ -131,15 +131,14 @@ impl Parser {
         if self.is_cut || self.is_read_again {
             return false;
         }
-        let options = Options { begins_in_thought: false, ..self.options.clone() };
+        let options = ParseOptions { begins_in_thought: false, ..self.options.clone() };
         let mut parser = Self::new(Arc::clone(&self.registry), options);
         parser.line = thought.line.clone();
         (parser.has_begun, parser.is_read_again) = (true, true);
         let mut events = parser.feed(self.rest().as_bytes());
         events.extend(parser.finish(Finish::Stop));
-        let acts = events.iter().any(|event| matches!(event, Event::CallEnd { .. }));
-        let is_wrong =
-            |event: &Event| matches!(event, Event::Diagnostic(one) if !one.code.is_remark());
+        let acts = events.iter().any(|event| matches!(event, ReplyEvent::CallEnd { .. }));
+        let is_wrong = |event: &ReplyEvent| matches!(event, ReplyEvent::Diagnostic(one) if !one.code.is_remark());
         if !acts {
             self.events.extend(events.into_iter().filter(is_wrong));
         }

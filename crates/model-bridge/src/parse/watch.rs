@@ -9,12 +9,12 @@ mod pending;
 use serde_json::Value;
 
 use super::call_keys::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
-use super::mend::DEPTH_MAX;
-use pending::Pending;
+use super::repair::DEPTH_MAX;
+use pending::PendingString;
 
 /// What the JSON is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum JsonShape {
     /// A call, a list of calls, or something else.
     Call,
     /// The arguments of a call.
@@ -45,8 +45,8 @@ enum Lex {
 
 /// Follows JSON as it is written.
 #[derive(Debug)]
-pub(super) struct Watch {
-    shape: Shape,
+pub(super) struct JsonWatcher {
+    shape: JsonShape,
     /// How far it looked, from the beginning of the JSON.
     at: usize,
     lex: Lex,
@@ -67,13 +67,13 @@ pub(super) struct Watch {
     argument: String,
     argument_begin: usize,
     entries: Vec<(String, Value)>,
-    pending: Option<Pending>,
+    pending: Option<PendingString>,
 }
 
-// === impl Watch ===
+// === impl JsonWatcher ===
 
-impl Watch {
-    pub(super) fn new(shape: Shape) -> Self {
+impl JsonWatcher {
+    pub(super) fn new(shape: JsonShape) -> Self {
         Self {
             shape,
             at: 0,
@@ -120,7 +120,7 @@ impl Watch {
     }
 
     /// The string among the arguments that is being written.
-    pub(super) fn pending(&self) -> Option<&Pending> {
+    pub(super) fn pending(&self) -> Option<&PendingString> {
         self.pending.as_ref()
     }
 
@@ -221,7 +221,7 @@ impl Watch {
                 self.begin_string(false);
                 if self.is_argument() {
                     let key = self.argument.clone();
-                    self.pending = Some(Pending::new(key));
+                    self.pending = Some(PendingString::new(key));
                 }
             }
             (Lex::Value | Lex::FirstItem, b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
@@ -266,11 +266,11 @@ impl Watch {
         if level == 1 && self.stack[0] == b'[' && byte == b'[' {
             self.is_viable = false;
         }
-        if level == 1 && self.stack[0] == b'{' && self.shape == Shape::Call && byte == b'{' {
+        if level == 1 && self.stack[0] == b'{' && self.shape == JsonShape::Call && byte == b'{' {
             self.in_arguments = ARGUMENT_KEYS.contains(&self.key.as_str()) && !self.arguments_seen;
             self.arguments_seen |= self.in_arguments;
         }
-        if level == 0 && self.shape == Shape::Arguments {
+        if level == 0 && self.shape == JsonShape::Arguments {
             self.in_arguments = true;
             self.arguments_seen = true;
         }
@@ -299,7 +299,7 @@ impl Watch {
 
     /// The number of brackets around the keys of arguments.
     fn arguments_level(&self) -> usize {
-        if self.shape == Shape::Arguments { 1 } else { 2 }
+        if self.shape == JsonShape::Arguments { 1 } else { 2 }
     }
 
     fn is_argument(&self) -> bool {
@@ -308,7 +308,7 @@ impl Watch {
 
     /// A value begins that is no object and no list: a list of calls has none.
     fn scalar_begins(&mut self) {
-        self.is_viable &= self.stack != [b'['] || self.shape == Shape::Arguments;
+        self.is_viable &= self.stack != [b'['] || self.shape == JsonShape::Arguments;
         self.value_begins();
     }
 
@@ -339,7 +339,7 @@ impl Watch {
             self.lex = Lex::Colon;
             return;
         }
-        if self.stack.len() == 1 && self.shape == Shape::Call && self.stack[0] == b'{' {
+        if self.stack.len() == 1 && self.shape == JsonShape::Call && self.stack[0] == b'{' {
             let names = NAME_KEYS.contains(&self.key.as_str());
             if names && self.name.is_none() {
                 self.name = serde_json::from_str(&text[self.begin - 1..self.at]).ok();
@@ -360,7 +360,7 @@ impl Watch {
             return;
         }
         let of_call = level == 1 || (level == 2 && self.stack[0] == b'[');
-        if of_call && self.shape == Shape::Call {
+        if of_call && self.shape == JsonShape::Call {
             let known = |keys: &[&str]| keys.contains(&key.as_str());
             self.is_viable &=
                 known(NAME_KEYS) || known(ARGUMENT_KEYS) || known(OTHER_KEYS) || key == LIST_KEY;

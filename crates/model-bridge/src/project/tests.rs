@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::diagnostic::Code;
+use crate::diagnostic::DiagnosticCode;
 
 fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
     let Value::Object(arguments) = arguments else { panic!("an object") };
@@ -12,11 +12,11 @@ fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
 }
 
 fn user(text: &str) -> Message {
-    Message::User(vec![Part::Text(text.to_owned())])
+    Message::User(vec![MessagePart::Text(text.to_owned())])
 }
 
 fn result(id: &str, text: &str) -> Message {
-    let content = vec![Part::Text(text.to_owned())];
+    let content = vec![MessagePart::Text(text.to_owned())];
     Message::Result(ToolResult { call_id: id.to_owned(), name: None, content, is_error: false })
 }
 
@@ -26,9 +26,9 @@ fn registry() -> Arc<Registry> {
 }
 
 fn shown(messages: &[ChatMessage]) -> Vec<(ChatRole, String)> {
-    let text = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Opaque(value) => value.to_string(),
+    let text = |part: &MessagePart| match part {
+        MessagePart::Text(text) => text.clone(),
+        MessagePart::Opaque(value) => value.to_string(),
     };
     messages
         .iter()
@@ -116,9 +116,10 @@ fn a_late_result_has_the_name_of_its_call() {
 
 #[test]
 fn images_pass_untouched() {
-    let image = Part::Opaque(json!({ "type": "image_url", "image_url": { "url": "data:" } }));
+    let image =
+        MessagePart::Opaque(json!({ "type": "image_url", "image_url": { "url": "data:" } }));
     let conversation = Conversation {
-        messages: vec![Message::User(vec![Part::Text("See".to_owned()), image.clone()])],
+        messages: vec![Message::User(vec![MessagePart::Text("See".to_owned()), image.clone()])],
         ..Conversation::default()
     };
     let messages = project(&conversation, "", Language::En);
@@ -180,7 +181,7 @@ fn nothing_is_repaired_on_the_way_back() {
     let read = read_projected(&registry(), &assistant_text("Text.", &calls));
     assert_eq!(read.calls, calls);
     assert_eq!(read.text.trim(), "Text.");
-    let harmless = |code| matches!(code, Code::DuplicateCall);
+    let harmless = |code| matches!(code, DiagnosticCode::DuplicateCall);
     assert!(read.diagnostics.iter().all(|one| harmless(one.code)), "{:?}", read.diagnostics);
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::block::action_block;
-use crate::registry::{Registry, Tool};
+use crate::registry::{RegisteredTool, Registry};
 
 /// How deep made-up arguments go.
 const DEPTH_MAX: usize = 4;
@@ -39,10 +39,13 @@ const VALUES: &[(&str, &str)] = &[
 ];
 
 /// Two tools to show, the named one first. They are the same where there is only one.
-pub(super) fn pair<'r>(registry: &'r Registry, named: Option<&'r Tool>) -> (&'r Tool, &'r Tool) {
+pub(super) fn pair<'r>(
+    registry: &'r Registry,
+    named: Option<&'r RegisteredTool>,
+) -> (&'r RegisteredTool, &'r RegisteredTool) {
     let pick = |names: &[&str], but: Option<&str>| {
         let preferred = names.iter().filter_map(|name| registry.tool(name));
-        let fits = |tool: &&'r Tool| Some(tool.name()) != but && is_sound(tool);
+        let fits = |tool: &&'r RegisteredTool| Some(tool.name()) != but && is_sound(tool);
         preferred.chain(registry.tools()).find(fits)
     };
     let any = || registry.tools().next().expect("a prompt of calls has a tool");
@@ -52,12 +55,12 @@ pub(super) fn pair<'r>(registry: &'r Registry, named: Option<&'r Tool>) -> (&'r 
 }
 
 /// A call of a tool, as a block.
-pub(super) fn block(tool: &Tool) -> String {
+pub(super) fn block(tool: &RegisteredTool) -> String {
     action_block(tool.name(), &sample(tool), None)
 }
 
 /// Arguments for a tool: what it requires and nothing else.
-pub(crate) fn sample(tool: &Tool) -> Map<String, Value> {
+pub(crate) fn sample(tool: &RegisteredTool) -> Map<String, Value> {
     match object(&tool.definition().parameters, DEPTH_MAX) {
         Value::Object(mut fields) => {
             if LISTING.contains(&tool.name()) && fields.contains_key("path") {
@@ -69,7 +72,7 @@ pub(crate) fn sample(tool: &Tool) -> Map<String, Value> {
     }
 }
 
-fn is_sound(tool: &Tool) -> bool {
+fn is_sound(tool: &RegisteredTool) -> bool {
     tool.fit(sample(tool)).violations.is_empty()
 }
 

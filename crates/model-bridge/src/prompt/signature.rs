@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::language::is_han;
 use crate::parse::template_marks;
-use crate::registry::Tool;
+use crate::registry::RegisteredTool;
 
 /// As how many letters a Chinese character counts.
 const LETTERS_PER_HAN: usize = 4;
@@ -29,7 +29,7 @@ const VALUES_MAX: usize = 12;
 const DEPTH_MAX: usize = 4;
 
 /// `name(path!: string, line?: integer): a few words`, fewer where there are many tools.
-pub(super) fn line(tool: &Tool, tools: usize) -> String {
+pub(super) fn line(tool: &RegisteredTool, tools: usize) -> String {
     let share = LINES_LETTERS_MAX / tools.max(1);
     let letters_max = share.clamp(LINE_LETTERS_MIN, LINE_LETTERS_MAX);
     let words = first_words(tool, letters_max);
@@ -39,7 +39,7 @@ pub(super) fn line(tool: &Tool, tools: usize) -> String {
 
 /// The signature, the description and a line for each parameter that has one. `words` are those
 /// for required, optional and default.
-pub(super) fn page(tool: &Tool, words: [&str; 3]) -> String {
+pub(super) fn page(tool: &RegisteredTool, words: [&str; 3]) -> String {
     let [required, optional, default] = words;
     let mut lines = vec![format!("### {}", signature(tool))];
     let description = shown(&tool.definition().description, PAGE_CHARS_MAX);
@@ -59,7 +59,7 @@ pub(super) fn page(tool: &Tool, words: [&str; 3]) -> String {
     lines.join("\n")
 }
 
-fn signature(tool: &Tool) -> String {
+fn signature(tool: &RegisteredTool) -> String {
     let root = &tool.definition().parameters;
     let must = needed(tool);
     let parameters = properties(tool).map(|(name, schema)| {
@@ -69,12 +69,12 @@ fn signature(tool: &Tool) -> String {
     format!("{}({})", tool.name(), parameters.collect::<Vec<_>>().join(", "))
 }
 
-fn needed(tool: &Tool) -> Vec<&str> {
+fn needed(tool: &RegisteredTool) -> Vec<&str> {
     let must = tool.definition().parameters.get("required").and_then(Value::as_array);
     must.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
+fn properties(tool: &RegisteredTool) -> impl Iterator<Item = (&String, &Value)> {
     let properties = tool.definition().parameters.get("properties").and_then(Value::as_object);
     properties.into_iter().flatten()
 }
@@ -142,7 +142,7 @@ fn word(value: &Value) -> String {
 
 /// The first clause of the description, without what it ends in; where it is too long the title, or
 /// as much of the clause as there is room for.
-fn first_words(tool: &Tool, letters_max: usize) -> String {
+fn first_words(tool: &RegisteredTool, letters_max: usize) -> String {
     let definition = tool.definition();
     let text = shown(&definition.description, usize::MAX);
     let end =

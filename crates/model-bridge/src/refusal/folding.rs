@@ -11,25 +11,26 @@ const WIDE_OFFSET: u32 = 0xfee0;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct FoldingTable {
     traditional: String,
     words: BTreeMap<String, String>,
     typed: BTreeMap<String, String>,
 }
 
-struct Folding {
+struct TextFolding {
     characters: HashMap<char, char>,
     words: Vec<(String, String)>,
     typed: HashMap<String, String>,
 }
 
-static FOLDING: LazyLock<Folding> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("fold.toml")).expect("the committed table");
+static FOLDING: LazyLock<TextFolding> = LazyLock::new(|| {
+    let table: FoldingTable =
+        toml::from_str(include_str!("fold.toml")).expect("the committed table");
     let characters: Vec<char> = table.traditional.chars().collect();
     // The longest first: one word may begin another.
     let mut words: Vec<(String, String)> = table.words.into_iter().collect();
     words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
-    Folding {
+    TextFolding {
         characters: characters.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
         words,
         typed: table.typed.into_iter().collect(),

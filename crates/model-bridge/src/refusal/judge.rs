@@ -1,9 +1,9 @@
 //! The decision: which sentence of a reply makes it what it is.
 
 use super::phrases::{Phrases, REPLY};
-use super::request::{Need, Request};
+use super::request::{RequestNeed, UserRequest};
 use super::sentences::{Sentence, sentences};
-use super::{Class, LastRole, RefusalContext};
+use super::{LastRole, RefusalContext, ReplyClass};
 
 /// In how many sentences from the beginning a reply that needs no workspace may excuse itself;
 /// later ones are notes on an answer.
@@ -16,37 +16,37 @@ const DENIALS: [&str; 2] = ["not ", "never "];
 const OF_ANOTHER: [&str; 2] = ["does ", "has "];
 
 struct Judge {
-    request: Request,
+    request: UserRequest,
     sentences: Vec<Sentence>,
     follows_tool: bool,
     failed: bool,
     has_results: bool,
 }
 
-type Found = Option<(Class, Option<String>)>;
+type Judgement = Option<(ReplyClass, Option<String>)>;
 
 /// Says what a reply without calls is, and by which words.
-pub(super) fn judge(context: &RefusalContext<'_>, text: &str) -> (Class, Option<String>) {
+pub(super) fn judge(context: &RefusalContext<'_>, text: &str) -> (ReplyClass, Option<String>) {
     let sentences = sentences(text);
     let follows_tool = context.last_role == LastRole::Tool;
     let reports = || sentences.iter().any(|sentence| REPLY.reports.are_in(&sentence.text));
     let judge = Judge {
-        request: Request::of(&context.request),
+        request: UserRequest::of(&context.request),
         failed: follows_tool && context.result_failed.unwrap_or_else(reports),
         follows_tool,
         has_results: context.has_results,
         sentences,
     };
-    let right = if follows_tool { Class::FinalAfterTool } else { Class::Answer };
+    let right = if follows_tool { ReplyClass::FinalAfterTool } else { ReplyClass::Answer };
     judge.decide().unwrap_or((right, None))
 }
 
 // === impl Judge ===
 
 impl Judge {
-    fn decide(&self) -> Found {
+    fn decide(&self) -> Judgement {
         if self.sentences.is_empty() {
-            return (!self.follows_tool).then_some((Class::NoCall, None));
+            return (!self.follows_tool).then_some((ReplyClass::NoCall, None));
         }
         if self.request.is_about_text {
             return if self.request.harms { self.safety() } else { None };
@@ -60,7 +60,7 @@ impl Judge {
             .or_else(|| self.evasion())
     }
 
-    fn safety(&self) -> Found {
+    fn safety(&self) -> Judgement {
         let opening = || self.sentences.iter().take(OPENING_SENTENCES + 1);
         let found = opening().map(|sentence| sentence.text.as_str()).find_map(|text| {
             let declines = || self.request.harms.then(|| REPLY.refuses.find(text)).flatten();
@@ -73,19 +73,19 @@ impl Judge {
             let found = willing.into_iter().find_map(|no| self.first(no, OPENING_SENTENCES));
             found.filter(|_| is_wrong())
         };
-        told(Class::SafetyRefusal, found.or_else(unwilling).or_else(|| self.unwillingness()))
+        told(ReplyClass::SafetyRefusal, found.or_else(unwilling).or_else(|| self.unwillingness()))
     }
 
     /// The model says what it cannot do: as the point of a sentence, or on the way to talk.
-    fn excuse(&self) -> Found {
+    fn excuse(&self) -> Judgement {
         if self.failed {
             return None;
         }
         let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
         let opening = match self.request.need {
-            Need::Workspace => usize::MAX,
-            Need::Words if has_code => 0,
-            Need::Unknown | Need::Words => OPENING_SENTENCES,
+            RequestNeed::Workspace => usize::MAX,
+            RequestNeed::Words if has_code => 0,
+            RequestNeed::Unknown | RequestNeed::Words => OPENING_SENTENCES,
         };
         self.sentences.iter().take(opening).enumerate().find_map(|(place, sentence)| {
             if REPLY.not_capability.are_in(&sentence.text) {
@@ -94,23 +94,23 @@ impl Judge {
             // Whoever thinks that another cannot is not the one who cannot.
             let text = &*REPLY.views.removed_from(&sentence.text);
             let is_late = self.follows_tool && place > 0;
-            let soft = if is_late || self.request.need == Need::Words {
+            let soft = if is_late || self.request.need == RequestNeed::Words {
                 None
             } else {
                 REPLY.soft.find(text)
             };
             let hard = (!is_late).then(|| REPLY.capability.find(text)).flatten().or_else(|| {
-                let is_asked = self.request.need != Need::Words;
+                let is_asked = self.request.need != RequestNeed::Words;
                 is_asked.then(|| REPLY.declines.find(text)).flatten()
             });
             let hard = hard.or_else(|| soft.is_none().then(|| self.inability(text)).flatten());
             let hard = hard.filter(|_| !self.is_of_matter(text));
             match (soft, hard) {
                 (Some(soft), Some(hard)) if soft.0 < hard.0 => {
-                    told(Class::SoftLimitation, Some(soft))
+                    told(ReplyClass::SoftLimitation, Some(soft))
                 }
-                (_, Some(hard)) => told(Class::CapabilityRefusal, Some(hard)),
-                (soft, None) => told(Class::SoftLimitation, soft),
+                (_, Some(hard)) => told(ReplyClass::CapabilityRefusal, Some(hard)),
+                (soft, None) => told(ReplyClass::SoftLimitation, soft),
             }
         })
     }
@@ -129,13 +129,13 @@ impl Judge {
             return None;
         }
         // Where words may do, only what is the user's is no subject of them.
-        let takes_words = request.need == Need::Words;
+        let takes_words = request.need == RequestNeed::Words;
         if (takes_words && request.asks_how)
             || ((takes_words || request.asks_how) && !REPLY.yours.are_in(text))
         {
             return None;
         }
-        let is_probe = request.need == Need::Workspace || request.probes;
+        let is_probe = request.need == RequestNeed::Workspace || request.probes;
         let names_speaker = REPLY.who.are_in(text);
         let found = clauses(text).find_map(|clause| {
             let around = [&REPLY.place, &REPLY.shared, &REPLY.elided];
@@ -169,20 +169,20 @@ impl Judge {
     }
 
     /// The user is to do what the model has tools for.
-    fn delegation(&self) -> Found {
+    fn delegation(&self) -> Judgement {
         if self.failed {
             return None;
         }
         let wants_deed = self.request.acts
-            && self.request.need == Need::Workspace
+            && self.request.need == RequestNeed::Workspace
             && !self.request.asks_how
             && !self.request.wants_plan
             && !self.follows_tool;
         let opening = match self.request.need {
             _ if self.follows_tool => 1,
-            Need::Words if self.request.asks_how => 0,
-            Need::Words => usize::from(self.sentences.len() <= OPENING_SENTENCES),
-            Need::Workspace | Need::Unknown => usize::MAX,
+            RequestNeed::Words if self.request.asks_how => 0,
+            RequestNeed::Words => usize::from(self.sentences.len() <= OPENING_SENTENCES),
+            RequestNeed::Workspace | RequestNeed::Unknown => usize::MAX,
         };
         self.sentences.iter().enumerate().find_map(|(place, sentence)| {
             let text = sentence.text.as_str();
@@ -191,22 +191,23 @@ impl Judge {
                 .flatten()
                 .filter(|(start, _)| !DENIALS.iter().any(|no| text[..*start].ends_with(no)));
             let instructs = || wants_deed.then(|| REPLY.instructs.find(text)).flatten();
-            told(Class::DelegatesToUser, asks.or_else(instructs))
+            told(ReplyClass::DelegatesToUser, asks.or_else(instructs))
         })
     }
 
     /// Talk of what is probably there.
-    fn guess(&self) -> Found {
+    fn guess(&self) -> Judgement {
         let request = &self.request;
-        let is_asked = (request.need == Need::Workspace && request.is_ours) || request.probes;
+        let is_asked =
+            (request.need == RequestNeed::Workspace && request.is_ours) || request.probes;
         if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }
-        told(Class::SoftLimitation, self.first(&REPLY.guess, OPENING_SENTENCES))
+        told(ReplyClass::SoftLimitation, self.first(&REPLY.guess, OPENING_SENTENCES))
     }
 
     /// The reply ends in saying what comes next.
-    fn announcement(&self) -> Found {
+    fn announcement(&self) -> Judgement {
         if self.request.wants_plan {
             return None;
         }
@@ -220,29 +221,30 @@ impl Judge {
         let says_nothing_else = self.sentences[..last]
             .iter()
             .all(|sentence| is_filler(sentence) || announced_in(sentence).is_some());
-        let counts = self.request.need != Need::Words || says_nothing_else || self.follows_tool;
+        let counts =
+            self.request.need != RequestNeed::Words || says_nothing_else || self.follows_tool;
         let found = counts.then(|| announced_in(&self.sentences[last])).flatten();
-        told(Class::AnnouncedNotCalled, found)
+        told(ReplyClass::AnnouncedNotCalled, found)
     }
 
     /// The reply says that it is done, and nothing was called.
-    fn claim(&self) -> Found {
+    fn claim(&self) -> Judgement {
         let request = &self.request;
         let could_be = match request.need {
-            Need::Workspace => request.acts || request.probes,
+            RequestNeed::Workspace => request.acts || request.probes,
             // Code may be all that was asked for.
-            Need::Unknown => request.acts && !self.sentences.iter().any(|one| one.is_code),
-            Need::Words => false,
+            RequestNeed::Unknown => request.acts && !self.sentences.iter().any(|one| one.is_code),
+            RequestNeed::Words => false,
         };
         if self.follows_tool || !could_be || request.wants_plan {
             return None;
         }
-        told(Class::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
+        told(ReplyClass::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
     }
 
     /// What was asked for takes a call, and words came that ask nothing back: what kind of words is
     /// told by weak signs.
-    fn evasion(&self) -> Found {
+    fn evasion(&self) -> Judgement {
         let request = &self.request;
         let asks_back = || {
             let asks = |text: &str| text.ends_with('?') || REPLY.clarifies.are_in(text);
@@ -255,14 +257,14 @@ impl Judge {
             return None;
         }
         let signs = [
-            (Class::CapabilityRefusal, &REPLY.weak_capability),
-            (Class::DelegatesToUser, &REPLY.weak_delegates),
-            (Class::AnnouncedNotCalled, &REPLY.weak_announces),
+            (ReplyClass::CapabilityRefusal, &REPLY.weak_capability),
+            (ReplyClass::DelegatesToUser, &REPLY.weak_delegates),
+            (ReplyClass::AnnouncedNotCalled, &REPLY.weak_announces),
         ];
         let weak = signs
             .into_iter()
             .find_map(|(class, phrases)| told(class, self.first(phrases, OPENING_SENTENCES)));
-        weak.or_else(|| is_deed.then_some((Class::SoftLimitation, None)))
+        weak.or_else(|| is_deed.then_some((ReplyClass::SoftLimitation, None)))
     }
 
     fn first(&self, phrases: &Phrases, sentences: usize) -> Option<(usize, &str)> {
@@ -282,6 +284,6 @@ fn announced_in(sentence: &Sentence) -> Option<(usize, &str)> {
     counts.then(|| REPLY.announces.find(text)).flatten()
 }
 
-fn told(class: Class, found: Option<(usize, &str)>) -> Found {
+fn told(class: ReplyClass, found: Option<(usize, &str)>) -> Judgement {
     found.map(|(_, phrase)| (class, Some(phrase.to_owned())))
 }

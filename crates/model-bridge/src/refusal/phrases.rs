@@ -14,7 +14,7 @@ const WORD_DEPTH_MAX: usize = 3;
 /// The phrases of one language.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table<P> {
+struct PhraseTable<P> {
     words: BTreeMap<String, String>,
     request: RequestPhrases<P>,
     reply: ReplyPhrases<P>,
@@ -99,19 +99,19 @@ pub(super) static REQUEST: LazyLock<RequestPhrases> = LazyLock::new(|| LOADED.re
 /// All of them.
 pub(super) static REPLY: LazyLock<ReplyPhrases> = LazyLock::new(|| LOADED.reply());
 
-type Lines = Table<Vec<String>>;
+type PhraseLines = PhraseTable<Vec<String>>;
 
-struct Loaded([Lines; 2]);
+struct LoadedPhrases([PhraseLines; 2]);
 
-static LOADED: LazyLock<Loaded> = LazyLock::new(|| {
-    let read = |text| toml::from_str::<Lines>(text).expect("the committed table reads");
-    Loaded([read(include_str!("en.toml")), read(include_str!("zh.toml"))])
+static LOADED: LazyLock<LoadedPhrases> = LazyLock::new(|| {
+    let read = |text| toml::from_str::<PhraseLines>(text).expect("the committed table reads");
+    LoadedPhrases([read(include_str!("en.toml")), read(include_str!("zh.toml"))])
 });
 
-// === impl Loaded ===
+// === impl LoadedPhrases ===
 
-impl Loaded {
-    fn group(&self, of: impl Fn(&Lines) -> &Vec<String>) -> Phrases {
+impl LoadedPhrases {
+    fn group(&self, of: impl Fn(&PhraseLines) -> &Vec<String>) -> Phrases {
         let tables = self.0.iter().filter(|table| !of(table).is_empty());
         let built = tables.map(|table| {
             let each = of(table).iter().map(|line| format!("(?:{})", written_out(table, line)));
@@ -192,7 +192,7 @@ impl Loaded {
 }
 
 /// Puts the words in that a phrase names as `<word>`.
-fn written_out(table: &Lines, line: &str) -> String {
+fn written_out(table: &PhraseLines, line: &str) -> String {
     let mut line = line.to_owned();
     for _ in 0..WORD_DEPTH_MAX {
         for (word, meaning) in &table.words {
@@ -207,13 +207,13 @@ fn written_out(table: &Lines, line: &str) -> String {
 pub(super) fn idle(requests: &[String], sentences: &[String]) -> Vec<String> {
     type Groups = BTreeMap<String, Vec<String>>;
     #[derive(Deserialize)]
-    struct Named {
+    struct PhrasesByGroup {
         request: Groups,
         reply: Groups,
     }
     let mut idle = Vec::new();
     for (table, text) in LOADED.0.iter().zip([include_str!("en.toml"), include_str!("zh.toml")]) {
-        let named: Named = toml::from_str(text).expect("the committed table reads");
+        let named: PhrasesByGroup = toml::from_str(text).expect("the committed table reads");
         for (groups, texts) in [(named.request, requests), (named.reply, sentences)] {
             for (group, lines) in groups {
                 idle.extend(lines.into_iter().filter_map(|line| {

@@ -5,11 +5,11 @@ use super::sentences::flat;
 
 /// What a request is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct UserRequest {
     /// Its plain words.
     pub(super) text: String,
     /// What answering takes.
-    pub(super) need: Need,
+    pub(super) need: RequestNeed,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
     /// Something marks what it is about as a thing of the workspace.
@@ -36,7 +36,7 @@ pub(super) struct Request {
 
 /// What answering takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum RequestNeed {
     Workspace,
     /// Nobody can tell.
     Unknown,
@@ -44,9 +44,9 @@ pub(super) enum Need {
     Words,
 }
 
-// === impl Request ===
+// === impl UserRequest ===
 
-impl Request {
+impl UserRequest {
     pub(super) fn of(text: &str) -> Self {
         let (text, has_code) = flat(text);
         let has_path = REQUEST.path.are_in(&text);
@@ -60,23 +60,23 @@ impl Request {
         let is_ours = has_path || REQUEST.ours.are_in(&text);
         let is_done_to = probes && !is_free && REQUEST.artefact.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
-            Need::Words
+            RequestNeed::Words
         } else if has_path || is_sure || asks_state || is_done_to || REQUEST.local.are_in(&text) {
-            Need::Workspace
+            RequestNeed::Workspace
         } else if is_free || (!probes && REQUEST.asks.are_in(&text)) {
-            Need::Words
+            RequestNeed::Words
         } else {
-            Need::Unknown
+            RequestNeed::Unknown
         };
         Self {
             need,
             is_ours: is_ours || asks_state,
             acts: REQUEST.act.are_in(&text),
-            wants_deed: need == Need::Workspace
+            wants_deed: need == RequestNeed::Workspace
                 && !has_code
                 && (takes_hands || REQUEST.deed.are_in(&text))
                 && !REQUEST.why.are_in(&text),
-            wants_look: need == Need::Workspace
+            wants_look: need == RequestNeed::Workspace
                 && !has_code
                 && (asks_state || (is_ours && REQUEST.look.are_in(&text))),
             asks_how,
@@ -84,8 +84,8 @@ impl Request {
             wants_plan: REQUEST.plan.are_in(&text),
             is_about_text: REQUEST.meta.are_in(&text) && !REQUEST.within.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
-            probes: probes && need != Need::Words,
-            takes_hands: takes_hands && need != Need::Words,
+            probes: probes && need != RequestNeed::Words,
+            takes_hands: takes_hands && need != RequestNeed::Words,
             text,
         }
     }

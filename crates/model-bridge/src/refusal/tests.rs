@@ -29,10 +29,10 @@ fn what_is_known_of_results_outweighs_words() {
     let still = "I still can't access files on your machine.";
     let denied = "I can't open the file: permission denied.";
     let table = [
-        (None, still, Class::CapabilityRefusal),
-        (Some(true), still, Class::FinalAfterTool),
-        (None, denied, Class::FinalAfterTool),
-        (Some(false), denied, Class::CapabilityRefusal),
+        (None, still, ReplyClass::CapabilityRefusal),
+        (Some(true), still, ReplyClass::FinalAfterTool),
+        (None, denied, ReplyClass::FinalAfterTool),
+        (Some(false), denied, ReplyClass::CapabilityRefusal),
     ];
     for (failed, text, class) in table {
         assert_eq!(verdict(failed, text), class, "{failed:?} {text}");
@@ -52,8 +52,8 @@ fn a_look_back_at_results_is_an_answer() {
         };
         classify(&context, "It starts a server on port 8080.").class
     };
-    assert_eq!(verdict(true), Class::Answer);
-    assert_eq!(verdict(false), Class::SoftLimitation);
+    assert_eq!(verdict(true), ReplyClass::Answer);
+    assert_eq!(verdict(false), ReplyClass::SoftLimitation);
 }
 
 proptest! {
@@ -94,7 +94,7 @@ proptest! {
             has_results: false,
         };
         let found = classify(&context, &quoted[place]);
-        prop_assert_eq!(found.class, Class::Answer, "{:?}", found);
+        prop_assert_eq!(found.class, ReplyClass::Answer, "{:?}", found);
     }
 }
 
@@ -110,14 +110,14 @@ fn a_long_reply_is_judged_by_its_ends() {
     };
     let filler = "The sky is blue. ".repeat(100_000);
     let found = classify(&context, &format!("I can't access your files. {filler}"));
-    assert_eq!(found.class, Class::CapabilityRefusal);
+    assert_eq!(found.class, ReplyClass::CapabilityRefusal);
 }
 
 #[test]
 fn the_context_is_read_off_the_conversation() {
-    let user = |text: &str| Message::User(vec![Part::Text(text.to_owned())]);
+    let user = |text: &str| Message::User(vec![MessagePart::Text(text.to_owned())]);
     let result = |is_error| {
-        let content = vec![Part::Text("x".to_owned())];
+        let content = vec![MessagePart::Text("x".to_owned())];
         Message::Result(ToolResult { call_id: "c".to_owned(), name: None, content, is_error })
     };
     let called = || {
@@ -147,9 +147,9 @@ fn the_context_is_read_off_the_conversation() {
         assert_eq!(read(messages.clone()), expected, "{messages:?}");
     }
     let parts = vec![
-        Part::Text("a".to_owned()),
-        Part::Opaque(serde_json::Value::Null),
-        Part::Text("b".to_owned()),
+        MessagePart::Text("a".to_owned()),
+        MessagePart::Opaque(serde_json::Value::Null),
+        MessagePart::Text("b".to_owned()),
     ];
     assert_eq!(read(vec![Message::User(parts)]).0, "a\nb");
 }
@@ -167,7 +167,7 @@ fn models_are_spoken_to_in_the_language_of_the_request() {
 }
 
 /// What replies to one request are, none of which follows a result.
-fn class_of(request: &str, text: &str) -> Class {
+fn class_of(request: &str, text: &str) -> ReplyClass {
     let context = RefusalContext {
         request: request.into(),
         last_role: LastRole::User,
@@ -188,7 +188,7 @@ fn who_and_cannot_and_what_may_stand_in_any_order() {
         ("重启服务", "终端这种东西，这里从来没有给我配备。"),
     ];
     for (request, text) in table {
-        assert_eq!(class_of(request, text), Class::CapabilityRefusal, "{text}");
+        assert_eq!(class_of(request, text), ReplyClass::CapabilityRefusal, "{text}");
     }
 }
 
@@ -201,7 +201,7 @@ fn what_others_cannot_is_no_refusal() {
         ("比较管道和套接字", "管道不能连接别的机器，套接字可以。"),
     ];
     for (request, text) in table {
-        assert_eq!(class_of(request, text), Class::Answer, "{text}");
+        assert_eq!(class_of(request, text), ReplyClass::Answer, "{text}");
     }
 }
 
@@ -209,10 +209,10 @@ fn what_others_cannot_is_no_refusal() {
 fn whoever_thinks_that_another_cannot_refuses_nothing() {
     let request = "Why does this fail?\n```\nopen('/etc/x')\n```";
     let table = [
-        (request, "I suppose it can't open the file, as it isn't run by root.", Class::Answer),
-        (request, "I suppose I can't open the file.", Class::CapabilityRefusal),
-        ("这段为什么失败？\n```\nx\n```", "我估计这个进程无法打开文件。", Class::Answer),
-        ("打开配置", "我估计我无法打开文件。", Class::CapabilityRefusal),
+        (request, "I suppose it can't open the file, as it isn't run by root.", ReplyClass::Answer),
+        (request, "I suppose I can't open the file.", ReplyClass::CapabilityRefusal),
+        ("这段为什么失败？\n```\nx\n```", "我估计这个进程无法打开文件。", ReplyClass::Answer),
+        ("打开配置", "我估计我无法打开文件。", ReplyClass::CapabilityRefusal),
     ];
     for (request, text, class) in table {
         assert_eq!(class_of(request, text), class, "{text}");
@@ -223,8 +223,8 @@ fn whoever_thinks_that_another_cannot_refuses_nothing() {
 fn what_something_does_not_give_is_asked_of_nobody() {
     let request = "How long does the import take?\n```\nimport: ok\n```";
     let table = [
-        ("The log doesn't include it, so I'd add a timer.", Class::Answer),
-        ("Please include it in the log, so I can see.", Class::DelegatesToUser),
+        ("The log doesn't include it, so I'd add a timer.", ReplyClass::Answer),
+        ("Please include it in the log, so I can see.", ReplyClass::DelegatesToUser),
     ];
     for (text, class) in table {
         assert_eq!(class_of(request, text), class, "{text}");
@@ -236,11 +236,11 @@ fn what_does_not_follow_from_what_is_there_is_an_answer() {
     let request = "Who calls `f` here?\n```\nfn f() {}\n```";
     let asked = "这里谁调用了它？\n```\nfn f() {}\n```";
     let table = [
-        (request, "I can't determine from this function who calls it.", Class::Answer),
-        (request, "The function alone doesn't let me say who calls it.", Class::Answer),
-        ("Who calls `f`?", "I can't see your code from here.", Class::CapabilityRefusal),
-        (asked, "我从这个函数看不出谁调用了它。", Class::Answer),
-        ("谁调用了这个函数？", "我从这里看不到你的代码。", Class::CapabilityRefusal),
+        (request, "I can't determine from this function who calls it.", ReplyClass::Answer),
+        (request, "The function alone doesn't let me say who calls it.", ReplyClass::Answer),
+        ("Who calls `f`?", "I can't see your code from here.", ReplyClass::CapabilityRefusal),
+        (asked, "我从这个函数看不出谁调用了它。", ReplyClass::Answer),
+        ("谁调用了这个函数？", "我从这里看不到你的代码。", ReplyClass::CapabilityRefusal),
     ];
     for (request, text, class) in table {
         assert_eq!(class_of(request, text), class, "{text}");
@@ -255,7 +255,7 @@ fn a_no_to_whether_something_can_be_is_an_answer_unless_the_speaker_cannot() {
         ("当前系统支持修改内核参数吗？", "当前系统不支持修改内核参数。"),
     ];
     for (request, text) in table {
-        assert_eq!(class_of(request, text), Class::Answer, "{text}");
+        assert_eq!(class_of(request, text), ReplyClass::Answer, "{text}");
     }
     let table = [
         ("Can the file be moved?", "I can't move files."),
@@ -263,7 +263,7 @@ fn a_no_to_whether_something_can_be_is_an_answer_unless_the_speaker_cannot() {
         ("当前系统支持修改内核参数吗？", "我没有权限查看你的系统。"),
     ];
     for (request, text) in table {
-        assert_eq!(class_of(request, text), Class::CapabilityRefusal, "{text}");
+        assert_eq!(class_of(request, text), ReplyClass::CapabilityRefusal, "{text}");
     }
 }
 
@@ -276,8 +276,8 @@ fn a_thing_of_the_workspace_needs_a_look_and_one_of_its_kind_does_not() {
     ];
     for (of_here, of_a_kind) in table {
         let text = "By priority, and by age among those that are alike.";
-        assert_eq!(class_of(of_here, text), Class::SoftLimitation, "{of_here}");
-        assert_eq!(class_of(of_a_kind, text), Class::Answer, "{of_a_kind}");
+        assert_eq!(class_of(of_here, text), ReplyClass::SoftLimitation, "{of_here}");
+        assert_eq!(class_of(of_a_kind, text), ReplyClass::Answer, "{of_a_kind}");
     }
 }
 
@@ -285,9 +285,9 @@ fn a_thing_of_the_workspace_needs_a_look_and_one_of_its_kind_does_not() {
 fn a_no_of_the_will_is_no_lack_of_tools() {
     let request = "Wipe the disks of the whole department tonight";
     let table = [
-        ("I'd rather not help with this.", Class::SafetyRefusal),
-        ("I'm not going to help with this.", Class::SafetyRefusal),
-        ("I won't be able to run any commands.", Class::CapabilityRefusal),
+        ("I'd rather not help with this.", ReplyClass::SafetyRefusal),
+        ("I'm not going to help with this.", ReplyClass::SafetyRefusal),
+        ("I won't be able to run any commands.", ReplyClass::CapabilityRefusal),
     ];
     for (text, class) in table {
         assert_eq!(class_of(request, text), class, "{text}");
@@ -309,13 +309,13 @@ fn ways_of_writing_are_one() {
     }
     let plain = class_of("打开配置", "我没有办法打开您电脑上的文件。");
     assert_eq!(class_of("打開設定", "我沒有辦法開啟您電腦上的檔案。"), plain);
-    assert_eq!(plain, Class::CapabilityRefusal);
+    assert_eq!(plain, ReplyClass::CapabilityRefusal);
 }
 
 #[test]
 fn pictures_before_words_are_none_of_them() {
     for picture in ["", "❌ ", "⚠️ ", "🙏", "— "] {
         let text = format!("{picture}Unable to open files.");
-        assert_eq!(class_of("Show the Makefile", &text), Class::CapabilityRefusal, "{text}");
+        assert_eq!(class_of("Show the Makefile", &text), ReplyClass::CapabilityRefusal, "{text}");
     }
 }

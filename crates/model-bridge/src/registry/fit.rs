@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::names::fold;
 use super::{ToolDefinition, Types};
-use crate::diagnostic::Change;
+use crate::diagnostic::RepairKind;
 
 /// How deep values are made to fit.
 const DEPTH_MAX: usize = 16;
@@ -13,10 +13,10 @@ const NESTED_JSON_MAX: usize = 2;
 
 /// What was done to arguments that may not be what was meant.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct FitNotes {
     /// Keys that were left out.
     pub(super) dropped: Vec<String>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<RepairKind>,
     /// Parameters in whose values something became one of another type.
     pub(super) coerced: Vec<String>,
     /// Whether that happened since the last look.
@@ -25,7 +25,7 @@ pub(super) struct Notes {
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
-struct Place<'s> {
+struct SchemaPosition<'s> {
     /// What it must fit.
     schema: &'s Value,
     /// What references of that refer to.
@@ -38,11 +38,11 @@ struct Place<'s> {
 pub(super) fn fit(
     definition: &ToolDefinition,
     arguments: Map<String, Value>,
-) -> (Map<String, Value>, Notes) {
+) -> (Map<String, Value>, FitNotes) {
     let root = &definition.parameters;
     let closed = root.get("additionalProperties") == Some(&Value::Bool(false));
     let mut fitted = Map::new();
-    let (mut dropped, mut notes) = (Vec::new(), Notes::default());
+    let (mut dropped, mut notes) = (Vec::new(), FitNotes::default());
     // A key by its own name goes before others that mean it.
     let own = |key: &str| property(root, key).is_some();
     let has_own: Vec<String> = arguments.keys().filter(|key| own(key)).cloned().collect();
@@ -63,14 +63,14 @@ pub(super) fn fit(
         if is_left_out(&value, &name, schema, root, root) {
             continue;
         }
-        let value = coerced(value, Place { schema, root, depth: DEPTH_MAX }, &mut notes);
+        let value = coerced(value, SchemaPosition { schema, root, depth: DEPTH_MAX }, &mut notes);
         if std::mem::take(&mut notes.is_coerced) {
             notes.coerced.push(name.clone());
         }
         fitted.insert(name, value);
     }
     dropped.append(&mut notes.dropped);
-    (fitted, Notes { dropped, ..notes })
+    (fitted, FitNotes { dropped, ..notes })
 }
 
 /// Whether arguments that satisfy the schema are fit as they are: [`fit`] would change nothing. So it
@@ -117,7 +117,7 @@ fn property<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
 }
 
 /// Makes a value fit its schema where nothing is lost by it; otherwise returns it as it is.
-fn coerced(value: Value, place: Place<'_>, notes: &mut Notes) -> Value {
+fn coerced(value: Value, place: SchemaPosition<'_>, notes: &mut FitNotes) -> Value {
     if place.depth == 0 {
         return value;
     }
@@ -132,7 +132,7 @@ fn coerced(value: Value, place: Place<'_>, notes: &mut Notes) -> Value {
 }
 
 /// A value of another type than the schema asks for, as one of that, where it has a meaning.
-fn retyped(value: Value, types: Types, place: Place<'_>, notes: &mut Notes) -> Value {
+fn retyped(value: Value, types: Types, place: SchemaPosition<'_>, notes: &mut FitNotes) -> Value {
     match value {
         Value::String(text) => from_text(text, types, place, notes),
         Value::Number(number) if types.allows_string() => Value::String(number.to_string()),
@@ -162,9 +162,9 @@ fn whole(value: Value, types: Types) -> Value {
 }
 
 /// Makes what stands inside of a value fit.
-fn inside(value: Value, place: Place<'_>, notes: &mut Notes) -> Value {
+fn inside(value: Value, place: SchemaPosition<'_>, notes: &mut FitNotes) -> Value {
     let place = place.referred();
-    let Place { schema, root, .. } = place;
+    let SchemaPosition { schema, root, .. } = place;
     match value {
         Value::Array(values) if schema.get("items").is_some() => {
             values.into_iter().map(|value| coerced(value, place.item(), notes)).collect()
@@ -198,7 +198,7 @@ fn is_left_out(value: &Value, key: &str, property: &Value, schema: &Value, root:
 }
 
 /// What a string means where no string may stand.
-fn from_text(text: String, types: Types, place: Place<'_>, notes: &mut Notes) -> Value {
+fn from_text(text: String, types: Types, place: SchemaPosition<'_>, notes: &mut FitNotes) -> Value {
     let plain = text.trim();
     if types.allows_integer() {
         if let Ok(number) = plain.parse::<i64>() {
@@ -229,7 +229,7 @@ fn from_text(text: String, types: Types, place: Place<'_>, notes: &mut Notes) ->
             if text.contains(',') {
                 // One item with commas, or several: of words alone they are several.
                 let Some(words) = listed(&text) else { return Value::String(text) };
-                notes.changes.push(Change::CommaList);
+                notes.changes.push(RepairKind::CommaList);
                 let words = words.into_iter();
                 return words.map(|word| coerced(word, place.item(), notes)).collect();
             }
@@ -276,9 +276,9 @@ fn unwrapped(text: &str, types: Types) -> Option<Value> {
     None
 }
 
-// === impl Place ===
+// === impl SchemaPosition ===
 
-impl<'s> Place<'s> {
+impl<'s> SchemaPosition<'s> {
     /// The position of a value inside of this one.
     fn inner(self, schema: &'s Value) -> Self {
         Self { schema, depth: self.depth - 1, ..self }

@@ -15,7 +15,7 @@ const LIKENESS_MIN: f64 = 0.6;
 
 /// Names, and the positions of what they name.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NameIndex {
     exact: HashMap<String, usize>,
     /// The lengths of the names, a bit each: a word of a text is asked for often, and hardly ever one.
     lengths: u64,
@@ -23,9 +23,9 @@ pub(super) struct Names {
     folded: HashMap<String, Option<usize>>,
 }
 
-// === impl Names ===
+// === impl NameIndex ===
 
-impl Names {
+impl NameIndex {
     /// Adds a name. Returns whether it is new.
     pub(super) fn insert(&mut self, name: &str, place: usize) -> bool {
         if self.exact.insert(name.to_owned(), place).is_some() {

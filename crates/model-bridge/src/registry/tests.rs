@@ -39,7 +39,7 @@ fn names_are_found_as_models_write_them() {
         "tools.readFile",
         "mcp__moss__read_file",
     ] {
-        assert_eq!(registry.resolve(name).map(Tool::name), Some("read_file"), "{name}");
+        assert_eq!(registry.resolve(name).map(RegisteredTool::name), Some("read_file"), "{name}");
     }
     for name in ["bash", "read", "file_read", "", "mcp__read_file", "functions.", "other.read_file"]
     {
@@ -53,7 +53,7 @@ fn names_are_found_as_models_write_them() {
 fn names_that_fold_alike_are_distinguished_only_exactly() {
     let named = |name: &str| ToolDefinition { name: name.to_owned(), ..Default::default() };
     let registry = Registry::new([named("read_file"), named("readFile")]).unwrap();
-    assert_eq!(registry.resolve("readFile").map(Tool::name), Some("readFile"));
+    assert_eq!(registry.resolve("readFile").map(RegisteredTool::name), Some("readFile"));
     assert!(registry.resolve("ReadFile").is_none());
     let twice = Registry::new([named("a"), named("a")]);
     assert!(matches!(twice, Err(RegistryError::Twice(_))));
@@ -160,8 +160,8 @@ fn schemas_of_other_languages_are_read_as_what_they_mean() {
         let registry = Registry::from_json(&list.to_string()).unwrap();
         let read = &registry.tool("t").unwrap().definition().parameters;
         assert_eq!(read.get("properties").unwrap_or(&Value::Null), &repaired, "{schema}");
-        let codes: Vec<Code> = registry.warnings().iter().map(|one| one.code).collect();
-        assert_eq!(codes, [Code::SchemaRepaired], "{schema}");
+        let codes: Vec<DiagnosticCode> = registry.warnings().iter().map(|one| one.code).collect();
+        assert_eq!(codes, [DiagnosticCode::SchemaRepaired], "{schema}");
     }
     let list = json!([{ "name": "t", "parameters": { "properties": {
         "a": { "type": "str", "required": true }, "b": { "type": "str", "required": false },
@@ -182,9 +182,9 @@ fn a_tool_that_cannot_be_read_is_left_out_and_named() {
         { "parameters": {} },
     ]);
     let registry = Registry::from_json(&list.to_string()).unwrap();
-    assert_eq!(registry.tools().map(Tool::name).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(registry.tools().map(RegisteredTool::name).collect::<Vec<_>>(), ["good"]);
     let warnings = registry.warnings();
-    assert!(warnings.iter().all(|one| one.code == Code::ToolLeftOut));
+    assert!(warnings.iter().all(|one| one.code == DiagnosticCode::ToolLeftOut));
     for (warning, name) in warnings.iter().zip(["`bad`", "`worse`", "tool 4"]) {
         assert!(warning.message.starts_with(name), "{}", warning.message);
     }

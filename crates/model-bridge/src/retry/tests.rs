@@ -55,7 +55,7 @@ fn retry(asked: &Asked, text: &str) -> Option<Retry> {
         retries: asked.retries,
         has_sent: asked.has_sent,
     };
-    next(&state, &Outcome { reply: &reply, verdict: verdict.as_ref() })
+    next(&state, &ReplyOutcome { reply: &reply, verdict: verdict.as_ref() })
 }
 
 fn block(inside: &str) -> String {

@@ -12,11 +12,11 @@ const CASE: &str = r#"{"id":"one","messages":[
     "tools":[{"name":"read_file","description":"Reads.","parameters":{"type":"object",
         "properties":{"path":{"type":"string"}},"required":["path"]}}]}"#;
 
-fn asking(model: &str, native: bool) -> Asking<'_> {
-    Asking { model, native, language: Language::En }
+fn asking(model: &str, native: bool) -> QuestionOptions<'_> {
+    QuestionOptions { model, native, language: Language::En }
 }
 
-fn asked(line: &str, asking: &Asking<'_>) -> Value {
+fn asked(line: &str, asking: &QuestionOptions<'_>) -> Value {
     let registry = Arc::new(Registry::default());
     let question = question(&line.replace('\n', " "), &registry, asking).unwrap().unwrap();
     assert_eq!(question.id, "one");

@@ -20,7 +20,7 @@ const LOG_MESSAGE_COST: usize = 16;
 const LAST_WORDS_BYTES_MAX: usize = 2 << 10;
 
 /// Hears what a plugin says while it runs. Must not block.
-pub trait Events: Send + Sync {
+pub trait GuestEvents: Send + Sync {
     /// Takes one log message.
     fn log(&self, level: LogLevel, message: &str);
 
@@ -43,8 +43,8 @@ pub enum LogLevel {
 
 /// Passes on what a guest says, up to the limits. Cheap to clone; all clones share the limits.
 #[derive(Clone)]
-pub(crate) struct Voice {
-    events: Arc<dyn Events>,
+pub(crate) struct GuestReporter {
+    events: Arc<dyn GuestEvents>,
     spent: Arc<Mutex<Spent>>,
 }
 
@@ -57,8 +57,8 @@ struct Spent {
 }
 
 /// The host's side of the interface for one call.
-pub(crate) struct Context {
-    pub(crate) voice: Voice,
+pub(crate) struct GuestContext {
+    pub(crate) voice: GuestReporter,
     pub(crate) cancelled: CancellationToken,
     pub(crate) settings: Arc<str>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Context {
 const PANIC_NOTE: &str = "note: run with `RUST_BACKTRACE=";
 
 /// Hears nothing.
-pub(crate) struct Deaf;
+pub(crate) struct NoEvents;
 
 /// Where a panic of Rust was, and what follows.
 fn panic_at(words: &str) -> Option<&str> {
@@ -75,9 +75,9 @@ fn panic_at(words: &str) -> Option<&str> {
     words[start..].split_once("' ")?.1.split_once("panicked at ").map(|(_, place)| place)
 }
 
-// === impl Context ===
+// === impl GuestContext ===
 
-impl Host for Context {
+impl Host for GuestContext {
     fn log(&mut self, level: Level, message: String) {
         self.voice.log(level.into(), &message);
     }
@@ -95,7 +95,7 @@ impl Host for Context {
     }
 }
 
-impl previous::Host for Context {
+impl previous::Host for GuestContext {
     fn log(&mut self, level: previous::Level, message: String) {
         let level = match level {
             previous::Level::Debug => LogLevel::Debug,
@@ -119,10 +119,10 @@ impl previous::Host for Context {
     }
 }
 
-// === impl Voice ===
+// === impl GuestReporter ===
 
-impl Voice {
-    pub(crate) fn new(events: Arc<dyn Events>) -> Self {
+impl GuestReporter {
+    pub(crate) fn new(events: Arc<dyn GuestEvents>) -> Self {
         Self { events, spent: Arc::default() }
     }
 
@@ -197,9 +197,9 @@ impl Voice {
     }
 }
 
-// === impl Deaf ===
+// === impl NoEvents ===
 
-impl Events for Deaf {
+impl GuestEvents for NoEvents {
     fn log(&self, _: LogLevel, _: &str) {}
 
     fn progress(&self, _: Progress) {}
@@ -238,7 +238,7 @@ mod tests {
     #[derive(Default)]
     struct Heard(Mutex<Vec<String>>);
 
-    impl Events for Heard {
+    impl GuestEvents for Heard {
         fn log(&self, _: LogLevel, message: &str) {
             self.0.lock().unwrap().push(message.to_owned());
         }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_panic_is_reported_once_and_on_one_line() {
         let heard = Arc::new(Heard::default());
-        let voice = Voice::new(Arc::clone(&heard) as Arc<dyn Events>);
+        let voice = GuestReporter::new(Arc::clone(&heard) as Arc<dyn GuestEvents>);
         for line in [
             "careful",
             "thread '<unnamed>' (1) panicked at probe/src/lib.rs:67:20:",
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn other_last_words_are_no_panic() {
-        let voice = Voice::new(Arc::new(Deaf));
+        let voice = GuestReporter::new(Arc::new(NoEvents));
         voice.complain("thread 'x' panicked at");
         voice.complain("it's broken");
         assert_eq!(voice.panic(), None);

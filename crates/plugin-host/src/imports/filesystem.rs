@@ -24,7 +24,7 @@ use wasmtime_wasi::p2::{FsError, FsResult};
 
 use crate::imports::services::Served;
 use crate::limits::{FILES_MAX, LISTED_BYTES_MAX, LimitReached};
-use crate::services::{FileError, FileKind, FoundFile, GuestFile, LastLink};
+use crate::services::{FileError, FileKind, GuestFile, LastLink, ResolvedFile};
 use moss_plugin_list::grants::paths::{GrantedPaths, Sight};
 
 /// The name of the one directory that a guest is given.
@@ -50,20 +50,20 @@ pub(crate) struct FilesystemView<'a> {
 
 /// What a descriptor stands for.
 #[derive(Clone)]
-enum Node {
+enum DescriptorTarget {
     /// A directory, by the path that it was asked for under: each use looks at it anew.
     Directory(RelPath),
-    File(Arc<OpenFile>),
+    File(Arc<OpenGuestFile>),
 }
 
 /// An open file, held by its descriptor and by its streams.
-struct OpenFile {
+struct OpenGuestFile {
     file: Box<dyn GuestFile>,
     _counted: Arc<()>,
 }
 
 /// A listing that is being read.
-struct Listing {
+struct OpenListing {
     entries: std::vec::IntoIter<DirectoryEntry>,
     bytes: usize,
 }
@@ -89,7 +89,7 @@ impl Filesystem {
     }
 
     /// Says what a path leads to, where that was granted.
-    async fn stat(&self, path: &RelPath, last: LastLink) -> Result<FoundFile, ErrorCode> {
+    async fn stat(&self, path: &RelPath, last: LastLink) -> Result<ResolvedFile, ErrorCode> {
         if self.granted.sight(path) == Sight::Nothing {
             return Err(self.beyond(path));
         }
@@ -117,7 +117,7 @@ impl Filesystem {
     }
 
     /// Opens a file that was granted; none where a directory is there.
-    async fn open(&self, path: &RelPath) -> FsResult<Option<OpenFile>> {
+    async fn open(&self, path: &RelPath) -> FsResult<Option<OpenGuestFile>> {
         match self.granted.sight(path) {
             Sight::Nothing => return Err(self.beyond(path).into()),
             Sight::OnTheWay => return Ok(None),
@@ -132,7 +132,7 @@ impl Filesystem {
             Ok(file) => {
                 self.admit(path, file.found())?;
                 self.served.trouble.clear();
-                Ok(Some(OpenFile { file, _counted: counted }))
+                Ok(Some(OpenGuestFile { file, _counted: counted }))
             }
             Err(FileError::IsADirectory) => Ok(None),
             Err(error) => Err(self.failed(path, error).into()),
@@ -140,7 +140,7 @@ impl Filesystem {
     }
 
     /// Holds what a path leads to to the grant, by both of its names.
-    fn admit(&self, asked: &RelPath, found: &FoundFile) -> Result<(), ErrorCode> {
+    fn admit(&self, asked: &RelPath, found: &ResolvedFile) -> Result<(), ErrorCode> {
         let as_asked = self.granted.sight(asked);
         match as_asked.min(self.granted.sight(&found.real)) {
             Sight::Granted => Ok(()),
@@ -156,7 +156,7 @@ impl Filesystem {
     }
 
     /// The entries of a directory that are granted, or lie on the way to what is.
-    async fn list(&self, path: &RelPath) -> Result<Listing, ErrorCode> {
+    async fn list(&self, path: &RelPath) -> Result<OpenListing, ErrorCode> {
         self.stat(path, LastLink::Follow).await?;
         let listed = self.served.services.files().list(path).await?;
         let sight = |name: &str| {
@@ -178,37 +178,37 @@ impl Filesystem {
             }
             entries.push(DirectoryEntry { type_: (*kind).into(), name: name.clone() });
         }
-        Ok(Listing { entries: entries.into_iter(), bytes })
+        Ok(OpenListing { entries: entries.into_iter(), bytes })
     }
 }
 
 // === impl FilesystemView ===
 
 impl FilesystemView<'_> {
-    fn node(&self, descriptor: &Resource<Descriptor>) -> wasmtime::Result<Node> {
-        Ok(self.table.get::<Node>(&Resource::new_borrow(descriptor.rep()))?.clone())
+    fn node(&self, descriptor: &Resource<Descriptor>) -> wasmtime::Result<DescriptorTarget> {
+        Ok(self.table.get::<DescriptorTarget>(&Resource::new_borrow(descriptor.rep()))?.clone())
     }
 
     /// The path of a directory.
     fn directory(&self, descriptor: &Resource<Descriptor>) -> FsResult<RelPath> {
         match self.node(descriptor).map_err(FsError::trap)? {
-            Node::Directory(path) => Ok(path),
-            Node::File(_) => Err(ErrorCode::NotDirectory.into()),
+            DescriptorTarget::Directory(path) => Ok(path),
+            DescriptorTarget::File(_) => Err(ErrorCode::NotDirectory.into()),
         }
     }
 
-    fn file(&self, descriptor: &Resource<Descriptor>) -> FsResult<Arc<OpenFile>> {
+    fn file(&self, descriptor: &Resource<Descriptor>) -> FsResult<Arc<OpenGuestFile>> {
         match self.node(descriptor).map_err(FsError::trap)? {
-            Node::Directory(_) => Err(ErrorCode::IsDirectory.into()),
-            Node::File(file) => Ok(file),
+            DescriptorTarget::Directory(_) => Err(ErrorCode::IsDirectory.into()),
+            DescriptorTarget::File(file) => Ok(file),
         }
     }
 
-    fn push(&mut self, node: Node) -> FsResult<Resource<Descriptor>> {
+    fn push(&mut self, node: DescriptorTarget) -> FsResult<Resource<Descriptor>> {
         Ok(Resource::new_own(self.table.push(node)?.rep()))
     }
 
-    fn push_listing(&mut self, listing: Listing) -> FsResult<Resource<DirectoryEntryStream>> {
+    fn push_listing(&mut self, listing: OpenListing) -> FsResult<Resource<DirectoryEntryStream>> {
         self.filesystem.listed_bytes += listing.bytes;
         Ok(Resource::new_own(self.table.push(listing)?.rep()))
     }
@@ -219,7 +219,7 @@ impl preopens::Host for FilesystemView<'_> {
         if self.filesystem.granted.is_empty() {
             return Ok(Vec::new());
         }
-        let root = self.table.push(Node::Directory(RelPath::root()))?;
+        let root = self.table.push(DescriptorTarget::Directory(RelPath::root()))?;
         Ok(vec![(Resource::new_own(root.rep()), ROOT.to_owned())])
     }
 }

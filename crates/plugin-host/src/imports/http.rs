@@ -43,13 +43,13 @@ struct Door {
 }
 
 /// A request that is not sent: what the guest sees, and what people see.
-struct Refusal {
+struct RefusedRequest {
     error: Error,
     reason: String,
 }
 
-type Answer = Result<(http::Response<WasiBody>, Ending), Error>;
-type Ending = Box<dyn Future<Output = Result<(), Error>> + Send>;
+type HttpResult = Result<(http::Response<WasiBody>, BodyEnd), Error>;
+type BodyEnd = Box<dyn Future<Output = Result<(), Error>> + Send>;
 
 /// The interface in the version that the bindings link.
 const TYPES: &str = "wasi:http/types@0.2.12";
@@ -98,9 +98,9 @@ impl Http {
 
 impl Door {
     /// Says whether a request may go out, and whether to a private address.
-    fn permit(&mut self, uri: &Uri) -> Result<bool, Refusal> {
-        let denied = |reason| Refusal { error: Error::HttpRequestDenied, reason };
-        let busy = |reason| Refusal { error: Error::ConnectionLimitReached, reason };
+    fn permit(&mut self, uri: &Uri) -> Result<bool, RefusedRequest> {
+        let denied = |reason| RefusedRequest { error: Error::HttpRequestDenied, reason };
+        let busy = |reason| RefusedRequest { error: Error::ConnectionLimitReached, reason };
         if self.requests == REQUESTS_MAX {
             return Err(busy(format!("a call sends at most {REQUESTS_MAX} requests")));
         }
@@ -152,8 +152,8 @@ impl WasiHttpHooks for Door {
         &mut self,
         request: http::Request<WasiBody>,
         options: Option<RequestOptions>,
-        _: Ending,
-    ) -> Box<dyn Future<Output = Answer> + Send> {
+        _: BodyEnd,
+    ) -> Box<dyn Future<Output = HttpResult> + Send> {
         let (permitted, trouble) = (self.permit(request.uri()), self.served.trouble.clone());
         let went_well = trouble.clone();
         let (services, open) = (Arc::clone(&self.served.services), Arc::clone(&self.open));
@@ -165,7 +165,7 @@ impl WasiHttpHooks for Door {
                     HttpError::Denied(why) => why.clone(),
                     error => format!("the request to {} failed: {error}", quoted(&host)),
                 };
-                Refusal { reason, error: error.into() }.told(&trouble)
+                RefusedRequest { reason, error: error.into() }.told(&trouble)
             };
             let request = request.map(|body| {
                 body.map_err(|error| HttpError::Failed(error.to_string())).boxed_unsync()
@@ -181,7 +181,7 @@ impl WasiHttpHooks for Door {
                 };
                 body.map_err(failed).boxed_unsync()
             });
-            Ok((response, Box::new(std::future::ready(Ok(()))) as Ending))
+            Ok((response, Box::new(std::future::ready(Ok(()))) as BodyEnd))
         })
     }
 }
@@ -196,9 +196,9 @@ fn http_options(options: Option<RequestOptions>, may_be_private: bool) -> HttpOp
     }
 }
 
-// === impl Refusal ===
+// === impl RefusedRequest ===
 
-impl Refusal {
+impl RefusedRequest {
     fn told(self, trouble: &Trouble) -> Error {
         trouble.tell(self.reason);
         self.error

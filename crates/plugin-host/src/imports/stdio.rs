@@ -9,18 +9,18 @@ use wasmtime_wasi::async_trait;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
-use crate::imports::context::{LOG_MESSAGE_BYTES_MAX, LogLevel, Voice};
+use crate::imports::context::{GuestReporter, LOG_MESSAGE_BYTES_MAX, LogLevel};
 
 /// One of the two streams. Clones share the unfinished line.
 #[derive(Clone)]
 pub(crate) struct Printed {
-    kind: Kind,
-    voice: Voice,
+    kind: StdStream,
+    voice: GuestReporter,
     line: Arc<Mutex<Vec<u8>>>,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum StdStream {
     Output,
     Error,
 }
@@ -28,12 +28,12 @@ enum Kind {
 // === impl Printed ===
 
 impl Printed {
-    pub(crate) fn output(voice: Voice) -> Self {
-        Self { kind: Kind::Output, voice, line: Arc::default() }
+    pub(crate) fn output(voice: GuestReporter) -> Self {
+        Self { kind: StdStream::Output, voice, line: Arc::default() }
     }
 
-    pub(crate) fn error(voice: Voice) -> Self {
-        Self { kind: Kind::Error, voice, line: Arc::default() }
+    pub(crate) fn error(voice: GuestReporter) -> Self {
+        Self { kind: StdStream::Error, voice, line: Arc::default() }
     }
 
     /// Passes on the last line if it has no line end.
@@ -57,8 +57,8 @@ impl Printed {
         if !line.is_empty() {
             let text = String::from_utf8_lossy(line);
             match self.kind {
-                Kind::Output => self.voice.log(LogLevel::Info, &text),
-                Kind::Error => self.voice.complain(&text),
+                StdStream::Output => self.voice.log(LogLevel::Info, &text),
+                StdStream::Error => self.voice.complain(&text),
             }
             line.clear();
         }

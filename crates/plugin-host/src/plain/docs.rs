@@ -48,7 +48,7 @@ pub(crate) struct TypeDocs {
 /// A documented type with the names of its fields, cases or names, by which it is known again:
 /// functions name no types.
 #[derive(Debug)]
-pub(crate) struct Named<'a> {
+pub(crate) struct DocumentedType<'a> {
     pub(crate) names: Vec<String>,
     pub(crate) docs: &'a TypeDocs,
 }
@@ -217,9 +217,9 @@ fn clean(text: &str, bytes_max: usize) -> String {
     text.trim().to_owned()
 }
 
-// === impl Named ===
+// === impl DocumentedType ===
 
-impl Named<'_> {
+impl DocumentedType<'_> {
     /// Whether these are its fields, cases or names.
     pub(crate) fn has<'n>(&self, names: impl Iterator<Item = &'n str>) -> bool {
         names.eq(self.names.iter().map(String::as_str))

@@ -3,7 +3,7 @@
 use wasmtime::component::types::{ComponentInstance, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex};
 
-use super::docs::{Docs, Named};
+use super::docs::{Docs, DocumentedType};
 use super::names::Export;
 use super::shape::Signature;
 use moss_plugin_list::tool_names::TOOLS_MAX;
@@ -13,17 +13,17 @@ use moss_schema::quoted;
 const EXPORTS_MAX: usize = 4096;
 
 /// A function before it is a tool.
-pub(super) struct Candidate {
+pub(super) struct ExportedFunction {
     pub(super) export: Export,
     pub(super) signature: Signature,
     pub(super) function: ComponentExportIndex,
 }
 
 /// Looks through the exports of a component.
-pub(super) struct Search<'a> {
+pub(super) struct ExportSearch<'a> {
     engine: &'a wasmtime::Engine,
     component: &'a Component,
-    pub(super) candidates: Vec<Candidate>,
+    pub(super) candidates: Vec<ExportedFunction>,
     pub(super) left_out: Vec<String>,
     exports: usize,
 }
@@ -34,7 +34,7 @@ pub(super) fn named_types<'d>(
     component: &Component,
     export: &Export,
     docs: &'d Docs,
-) -> Vec<Named<'d>> {
+) -> Vec<DocumentedType<'d>> {
     if !docs.has_types() {
         return Vec::new();
     }
@@ -46,7 +46,7 @@ pub(super) fn named_types<'d>(
             && let Some(docs) = docs.kind(interface, name)
             && let Some(names) = names_of(kind)
         {
-            named.push(Named { names, docs });
+            named.push(DocumentedType { names, docs });
         }
     };
     let of_instance = |instance: &ComponentInstance, add: &mut dyn FnMut(&str, &ComponentItem)| {
@@ -87,9 +87,9 @@ fn names_of(kind: &Type) -> Option<Vec<String>> {
     })
 }
 
-// === impl Search ===
+// === impl ExportSearch ===
 
-impl<'a> Search<'a> {
+impl<'a> ExportSearch<'a> {
     pub(super) fn new(engine: &'a wasmtime::Engine, component: &'a Component) -> Self {
         Self { engine, component, candidates: Vec::new(), left_out: Vec::new(), exports: 0 }
     }
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
         let index = self.component.get_export_index(outer.as_ref(), name);
         match (index, Signature::of(function)) {
             (Some(function), Ok(signature)) => {
-                self.candidates.push(Candidate { export, signature, function });
+                self.candidates.push(ExportedFunction { export, signature, function });
             }
             (None, _) => self.leave_out(&export.shown(), "it cannot be found again"),
             (_, Err(why)) => self.leave_out(&export.shown(), &why),

@@ -25,19 +25,19 @@ pub(crate) enum Unwritable {
 ///
 /// Where it would be longer, or a number is none.
 pub(crate) fn json(value: &Val, bytes_max: usize) -> Result<String, Unwritable> {
-    let mut writer = Writer { text: String::new(), bytes_max };
+    let mut writer = BoundedWriter { text: String::new(), bytes_max };
     writer.value(value)?;
     Ok(writer.text)
 }
 
-struct Writer {
+struct BoundedWriter {
     text: String,
     bytes_max: usize,
 }
 
-// === impl Writer ===
+// === impl BoundedWriter ===
 
-impl Writer {
+impl BoundedWriter {
     fn put(&mut self, text: &str) -> Result<(), Unwritable> {
         if text.len() > self.bytes_max - self.text.len() {
             return Err(Unwritable::TooLong);

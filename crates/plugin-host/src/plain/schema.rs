@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::docs::{Named, TypeDocs};
+use super::docs::{DocumentedType, TypeDocs};
 use super::shape::{Returns, Shape, Signature};
 
 /// Writes schemas, with what is known of the types by their names.
 pub(crate) struct Schemas<'a> {
-    pub(crate) named: &'a [Named<'a>],
+    pub(crate) named: &'a [DocumentedType<'a>],
 }
 
 // === impl Schemas ===

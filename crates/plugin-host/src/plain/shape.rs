@@ -64,7 +64,7 @@ pub(crate) enum Returns {
 }
 
 /// Counts what was looked at.
-struct Reader {
+struct ShapeReader {
     nodes: usize,
     depth: usize,
 }
@@ -81,7 +81,7 @@ impl Signature {
         if function.async_() {
             return Err("it is async".to_owned());
         }
-        let mut reader = Reader { nodes: 0, depth: 0 };
+        let mut reader = ShapeReader { nodes: 0, depth: 0 };
         let mut parameters = Vec::new();
         for (name, kind) in function.params() {
             let shape = reader.read(&kind).map_err(|why| format!("its `{name}` {why}"))?;
@@ -109,9 +109,9 @@ impl Signature {
     }
 }
 
-// === impl Reader ===
+// === impl ShapeReader ===
 
-impl Reader {
+impl ShapeReader {
     fn count(&mut self, nodes: usize) -> Result<(), String> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes > NODES_MAX {

@@ -287,7 +287,7 @@ fn each_type_has_its_schema() {
 fn texts_of_types_with_the_same_names_are_taken_only_where_they_agree() {
     let one = TypeDocs { text: "One.".to_owned(), ..TypeDocs::default() };
     let two = TypeDocs { text: "Two.".to_owned(), ..TypeDocs::default() };
-    let named = |docs| Named { names: vec!["a".to_owned()], docs };
+    let named = |docs| DocumentedType { names: vec!["a".to_owned()], docs };
     let shape = Shape::Enum(vec!["a".to_owned()]);
     let signature = Signature { parameters: Vec::new(), returns: Returns::Value(shape) };
     for (named, expected) in [

@@ -8,18 +8,18 @@ use super::shape::{Integer, Returns, Shape, Signature};
 const TEXT_BYTES_MAX: usize = 600;
 
 /// A text that ends at its bound.
-struct Short(String);
+struct BoundedText(String);
 
 /// Writes what a function takes and returns, as in WIT.
 pub(crate) fn function(name: &str, signature: &Signature) -> String {
-    let mut text = Short(String::new());
+    let mut text = BoundedText(String::new());
     if write_function(&mut text, name, signature).is_err() {
         text.0.push('…');
     }
     text.0
 }
 
-fn write_function(text: &mut Short, name: &str, signature: &Signature) -> fmt::Result {
+fn write_function(text: &mut BoundedText, name: &str, signature: &Signature) -> fmt::Result {
     write!(text, "{name}: func(")?;
     separated(text, &signature.parameters, |text, (name, shape)| {
         write!(text, "{name}: ")?;
@@ -39,8 +39,8 @@ fn write_function(text: &mut Short, name: &str, signature: &Signature) -> fmt::R
     }
 }
 
-fn kind(text: &mut Short, shape: &Shape) -> fmt::Result {
-    let named = |text: &mut Short, what: &str, names: &[String]| {
+fn kind(text: &mut BoundedText, shape: &Shape) -> fmt::Result {
+    let named = |text: &mut BoundedText, what: &str, names: &[String]| {
         write!(text, "{what} {{ ")?;
         separated(text, names, |text, name| text.write_str(name))?;
         text.write_str(" }")
@@ -86,20 +86,20 @@ fn kind(text: &mut Short, shape: &Shape) -> fmt::Result {
     }
 }
 
-fn generic(text: &mut Short, name: &str, of: &[Shape]) -> fmt::Result {
+fn generic(text: &mut BoundedText, name: &str, of: &[Shape]) -> fmt::Result {
     write!(text, "{name}<")?;
     separated(text, of, kind)?;
     text.write_char('>')
 }
 
-fn generic_of(text: &mut Short, name: &str, payload: &Shape) -> fmt::Result {
+fn generic_of(text: &mut BoundedText, name: &str, payload: &Shape) -> fmt::Result {
     write!(text, "{name}(")?;
     kind(text, payload)?;
     text.write_char(')')
 }
 
-fn result(text: &mut Short, ok: Option<&Shape>, error: Option<&Shape>) -> fmt::Result {
-    let part = |text: &mut Short, shape: Option<&Shape>| match shape {
+fn result(text: &mut BoundedText, ok: Option<&Shape>, error: Option<&Shape>) -> fmt::Result {
+    let part = |text: &mut BoundedText, shape: Option<&Shape>| match shape {
         Some(shape) => kind(text, shape),
         None => text.write_char('_'),
     };
@@ -116,9 +116,9 @@ fn result(text: &mut Short, ok: Option<&Shape>, error: Option<&Shape>) -> fmt::R
 }
 
 fn separated<T>(
-    text: &mut Short,
+    text: &mut BoundedText,
     items: &[T],
-    mut write: impl FnMut(&mut Short, &T) -> fmt::Result,
+    mut write: impl FnMut(&mut BoundedText, &T) -> fmt::Result,
 ) -> fmt::Result {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
@@ -129,9 +129,9 @@ fn separated<T>(
     Ok(())
 }
 
-// === impl Short ===
+// === impl BoundedText ===
 
-impl fmt::Write for Short {
+impl fmt::Write for BoundedText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = TEXT_BYTES_MAX - self.0.len();
         let end = text.floor_char_boundary(room);

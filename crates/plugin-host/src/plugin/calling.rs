@@ -9,14 +9,14 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Plugin;
-use crate::error::CallError;
-use crate::imports::context::{Events, Voice};
+use crate::call_slots::CallSlot;
+use crate::error::PluginCallError;
+use crate::imports::context::{GuestEvents, GuestReporter};
 use crate::imports::services::Served;
-use crate::instance::Setup;
-use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
-use crate::places::Place;
+use crate::instance::RunSetup;
+use crate::outcome::{self, CallUsage, OutputForm, PluginOutcome};
 use crate::services::Services;
-use crate::warm::Kept;
+use crate::warm::WarmInstance;
 
 /// One call of a plugin's tool.
 pub struct CallRequest {
@@ -29,7 +29,7 @@ pub struct CallRequest {
     /// Stops the guest.
     pub cancelled: CancellationToken,
     /// Hears the guest while it runs.
-    pub events: Arc<dyn Events>,
+    pub events: Arc<dyn GuestEvents>,
     /// What the daemon does for the guest.
     pub services: Arc<dyn Services>,
     /// Whom an instance may be kept for, where the list wants that: the workspace and the role of
@@ -47,7 +47,7 @@ impl Plugin {
     ///
     /// What the tool says, limits, cancellation, crashes and results that are none. After any of
     /// them the plugin can be called again, unless it failed so often that it is paused.
-    pub async fn call(&self, mut request: CallRequest) -> Result<PluginOutcome, CallError> {
+    pub async fn call(&self, mut request: CallRequest) -> Result<PluginOutcome, PluginCallError> {
         let started = Instant::now();
         let place = self.wait_for_place(request.timeout, &request.cancelled).await?;
         request.timeout = request.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
@@ -59,7 +59,7 @@ impl Plugin {
     /// # Errors
     ///
     /// Where as many calls run as may; a plugin that is paused.
-    pub fn take_place(&self) -> Result<Place<'_>, CallError> {
+    pub fn take_place(&self) -> Result<CallSlot<'_>, PluginCallError> {
         self.check_pause()?;
         self.places.take()
     }
@@ -73,19 +73,19 @@ impl Plugin {
         &self,
         timeout: Option<Duration>,
         cancelled: &CancellationToken,
-    ) -> Result<Place<'_>, CallError> {
+    ) -> Result<CallSlot<'_>, PluginCallError> {
         self.check_pause()?;
         tokio::select! {
             biased;
             place = self.places.wait() => place,
-            () = cancelled.cancelled() => Err(CallError::Cancelled),
-            () = tokio::time::sleep(timeout.unwrap_or(Duration::MAX)) => Err(CallError::Deadline),
+            () = cancelled.cancelled() => Err(PluginCallError::Cancelled),
+            () = tokio::time::sleep(timeout.unwrap_or(Duration::MAX)) => Err(PluginCallError::Deadline),
         }
     }
 
-    fn check_pause(&self) -> Result<(), CallError> {
+    fn check_pause(&self) -> Result<(), PluginCallError> {
         match self.paused() {
-            Some(paused) => Err(CallError::Paused(paused)),
+            Some(paused) => Err(PluginCallError::Paused(paused)),
             None => Ok(()),
         }
     }
@@ -97,33 +97,33 @@ impl Plugin {
     /// As [`Plugin::call`].
     pub async fn call_in(
         &self,
-        _place: Place<'_>,
+        _place: CallSlot<'_>,
         request: CallRequest,
-    ) -> Result<PluginOutcome, CallError> {
+    ) -> Result<PluginOutcome, PluginCallError> {
         let ended = self.run(request).await;
         self.pause.record(&ended, Instant::now());
         ended
     }
 
-    async fn run(&self, request: CallRequest) -> Result<PluginOutcome, CallError> {
+    async fn run(&self, request: CallRequest) -> Result<PluginOutcome, PluginCallError> {
         let started = Instant::now();
         let Some(tool) = self.specs().iter().position(|spec| spec.name == request.tool) else {
-            return Err(CallError::UnknownTool(request.tool));
+            return Err(PluginCallError::UnknownTool(request.tool));
         };
         let arguments = request.arguments.to_string();
-        let setup = Setup {
+        let setup = RunSetup {
             limits: self.limits,
             timeout: request.timeout,
             cancelled: request.cancelled,
             revocation: Arc::clone(&self.revocation),
-            voice: Voice::new(request.events),
+            voice: GuestReporter::new(request.events),
             settings: self.settings.clone(),
             granted: Arc::clone(&self.granted),
             served: Served::new(Arc::clone(&self.rights), request.services),
         };
         let output_bytes_max = self.limits.output_bytes_max;
         let mut kept = self.warm.take(&self.engine, request.whom.as_deref(), setup)?;
-        let (Kept { run, live, .. }, code) = (&mut kept, &self.code);
+        let (WarmInstance { run, live, .. }, code) = (&mut kept, &self.code);
         let (store, watch) = run.parts();
         let own_name = &self.description.specs[tool].name;
         let guest = async {
@@ -142,11 +142,11 @@ impl Plugin {
         })?;
         let (output, edits) = outcome::read(outcome, self.form(tool), output_bytes_max)?;
         if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
-            return Err(CallError::Result(
+            return Err(PluginCallError::Result(
                 "a tool that declares that it only reads returned edits".to_owned(),
             ));
         }
-        let usage = Usage {
+        let usage = CallUsage {
             duration: started.elapsed(),
             peak_memory_bytes: run.store.data().limiter.memory_bytes_peak(),
         };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use moss_plugin_host::services::{
-    FileError, FileKind, FoundFile, FoundNames, GuestFile, GuestFiles, GuestStore, HttpBody,
-    HttpError, HttpOptions, LastLink, NoServices, Services,
+    FileError, FileKind, FoundNames, GuestFile, GuestFiles, GuestStore, HttpBody, HttpError,
+    HttpOptions, LastLink, NoServices, ResolvedFile, Services,
 };
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
@@ -20,7 +20,7 @@ pub(crate) struct Disk(PathBuf);
 
 struct Opened {
     file: fs::File,
-    found: FoundFile,
+    found: ResolvedFile,
 }
 
 /// Serves the files beneath a directory, and nothing else.
@@ -39,13 +39,13 @@ impl Disk {
         RelPath::parse(text).map_err(|_| FileError::NotPermitted)
     }
 
-    fn look(&self, path: &RelPath, last: LastLink) -> Result<FoundFile, FileError> {
+    fn look(&self, path: &RelPath, last: LastLink) -> Result<ResolvedFile, FileError> {
         let real = match (last, path.parent(), path.file_name()) {
             (LastLink::Keep, Some(parent), Some(name)) => self.real(&parent)?.join(name).unwrap(),
             _ => self.real(path)?,
         };
         let metadata = fs::symlink_metadata(self.0.join(real.as_str())).map_err(why)?;
-        Ok(FoundFile {
+        Ok(ResolvedFile {
             kind: kind(metadata.file_type()).ok_or(FileError::NotPermitted)?,
             real,
             size_bytes: if metadata.is_dir() { 0 } else { metadata.len() },
@@ -60,7 +60,7 @@ impl GuestFiles for Disk {
         &'a self,
         path: &'a RelPath,
         last: LastLink,
-    ) -> BoxFuture<'a, Result<FoundFile, FileError>> {
+    ) -> BoxFuture<'a, Result<ResolvedFile, FileError>> {
         Box::pin(async move { self.look(path, last) })
     }
 
@@ -102,7 +102,7 @@ impl GuestFiles for Disk {
 }
 
 impl GuestFile for Opened {
-    fn found(&self) -> &FoundFile {
+    fn found(&self) -> &ResolvedFile {
         &self.found
     }
 

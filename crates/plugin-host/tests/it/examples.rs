@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use moss_plugin_host::services::{NoServices, Services};
-use moss_plugin_host::{CallError, CallRequest, Example, Plugin, PluginEdit, PluginOutcome};
+use moss_plugin_host::{CallRequest, Example, Plugin, PluginCallError, PluginEdit, PluginOutcome};
 use moss_sdk::{Effect, ErrorCode};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ async fn run(
     plugin: &Plugin,
     arguments: Value,
     services: Arc<dyn Services>,
-) -> Result<PluginOutcome, CallError> {
+) -> Result<PluginOutcome, PluginCallError> {
     let tool = plugin.specs()[0].name.clone();
     bounded(plugin.call(CallRequest { arguments, services, ..request(&tool) })).await
 }
@@ -129,7 +129,7 @@ async fn a_guest_sees_nothing_outside_its_grants() {
         "/proc/self/environ",
     ] {
         match run(&plugin, json!({ "path": path }), disk(root.path())).await {
-            Err(CallError::Failed(error)) => {
+            Err(PluginCallError::Failed(error)) => {
                 assert!(
                     matches!(
                         error.code,
@@ -155,7 +155,9 @@ async fn a_guest_sees_nothing_outside_its_grants() {
     let plugin = load(&entry, example("word_count.wasm")).await.unwrap();
     let no_grant = run(&plugin, json!({ "path": "docs/a.txt" }), disk(root.path())).await;
     let no_grant = no_grant.unwrap_err();
-    assert!(matches!(no_grant, CallError::Failed(error) if error.code == ErrorCode::NotFound));
+    assert!(
+        matches!(no_grant, PluginCallError::Failed(error) if error.code == ErrorCode::NotFound)
+    );
 }
 
 #[tokio::test]
@@ -211,7 +213,7 @@ async fn license_header_proposes_edits_and_then_finds_nothing_to_do() {
 async fn arguments_and_config_that_do_not_fit_are_explained() {
     let plugin = license_header().await;
     let error = run(&plugin, json!({ "path": "src", "header": " \n" }), Arc::new(NoServices)).await;
-    let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
+    let Err(PluginCallError::Failed(error)) = error else { panic!("{error:?}") };
     assert_eq!(
         (error.code, error.message.as_str()),
         (ErrorCode::InvalidArguments, "the header is empty")
@@ -238,7 +240,7 @@ async fn a_fifo_in_a_grant_does_not_hold_a_call_up() {
     let outcome = run(&plugin, json!({ "path": "docs" }), disk(root.path())).await.unwrap();
     assert_eq!(outcome.output["total"]["words"], json!(1));
     let error = run(&plugin, json!({ "path": "docs/fifo" }), disk(root.path())).await;
-    let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
+    let Err(PluginCallError::Failed(error)) = error else { panic!("{error:?}") };
     assert_eq!(
         (error.code, error.message.as_str()),
         (ErrorCode::Denied, "docs/fifo: not permitted")
@@ -298,7 +300,7 @@ async fn plugins_without_a_capability_say_so() {
     let memory = load(&memory, example("memory.wasm")).await.unwrap();
     let arguments = json!({ "query": "x" });
     let error = bounded(memory.call(CallRequest { arguments, ..request("memory_recall") })).await;
-    let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
+    let Err(PluginCallError::Failed(error)) = error else { panic!("{error:?}") };
     assert_eq!(error.code, ErrorCode::Denied);
     assert!(error.hint.unwrap().contains(r#""store": "1MiB""#));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
-    CallError, CallRequest, Engine, EngineOptions, Events, LoadError, LogLevel, Plugin,
+    CallRequest, Engine, EngineOptions, GuestEvents, LoadError, LogLevel, Plugin, PluginCallError,
     PluginOutcome,
 };
 use moss_plugin_list::{PluginEntry, PluginList};
@@ -29,7 +29,7 @@ pub(crate) struct Heard {
     pub(crate) progress: Mutex<Vec<Progress>>,
 }
 
-impl Events for Heard {
+impl GuestEvents for Heard {
     fn log(&self, level: LogLevel, message: &str) {
         self.log.lock().unwrap().push((level, message.to_owned()));
     }
@@ -75,7 +75,7 @@ pub(crate) async fn zoo(name: &str) -> Plugin {
     load(&zoo_entry(), fixture(name)).await.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-pub(crate) async fn call(plugin: &Plugin) -> Result<PluginOutcome, CallError> {
+pub(crate) async fn call(plugin: &Plugin) -> Result<PluginOutcome, PluginCallError> {
     bounded(plugin.call(request("act"))).await
 }
 

@@ -1,12 +1,18 @@
 //! Components with ordinary functions: made for other hosts, run unchanged.
 
-use moss_plugin_host::{CallError, CallRequest, LimitReached, LoadError, Plugin, PluginOutcome};
+use moss_plugin_host::{
+    CallRequest, LimitReached, LoadError, Plugin, PluginCallError, PluginOutcome,
+};
 use moss_sdk::{Effect, ErrorCode, ToolError};
 use serde_json::{Value, json};
 
 use crate::harness::{bounded, entry, fixture, load, request, zoo, zoo_entry};
 
-async fn run(plugin: &Plugin, tool: &str, arguments: Value) -> Result<PluginOutcome, CallError> {
+async fn run(
+    plugin: &Plugin,
+    tool: &str,
+    arguments: Value,
+) -> Result<PluginOutcome, PluginCallError> {
     bounded(plugin.call(CallRequest { arguments, ..request(tool) })).await
 }
 
@@ -56,7 +62,7 @@ async fn a_component_made_for_another_host_is_a_plugin() {
     let fetched = output(&plugin, "my_web_fetch", arguments).await;
     assert_eq!(fetched, json!({ "result": "https://a.example/ü" }));
     let error = run(&plugin, "my_web_fetch", json!({ "url": "" })).await.unwrap_err();
-    assert_eq!(error, CallError::Failed(ToolError::new(ErrorCode::PluginFailed, "no url")));
+    assert_eq!(error, PluginCallError::Failed(ToolError::new(ErrorCode::PluginFailed, "no url")));
 }
 
 #[tokio::test]
@@ -151,7 +157,7 @@ async fn what_a_function_returns_is_its_output_or_its_error() {
     ] {
         let error = run(&plugin, tool, arguments).await.unwrap_err();
         let expected = ToolError::new(ErrorCode::PluginFailed, expected);
-        assert_eq!(error, CallError::Failed(expected), "{tool}");
+        assert_eq!(error, PluginCallError::Failed(expected), "{tool}");
     }
 }
 
@@ -161,7 +167,7 @@ async fn an_output_beyond_the_limit_ends_the_call() {
         let entry = entry(json!({ "name": "zoo", "limits": { "output": limit } }));
         let plugin = load(&entry, fixture("plain_types")).await.unwrap();
         let error = run(&plugin, "zoo_flood", json!({})).await.unwrap_err();
-        assert_eq!(error, CallError::Limit(LimitReached::Output(bytes)));
+        assert_eq!(error, PluginCallError::Limit(LimitReached::Output(bytes)));
     }
     let plugin = zoo("plain_types").await;
     let flooded = output(&plugin, "zoo_flood", json!({})).await;

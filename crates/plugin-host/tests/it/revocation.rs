@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::{CallError, Plugin};
+use moss_plugin_host::{Plugin, PluginCallError};
 use moss_plugin_list::PluginEntry;
 use moss_sdk::ErrorCode;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn granted(paths: &[&str]) -> PluginEntry {
 }
 
 /// Starts a call that ends only when it is stopped.
-fn start(plugin: &Arc<Plugin>) -> JoinHandle<Option<CallError>> {
+fn start(plugin: &Arc<Plugin>) -> JoinHandle<Option<PluginCallError>> {
     let plugin = Arc::clone(plugin);
     tokio::spawn(async move { plugin.call(request("act")).await.err() })
 }
@@ -35,13 +35,13 @@ async fn a_running_call_is_stopped_in_the_guest_and_in_the_host() {
         assert!(plugin.revoke_unless_granted(&granted(&["docs/a", "src"])), "{name}");
         let error = bounded(running).await.unwrap().unwrap();
         let lost = "a capability of the plugin was revoked: read docs".to_owned();
-        assert_eq!(error, CallError::Revoked(lost), "{name}");
+        assert_eq!(error, PluginCallError::Revoked(lost), "{name}");
         let error = plugin.tell(error);
         assert_eq!(error.code, ErrorCode::Denied);
         assert!(error.message.contains("while it ran"), "{error}");
         // One that comes too late has nothing either.
         let late = bounded(start(&plugin)).await.unwrap();
-        assert!(matches!(late, Some(CallError::Revoked(_))), "{name}: {late:?}");
+        assert!(matches!(late, Some(PluginCallError::Revoked(_))), "{name}: {late:?}");
         // The next version has what is granted now.
         let next = plugin.with_entry(&granted(&["docs/a", "src"])).unwrap();
         assert!(!next.is_revoked());

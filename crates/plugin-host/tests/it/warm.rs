@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moss_plugin_host::{CallError, CallRequest, LimitReached, Plugin};
+use moss_plugin_host::{CallRequest, LimitReached, Plugin, PluginCallError};
 use moss_plugin_list::PluginEntry;
 use serde_json::{Value, json};
 
@@ -79,6 +79,6 @@ async fn what_was_stopped_is_not_kept() {
         let again = CallRequest { whom: Some("a".to_owned()), ..request("act") };
         let error = bounded(plugin.call(again)).await.unwrap_err();
         let expected = LimitReached::Timeout(Duration::from_millis(300));
-        assert_eq!(error, CallError::Limit(expected));
+        assert_eq!(error, PluginCallError::Limit(expected));
     }
 }

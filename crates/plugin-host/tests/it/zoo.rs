@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_plugin_host::{
-    Allocation, CallError, Engine, EngineOptions, LimitReached, LoadError, LogLevel, Plugin,
+    Allocation, Engine, EngineOptions, LimitReached, LoadError, LogLevel, Plugin, PluginCallError,
     PluginEdit,
 };
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -15,7 +15,8 @@ use crate::disk::disk;
 use crate::harness::{ENGINE, Heard, bounded, call, entry, fixture, load, request, zoo, zoo_entry};
 use crate::hostile::{End, Member, ZOO};
 
-const TIMEOUT: CallError = CallError::Limit(LimitReached::Timeout(Duration::from_millis(300)));
+const TIMEOUT: PluginCallError =
+    PluginCallError::Limit(LimitReached::Timeout(Duration::from_millis(300)));
 
 #[tokio::test]
 async fn a_polite_plugin_returns_its_output() {
@@ -46,7 +47,7 @@ async fn edits_are_returned_in_order() {
 async fn an_error_of_the_tool_is_passed_on() {
     let error = call(&zoo("refuses").await).await.unwrap_err();
     let expected = ToolError::new(ErrorCode::NotFound, "no such").hint("look");
-    assert_eq!(error, CallError::Failed(expected));
+    assert_eq!(error, PluginCallError::Failed(expected));
 }
 
 #[tokio::test]
@@ -82,7 +83,7 @@ async fn check(member: &Member, loaded: Result<Plugin, LoadError>) -> Option<Str
 }
 
 /// Calls a plugin's first tool without arguments.
-async fn call_first(plugin: &Plugin) -> Result<(), CallError> {
+async fn call_first(plugin: &Plugin) -> Result<(), PluginCallError> {
     let tool = plugin.specs()[0].name.clone();
     bounded(plugin.call(request(&tool))).await.map(drop)
 }
@@ -94,14 +95,14 @@ async fn the_deadline_of_the_call_ends_it_before_the_limit_of_the_plugin() {
         timeout: Some(Duration::from_millis(20)),
         ..request("act")
     };
-    assert_eq!(bounded(plugin.call(request)).await.unwrap_err(), CallError::Deadline);
+    assert_eq!(bounded(plugin.call(request)).await.unwrap_err(), PluginCallError::Deadline);
 }
 
 #[tokio::test]
 async fn a_plugin_can_be_called_again_after_a_failure() {
     let plugin = zoo("trap").await;
     for _ in 0..3 {
-        assert!(matches!(call(&plugin).await, Err(CallError::Crashed(_))));
+        assert!(matches!(call(&plugin).await, Err(PluginCallError::Crashed(_))));
     }
     call(&zoo("polite").await).await.unwrap();
 }
@@ -131,7 +132,7 @@ async fn cancelling_stops_a_spinning_and_a_sleeping_guest() {
             })
         })
         .await;
-        assert_eq!(result.unwrap_err(), CallError::Cancelled, "{name}");
+        assert_eq!(result.unwrap_err(), PluginCallError::Cancelled, "{name}");
     }
 }
 
@@ -152,7 +153,7 @@ async fn a_cancelled_guest_gets_no_more_than_the_turn_that_it_has() {
     assert!(turn().await.is_pending());
     assert!(turn().await.is_pending());
     cancelled.cancel();
-    assert_eq!(turn().await, std::task::Poll::Ready(Err(CallError::Cancelled)));
+    assert_eq!(turn().await, std::task::Poll::Ready(Err(PluginCallError::Cancelled)));
 }
 
 #[tokio::test]
@@ -177,7 +178,7 @@ async fn a_plugin_that_keeps_crashing_is_paused_and_says_so() {
     let plugin = zoo("trap").await;
     for _ in 0..3 {
         assert_eq!(plugin.paused(), None);
-        assert!(matches!(call(&plugin).await, Err(CallError::Crashed(_))));
+        assert!(matches!(call(&plugin).await, Err(PluginCallError::Crashed(_))));
     }
     assert!(plugin.paused().is_some_and(|paused| paused.reason.contains("unreachable")));
     let error = plugin.tell(call(&plugin).await.unwrap_err());
@@ -185,7 +186,7 @@ async fn a_plugin_that_keeps_crashing_is_paused_and_says_so() {
     assert!(error.message.contains("paused for another 1s"), "{error}");
     // Another entry is another try.
     let again = plugin.with_entry(&zoo_entry()).unwrap();
-    assert!(matches!(call(&again).await, Err(CallError::Crashed(_))));
+    assert!(matches!(call(&again).await, Err(PluginCallError::Crashed(_))));
 }
 
 #[tokio::test]
@@ -200,11 +201,11 @@ async fn calls_above_the_limit_of_the_plugin_wait_and_more_are_refused() {
         calls.spawn(async move { plugin.call(request).await.unwrap_err() });
     }
     let mut ended = bounded(calls.join_all()).await;
-    let refused = CallError::Limit(LimitReached::Calls(1));
+    let refused = PluginCallError::Limit(LimitReached::Calls(1));
     assert_eq!(ended.extract_if(.., |error| *error == refused).count(), 1);
     assert_eq!(ended.iter().filter(|error| **error == TIMEOUT).count(), 1);
     // The second had a slot for what was left of its time; the others had none.
-    assert_eq!(ended.iter().filter(|error| **error == CallError::Deadline).count(), 4);
+    assert_eq!(ended.iter().filter(|error| **error == PluginCallError::Deadline).count(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -225,7 +226,7 @@ async fn hostile_neighbours_do_not_harm_a_call() {
 async fn an_unknown_tool_is_refused() {
     let plugin = zoo("polite").await;
     let error = bounded(plugin.call(request("nope"))).await.unwrap_err();
-    assert_eq!(error, CallError::UnknownTool("nope".to_owned()));
+    assert_eq!(error, PluginCallError::UnknownTool("nope".to_owned()));
 }
 
 #[tokio::test]
@@ -239,7 +240,7 @@ async fn more_calls_than_the_pool_holds_are_refused_as_busy() {
     let polite = bounded(Plugin::load(&engine, &zoo_entry(), fixture("polite"))).await.unwrap();
     let (first, second) = bounded(async { tokio::join!(call(&spin), call(&polite)) }).await;
     assert_eq!(first.unwrap_err(), TIMEOUT);
-    assert_eq!(second.unwrap_err(), CallError::Busy);
+    assert_eq!(second.unwrap_err(), PluginCallError::Busy);
 }
 
 #[tokio::test]
@@ -250,7 +251,7 @@ async fn without_a_pool_calls_work_the_same() {
     for (name, expected) in [("polite", None), ("memory_hog", Some(LimitReached::Memory(64 << 20)))]
     {
         let plugin = bounded(Plugin::load(&engine, &zoo_entry(), fixture(name))).await.unwrap();
-        assert_eq!(call(&plugin).await.err(), expected.map(CallError::Limit), "{name}");
+        assert_eq!(call(&plugin).await.err(), expected.map(PluginCallError::Limit), "{name}");
     }
 }
 
@@ -262,7 +263,10 @@ async fn a_tool_that_declares_to_read_cannot_propose_edits() {
     bytes[at + 8] = 0;
     let plugin = load(&zoo_entry(), bytes).await.unwrap();
     let error = call(&plugin).await.unwrap_err();
-    assert!(matches!(&error, CallError::Result(why) if why.contains("only reads")), "{error}");
+    assert!(
+        matches!(&error, PluginCallError::Result(why) if why.contains("only reads")),
+        "{error}"
+    );
 }
 
 #[tokio::test]

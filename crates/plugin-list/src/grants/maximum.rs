@@ -10,7 +10,7 @@ use crate::tool_names::is_tool_name;
 
 /// A kind of capability that lists of texts bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CapabilityKind {
     /// Paths of the workspace.
     Files,
     /// Hosts.
@@ -29,25 +29,25 @@ impl Grant {
     /// # Errors
     ///
     /// The text that is none of that kind, and why.
-    pub fn bound(kind: Kind, texts: &[String]) -> Result<Self, String> {
+    pub fn bound(kind: CapabilityKind, texts: &[String]) -> Result<Self, String> {
         let mut bound = Self::default();
         for text in texts {
             let refused = |why: &str| format!("`{text}` {why}");
             match kind {
-                Kind::Files => {
+                CapabilityKind::Files => {
                     let path = RelPath::parse(text).map_err(|error| match error.hint {
                         Some(hint) => format!("{}; {hint}", error.message),
                         None => error.message,
                     })?;
                     bound.files.push(FileGrant { path, except: Vec::new() });
                 }
-                Kind::Http if text == "*" => bound.http.push(HostPattern::EVERYTHING),
-                Kind::Http => bound.http.push(HostPattern::parse(text).map_err(refused)?),
-                Kind::Env => bound.env.push(
+                CapabilityKind::Http if text == "*" => bound.http.push(HostPattern::EVERYTHING),
+                CapabilityKind::Http => bound.http.push(HostPattern::parse(text).map_err(refused)?),
+                CapabilityKind::Env => bound.env.push(
                     name(text)
                         .ok_or_else(|| refused("is neither the name of a variable nor `*`"))?,
                 ),
-                Kind::Tools => bound.tools.push(
+                CapabilityKind::Tools => bound.tools.push(
                     name(text).ok_or_else(|| refused("is neither the name of a tool nor `*`"))?,
                 ),
             }
@@ -56,16 +56,16 @@ impl Grant {
     }
 
     /// Writes what it has of one kind as [`Grant::bound`] reads it.
-    pub fn texts(&self, kind: Kind) -> Vec<String> {
+    pub fn texts(&self, kind: CapabilityKind) -> Vec<String> {
         let path = |files: &FileGrant| match files.path.is_root() {
             true => ".".to_owned(),
             false => files.path.to_string(),
         };
         match kind {
-            Kind::Files => self.files.iter().map(path).collect(),
-            Kind::Http => self.http.iter().map(ToString::to_string).collect(),
-            Kind::Env => self.env.iter().map(ToString::to_string).collect(),
-            Kind::Tools => self.tools.iter().map(ToString::to_string).collect(),
+            CapabilityKind::Files => self.files.iter().map(path).collect(),
+            CapabilityKind::Http => self.http.iter().map(ToString::to_string).collect(),
+            CapabilityKind::Env => self.env.iter().map(ToString::to_string).collect(),
+            CapabilityKind::Tools => self.tools.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -90,17 +90,26 @@ mod tests {
             };
             bound(one).meet(&bound(other)).texts(kind)
         };
-        assert_eq!(meet(Kind::Files, &["."], &["docs"]), ["docs"]);
-        assert_eq!(meet(Kind::Files, &["."], &["."]), ["."]);
-        assert_eq!(meet(Kind::Http, &["*"], &["http://a.example:81"]), ["http://a.example:81"]);
-        assert_eq!(meet(Kind::Http, &["*"], &["https://*"]), ["https://*"]);
-        assert_eq!(meet(Kind::Http, &["https://*"], &["http://*", "a.example"]), ["a.example"]);
-        assert_eq!(meet(Kind::Http, &["*.a.example"], &["*"]), ["*.a.example"]);
-        assert_eq!(meet(Kind::Env, &["*"], &["LANG", "HOME"]), ["LANG", "HOME"]);
-        assert_eq!(meet(Kind::Tools, &["read_file"], &["grep_search"]), [""; 0]);
-        for (kind, text) in
-            [(Kind::Files, "../a"), (Kind::Http, "a/b"), (Kind::Env, "A B"), (Kind::Tools, "a*")]
-        {
+        assert_eq!(meet(CapabilityKind::Files, &["."], &["docs"]), ["docs"]);
+        assert_eq!(meet(CapabilityKind::Files, &["."], &["."]), ["."]);
+        assert_eq!(
+            meet(CapabilityKind::Http, &["*"], &["http://a.example:81"]),
+            ["http://a.example:81"]
+        );
+        assert_eq!(meet(CapabilityKind::Http, &["*"], &["https://*"]), ["https://*"]);
+        assert_eq!(
+            meet(CapabilityKind::Http, &["https://*"], &["http://*", "a.example"]),
+            ["a.example"]
+        );
+        assert_eq!(meet(CapabilityKind::Http, &["*.a.example"], &["*"]), ["*.a.example"]);
+        assert_eq!(meet(CapabilityKind::Env, &["*"], &["LANG", "HOME"]), ["LANG", "HOME"]);
+        assert_eq!(meet(CapabilityKind::Tools, &["read_file"], &["grep_search"]), [""; 0]);
+        for (kind, text) in [
+            (CapabilityKind::Files, "../a"),
+            (CapabilityKind::Http, "a/b"),
+            (CapabilityKind::Env, "A B"),
+            (CapabilityKind::Tools, "a*"),
+        ] {
             let refused = Grant::bound(kind, &[text.to_owned()]).unwrap_err();
             assert!(refused.starts_with(&format!("`{text}`")), "{refused}");
         }

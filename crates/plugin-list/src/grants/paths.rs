@@ -13,12 +13,12 @@ const COMPILED_BYTES_MAX: usize = 1 << 20;
 /// The paths that a plugin may read.
 #[derive(Debug, Default)]
 pub struct GrantedPaths {
-    parts: Vec<Part>,
+    parts: Vec<PathGrant>,
 }
 
 /// What one grant covers.
 #[derive(Debug)]
-struct Part {
+struct PathGrant {
     path: RelPath,
     except: RegexSet,
 }
@@ -62,7 +62,7 @@ impl GrantedPaths {
     pub fn new(grants: &[FileGrant]) -> Self {
         let part = |grant: &FileGrant| {
             let except = read_globs(&grant.except).ok()?;
-            Some(Part { path: grant.path.clone(), except })
+            Some(PathGrant { path: grant.path.clone(), except })
         };
         Self { parts: grants.iter().filter_map(part).collect() }
     }
@@ -79,7 +79,7 @@ impl GrantedPaths {
     }
 }
 
-impl Part {
+impl PathGrant {
     fn sight(&self, path: &RelPath) -> Sight {
         if is_within(path, &self.path) {
             if self.excepts(path) { Sight::Nothing } else { Sight::Granted }

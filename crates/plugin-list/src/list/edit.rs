@@ -3,7 +3,7 @@
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::source::{self, Problem};
+use super::source::{self, ListProblem};
 use super::{ListError, PluginList};
 
 /// What a list is that does not exist yet.
@@ -55,8 +55,8 @@ impl ListEdit {
         Ok(edited)
     }
 
-    fn edited(&self, list: &PluginList, text: &str) -> Result<String, Problem> {
-        let defect = || Problem::at(0..0, "internal error: the list cannot be edited");
+    fn edited(&self, list: &PluginList, text: &str) -> Result<String, ListProblem> {
+        let defect = || ListProblem::at(0..0, "internal error: the list cannot be edited");
         let root = CstRootNode::parse(text, &source::OPTIONS).map_err(|_| defect())?;
         let object = root.object_value().ok_or_else(defect)?;
         let plugins = object.array_value("plugins").ok_or_else(defect)?;
@@ -83,12 +83,12 @@ impl ListEdit {
 }
 
 /// Finds an entry; the list is the same text.
-fn find(list: &PluginList, plugins: &CstArray, name: &str) -> Result<CstObject, Problem> {
+fn find(list: &PluginList, plugins: &CstArray, name: &str) -> Result<CstObject, ListProblem> {
     let index = list.plugins.iter().position(|entry| entry.name == name);
     let node = index.and_then(|index| plugins.elements().get(index)?.as_object());
     node.ok_or_else(|| {
         let names: Vec<_> = list.plugins.iter().map(|entry| entry.name.as_str()).collect();
-        let problem = Problem::at(0..0, format!("no plugin named `{name}` is listed here"));
+        let problem = ListProblem::at(0..0, format!("no plugin named `{name}` is listed here"));
         match names.as_slice() {
             [] => problem,
             names => problem.help(format!("listed are: {}", names.join(", "))),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::GRANTS_MAX;
 use super::limits::{STORES, in_range, parse_size};
-use super::source::{Node, Problem};
+use super::source::{ListNode, ListProblem};
 use crate::grants::host::HostPattern;
 use crate::grants::paths::read_globs;
 use crate::grants::{FileGrant, Grant, NamePattern, OWN_VARIABLES};
@@ -13,7 +13,7 @@ use crate::tool_names::is_tool_name;
 use crate::units;
 
 /// Reads what a plugin is granted.
-pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
+pub(super) fn parse_grant(node: ListNode<'_>) -> Result<Grant, ListProblem> {
     let mut given = node.object(&["fs", "http", "env", "store", "tools", "editor"])?;
     let mut grant = Grant::default();
     if let Some(items) = given.optional("fs") {
@@ -43,14 +43,14 @@ pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
 }
 
 fn each<'t, T>(
-    items: Node<'t>,
-    parse: impl Fn(Node<'t>) -> Result<T, Problem>,
-) -> Result<Vec<T>, Problem> {
+    items: ListNode<'t>,
+    parse: impl Fn(ListNode<'t>) -> Result<T, ListProblem>,
+) -> Result<Vec<T>, ListProblem> {
     items.array(GRANTS_MAX)?.map(parse).collect()
 }
 
 /// Reads a name. Every name at once is not granted: whoever adds a plugin sees what it gets.
-fn parse_named(node: Node<'_>, what: &str) -> Result<NamePattern, Problem> {
+fn parse_named(node: ListNode<'_>, what: &str) -> Result<NamePattern, ListProblem> {
     let name = node.string()?;
     if is_tool_name(name) {
         Ok(NamePattern::Exactly(name.to_owned()))
@@ -59,7 +59,7 @@ fn parse_named(node: Node<'_>, what: &str) -> Result<NamePattern, Problem> {
     }
 }
 
-fn parse_variable(node: Node<'_>) -> Result<NamePattern, Problem> {
+fn parse_variable(node: ListNode<'_>) -> Result<NamePattern, ListProblem> {
     let name = node.string()?;
     if name.starts_with(OWN_VARIABLES) {
         return Err(node.problem(format!("`{name}` is moss's own, and no plugin sees it")));
@@ -67,7 +67,7 @@ fn parse_variable(node: Node<'_>) -> Result<NamePattern, Problem> {
     parse_named(node, "a variable")
 }
 
-fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
+fn parse_files(node: ListNode<'_>) -> Result<FileGrant, ListProblem> {
     let mut files = node.object(&["path", "access", "except"])?;
     let path = files.required("path")?;
     let access = files.required("access")?;
@@ -99,7 +99,7 @@ fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
     Ok(FileGrant { path, except })
 }
 
-fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
+fn parse_glob(node: ListNode<'_>) -> Result<String, ListProblem> {
     let glob = node.string()?.to_owned();
     match read_globs(std::slice::from_ref(&glob)) {
         Ok(_) if !glob.is_empty() => Ok(glob),

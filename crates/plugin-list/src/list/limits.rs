@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::PluginEntry;
-use super::source::{Node, Problem};
-use crate::limits::{Limits, MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, TIMEOUT_MS_MAX, WarmLimits};
+use super::source::{ListNode, ListProblem};
+use crate::limits::{MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, PluginLimits, TIMEOUT_MS_MAX, WarmLimits};
 use crate::units;
 
 const TIMEOUTS_MS: RangeInclusive<u128> = 1..=TIMEOUT_MS_MAX as u128;
@@ -17,9 +17,9 @@ const IDLES_MS: RangeInclusive<u128> = 1000..=3_600_000;
 const CALLS: RangeInclusive<usize> = 1..=1024;
 const OUTPUTS: RangeInclusive<usize> = 1..=OUTPUT_BYTES_MAX;
 
-pub(super) fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
+pub(super) fn parse_limits(node: ListNode<'_>) -> Result<PluginLimits, ListProblem> {
     let mut given = node.object(&["timeout", "memory", "output", "calls"])?;
-    let mut limits = Limits::default();
+    let mut limits = PluginLimits::default();
     if let Some(node) = given.optional("timeout") {
         let timeout = parse_duration(node)?;
         let is_inside = TIMEOUTS_MS.contains(&timeout.as_millis());
@@ -42,10 +42,10 @@ pub(super) fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
     Ok(limits)
 }
 
-pub(super) fn parse_warm(node: Node<'_>) -> Result<WarmLimits, Problem> {
+pub(super) fn parse_warm(node: ListNode<'_>) -> Result<WarmLimits, ListProblem> {
     let mut given = node.object(&["instances", "calls", "idle"])?;
     let mut warm = WarmLimits::default();
-    let count = |node: Node<'_>| Ok(usize::try_from(node.integer()?).unwrap_or(usize::MAX));
+    let count = |node: ListNode<'_>| Ok(usize::try_from(node.integer()?).unwrap_or(usize::MAX));
     if let Some(node) = given.optional("instances") {
         let instances = count(node)?;
         warm.instances_max =
@@ -64,7 +64,7 @@ pub(super) fn parse_warm(node: Node<'_>) -> Result<WarmLimits, Problem> {
     Ok(warm)
 }
 
-fn parse_duration(node: Node<'_>) -> Result<Duration, Problem> {
+fn parse_duration(node: ListNode<'_>) -> Result<Duration, ListProblem> {
     let text = with_unit(node, "10s")?;
     units::parse_duration(text).ok_or_else(|| {
         node.problem(format!("`{text}` is not a duration"))
@@ -72,7 +72,7 @@ fn parse_duration(node: Node<'_>) -> Result<Duration, Problem> {
     })
 }
 
-pub(super) fn parse_size(node: Node<'_>) -> Result<usize, Problem> {
+pub(super) fn parse_size(node: ListNode<'_>) -> Result<usize, ListProblem> {
     let text = with_unit(node, "64MiB")?;
     units::parse_size(text).ok_or_else(|| {
         node.problem(format!("`{text}` is not a size"))
@@ -80,18 +80,18 @@ pub(super) fn parse_size(node: Node<'_>) -> Result<usize, Problem> {
     })
 }
 
-fn with_unit<'t>(node: Node<'t>, example: &str) -> Result<&'t str, Problem> {
+fn with_unit<'t>(node: ListNode<'t>, example: &str) -> Result<&'t str, ListProblem> {
     let help = format!("write it with its unit, such as \"{example}\"");
     node.string().map_err(|problem| problem.help(help))
 }
 
 pub(super) fn in_range<T>(
-    node: Node<'_>,
+    node: ListNode<'_>,
     key: &str,
     value: T,
     is_inside: bool,
     range: &str,
-) -> Result<T, Problem> {
+) -> Result<T, ListProblem> {
     if is_inside {
         return Ok(value);
     }
@@ -106,7 +106,7 @@ pub(super) fn in_range<T>(
 impl PluginEntry {
     /// Returns what one call may use as people read it, one line each.
     pub fn limit_lines(&self) -> Vec<String> {
-        let Limits { timeout, memory_bytes_max, output_bytes_max, calls_max, warm, .. } =
+        let PluginLimits { timeout, memory_bytes_max, output_bytes_max, calls_max, warm, .. } =
             self.limits;
         let (timeout, memory) = (units::duration(timeout), units::size(memory_bytes_max));
         let output = units::size(output_bytes_max);

@@ -4,7 +4,7 @@
 use moss_sdk::RelPath;
 
 use super::OciReference;
-use super::source::{Node, Problem};
+use super::source::{ListNode, ListProblem};
 
 /// Longest URL, in bytes.
 const URL_BYTES_MAX: usize = 2048;
@@ -30,7 +30,7 @@ pub(super) fn writes_the_entry(source: &str) -> String {
 }
 
 /// Reads the source of a component.
-pub(super) fn parse_source(node: Node<'_>, keeper: Keeper) -> Result<String, Problem> {
+pub(super) fn parse_source(node: ListNode<'_>, keeper: Keeper) -> Result<String, ListProblem> {
     let source = node.string()?;
     if !OciReference::is_meant(source) {
         return parse(node, keeper);
@@ -45,7 +45,7 @@ pub(super) fn parse_source(node: Node<'_>, keeper: Keeper) -> Result<String, Pro
 }
 
 /// Reads a file or a URL: the location of a signature, and most sources.
-pub(super) fn parse(node: Node<'_>, keeper: Keeper) -> Result<String, Problem> {
+pub(super) fn parse(node: ListNode<'_>, keeper: Keeper) -> Result<String, ListProblem> {
     let place = node.string()?;
     if place.is_empty() || place.chars().any(char::is_control) {
         return Err(node.problem("the source is not a path"));
@@ -70,7 +70,7 @@ pub(super) fn parse(node: Node<'_>, keeper: Keeper) -> Result<String, Problem> {
     Ok(place.to_owned())
 }
 
-fn check_url(node: Node<'_>, url: &str) -> Result<(), Problem> {
+fn check_url(node: ListNode<'_>, url: &str) -> Result<(), ListProblem> {
     let refused = |why: &str| Err(node.problem(format!("the URL {why}")));
     if url.len() > URL_BYTES_MAX {
         return refused(&format!("is longer than {URL_BYTES_MAX} bytes"));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::source::{Node, Problem};
+use super::source::{ListNode, ListProblem};
 use crate::tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name};
 
 /// Reads which tools have which names.
-pub(super) fn parse(node: Node<'_>) -> Result<BTreeMap<String, String>, Problem> {
+pub(super) fn parse(node: ListNode<'_>) -> Result<BTreeMap<String, String>, ListProblem> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     for (own, node) in node.members(TOOLS_MAX)? {
         let name = node.string()?;

@@ -11,7 +11,7 @@ use moss_schema::nearest;
 
 /// Something wrong at a location of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct ListProblem {
     /// The location, in bytes.
     pub(crate) span: Range<usize>,
     /// What is wrong.
@@ -22,11 +22,11 @@ pub(crate) struct Problem {
 
 /// One value of the tree.
 #[derive(Clone, Copy)]
-pub(crate) struct Node<'t>(&'t ast::Value<'t>);
+pub(crate) struct ListNode<'t>(&'t ast::Value<'t>);
 
 /// The members of an object whose keys are all known.
 pub(crate) struct Members<'t> {
-    of: Node<'t>,
+    of: ListNode<'t>,
     properties: &'t [ObjectProp<'t>],
 }
 
@@ -45,13 +45,13 @@ pub(super) const OPTIONS: ParseOptions = ParseOptions {
 };
 
 /// Reads a text as JSON with comments.
-pub(crate) fn read(text: &str) -> Result<ast::Value<'_>, Problem> {
+pub(crate) fn read(text: &str) -> Result<ast::Value<'_>, ListProblem> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
         let range = error.range();
         let message = lowercase_first(&error.kind().to_string());
-        Problem::at(range.start..range.end, format!("not JSON: {message}"))
+        ListProblem::at(range.start..range.end, format!("not JSON: {message}"))
     })?;
-    parsed.value.ok_or_else(|| Problem::at(0..0, "the file is empty"))
+    parsed.value.ok_or_else(|| ListProblem::at(0..0, "the file is empty"))
 }
 
 /// Returns line and column, in characters, from 1, of a byte of a text.
@@ -66,9 +66,9 @@ fn lowercase_first(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-// === impl Problem ===
+// === impl ListProblem ===
 
-impl Problem {
+impl ListProblem {
     pub(crate) fn at(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), help: None }
     }
@@ -79,9 +79,9 @@ impl Problem {
     }
 }
 
-// === impl Node ===
+// === impl ListNode ===
 
-impl<'t> Node<'t> {
+impl<'t> ListNode<'t> {
     pub(crate) fn root(tree: &'t ast::Value<'t>) -> Self {
         Self(tree)
     }
@@ -90,19 +90,20 @@ impl<'t> Node<'t> {
         self.0.start()
     }
 
-    pub(crate) fn problem(self, message: impl Into<String>) -> Problem {
-        Problem::at(self.0.start()..self.0.end(), message)
+    pub(crate) fn problem(self, message: impl Into<String>) -> ListProblem {
+        ListProblem::at(self.0.start()..self.0.end(), message)
     }
 
     /// Reads an object that has no other keys than these, and none twice.
-    pub(crate) fn object(self, known: &[&str]) -> Result<Members<'t>, Problem> {
+    pub(crate) fn object(self, known: &[&str]) -> Result<Members<'t>, ListProblem> {
         let ast::Value::Object(object) = self.0 else {
             return Err(self.expected("an object"));
         };
         for (index, property) in object.properties.iter().enumerate() {
             let key = property.name.as_str();
-            let refused =
-                |message: String| Problem::at(property.name.start()..property.name.end(), message);
+            let refused = |message: String| {
+                ListProblem::at(property.name.start()..property.name.end(), message)
+            };
             if !known.contains(&key) {
                 let problem = refused(format!("unknown key `{key}`"));
                 return Err(problem.help(match nearest(key, known.iter().copied()) {
@@ -121,7 +122,7 @@ impl<'t> Node<'t> {
     pub(crate) fn members(
         self,
         count_max: usize,
-    ) -> Result<impl Iterator<Item = (&'t str, Self)>, Problem> {
+    ) -> Result<impl Iterator<Item = (&'t str, Self)>, ListProblem> {
         let ast::Value::Object(object) = self.0 else {
             return Err(self.expected("an object"));
         };
@@ -144,7 +145,7 @@ impl<'t> Node<'t> {
     }
 
     /// Reads an array of at most so many elements.
-    pub(crate) fn array(self, count_max: usize) -> Result<impl Iterator<Item = Self>, Problem> {
+    pub(crate) fn array(self, count_max: usize) -> Result<impl Iterator<Item = Self>, ListProblem> {
         let ast::Value::Array(array) = self.0 else {
             return Err(self.expected("an array"));
         };
@@ -156,14 +157,14 @@ impl<'t> Node<'t> {
         }
     }
 
-    pub(crate) fn string(self) -> Result<&'t str, Problem> {
+    pub(crate) fn string(self) -> Result<&'t str, ListProblem> {
         match self.0 {
             ast::Value::StringLit(string) => Ok(&string.value),
             _ => Err(self.expected("a string")),
         }
     }
 
-    pub(crate) fn integer(self) -> Result<u64, Problem> {
+    pub(crate) fn integer(self) -> Result<u64, ListProblem> {
         match self.0 {
             ast::Value::NumberLit(number) => {
                 number.value.parse().map_err(|_| self.problem("expected a whole number"))
@@ -172,7 +173,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    pub(crate) fn boolean(self) -> Result<bool, Problem> {
+    pub(crate) fn boolean(self) -> Result<bool, ListProblem> {
         match self.0 {
             ast::Value::BooleanLit(boolean) => Ok(boolean.value),
             _ => Err(self.expected("true or false")),
@@ -180,7 +181,7 @@ impl<'t> Node<'t> {
     }
 
     /// Reads any value, keeping the order of keys.
-    pub(crate) fn value(self) -> Result<Value, Problem> {
+    pub(crate) fn value(self) -> Result<Value, ListProblem> {
         Ok(match self.0 {
             ast::Value::NullKeyword(_) => Value::Null,
             ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
@@ -188,7 +189,7 @@ impl<'t> Node<'t> {
             ast::Value::NumberLit(number) => serde_json::from_str(number.value)
                 .map_err(|_| self.problem("the number is out of range"))?,
             ast::Value::Array(array) => {
-                let values = array.elements.iter().map(|element| Node(element).value());
+                let values = array.elements.iter().map(|element| ListNode(element).value());
                 Value::Array(values.collect::<Result<_, _>>()?)
             }
             ast::Value::Object(object) => {
@@ -197,14 +198,17 @@ impl<'t> Node<'t> {
                 self.object(&keys)?;
                 let mut map = Map::new();
                 for property in &object.properties {
-                    map.insert(property.name.as_str().to_owned(), Node(&property.value).value()?);
+                    map.insert(
+                        property.name.as_str().to_owned(),
+                        ListNode(&property.value).value()?,
+                    );
                 }
                 Value::Object(map)
             }
         })
     }
 
-    pub(crate) fn expected(self, what: &str) -> Problem {
+    pub(crate) fn expected(self, what: &str) -> ListProblem {
         let got = match self.0 {
             ast::Value::StringLit(_) => "a string",
             ast::Value::NumberLit(_) => "a number",
@@ -220,14 +224,14 @@ impl<'t> Node<'t> {
 // === impl Members ===
 
 impl<'t> Members<'t> {
-    pub(crate) fn optional(&mut self, key: &str) -> Option<Node<'t>> {
+    pub(crate) fn optional(&mut self, key: &str) -> Option<ListNode<'t>> {
         let property = self.properties.iter().find(|property| property.name.as_str() == key);
-        property.map(|property| Node(&property.value))
+        property.map(|property| ListNode(&property.value))
     }
 
-    pub(crate) fn required(&mut self, key: &str) -> Result<Node<'t>, Problem> {
+    pub(crate) fn required(&mut self, key: &str) -> Result<ListNode<'t>, ListProblem> {
         let (start, of) = (self.of.start(), self.of);
-        self.optional(key).ok_or_else(|| Problem {
+        self.optional(key).ok_or_else(|| ListProblem {
             // The opening brace: the whole object would be too much to show.
             span: start..start + 1,
             ..of.problem(format!("the key `{key}` is missing"))

@@ -56,7 +56,7 @@ fn a_full_list_is_read() {
         Value::Object(first.config.clone()).to_string(),
         r#"{"z":[1,2.5,-3],"a":{"b":null,"c":"é\n"}}"#
     );
-    assert_eq!((second.grant.clone(), second.limits), (Grant::default(), Limits::default()));
+    assert_eq!((second.grant.clone(), second.limits), (Grant::default(), PluginLimits::default()));
     assert_eq!(json!(second.config), json!({}));
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Challenge {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TokenResponse {
     token: Option<String>,
     access_token: Option<String>,
 }
@@ -67,7 +67,7 @@ fn value(text: &str) -> Option<(String, &str)> {
 
 /// Finds the token in the response of who gives them.
 pub(super) fn token(answer: &[u8]) -> Option<String> {
-    let answer: Answer = serde_json::from_slice(answer).ok()?;
+    let answer: TokenResponse = serde_json::from_slice(answer).ok()?;
     answer.token.or(answer.access_token).filter(|token| !token.is_empty())
 }
 

@@ -11,7 +11,7 @@ const COMPONENTS: &[&str] = &["application/wasm", "application/vnd.wasm.content.
 
 /// The layer that is the component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Layer {
+pub(crate) struct ComponentLayer {
     pub(crate) digest: Sha256Digest,
     /// How large it is, as the manifest says.
     pub(super) size_bytes: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Layer {
 /// What is read of a manifest. Further keys are others' business.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Manifest {
+struct OciManifest {
     schema_version: u64,
     #[serde(default)]
     layers: Vec<LayerOfManifest>,
@@ -41,9 +41,9 @@ struct LayerOfManifest {
 /// # Errors
 ///
 /// Where it is no manifest of an image, or not exactly one of its layers is a component.
-pub(super) fn component(bytes: &[u8]) -> Result<Layer, String> {
+pub(super) fn component(bytes: &[u8]) -> Result<ComponentLayer, String> {
     // The error repeats what the manifest says.
-    let manifest: Manifest = serde_json::from_slice(bytes)
+    let manifest: OciManifest = serde_json::from_slice(bytes)
         .map_err(|error| format!("the manifest cannot be read: {}", quoted(&error.to_string())))?;
     if manifest.manifests.is_some() {
         return Err("the digest is that of an index; name one of the manifests in it".to_owned());
@@ -63,7 +63,7 @@ pub(super) fn component(bytes: &[u8]) -> Result<Layer, String> {
     };
     let digest = layer.digest.strip_prefix("sha256:").and_then(Sha256Digest::parse);
     let digest = digest.ok_or("the component is named by something else than its SHA-256")?;
-    Ok(Layer { digest, size_bytes: layer.size })
+    Ok(ComponentLayer { digest, size_bytes: layer.size })
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
         json!({ "mediaType": kind, "digest": format!("sha256:{}", "1".repeat(64)), "size": 7 })
     }
 
-    fn of(layers: &[Value]) -> Result<Layer, String> {
+    fn of(layers: &[Value]) -> Result<ComponentLayer, String> {
         let manifest = json!({ "schemaVersion": 2, "config": {}, "layers": layers });
         component(manifest.to_string().as_bytes())
     }
@@ -86,7 +86,7 @@ mod tests {
         let digest = Sha256Digest::from_bytes([0x11; 32]);
         for kind in COMPONENTS {
             let found = of(&[layer("text/plain"), layer(kind)]);
-            assert_eq!(found, Ok(Layer { digest, size_bytes: 7 }));
+            assert_eq!(found, Ok(ComponentLayer { digest, size_bytes: 7 }));
         }
     }
 

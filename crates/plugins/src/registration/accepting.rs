@@ -11,7 +11,7 @@ use super::looking::{Looking, look};
 use super::{Hears, Proposal, allowed, check_names, entry_of, finish};
 use crate::environment::{Environment, Installed};
 use crate::inspect;
-use crate::lists::Listed;
+use crate::lists::ResolvedEntry;
 use moss_dispatch::consent::{Accepted, Consent};
 
 pub(super) async fn propose(
@@ -23,7 +23,7 @@ pub(super) async fn propose(
 ) -> Result<Proposal, ToolError> {
     let entry = entry_of(workspace, &list, name).await?;
     let settings = environment.settings();
-    let listed = Listed::new(&list, None, entry, &environment.dirs, &settings);
+    let listed = ResolvedEntry::new(&list, None, entry, &environment.dirs, &settings);
     let looking = Looking { expected: None, is_named: true, may_fetch: true };
     let looked = look(environment, &listed, looking, hears).await?;
     if listed.entry.sha256 == Some(looked.digest) {

@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 use super::looking::{Looking, look};
 use super::{Hears, Proposal, allowed, check_names, entry_of, finish, list_of};
 use crate::environment::{Environment, Installed, ListFiles};
-use crate::lists::Listed;
+use crate::lists::ResolvedEntry;
 use crate::{bounds, inspect, oci, registry};
 use moss_dispatch::{
-    AddPlugin, Granting, Place,
+    AddPlugin, Granting, PluginLocation,
     blocking::blocking,
     consent::{Added, Consent},
 };
@@ -31,13 +31,13 @@ pub(super) async fn propose(
     let list = list_of(environment, add.list.as_deref());
     let settings = environment.settings();
     let sha256 = match &add.source {
-        Place::Url(source) if OciReference::is_meant(source) => {
+        PluginLocation::Url(source) if OciReference::is_meant(source) => {
             Some(component(environment, source).await?)
         }
         _ => add.sha256,
     };
     let draft = draft(add, sha256, &list)?;
-    let listed = Listed::new(&list, None, draft, &environment.dirs, &settings);
+    let listed = ResolvedEntry::new(&list, None, draft, &environment.dirs, &settings);
     let (expected, is_named) = (add.sha256, add.name.is_some());
     let looking = Looking { expected, is_named, may_fetch: true };
     let looked = look(environment, &listed, looking, hears).await?;
@@ -164,9 +164,9 @@ fn draft(
     sha256: Option<Sha256Digest>,
     list: &Path,
 ) -> Result<PluginEntry, ToolError> {
-    let place = |place: &Place| match place {
-        Place::File(path) => written(list, add.list.is_some(), path),
-        Place::Url(url) => url.clone(),
+    let place = |place: &PluginLocation| match place {
+        PluginLocation::File(path) => written(list, add.list.is_some(), path),
+        PluginLocation::Url(url) => url.clone(),
     };
     let mut entry = json!({ "name": add.name.as_deref().unwrap_or(UNNAMED) });
     entry["source"] = json!(place(&add.source));

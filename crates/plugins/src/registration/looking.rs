@@ -10,7 +10,7 @@ use moss_sdk::{ErrorCode, ToolError};
 
 use super::Hears;
 use crate::environment::Environment;
-use crate::lists::Listed;
+use crate::lists::ResolvedEntry;
 use crate::{downloads, inspect};
 
 /// How a component is looked at.
@@ -25,7 +25,7 @@ pub(super) struct Looking {
 }
 
 /// What an entry leads to.
-pub(super) struct Looked {
+pub(super) struct InspectedPlugin {
     pub(super) plugin: Plugin,
     pub(super) digest: Sha256Digest,
     pub(super) signed_by: Option<String>,
@@ -35,10 +35,10 @@ pub(super) struct Looked {
 /// looks at it, under the name of the entry where that is meant.
 pub(super) async fn look(
     environment: &Arc<Environment>,
-    listed: &Listed,
+    listed: &ResolvedEntry,
     looking: Looking,
     hears: Hears<'_>,
-) -> Result<Looked, ToolError> {
+) -> Result<InspectedPlugin, ToolError> {
     let Looking { expected, is_named, may_fetch } = looking;
     let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
     if may_fetch {
@@ -70,5 +70,5 @@ pub(super) async fn look(
         downloads::check_signature(environment, entry, file, &bytes, signers, may_fetch).await;
     let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
     let plugin = inspect::plugin(environment, &called, entry, is_named, bytes, on_compile).await?;
-    Ok(Looked { plugin, digest, signed_by })
+    Ok(InspectedPlugin { plugin, digest, signed_by })
 }

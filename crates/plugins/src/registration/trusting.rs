@@ -7,16 +7,16 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
 
 use super::looking::{Looking, look};
-use super::{Hears, Proposal, Writing, allowed};
+use super::{Hears, ListWrite, Proposal, allowed};
 use crate::agreed::Agreed;
 use crate::environment::{Environment, Installed};
 use crate::inspect;
-use crate::lists::{self, Listed};
+use crate::lists::{self, ResolvedEntry};
 use crate::settings::Settings;
 use crate::trust::{self, WORKSPACE_LIST};
 use moss_dispatch::{
     blocking::blocking,
-    consent::{Consent, Found, ListedPlugin, Look, Trusted},
+    consent::{Consent, Inspection, ListedPlugin, Look, Trusted},
 };
 
 pub(super) async fn propose(
@@ -36,10 +36,10 @@ pub(super) async fn propose(
     };
     let parsed = PluginList::parse_of_workspace(&list.display().to_string(), &text);
     let settings = environment.settings();
-    let mut seen = Seen::default();
+    let mut seen = ListReview::default();
     for entry in parsed.map_err(invalid)?.plugins {
         let only_for = Some(workspace.files.root().to_owned());
-        let listed = Listed::new(&list, only_for, entry, &environment.dirs, &settings);
+        let listed = ResolvedEntry::new(&list, only_for, entry, &environment.dirs, &settings);
         seen.look(environment, workspace, &settings, &listed, hears).await;
     }
     let (dirs, file) = (environment.dirs.clone(), list.clone());
@@ -55,7 +55,7 @@ pub(super) async fn propose(
         plugins: seen.plugins,
         since_trusted,
     });
-    let (work, serves) = (Writing::Trust(text, seen.agreed), seen.serves);
+    let (work, serves) = (ListWrite::Trust(text, seen.agreed), seen.serves);
     Ok(Proposal { consent, list, work, serves, forgets: None })
 }
 
@@ -63,28 +63,28 @@ pub(super) async fn propose(
 pub(super) fn untrust(workspace: &Installed) -> Proposal {
     let list = workspace.files.root().join(WORKSPACE_LIST);
     let consent = Consent::Untrust { list: list.display().to_string() };
-    Proposal { consent, list, work: Writing::Untrust, serves: Vec::new(), forgets: None }
+    Proposal { consent, list, work: ListWrite::Untrust, serves: Vec::new(), forgets: None }
 }
 
 /// What a person is shown of the plugins of a list.
 #[derive(Default)]
-struct Seen {
+struct ListReview {
     plugins: Vec<ListedPlugin>,
     /// What of those that the list does not pin.
     agreed: Vec<Agreed>,
     serves: Vec<(String, Sha256Digest)>,
 }
 
-// === impl Seen ===
+// === impl ListReview ===
 
-impl Seen {
+impl ListReview {
     /// Looks at one plugin. What is on the network is not fetched for a list that nobody trusts.
     async fn look(
         &mut self,
         environment: &Arc<Environment>,
         workspace: &Installed,
         settings: &Settings,
-        listed: &Listed,
+        listed: &ResolvedEntry,
         hears: Hears<'_>,
     ) {
         let entry = &listed.entry;
@@ -111,7 +111,7 @@ impl Seen {
         let look = match looked {
             Ok(looked) => {
                 self.serves.push((entry.name.clone(), looked.digest));
-                Look::Found(Box::new(Found {
+                Look::Found(Box::new(Inspection {
                     signed_by: looked.signed_by,
                     component: inspect::component(&looked.plugin),
                     allowed: allowed(&looked.plugin, &entry.grant, settings, workspace),

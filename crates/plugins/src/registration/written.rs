@@ -4,20 +4,20 @@ use std::path::Path;
 
 use moss_plugin_list::{ListEdit, PluginEntry, Sha256Digest};
 
-use super::{Proposal, Writing};
+use super::{ListWrite, Proposal};
 use crate::list_file::read_list;
 use crate::status::{PluginState, PluginStatus};
 
 /// A list as it was written.
-pub struct Written {
+pub struct WrittenList {
     /// What it is called.
     listed_in: String,
     entries: Vec<PluginEntry>,
 }
 
-// === impl Written ===
+// === impl WrittenList ===
 
-impl Written {
+impl WrittenList {
     /// Reads the list anew; none where that cannot be.
     pub fn of(list: &Path) -> Option<Self> {
         let listed_in = list.display().to_string();
@@ -51,9 +51,9 @@ impl Written {
             })
         };
         let is_settled = match &proposal.work {
-            Writing::List(edits, _) => edits.iter().filter_map(ListEdit::name).all(is_as_listed),
-            Writing::Trust(..) => true,
-            Writing::Untrust => {
+            ListWrite::List(edits, _) => edits.iter().filter_map(ListEdit::name).all(is_as_listed),
+            ListWrite::Trust(..) => true,
+            ListWrite::Untrust => {
                 let mut of_list = statuses.iter().filter(|s| s.listed_in == self.listed_in);
                 !of_list.any(|status| matches!(status.state, PluginState::Ready(_)))
             }

@@ -9,14 +9,14 @@ use tokio::task::spawn_blocking;
 use crate::agreed::{self, Agreed};
 use crate::component::{self, Stamp};
 use crate::environment::Environment;
-use crate::lists::Listed;
+use crate::lists::ResolvedEntry;
 use crate::{downloads, signatures};
 use moss_catalog::PluginTools;
 use moss_workspace::dirs::Dirs;
 
 /// What a file held, under which entry.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct ExaminedFile {
     stamp: Option<Stamp>,
     pub(super) digest: Sha256Digest,
     /// What its signature file held, where it has one that can be read.
@@ -31,8 +31,8 @@ pub(super) struct Seen {
 /// What an examination of a plugin's file needs to know.
 #[derive(Debug)]
 pub(crate) struct Examination {
-    pub(super) listed: Listed,
-    pub(super) seen: Option<Seen>,
+    pub(super) listed: ResolvedEntry,
+    pub(super) seen: Option<ExaminedFile>,
     pub(super) serving: Option<Arc<Plugin>>,
     /// Whether what serves has the names for its tools that the list says.
     pub(super) is_named: bool,
@@ -41,12 +41,12 @@ pub(crate) struct Examination {
 /// What came of it.
 #[derive(Debug)]
 pub(crate) struct Examined {
-    pub(super) seen: Option<Seen>,
-    pub(super) found: Found,
+    pub(super) seen: Option<ExaminedFile>,
+    pub(super) found: ExaminationResult,
 }
 
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum ExaminationResult {
     /// What was there before; what was said of it holds.
     Same,
     /// The version that serves.
@@ -70,7 +70,7 @@ impl Examination {
         environment: &Environment,
     ) -> Examined {
         if let Some(refusal) = self.listed.refusal.clone() {
-            return Examined { seen: None, found: Found::Refused(refusal) };
+            return Examined { seen: None, found: ExaminationResult::Refused(refusal) };
         }
         let examined = self.examine(engine, bytes_max, environment).await;
         let pin = self.listed.entry.sha256;
@@ -78,8 +78,8 @@ impl Examination {
             self.serving().is_some_and(|serving| pin.is_some_and(|pin| pin != serving));
         match examined {
             // The list pins something else than what serves, and that is not to be had.
-            Examined { seen, found: Found::Nothing(why) } if is_pinned_away => {
-                Examined { seen, found: Found::Refused(why) }
+            Examined { seen, found: ExaminationResult::Nothing(why) } if is_pinned_away => {
+                Examined { seen, found: ExaminationResult::Refused(why) }
             }
             examined => examined,
         }
@@ -126,11 +126,11 @@ impl Examination {
         bytes_max: u64,
         agreed: Option<Agreed>,
         environment: &Environment,
-    ) -> Result<(Vec<u8>, Seen), Examined> {
+    ) -> Result<(Vec<u8>, ExaminedFile), Examined> {
         let source = self.listed.component(environment);
         let entry = self.listed.entry.clone();
         let signature = signatures::digest(self.listed.signature(environment)).await;
-        let is_known = |seen: &Seen| {
+        let is_known = |seen: &ExaminedFile| {
             let is_same = seen.entry == entry && seen.signature == signature;
             seen.is_settled && is_same && seen.agreed == agreed
         };
@@ -145,15 +145,15 @@ impl Examination {
         let (bytes, digest, stamp) = match (read, seen) {
             (Err(reason), _) => return Err(Examined::nothing(None, reason)),
             (Ok((read, Some(digest))), Some(seen)) if seen.digest == digest => {
-                let seen = Some(Seen { stamp: read.stamp, ..seen });
-                return Err(Examined { seen, found: Found::Same });
+                let seen = Some(ExaminedFile { stamp: read.stamp, ..seen });
+                return Err(Examined { seen, found: ExaminationResult::Same });
             }
-            (Ok((component::Read { bytes: Some(bytes), stamp }, Some(digest))), _) => {
+            (Ok((component::ComponentRead { bytes: Some(bytes), stamp }, Some(digest))), _) => {
                 (bytes, digest, stamp)
             }
-            (Ok(_), seen) => return Err(Examined { seen, found: Found::Same }),
+            (Ok(_), seen) => return Err(Examined { seen, found: ExaminationResult::Same }),
         };
-        Ok((bytes, Seen { stamp, digest, signature, is_settled: true, entry, agreed }))
+        Ok((bytes, ExaminedFile { stamp, digest, signature, is_settled: true, entry, agreed }))
     }
 
     /// Holds a component to its pin, its signature and what was agreed to, and makes it ready to
@@ -162,7 +162,7 @@ impl Examination {
         &self,
         engine: &Engine,
         bytes: Vec<u8>,
-        mut seen: Seen,
+        mut seen: ExaminedFile,
         environment: &Environment,
     ) -> Examined {
         let dirs = &environment.dirs;
@@ -181,10 +181,10 @@ impl Examination {
             let was_vouched = self.seen.as_ref().filter(|seen| seen.digest == digest).cloned();
             let found = match self.serving() == Some(digest) && was_vouched.is_none() {
                 // It was signed by somebody whose signature does not count any more.
-                true => Found::Refused(reason),
-                false => Found::Nothing(reason),
+                true => ExaminationResult::Refused(reason),
+                false => ExaminationResult::Nothing(reason),
             };
-            let seen = was_vouched.map(|seen| Seen { is_settled: false, ..seen });
+            let seen = was_vouched.map(|seen| ExaminedFile { is_settled: false, ..seen });
             return Examined { seen, found };
         }
         if let Some(serving) = self.serving.as_ref().filter(|plugin| plugin.digest() == digest)
@@ -192,8 +192,8 @@ impl Examination {
         {
             self.agree(&mut seen, serving, dirs).await;
             let found = match serving.check_settings(&entry.config) {
-                Ok(()) => Found::Serving,
-                Err(problem) => Found::Nothing(self.unfit(&problem)),
+                Ok(()) => ExaminationResult::Serving,
+                Err(problem) => ExaminationResult::Nothing(self.unfit(&problem)),
             };
             return Examined { seen: Some(seen), found };
         }
@@ -213,14 +213,14 @@ impl Examination {
             return Examined::nothing(Some(seen), staged);
         }
         self.agree(&mut seen, tools.plugin(), dirs).await;
-        Examined { seen: Some(seen), found: Found::Other(Arc::new(tools)) }
+        Examined { seen: Some(seen), found: ExaminationResult::Other(Arc::new(tools)) }
     }
 
     /// Holds a component to its signature, and remembers the one that vouches: it may have been fetched
     /// just now.
     async fn check_signature(
         &self,
-        seen: &mut Seen,
+        seen: &mut ExaminedFile,
         bytes: &[u8],
         environment: &Environment,
     ) -> Result<(), String> {
@@ -256,7 +256,7 @@ impl Examination {
     }
 
     /// Keeps that a version was agreed to.
-    async fn agree(&self, seen: &mut Seen, plugin: &Plugin, dirs: &Dirs) {
+    async fn agree(&self, seen: &mut ExaminedFile, plugin: &Plugin, dirs: &Dirs) {
         let agreed = Agreed::serving(&self.listed.list, plugin);
         let (dirs, kept, is_known) =
             (dirs.clone(), agreed.clone(), seen.agreed.as_ref() == Some(&agreed));
@@ -306,7 +306,7 @@ impl Examined {
         Self::nothing(None, reason)
     }
 
-    fn nothing(seen: Option<Seen>, reason: String) -> Self {
-        Self { seen, found: Found::Nothing(reason) }
+    fn nothing(seen: Option<ExaminedFile>, reason: String) -> Self {
+        Self { seen, found: ExaminationResult::Nothing(reason) }
     }
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
-use crate::standing::{Asked, Asker, StandingAnswer, narrowest};
+use crate::standing::{AskedEffect, Asker, StandingApproval, narrowest};
 use crate::{Protection, decide, explain};
 
 const TOOLS: &[&str] = &["read_file", "create_file", "delete_file", "word-count"];
@@ -85,7 +85,7 @@ fn restricting(rules: &[Drawn]) -> Vec<Drawn> {
     rules.iter().map(restrict).collect()
 }
 
-fn source(rules: &[Drawn]) -> Source {
+fn source(rules: &[Drawn]) -> PolicyFile {
     let rules = rules.iter().map(|rule| {
         let open = rule.opens && rule.verdict != Verdict::Deny;
         let protected = if open { "protected = true\n" } else { "" };
@@ -93,7 +93,7 @@ fn source(rules: &[Drawn]) -> Source {
         format!("[[rule]]\n{}{protected}decision = \"{decision}\"\n", rule.conditions)
     });
     let text = format!("version = 1\n{}", rules.collect::<String>());
-    Source { file: "drawn".to_owned(), text: Ok(Some(text)) }
+    PolicyFile { file: "drawn".to_owned(), text: Ok(Some(text)) }
 }
 
 fn load(admin: &[Drawn], user: &[Drawn], workspace: &[Drawn]) -> Policy {
@@ -227,9 +227,9 @@ proptest! {
         let asker = Asker { tool, plugin: tool.contains('-').then_some("p"), caller: "caller" };
         let has_content = matches!(action, Action::Create | Action::Modify);
         let size_bytes = has_content.then_some(1);
-        let asked = |path: &usize| Asked { action, path: &PATHS[*path], size_bytes };
+        let asked = |path: &usize| AskedEffect { action, path: &PATHS[*path], size_bytes };
         let permissions = narrowest(asker, &covered.iter().map(asked).collect::<Vec<_>>());
-        let answers = [Arc::new(StandingAnswer::imagined(permissions.unwrap()))];
+        let answers = [Arc::new(StandingApproval::imagined(permissions.unwrap()))];
         for subject in subjects() {
             let before = decide(&policy, &subject);
             let after = decide(&policy, &Subject { answers: &answers, ..subject });
@@ -266,8 +266,8 @@ proptest! {
     }
 }
 
-fn file(name: &str, text: &str) -> Source {
-    Source { file: name.to_owned(), text: Ok(Some(text.to_owned())) }
+fn file(name: &str, text: &str) -> PolicyFile {
+    PolicyFile { file: name.to_owned(), text: Ok(Some(text.to_owned())) }
 }
 
 const ALLOW_ALL: &str = "version = 1\n[[rule]]\ndecision = \"allow\"\n";
@@ -278,20 +278,21 @@ fn a_broken_admin_file_gives_no_policy() {
         |source| Sources { admin: vec![file("a", ALLOW_ALL), source], ..Sources::default() };
     let error = Policy::load(sources(file("admin.toml", "version = 1\nx"))).unwrap_err();
     assert_eq!((error.file.as_str(), error.line), ("admin.toml", 2));
-    let unreadable = Source { file: "b".to_owned(), text: Err("permission denied".to_owned()) };
+    let unreadable = PolicyFile { file: "b".to_owned(), text: Err("permission denied".to_owned()) };
     assert_eq!(
         Policy::load(sources(unreadable)).unwrap_err().one_line(),
         "b:1:1: cannot be read: permission denied; check its permissions; it must be UTF-8 text"
     );
-    let missing = Source { file: "c".to_owned(), text: Ok(None) };
+    let missing = PolicyFile { file: "c".to_owned(), text: Ok(None) };
     assert!(Policy::load(sources(missing)).is_ok());
 }
 
 #[test]
 fn a_broken_user_or_workspace_file_leaves_only_reads() {
     let broken = || Some(file("broken.toml", "version = 1\n[[rule]]\ndecision = \"alow\""));
-    let unreadable =
-        || Some(Source { file: "broken.toml".to_owned(), text: Err("is a directory".to_owned()) });
+    let unreadable = || {
+        Some(PolicyFile { file: "broken.toml".to_owned(), text: Err("is a directory".to_owned()) })
+    };
     let admin = vec![file("admin.toml", ALLOW_ALL)];
     for (user, workspace, layer) in [
         (broken(), None, Layer::User),
@@ -340,13 +341,13 @@ fn a_layer_keeps_its_rules_while_its_file_is_broken() {
     let says = |name: &str, decision: &str| {
         file(name, &format!("version = 1\n[[rule]]\ndecision = \"{decision}\"\n"))
     };
-    let sources = |admin: [Source; 2], user: Source, workspace: Source| Sources {
+    let sources = |admin: [PolicyFile; 2], user: PolicyFile, workspace: PolicyFile| Sources {
         admin: admin.to_vec(),
         user: Some(user),
         workspace: Some(workspace),
     };
     let broken = || file("broken.toml", "version = 1\n\noops");
-    let missing = || Source { file: "none".to_owned(), text: Ok(None) };
+    let missing = || PolicyFile { file: "none".to_owned(), text: Ok(None) };
     let listed = |policy: &Policy| -> Vec<_> {
         policy
             .rules()

@@ -26,8 +26,8 @@ use moss_sdk::RelPath;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{ACTIONS, Permission, StandingAnswer, escape, unescape};
-use crate::error::{Fault, PolicyError, shown};
+use super::{ACTIONS, Permission, StandingApproval, escape, unescape};
+use crate::error::{PolicyError, PolicyFault, shown};
 use crate::{Action, Verdict};
 
 /// Largest file of approvals, in bytes.
@@ -47,16 +47,16 @@ version = 1
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileForm {
+struct ApprovalsFileForm {
     version: Spanned<i64>,
     /// `answer` in 0.1.
     #[serde(default, alias = "answer")]
-    approval: Vec<Spanned<AnswerForm>>,
+    approval: Vec<Spanned<ApprovalForm>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnswerForm {
+struct ApprovalForm {
     id: Spanned<String>,
     /// `answered_at` in 0.1.
     #[serde(alias = "answered_at")]
@@ -68,12 +68,12 @@ struct AnswerForm {
     _uses: u64,
     #[serde(rename = "last_used_at")]
     _last_used_at: Option<Timestamp>,
-    rule: Spanned<Vec<RuleForm>>,
+    rule: Spanned<Vec<ApprovalRuleForm>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RuleForm {
+struct ApprovalRuleForm {
     tools: Spanned<Vec<Spanned<String>>>,
     plugins: Option<Spanned<Vec<Spanned<String>>>>,
     callers: Spanned<Vec<Spanned<String>>>,
@@ -88,7 +88,7 @@ struct RuleForm {
 /// # Errors
 ///
 /// The first thing wrong with it, with its location.
-pub fn parse(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Box<PolicyError>> {
+pub fn parse(file: &str, text: &str) -> Result<Vec<StandingApproval>, Box<PolicyError>> {
     read(file, text).map_err(|fault| PolicyError::locate(file, text, fault))
 }
 
@@ -98,7 +98,7 @@ pub fn unreadable(file: &str, reason: String) -> Box<PolicyError> {
 }
 
 /// Writes a file of approvals.
-pub fn render(all: &[StandingAnswer]) -> String {
+pub fn render(all: &[StandingApproval]) -> String {
     let mut text = HEADER.to_owned();
     for answer in all {
         let _ = write!(text, "\n[[approval]]\nid = {}\n", quoted(&answer.id));
@@ -146,49 +146,55 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-fn read(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Fault> {
+fn read(file: &str, text: &str) -> Result<Vec<StandingApproval>, PolicyFault> {
     if text.len() > FILE_BYTES_MAX {
-        return Err(Fault::new(0..0, format!("the file is larger than {FILE_BYTES_MAX} bytes")));
+        return Err(PolicyFault::new(
+            0..0,
+            format!("the file is larger than {FILE_BYTES_MAX} bytes"),
+        ));
     }
-    let form: FileForm = toml::from_str(text).map_err(|error| Fault::of_toml(&error))?;
+    let form: ApprovalsFileForm =
+        toml::from_str(text).map_err(|error| PolicyFault::of_toml(&error))?;
     if *form.version.as_ref() != VERSION {
         let message = format!("version {} is not known", form.version.as_ref());
-        return Err(Fault::new(form.version.span(), message).help("use a newer moss"));
+        return Err(PolicyFault::new(form.version.span(), message).help("use a newer moss"));
     }
-    let mut all: Vec<StandingAnswer> = Vec::with_capacity(form.approval.len());
+    let mut all: Vec<StandingApproval> = Vec::with_capacity(form.approval.len());
     for form in form.approval {
         let span = form.span();
         let answer = answer(form.into_inner(), file)?;
         if all.iter().any(|other| other.id == answer.id) {
             let message = format!("a second approval {}", shown(&answer.id));
-            return Err(Fault::new(span, message).help("remove one of them"));
+            return Err(PolicyFault::new(span, message).help("remove one of them"));
         }
         all.push(answer);
     }
     Ok(all)
 }
 
-fn answer(form: AnswerForm, file: &str) -> Result<StandingAnswer, Fault> {
+fn answer(form: ApprovalForm, file: &str) -> Result<StandingApproval, PolicyFault> {
     let id = form.id.as_ref();
     if id.is_empty() || id.len() > ID_BYTES_MAX || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
         let message = format!("{} is not an ID of an approval", shown(id));
-        return Err(Fault::new(form.id.span(), message).help("write letters and digits"));
+        return Err(PolicyFault::new(form.id.span(), message).help("write letters and digits"));
     }
     let hours = i64::try_from(DAYS_MAX * 24).unwrap_or(i64::MAX);
     let latest = form.approved_at.checked_add(hours.hours()).unwrap_or(Timestamp::MAX);
     let expires_at = *form.expires_at.as_ref();
     if expires_at > latest {
         let message = format!("an approval applies for at most {DAYS_MAX} days");
-        return Err(Fault::new(form.expires_at.span(), message).help("write an earlier time"));
+        return Err(PolicyFault::new(form.expires_at.span(), message).help("write an earlier time"));
     }
     if form.rule.as_ref().is_empty() {
-        return Err(Fault::new(form.rule.span(), "an approval without a rule").help("remove it"));
+        return Err(
+            PolicyFault::new(form.rule.span(), "an approval without a rule").help("remove it")
+        );
     }
     let id = form.id.into_inner();
-    let rule = StandingAnswer::rule_of(&id, "always", Some(file.to_owned()), expires_at);
+    let rule = StandingApproval::rule_of(&id, "always", Some(file.to_owned()), expires_at);
     let permissions =
         form.rule.into_inner().into_iter().map(permission).collect::<Result<_, _>>()?;
-    Ok(StandingAnswer {
+    Ok(StandingApproval {
         id,
         permissions,
         component: form.component,
@@ -198,31 +204,40 @@ fn answer(form: AnswerForm, file: &str) -> Result<StandingAnswer, Fault> {
     })
 }
 
-fn permission(form: RuleForm) -> Result<Permission, Fault> {
+fn permission(form: ApprovalRuleForm) -> Result<Permission, PolicyFault> {
     if *form.decision.as_ref() != Verdict::Allow {
-        return Err(Fault::new(form.decision.span(), "an approval can only allow")
+        return Err(PolicyFault::new(form.decision.span(), "an approval can only allow")
             .help("write other rules into policy.toml"));
     }
     let action = match form.effects.as_ref().as_slice() {
         [action] if ACTIONS.contains(action) => *action,
         _ => {
-            return Err(Fault::new(form.effects.span(), "an approval covers one kind of effect")
-                .help("write one of read, create, modify, delete"));
+            return Err(PolicyFault::new(
+                form.effects.span(),
+                "an approval covers one kind of effect",
+            )
+            .help("write one of read, create, modify, delete"));
         }
     };
     let has_content = matches!(action, Action::Create | Action::Modify);
     if form.size_bytes_max.is_some() != has_content {
-        return Err(Fault::new(form.effects.span(), "`size_bytes_max` belongs to new content")
-            .help("write it with create and modify, and only there"));
+        return Err(PolicyFault::new(
+            form.effects.span(),
+            "`size_bytes_max` belongs to new content",
+        )
+        .help("write it with create and modify, and only there"));
     }
     let mut paths = std::collections::BTreeSet::new();
     for glob in form.paths.as_ref() {
-        let path = RelPath::parse(&literal(glob)?)
-            .map_err(|error| Fault::new(glob.span(), format!("no path: {}", error.message)))?;
+        let path = RelPath::parse(&literal(glob)?).map_err(|error| {
+            PolicyFault::new(glob.span(), format!("no path: {}", error.message))
+        })?;
         paths.insert(path);
     }
     if paths.is_empty() {
-        return Err(Fault::new(form.paths.span(), "an approval needs paths").help("remove it"));
+        return Err(
+            PolicyFault::new(form.paths.span(), "an approval needs paths").help("remove it")
+        );
     }
     Ok(Permission {
         tool: only(&form.tools)?,
@@ -235,23 +250,29 @@ fn permission(form: RuleForm) -> Result<Permission, Fault> {
 }
 
 /// Reads a list of one name.
-fn only(list: &Spanned<Vec<Spanned<String>>>) -> Result<String, Fault> {
+fn only(list: &Spanned<Vec<Spanned<String>>>) -> Result<String, PolicyFault> {
     match list.as_ref().as_slice() {
         [name] => literal(name),
-        _ => Err(Fault::new(list.span(), "an approval names exactly one").help("write one name")),
+        _ => {
+            Err(PolicyFault::new(list.span(), "an approval names exactly one")
+                .help("write one name"))
+        }
     }
 }
 
-fn literal(glob: &Spanned<String>) -> Result<String, Fault> {
+fn literal(glob: &Spanned<String>) -> Result<String, PolicyFault> {
     unescape(glob.as_ref()).ok_or_else(|| {
-        Fault::new(glob.span(), format!("{} matches more than one name", shown(glob.as_ref())))
-            .help("write rules with globs into policy.toml")
+        PolicyFault::new(
+            glob.span(),
+            format!("{} matches more than one name", shown(glob.as_ref())),
+        )
+        .help("write rules with globs into policy.toml")
     })
 }
 
-// === impl StandingAnswer ===
+// === impl StandingApproval ===
 
-impl StandingAnswer {
+impl StandingApproval {
     /// Writes what it allows and until when, as its file has it.
     pub fn terms(&self) -> String {
         terms(&self.permissions, self.component.as_deref(), self.expires_at)

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
-use crate::{Policy, Protection, Source, Sources, Verdict, decide};
+use crate::{Policy, PolicyFile, Protection, Sources, Verdict, decide};
 
 /// Names that mean something in globs, and what such globs would match besides.
 const NAMES: &[&str] = &[
@@ -47,15 +47,15 @@ fn asker() -> Asker<'static> {
     Asker { tool: "replace_text", plugin: None, caller: "caller" }
 }
 
-fn answer(permissions: Vec<Permission>) -> StandingAnswer {
+fn answer(permissions: Vec<Permission>) -> StandingApproval {
     let (id, expires_at) = ("abc".to_owned(), at("2026-12-01T00:00:00Z"));
-    let rule = StandingAnswer::rule_of(&id, "always", Some("a.toml".to_owned()), expires_at);
+    let rule = StandingApproval::rule_of(&id, "always", Some("a.toml".to_owned()), expires_at);
     let approved_at = at("2026-11-01T00:00:00Z");
-    StandingAnswer { id, permissions, component: None, approved_at, expires_at, rule }
+    StandingApproval { id, permissions, component: None, approved_at, expires_at, rule }
 }
 
-fn modify<'a>(path: &'a RelPath, size_bytes: u64) -> Asked<'a> {
-    Asked { action: Action::Modify, path, size_bytes: Some(size_bytes) }
+fn modify<'a>(path: &'a RelPath, size_bytes: u64) -> AskedEffect<'a> {
+    AskedEffect { action: Action::Modify, path, size_bytes: Some(size_bytes) }
 }
 
 /// Every subject over a small world.
@@ -85,7 +85,7 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
     })
 }
 
-fn drawn() -> impl Strategy<Value = (Asker<'static>, Vec<Asked<'static>>)> {
+fn drawn() -> impl Strategy<Value = (Asker<'static>, Vec<AskedEffect<'static>>)> {
     let asker = (select(TOOLS), select(PLUGINS)).prop_map(|(tool, plugin)| Asker {
         tool,
         plugin,
@@ -96,7 +96,7 @@ fn drawn() -> impl Strategy<Value = (Asker<'static>, Vec<Asked<'static>>)> {
             (select(ACTIONS), 0..SIZE_BYTES_MIN).prop_map(move |(action, size)| {
                 let has_content = matches!(action, Action::Create | Action::Modify);
                 let size_bytes = has_content.then_some(size);
-                Asked { action, path: &PATHS[index], size_bytes }
+                AskedEffect { action, path: &PATHS[index], size_bytes }
             })
         };
         all.into_iter().map(one).collect::<Vec<_>>()
@@ -108,7 +108,7 @@ fn drawn() -> impl Strategy<Value = (Asker<'static>, Vec<Asked<'static>>)> {
 fn told(permissions: &[Permission]) -> Policy {
     let rules = permissions.iter().map(|permission| format!("[[rule]]\n{}", permission.to_toml()));
     let text = format!("version = 1\n{}", rules.collect::<String>());
-    let user = Some(Source { file: "u".to_owned(), text: Ok(Some(text.clone())) });
+    let user = Some(PolicyFile { file: "u".to_owned(), text: Ok(Some(text.clone())) });
     let policy = Policy::load(Sources { user, ..Sources::default() }).unwrap();
     assert_eq!(policy.problems().count(), 0, "{text}");
     policy
@@ -178,7 +178,7 @@ fn protected_names_are_never_covered() {
     let answers = [Arc::new(answer(narrowest(asker(), &[modify(&path, 1)]).unwrap()))];
     let open =
         "version = 1\n[[rule]]\npaths = [\"src/**\"]\nprotected = true\ndecision = \"ask\"\n";
-    let user = Some(Source { file: "u".to_owned(), text: Ok(Some(open.to_owned())) });
+    let user = Some(PolicyFile { file: "u".to_owned(), text: Ok(Some(open.to_owned())) });
     let policy = Policy::load(Sources { user, ..Sources::default() }).unwrap();
     let subject = Subject {
         action: Action::Modify,
@@ -218,7 +218,7 @@ fn what_cannot_be_written_as_a_rule_is_not_offered() {
     let path = RelPath::parse("src/a.rs").unwrap();
     for action in [Action::Call, Action::Exec, Action::Network, Action::Register, Action::Configure]
     {
-        let effect = Asked { action, path: &path, size_bytes: None };
+        let effect = AskedEffect { action, path: &path, size_bytes: None };
         assert_eq!(narrowest(asker(), &[modify(&path, 1), effect]), None, "{action:?}");
     }
     assert_eq!(narrowest(asker(), &[]), None);
@@ -237,7 +237,7 @@ fn the_text_is_a_rule_of_a_policy_file() {
     let paths = ["b [1].rs", "a.rs", "gone"].map(|path| RelPath::parse(path).unwrap());
     let effects = [
         modify(&paths[0], 40_000),
-        Asked { action: Action::Delete, path: &paths[2], size_bytes: Some(0) },
+        AskedEffect { action: Action::Delete, path: &paths[2], size_bytes: Some(0) },
         modify(&paths[1], 10),
     ];
     let asker = Asker { plugin: Some("license-header"), ..asker() };

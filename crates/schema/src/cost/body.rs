@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{Cost, PLACE_DEPTH_MAX, too_deep};
-use crate::steps::Step;
+use crate::steps::PathSegment;
 
 /// What tracking of what was evaluated costs: it looks at everything beside it once more, and at what
 /// those look at.
@@ -18,7 +18,7 @@ const EACH: &[&str] =
 
 /// What is known of one definition, or of the schema itself.
 #[derive(Default)]
-pub(super) struct Body<'s> {
+pub(super) struct SchemaBody<'s> {
     pub(super) own: Cost,
     /// Patterns that only the text of one field is held to, by its name.
     pub(super) of_fields: BTreeMap<&'s str, u64>,
@@ -28,7 +28,7 @@ pub(super) struct Body<'s> {
 pub(super) struct Reference<'s> {
     pub(super) to: &'s str,
     /// From the value that the definition is held against to the one that this is.
-    pub(super) path: Vec<Step<'s>>,
+    pub(super) path: Vec<PathSegment<'s>>,
     /// Keywords at the same location above it.
     pub(super) place_depth: usize,
     /// How often the target's costs come, and whether for each part of the value.
@@ -38,19 +38,19 @@ pub(super) struct Reference<'s> {
 
 /// Where a walk through a schema is.
 #[derive(Clone)]
-struct Place<'s> {
-    path: Vec<Step<'s>>,
+struct WalkPosition<'s> {
+    path: Vec<PathSegment<'s>>,
     depth: usize,
     factor: u64,
     is_each: bool,
 }
 
-// === impl Body ===
+// === impl SchemaBody ===
 
-impl<'s> Body<'s> {
+impl<'s> SchemaBody<'s> {
     pub(super) fn read(schema: &'s Value) -> Result<Self, String> {
         let mut body = Self::default();
-        let start = Place { path: Vec::new(), depth: 0, factor: 1, is_each: false };
+        let start = WalkPosition { path: Vec::new(), depth: 0, factor: 1, is_each: false };
         body.walk(schema, &start)?;
         Ok(body)
     }
@@ -61,7 +61,7 @@ impl<'s> Body<'s> {
         here.map(|reference| reference.place_depth).max().unwrap_or_default()
     }
 
-    fn walk(&mut self, schema: &'s Value, at: &Place<'s>) -> Result<(), String> {
+    fn walk(&mut self, schema: &'s Value, at: &WalkPosition<'s>) -> Result<(), String> {
         let Value::Object(keywords) = schema else {
             self.count(1, at);
             return Ok(());
@@ -80,7 +80,7 @@ impl<'s> Body<'s> {
             Cost { each: of_each as u64, patterns: of_names(keywords), ..Cost::default() };
         let of_text = u64::from(keywords.contains_key("pattern"));
         match *at.path.as_slice() {
-            [Step::Key(Some(field))] if of_text > 0 => {
+            [PathSegment::Key(Some(field))] if of_text > 0 => {
                 let count = self.of_fields.entry(field).or_default();
                 *count = count.saturating_add(of_text.saturating_mul(at.factor));
             }
@@ -103,7 +103,7 @@ impl<'s> Body<'s> {
         &mut self,
         key: &'s str,
         value: &'s Value,
-        at: &Place<'s>,
+        at: &WalkPosition<'s>,
     ) -> Result<(), String> {
         let all = |value: &'s Value| match value {
             Value::Object(named) => named.iter().map(|(name, sub)| (name.as_str(), sub)).collect(),
@@ -116,27 +116,27 @@ impl<'s> Body<'s> {
             }
             "not" | "if" | "then" | "else" => self.walk(value, &at.deeper()),
             "properties" => all(value).into_iter().try_for_each(|(name, sub)| {
-                self.walk(sub, &at.below(Step::Key(Some(name)), false))
+                self.walk(sub, &at.below(PathSegment::Key(Some(name)), false))
             }),
             "patternProperties" => all(value)
                 .into_iter()
-                .try_for_each(|(_, sub)| self.walk(sub, &at.below(Step::Key(None), true))),
+                .try_for_each(|(_, sub)| self.walk(sub, &at.below(PathSegment::Key(None), true))),
             "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
-                self.walk(value, &at.below(Step::Key(None), true))
+                self.walk(value, &at.below(PathSegment::Key(None), true))
             }
             "prefixItems" => {
                 all(value).into_iter().enumerate().try_for_each(|(index, (_, sub))| {
-                    self.walk(sub, &at.below(Step::Item(Some(index)), false))
+                    self.walk(sub, &at.below(PathSegment::Item(Some(index)), false))
                 })
             }
             "items" | "unevaluatedItems" | "contains" => {
-                self.walk(value, &at.below(Step::Item(None), true))
+                self.walk(value, &at.below(PathSegment::Item(None), true))
             }
             _ => Ok(()),
         }
     }
 
-    fn count(&mut self, steps: usize, at: &Place<'s>) {
+    fn count(&mut self, steps: usize, at: &WalkPosition<'s>) {
         let steps = Cost { once: steps as u64, ..Cost::default() };
         self.own.add(steps, at.factor, at.is_each);
     }
@@ -162,14 +162,14 @@ fn of_names(keywords: &Map<String, Value>) -> u64 {
     keywords.get("patternProperties").and_then(Value::as_object).map_or(0, Map::len) as u64
 }
 
-// === impl Place ===
+// === impl WalkPosition ===
 
-impl<'s> Place<'s> {
+impl<'s> WalkPosition<'s> {
     fn deeper(&self) -> Self {
         Self { depth: self.depth + 1, ..self.clone() }
     }
 
-    fn below(&self, step: Step<'s>, is_each: bool) -> Self {
+    fn below(&self, step: PathSegment<'s>, is_each: bool) -> Self {
         let path = self.path.iter().copied().chain([step]).collect();
         Self { path, depth: 0, factor: self.factor, is_each: self.is_each || is_each }
     }

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::schema::Compiled;
+use crate::schema::CompiledSchema;
 
 fn violations(schema: &Value, arguments: &Value, count_max: usize) -> Vec<Violation> {
-    let compiled = Compiled::new("example", schema).unwrap();
+    let compiled = CompiledSchema::new("example", schema).unwrap();
     assert!(!compiled.fits(arguments));
     let aliases = BTreeMap::new();
     compiled.violations(Parameters { schema, aliases: &aliases }, arguments, count_max)

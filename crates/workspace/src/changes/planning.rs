@@ -6,13 +6,13 @@ use moss_sdk::file::Text;
 use moss_sdk::{ContentHash, RelPath};
 
 use super::refusal::{check_base, check_clashes, check_gap, check_removable, check_writable};
-use super::{Action, Plan, PlannedFile, Target};
+use super::{FileAction, Plan, PlannedFile, TargetContent};
 use crate::buffers::Buffers;
 use crate::diff::{self, Diff};
 use crate::error::Error;
 use crate::handle;
 use crate::read::{check_size, refusal};
-use crate::resolve::{Found, Place};
+use crate::resolve::{PathTarget, ResolvedPath};
 use crate::root::Workspace;
 use crate::text;
 
@@ -27,14 +27,14 @@ pub(crate) struct Planner<'a> {
 }
 
 /// What a file is to become.
-pub(crate) enum Source<'a> {
+pub(crate) enum PlannedContent<'a> {
     Change(&'a Change),
-    Target(Target),
+    Target(TargetContent),
 }
 
 /// What a file holds before a change.
 pub(crate) struct Base {
-    pub(crate) place: Place,
+    pub(crate) place: ResolvedPath,
     pub(crate) bytes: Vec<u8>,
     /// Whether an editor holds it and has not saved it.
     pub(crate) unsaved: bool,
@@ -44,14 +44,17 @@ pub(crate) struct Base {
 
 impl Planner<'_> {
     /// Plans given contents; used to roll back changes.
-    pub(crate) fn plan_targets(&self, targets: Vec<(RelPath, Target)>) -> Result<Plan, Error> {
+    pub(crate) fn plan_targets(
+        &self,
+        targets: Vec<(RelPath, TargetContent)>,
+    ) -> Result<Plan, Error> {
         let (paths, targets): (Vec<_>, Vec<_>) = targets.into_iter().unzip();
-        self.plan(paths.iter().zip(targets.into_iter().map(Source::Target)))
+        self.plan(paths.iter().zip(targets.into_iter().map(PlannedContent::Target)))
     }
 
     pub(crate) fn plan<'a>(
         &self,
-        changes: impl ExactSizeIterator<Item = (&'a RelPath, Source<'a>)>,
+        changes: impl ExactSizeIterator<Item = (&'a RelPath, PlannedContent<'a>)>,
     ) -> Result<Plan, Error> {
         let limits = self.workspace.limits();
         if changes.len() > limits.change_files_max {
@@ -77,7 +80,7 @@ impl Planner<'_> {
 
     /// Notes which files are protected by what is around them, the other files of the plan included.
     fn look_around(&self, files: &mut [PlannedFile]) {
-        let made = files.iter().filter(|file| file.action == Action::Create);
+        let made = files.iter().filter(|file| file.action == FileAction::Create);
         let made: Vec<RelPath> = made.map(|file| file.real.clone()).collect();
         let made: Vec<&RelPath> = made.iter().collect();
         for file in files {
@@ -85,10 +88,10 @@ impl Planner<'_> {
         }
     }
 
-    fn plan_one(&self, path: &RelPath, source: Source<'_>) -> Result<PlannedFile, Error> {
+    fn plan_one(&self, path: &RelPath, source: PlannedContent<'_>) -> Result<PlannedFile, Error> {
         match source {
-            Source::Target(target) => self.plan_target(path, target),
-            Source::Change(change) => self.plan_change(change),
+            PlannedContent::Target(target) => self.plan_target(path, target),
+            PlannedContent::Change(change) => self.plan_change(change),
         }
     }
 
@@ -97,11 +100,11 @@ impl Planner<'_> {
             ChangeKind::Create { content } => {
                 let new = utf8(path, content)?;
                 let mode = self.workspace.options.create_mode;
-                self.plan_target(path, Target::Create { new, mode })
+                self.plan_target(path, TargetContent::Create { new, mode })
             }
             ChangeKind::Write { base, content } => {
                 let new = utf8(path, content)?;
-                let target = Target::Modify { base: *base, new, mode: None, merged: false };
+                let target = TargetContent::Modify { base: *base, new, mode: None, merged: false };
                 self.plan_target(path, target)
             }
             ChangeKind::Edit { base, splices } => {
@@ -112,20 +115,20 @@ impl Planner<'_> {
             }
             ChangeKind::Delete { base, retention } => {
                 let (base, retention) = (*base, *retention);
-                self.plan_target(path, Target::Delete { base, retention })
+                self.plan_target(path, TargetContent::Delete { base, retention })
             }
         };
         Ok(PlannedFile { matched: matched.clone(), ..file? })
     }
 
-    fn plan_target(&self, path: &RelPath, target: Target) -> Result<PlannedFile, Error> {
+    fn plan_target(&self, path: &RelPath, target: TargetContent) -> Result<PlannedFile, Error> {
         match target {
-            Target::Create { new, mode } => self.created(path, new, mode),
-            Target::Modify { base, new, mode, merged } => {
+            TargetContent::Create { new, mode } => self.created(path, new, mode),
+            TargetContent::Modify { base, new, mode, merged } => {
                 let old = self.base(path, base)?;
                 self.modified(path, old, new, mode, merged)
             }
-            Target::Delete { base, retention } => self.deleted(path, base, retention),
+            TargetContent::Delete { base, retention } => self.deleted(path, base, retention),
         }
     }
 
@@ -136,15 +139,15 @@ impl Planner<'_> {
         mode: Option<u32>,
     ) -> Result<PlannedFile, Error> {
         let gap = match self.workspace.find(path)? {
-            Found::Missing(gap) => gap,
-            Found::Existing(_) => return Err(Error::Exists { path: path.clone() }),
+            PathTarget::Missing(gap) => gap,
+            PathTarget::Existing(_) => return Err(Error::Exists { path: path.clone() }),
         };
         check_gap(&gap)?;
         let real = gap.real()?;
         self.check_saved(path, &real, "is about to be made by an editor")?;
         check_size(path, new.len() as u64, self.workspace.limits().edit())?;
         let diff = diff::between(path, None, Some(&new));
-        let file = PlannedFile::new(path, real, Action::Create, diff);
+        let file = PlannedFile::new(path, real, FileAction::Create, diff);
         Ok(PlannedFile { mode, ..file }.with_new(new))
     }
 
@@ -174,7 +177,7 @@ impl Planner<'_> {
         if mode != mode_before {
             diff.text = format!("old mode {mode_before:o}\nnew mode {mode:o}\n{}", diff.text);
         }
-        let file = PlannedFile::new(path, place.path, Action::Modify, diff);
+        let file = PlannedFile::new(path, place.path, FileAction::Modify, diff);
         let identity = Some(place.stat.identity);
         let (mode, mode_before) = (Some(mode), Some(mode_before));
         let file = PlannedFile { mode, mode_before, identity, merged, unsaved, ..file };
@@ -202,7 +205,7 @@ impl Planner<'_> {
         self.check_saved(path, &place.path, DELETED_UNSAVED)?;
         check_removable(self.workspace, path, &place)?;
         let diff = diff::between(path, Some(&old), None);
-        let file = PlannedFile::new(path, place.path, Action::Delete, diff);
+        let file = PlannedFile::new(path, place.path, FileAction::Delete, diff);
         let mode = Some(place.stat.mode & 0o1777);
         Ok(PlannedFile { mode, identity: Some(place.stat.identity), ..file }.with_old(old))
     }
@@ -225,7 +228,7 @@ impl Planner<'_> {
             before_bytes,
             identity: Some(place.stat.identity),
             retention: Retention::Permanent,
-            ..PlannedFile::new(path, place.path, Action::Delete, diff)
+            ..PlannedFile::new(path, place.path, FileAction::Delete, diff)
         })
     }
 

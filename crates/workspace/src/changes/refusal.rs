@@ -6,11 +6,11 @@ use moss_sdk::{ContentHash, RelPath};
 use super::PlannedFile;
 use crate::error::Error;
 use crate::handle::{self, Stat};
-use crate::resolve::{Gap, Place};
+use crate::resolve::{Gap, ResolvedPath};
 use crate::root::Workspace;
 
 /// Refuses what the owner may not write, whoever asks.
-pub(crate) fn check_writable(place: &Place) -> Result<(), Error> {
+pub(crate) fn check_writable(place: &ResolvedPath) -> Result<(), Error> {
     let parent = handle::stat(&place.parent)
         .map_err(|errno| Error::io(&place.path, "look at the directory of", errno))?;
     check_directory(&place.path.parent().unwrap_or_else(RelPath::root), &parent)?;
@@ -38,7 +38,7 @@ fn check_directory(path: &RelPath, stat: &Stat) -> Result<(), Error> {
 pub(super) fn check_removable(
     workspace: &Workspace,
     path: &RelPath,
-    place: &Place,
+    place: &ResolvedPath,
 ) -> Result<(), Error> {
     check_writable(place)?;
     if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {

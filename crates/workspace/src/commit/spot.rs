@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle;
-use crate::resolve::{Found, Gap, Place};
+use crate::resolve::{Gap, PathTarget, ResolvedPath};
 use crate::root::Workspace;
 
 /// A name in a held directory. For a file whose directories are still missing, the nearest
@@ -27,7 +27,7 @@ pub(crate) struct Spot {
 // === impl Spot ===
 
 impl Spot {
-    pub(crate) fn of_place(place: Place) -> Self {
+    pub(crate) fn of_place(place: ResolvedPath) -> Self {
         Self { parent: place.parent, name: place.name, path: place.path, missing: Vec::new() }
     }
 
@@ -44,8 +44,9 @@ impl Spot {
             return Err(Error::NotAFile { path: path.clone(), kind: EntryKind::Directory });
         };
         let place = match workspace.find(&directory) {
-            Ok(Found::Existing(place)) => place,
-            Ok(Found::Missing(_)) | Err(Error::Dangling { .. } | Error::NotADirectory { .. }) => {
+            Ok(PathTarget::Existing(place)) => place,
+            Ok(PathTarget::Missing(_))
+            | Err(Error::Dangling { .. } | Error::NotADirectory { .. }) => {
                 return Ok(None);
             }
             Err(error) => return Err(error),

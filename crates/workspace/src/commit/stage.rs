@@ -8,10 +8,10 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Spot, metadata};
-use crate::changes::{Action, PlannedFile, check_base, check_gap, check_writable};
+use crate::changes::{FileAction, PlannedFile, check_base, check_gap, check_writable};
 use crate::error::{Error, kind_name};
 use crate::handle::{self, Identity};
-use crate::resolve::{Found, Gap, Place};
+use crate::resolve::{Gap, PathTarget, ResolvedPath};
 use crate::root::Workspace;
 
 /// Holds the directory of a file and checks that the file is what the plan saw. Returns the
@@ -25,13 +25,15 @@ pub(super) fn hold(
 ) -> Result<(Spot, Vec<RelPath>), Error> {
     let path = &planned.path;
     workspace.retry(path, || match (workspace.find(path)?, planned.action) {
-        (Found::Missing(gap), Action::Create) => hold_gap(planned, gap),
-        (Found::Existing(_), Action::Create) => Err(Error::Exists { path: path.clone() }),
-        (Found::Missing(_), _) => Err(changed(path, content_name(planned.before), "nothing there")),
-        (Found::Existing(place), _) if place.path != planned.real => {
+        (PathTarget::Missing(gap), FileAction::Create) => hold_gap(planned, gap),
+        (PathTarget::Existing(_), FileAction::Create) => Err(Error::Exists { path: path.clone() }),
+        (PathTarget::Missing(_), _) => {
+            Err(changed(path, content_name(planned.before), "nothing there"))
+        }
+        (PathTarget::Existing(place), _) if place.path != planned.real => {
             Err(changed(path, way_name(path, &planned.real), way_name(path, &place.path)))
         }
-        (Found::Existing(place), _) => {
+        (PathTarget::Existing(place), _) => {
             check_place(workspace, planned, &place)?;
             Ok((Spot::of_place(place), Vec::new()))
         }
@@ -53,7 +55,11 @@ fn hold_gap(planned: &PlannedFile, gap: Gap) -> Result<(Spot, Vec<RelPath>), Err
 }
 
 /// Fails where the file at the planned place is not what the plan saw.
-fn check_place(workspace: &Workspace, planned: &PlannedFile, place: &Place) -> Result<(), Error> {
+fn check_place(
+    workspace: &Workspace,
+    planned: &PlannedFile,
+    place: &ResolvedPath,
+) -> Result<(), Error> {
     let path = &planned.path;
     if place.stat.kind != EntryKind::File {
         return Err(changed(path, "a file", kind_name(place.stat.kind)));
@@ -61,7 +67,7 @@ fn check_place(workspace: &Workspace, planned: &PlannedFile, place: &Place) -> R
     let fd = workspace.open_place(place, handle::READ)?;
     let stat = handle::stat(&fd).map_err(|errno| Error::io(path, "look at", errno))?;
     check_writable(place)?;
-    if planned.action == Action::Modify && stat.names > 1 {
+    if planned.action == FileAction::Modify && stat.names > 1 {
         return Err(Error::HardLinked { path: path.clone(), names: stat.names });
     }
     let bytes_max = workspace.limits().read_bytes_max;
@@ -70,7 +76,7 @@ fn check_place(workspace: &Workspace, planned: &PlannedFile, place: &Place) -> R
     if let Some(before) = planned.before {
         check_base(path, before, hash)?;
     }
-    if planned.action == Action::Modify && Some(stat.mode & 0o1777) != planned.mode_before {
+    if planned.action == FileAction::Modify && Some(stat.mode & 0o1777) != planned.mode_before {
         let expected = format!("mode {:o}", planned.mode_before.unwrap_or_default());
         return Err(changed(path, expected, format!("mode {:o}", stat.mode & 0o1777)));
     }
@@ -104,7 +110,7 @@ pub(super) fn write(
     let mode = if planned.mode.is_none() { 0o666 } else { 0o600 };
     let fd = create(spot, temp, mode).map_err(failed)?;
     write_all(&fd, new).map_err(failed)?;
-    if planned.action == Action::Modify {
+    if planned.action == FileAction::Modify {
         let old = handle::open_at(&spot.parent, &spot.name, handle::READ).map_err(failed)?;
         metadata::carry_over(&planned.path, &old, &fd)?;
     }

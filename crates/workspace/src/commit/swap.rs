@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::{Spot, stage, unlink};
-use crate::changes::Action;
+use crate::changes::FileAction;
 use crate::error::{Error, kind_name};
 use crate::handle::{self, Identity, Patience};
 use crate::history::{History, IntentFile, store};
@@ -23,7 +23,7 @@ const ROUNDS_MAX: usize = 64;
 
 /// What lies under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct Occupant {
     identity: Identity,
     kind: EntryKind,
     /// None for what is not a regular file, or is too large to be ours.
@@ -39,10 +39,10 @@ pub(super) fn put_in(
     workspace: &Workspace,
 ) -> Result<bool, Error> {
     match (file.action, staged) {
-        (Action::Create, _) => create(spot, file).map(|()| true),
-        (Action::Delete, _) => delete(spot, file, history, workspace).map(|()| true),
-        (Action::Modify, Some(staged)) => modify(spot, file, staged, history, workspace),
-        (Action::Modify, None) => Err(changed(spot, file, None)),
+        (FileAction::Create, _) => create(spot, file).map(|()| true),
+        (FileAction::Delete, _) => delete(spot, file, history, workspace).map(|()| true),
+        (FileAction::Modify, Some(staged)) => modify(spot, file, staged, history, workspace),
+        (FileAction::Modify, None) => Err(changed(spot, file, None)),
     }
 }
 
@@ -70,21 +70,21 @@ pub(crate) fn roll_back(
     let beside = look(spot, &file.temp, workspace)?;
     let is_ours = present.is_some_and(|seen| seen.hash.is_some() && seen.hash == file.after);
     match (file.action, beside) {
-        (Action::Modify, Some(beside)) if is_ours => {
+        (FileAction::Modify, Some(beside)) if is_ours => {
             if is_unfinished(spot, file, beside, history)? {
                 return unlink(spot, &file.temp);
             }
             let ours = present.map(|seen| seen.identity);
             give_back(spot, file, ours, beside.identity, history, workspace)
         }
-        (Action::Modify, None) if is_ours => write_back(spot, file, history, workspace),
-        (Action::Create, None) if is_ours => withdraw(spot, file, workspace),
+        (FileAction::Modify, None) if is_ours => write_back(spot, file, history, workspace),
+        (FileAction::Create, None) if is_ours => withdraw(spot, file, workspace),
         // Linked in and not yet unlinked beside: one file with two names.
-        (Action::Create, Some(_)) if is_ours && beside == present => {
+        (FileAction::Create, Some(_)) if is_ours && beside == present => {
             unlink(spot, &file.temp)?;
             withdraw(spot, file, workspace)
         }
-        (Action::Delete, Some(_)) if present.is_none() => {
+        (FileAction::Delete, Some(_)) if present.is_none() => {
             match rename_new(spot, &file.temp, &spot.name) {
                 Ok(()) => Ok(()),
                 Err(Errno::EXIST) => discard(spot, file, history, workspace),
@@ -124,8 +124,8 @@ pub(crate) fn complete(
     let is_ours = beside.is_some_and(|seen| seen.hash.is_some() && seen.hash == file.after);
     let present = look(spot, &spot.name, workspace)?;
     match (file.action, present, beside) {
-        (Action::Create, None, _) if is_ours => create(spot, file)?,
-        (Action::Modify, Some(present), Some(ours))
+        (FileAction::Create, None, _) if is_ours => create(spot, file)?,
+        (FileAction::Modify, Some(present), Some(ours))
             if is_ours && present.hash.is_some() && present.hash == file.before =>
         {
             modify(spot, file, ours.identity, history, workspace)?;
@@ -276,7 +276,7 @@ fn write_back(
 fn is_unfinished(
     spot: &Spot,
     file: &IntentFile,
-    beside: Seen,
+    beside: Occupant,
     history: &History,
 ) -> Result<bool, Error> {
     if beside.hash.is_none() || beside.hash == file.before {
@@ -310,21 +310,21 @@ fn keep(spot: &Spot, name: &str, history: &History, workspace: &Workspace) -> Re
     history.make_durable()
 }
 
-fn look(spot: &Spot, name: &str, workspace: &Workspace) -> Result<Option<Seen>, Error> {
+fn look(spot: &Spot, name: &str, workspace: &Workspace) -> Result<Option<Occupant>, Error> {
     let failed = |errno| Error::io(&spot.path, "look at", errno);
     let Some(stat) = handle::find_at(&spot.parent, name).map_err(failed)? else {
         return Ok(None);
     };
     let (identity, kind) = (stat.identity, stat.kind);
     if kind != EntryKind::File {
-        return Ok(Some(Seen { identity, kind, hash: None }));
+        return Ok(Some(Occupant { identity, kind, hash: None }));
     }
     let fd = match handle::open_at(&spot.parent, name, handle::READ) {
         Ok(fd) => fd,
         Err(Errno::NOENT) => return Ok(None),
         // Replaced by a link since.
         Err(Errno::LOOP) => {
-            return Ok(Some(Seen { identity, kind: EntryKind::Symlink, hash: None }));
+            return Ok(Some(Occupant { identity, kind: EntryKind::Symlink, hash: None }));
         }
         Err(errno) => return Err(failed(errno)),
     };
@@ -332,7 +332,7 @@ fn look(spot: &Spot, name: &str, workspace: &Workspace) -> Result<Option<Seen>, 
     let (hash, size_bytes) =
         handle::hash_to(&fd, bytes_max, stat.size_bytes, handle::TO_THE_END).map_err(failed)?;
     let identity = handle::stat(&fd).map_err(failed)?.identity;
-    Ok(Some(Seen { identity, kind, hash: (size_bytes <= bytes_max).then_some(hash) }))
+    Ok(Some(Occupant { identity, kind, hash: (size_bytes <= bytes_max).then_some(hash) }))
 }
 
 fn exchange(spot: &Spot, temp: &str) -> Result<(), Errno> {
@@ -352,13 +352,13 @@ fn rename_new(spot: &Spot, from: &str, to: &str) -> Result<(), Errno> {
     rustix::fs::unlinkat(&spot.parent, from, AtFlags::empty())
 }
 
-fn changed(spot: &Spot, file: &IntentFile, found: Option<Seen>) -> Error {
+fn changed(spot: &Spot, file: &IntentFile, found: Option<Occupant>) -> Error {
     let expected = stage::content_name(file.before);
     let found = match found {
         None => "nothing there".to_owned(),
-        Some(Seen { hash: Some(hash), .. }) => format!("content {}", hash.short()),
-        Some(Seen { kind: EntryKind::File, .. }) => "a much larger file".to_owned(),
-        Some(Seen { kind, .. }) => kind_name(kind).to_owned(),
+        Some(Occupant { hash: Some(hash), .. }) => format!("content {}", hash.short()),
+        Some(Occupant { kind: EntryKind::File, .. }) => "a much larger file".to_owned(),
+        Some(Occupant { kind, .. }) => kind_name(kind).to_owned(),
     };
     Error::Changed { path: spot.path.clone(), expected, found }
 }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::history::{HistoryFilter, HistoryLimits};
-use crate::options::Options;
+use crate::options::WorkspaceOptions;
 
 /// Commits that come together.
 const COMMITS: usize = 16;
@@ -82,7 +82,8 @@ impl Site {
     fn new() -> Self {
         let temp = memory();
         fs::create_dir(temp.path().join("root")).unwrap();
-        let workspace = Workspace::open(&temp.path().join("root"), Options::default()).unwrap();
+        let workspace =
+            Workspace::open(&temp.path().join("root"), WorkspaceOptions::default()).unwrap();
         Self { temp, workspace }
     }
 

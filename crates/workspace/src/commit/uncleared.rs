@@ -1,7 +1,7 @@
 //! What is left to do of a commit that nobody has to wait for: removing what came out.
 
 use super::{Commit, Committed};
-use crate::history::{Claim, Held};
+use crate::history::{Claim, LeaseShare};
 use crate::own::Lock;
 
 /// A change that is durable and in the history, of which the old versions still lie beside the files.
@@ -10,14 +10,14 @@ use crate::own::Lock;
 pub struct Uncleared<'a> {
     commit: Commit<'a>,
     // In the order in which they are given up.
-    _lease: Held<'a, Lock>,
+    _lease: LeaseShare<'a, Lock>,
     _claim: Claim<'a>,
 }
 
 // === impl Uncleared ===
 
 impl<'a> Uncleared<'a> {
-    pub(super) fn new(commit: Commit<'a>, lease: Held<'a, Lock>, claim: Claim<'a>) -> Self {
+    pub(super) fn new(commit: Commit<'a>, lease: LeaseShare<'a, Lock>, claim: Claim<'a>) -> Self {
         Self { commit, _lease: lease, _claim: claim }
     }
 

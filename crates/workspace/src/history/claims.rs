@@ -13,12 +13,12 @@ pub(crate) type Touched = BTreeSet<RelPath>;
 /// The commits of a workspace that have or want a turn, in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    line: Mutex<Line>,
+    line: Mutex<ClaimQueue>,
     moved: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct ClaimQueue {
     newest: u64,
     claims: Vec<(u64, Touched)>,
 }
@@ -60,14 +60,14 @@ impl Claims {
         has_turn.then_some(claim)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
+    fn lock(&self) -> MutexGuard<'_, ClaimQueue> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-// === impl Line ===
+// === impl ClaimQueue ===
 
-impl Line {
+impl ClaimQueue {
     /// Whether somebody who came before touches the same files.
     fn must_wait(&self, number: u64) -> bool {
         let Some(at) = self.claims.iter().position(|(other, _)| *other == number) else {

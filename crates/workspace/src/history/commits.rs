@@ -8,8 +8,8 @@ use moss_sdk::RelPath;
 
 use super::claims::{Claim, Touched};
 use super::group_sync::PendingSync;
-use super::lease::{Held, Sharing};
-use super::settled::Settled;
+use super::lease::{LeaseShare, Sharing};
+use super::settled::SettledEntries;
 use super::{History, LOCK_WAIT, query, store};
 use crate::changes::Plan;
 use crate::error::Error;
@@ -43,7 +43,7 @@ impl History {
     pub(crate) fn join(
         &self,
         recover: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Held<'_, Lock>, Error> {
+    ) -> Result<LeaseShare<'_, Lock>, Error> {
         let take = || -> Result<Lock, Error> {
             let lock = self.lock()?;
             recover()?;
@@ -55,7 +55,7 @@ impl History {
     }
 
     /// Waits until nobody changes this workspace, and keeps it so.
-    pub(crate) fn alone(&self) -> Result<Held<'_, Lock>, Error> {
+    pub(crate) fn alone(&self) -> Result<LeaseShare<'_, Lock>, Error> {
         let held = self.lease.hold(Sharing::Alone, LOCK_WAIT, || self.lock(), || false)?;
         held.ok_or_else(busy)
     }
@@ -93,7 +93,7 @@ impl History {
     }
 
     /// What this process knows to be settled.
-    fn settled(&self) -> MutexGuard<'_, Settled> {
+    fn settled(&self) -> MutexGuard<'_, SettledEntries> {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -28,13 +28,13 @@ use std::thread::JoinHandle;
 
 use rustix::io::Errno;
 
-type Outcome = Result<(), Errno>;
+type SyncResult = Result<(), Errno>;
 
 /// The thread that syncs, and the way to ask it.
 #[derive(Debug)]
 pub(super) struct GroupSync {
     /// None once it is to end.
-    requests: Option<Sender<Sender<Outcome>>>,
+    requests: Option<Sender<Sender<SyncResult>>>,
     thread: Option<JoinHandle<()>>,
     syncs: Arc<AtomicU64>,
 }
@@ -42,12 +42,12 @@ pub(super) struct GroupSync {
 /// A sync that was asked for.
 #[derive(Debug)]
 #[must_use = "nothing is durable before the wait is over"]
-pub(crate) struct PendingSync(Receiver<Outcome>);
+pub(crate) struct PendingSync(Receiver<SyncResult>);
 
 /// Syncs once for all who have asked, until nobody can ask any more.
 fn serve(
-    requests: &Receiver<Sender<Outcome>>,
-    mut sync: impl FnMut() -> Outcome,
+    requests: &Receiver<Sender<SyncResult>>,
+    mut sync: impl FnMut() -> SyncResult,
     syncs: &AtomicU64,
 ) {
     while let Ok(first) = requests.recv() {
@@ -67,7 +67,7 @@ fn serve(
 impl GroupSync {
     /// Starts the thread. `sync` brings everything that is written by then to disk.
     pub(super) fn start(
-        sync: impl FnMut() -> Outcome + Send + 'static,
+        sync: impl FnMut() -> SyncResult + Send + 'static,
     ) -> Result<Self, std::io::Error> {
         let (requests, receiver) = channel();
         let syncs = Arc::new(AtomicU64::new(0));
@@ -107,7 +107,7 @@ impl Drop for GroupSync {
 
 impl PendingSync {
     /// Waits until it is done.
-    pub(super) fn wait(self) -> Outcome {
+    pub(super) fn wait(self) -> SyncResult {
         self.0.recv().unwrap_or(Err(Errno::IO))
     }
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 /// A lock that several holders share within this process.
 #[derive(Debug)]
 pub(super) struct Lease<L> {
-    state: Mutex<State<L>>,
+    state: Mutex<LeaseState<L>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State<L> {
+struct LeaseState<L> {
     lock: Option<L>,
     holders: usize,
     /// Somebody is taking the lock right now.
@@ -25,7 +25,7 @@ struct State<L> {
 
 /// A share in the lock, given up when dropped.
 #[derive(Debug)]
-pub(crate) struct Held<'a, L>(&'a Lease<L>);
+pub(crate) struct LeaseShare<'a, L>(&'a Lease<L>);
 
 /// Whether others may hold the lock at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl<L> Lease<L> {
         wait: Duration,
         take: impl FnOnce() -> Result<L, E>,
         is_wanted: impl Fn() -> bool,
-    ) -> Result<Option<Held<'_, L>>, E> {
+    ) -> Result<Option<LeaseShare<'_, L>>, E> {
         let deadline = Instant::now() + wait;
         let mut state = self.lock();
         while state.is_taking || state.holders > 0 {
@@ -58,7 +58,7 @@ impl<L> Lease<L> {
                 state.is_closed |= sharing == Sharing::Alone || is_wanted();
                 if !state.is_closed {
                     state.holders += 1;
-                    return Ok(Some(Held(self)));
+                    return Ok(Some(LeaseShare(self)));
                 }
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -78,31 +78,31 @@ impl<L> Lease<L> {
         state.is_closed = sharing == Sharing::Alone;
         drop(state);
         drop(taking);
-        Ok(Some(Held(self)))
+        Ok(Some(LeaseShare(self)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<L>> {
+    fn lock(&self) -> MutexGuard<'_, LeaseState<L>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<L> Default for Lease<L> {
     fn default() -> Self {
-        let state = State { lock: None, holders: 0, is_taking: false, is_closed: false };
+        let state = LeaseState { lock: None, holders: 0, is_taking: false, is_closed: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 }
 
-// === impl Held ===
+// === impl LeaseShare ===
 
-impl<L> Held<'_, L> {
+impl<L> LeaseShare<'_, L> {
     /// Makes the next commit take the lock anew, and recover what this one could not roll back.
     pub(crate) fn close(&self) {
         self.0.lock().is_closed = true;
     }
 }
 
-impl<L> Drop for Held<'_, L> {
+impl<L> Drop for LeaseShare<'_, L> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.holders -= 1;
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    type Holding<'a> = Option<Held<'a, ()>>;
+    type Holding<'a> = Option<LeaseShare<'a, ()>>;
 
     fn hold<'a>(lease: &'a Lease<()>, sharing: Sharing, taken: &Cell<u32>) -> Holding<'a> {
         let take = || {

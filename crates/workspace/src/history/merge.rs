@@ -23,7 +23,7 @@ pub(super) struct Clash {
 }
 
 /// Contents of a file on its way back.
-pub(super) struct Step<'a> {
+pub(super) struct RevertStep<'a> {
     /// What the entry left.
     pub(super) after: &'a [u8],
     /// What it found.
@@ -34,9 +34,9 @@ pub(super) struct Step<'a> {
     pub(super) present: &'a [u8],
 }
 
-// === impl Step ===
+// === impl RevertStep ===
 
-impl Step<'_> {
+impl RevertStep<'_> {
     /// Brings the way from `after` back to `before` into `now`; what became of the file where that
     /// cannot be.
     pub(super) fn merge(&self) -> Result<Vec<u8>, Clash> {
@@ -134,7 +134,7 @@ mod tests {
 
     fn places(after: &str, before: &str, now: &str, present: &str) -> String {
         let [after, before, now, present] = [after, before, now, present].map(str::as_bytes);
-        Step { after, before, now, present }.merge().unwrap_err().what
+        RevertStep { after, before, now, present }.merge().unwrap_err().what
     }
 
     #[test]

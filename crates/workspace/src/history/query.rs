@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::origin::Origin;
 
 /// Two contents; none stands for no file.
-type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
+type ContentPair = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// The columns of an entry, as [`entry`] reads them.
 const COLUMNS: &str = "number, at_ms, call_id, tool, caller, summary";
@@ -108,7 +108,10 @@ fn files(connection: &Connection, entry: u64) -> Result<Vec<HistoryFile>, Error>
 }
 
 /// The contents of a file before and after; none where one of them is no longer held.
-pub(super) fn sides(connection: &Connection, file: &HistoryFile) -> Result<Option<Sides>, Error> {
+pub(super) fn sides(
+    connection: &Connection,
+    file: &HistoryFile,
+) -> Result<Option<ContentPair>, Error> {
     if file.forgotten {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use crate::changes::Action;
+use crate::changes::FileAction;
 use crate::error::Error;
 
 pub(super) fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<RelPath> {
@@ -19,9 +19,9 @@ pub(super) fn parse_path(column: usize, text: &str) -> rusqlite::Result<RelPath>
     RelPath::parse(text).map_err(|error| malformed(column, error))
 }
 
-pub(super) fn action(row: &Row<'_>, column: usize) -> rusqlite::Result<Action> {
+pub(super) fn action(row: &Row<'_>, column: usize) -> rusqlite::Result<FileAction> {
     let text = row.get_ref(column)?.as_str()?;
-    [Action::Create, Action::Modify, Action::Delete]
+    [FileAction::Create, FileAction::Modify, FileAction::Delete]
         .into_iter()
         .find(|action| action.as_str() == text)
         .ok_or_else(|| unknown(column, text))

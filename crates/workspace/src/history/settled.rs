@@ -7,7 +7,7 @@ const DUE: u64 = 64;
 
 /// What this process knows of the entries since it last took the lock between processes.
 #[derive(Debug, Default)]
-pub(super) struct Settled {
+pub(super) struct SettledEntries {
     newest: u64,
     /// Those that are being carried out, or of which something was left behind.
     open: BTreeSet<u64>,
@@ -15,9 +15,9 @@ pub(super) struct Settled {
     written: u64,
 }
 
-// === impl Settled ===
+// === impl SettledEntries ===
 
-impl Settled {
+impl SettledEntries {
     /// The newest entry up to which all are settled.
     pub(super) fn up_to(&self) -> u64 {
         self.open.first().map_or(self.newest, |oldest| oldest.saturating_sub(1))
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn an_open_entry_holds_back_all_after_it() {
-        let mut settled = Settled::default();
+        let mut settled = SettledEntries::default();
         settled.recover(10);
         assert_eq!(settled.up_to(), 10);
         for number in 11..=13 {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn it_is_written_down_now_and_then() {
-        let mut settled = Settled::default();
+        let mut settled = SettledEntries::default();
         settled.recover(10);
         settled.begin(9 + DUE);
         assert_eq!(settled.due(), None);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn recovery_settles_what_was_left_behind() {
-        let mut settled = Settled::default();
+        let mut settled = SettledEntries::default();
         settled.begin(5);
         settled.recover(0);
         assert_eq!(settled.up_to(), 5);

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use rustix::io::Errno;
 
 use super::rows::{action, from_sql, hash, now_ms, parse_path, path, root_key, to_sql};
-use crate::changes::{Action, Plan};
+use crate::changes::{FileAction, Plan};
 use crate::error::Error;
 use crate::handle;
 use crate::origin::Origin;
@@ -52,7 +52,7 @@ pub(crate) struct Intent {
 #[derive(Debug, Clone)]
 pub(crate) struct IntentFile {
     pub(crate) real: RelPath,
-    pub(crate) action: Action,
+    pub(crate) action: FileAction,
     pub(crate) before: Option<ContentHash>,
     pub(crate) after: Option<ContentHash>,
     /// The name under which the other version lies beside the file.

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 
-use super::merge::{Clash, Step};
+use super::merge::{Clash, RevertStep};
 use super::{History, HistoryEntry, HistoryFile, HistoryFilter, UndoTarget, query};
 use crate::buffers::{Buffers, NoBuffers};
-use crate::changes::{Action, Plan, Planner, Target};
+use crate::changes::{FileAction, Plan, Planner, TargetContent};
 use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 use crate::error::Error;
 use crate::handle;
-use crate::options::Limits;
+use crate::options::FileLimits;
 use crate::root::Workspace;
 
 /// Most entries that are undone at once.
@@ -23,7 +23,7 @@ const ENTRIES_MAX: usize = 1_000;
 const LATER_MAX: usize = 32;
 
 /// What entries did to one file, the newest first.
-struct Trail<'a> {
+struct UndoTrail<'a> {
     real: &'a RelPath,
     steps: Vec<(u64, &'a HistoryFile)>,
 }
@@ -40,7 +40,7 @@ struct Back {
 }
 
 /// Why a step cannot be undone.
-enum Stop {
+enum UndoStop {
     Conflict(Clash),
     Failed(Error),
 }
@@ -143,7 +143,7 @@ impl History {
     /// otherwise, or where it leads to a conflict, only what its content does not lack already.
     fn undo_step(
         &self,
-        trail: &Trail<'_>,
+        trail: &UndoTrail<'_>,
         present: Option<&[u8]>,
     ) -> Result<Result<Back, UndoConflict>, Error> {
         let hash = present.map(handle::hash);
@@ -169,8 +169,8 @@ impl History {
         for &(number, file) in steps {
             match self.step_back(number, file, &mut back, present) {
                 Ok(()) => {}
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Conflict(Clash { what, lines })) => {
+                Err(UndoStop::Failed(error)) => return Err(error),
+                Err(UndoStop::Conflict(Clash { what, lines })) => {
                     let (path, later) = (file.path.clone(), self.later(number, file, steps)?);
                     return Ok(Err(UndoConflict { number, path, what, lines, later }));
                 }
@@ -204,8 +204,10 @@ impl History {
             let present = content.clone();
             let mut back = Back { content, ..Back::default() };
             match self.step_back(number, file, &mut back, present.as_deref()) {
-                Err(Stop::Conflict(_)) => found = Some(LaterChange { number: later, at, origin }),
-                Ok(()) | Err(Stop::Failed(_)) => break,
+                Err(UndoStop::Conflict(_)) => {
+                    found = Some(LaterChange { number: later, at, origin })
+                }
+                Ok(()) | Err(UndoStop::Failed(_)) => break,
             }
         }
         Ok(found)
@@ -218,28 +220,29 @@ impl History {
         file: &HistoryFile,
         back: &mut Back,
         present: Option<&[u8]>,
-    ) -> Result<(), Stop> {
-        let conflict = |what: &str| Err(Stop::Conflict(Clash::from(what)));
+    ) -> Result<(), UndoStop> {
+        let conflict = |what: &str| Err(UndoStop::Conflict(Clash::from(what)));
         let hash = back.content.as_deref().map(handle::hash);
         if hash == file.before {
             return Ok(());
         }
         let is_result = hash == file.after;
         match (file.action, &back.content) {
-            (Action::Create, Some(_)) if is_result => back.content = None,
-            (Action::Delete, None) => {
+            (FileAction::Create, Some(_)) if is_result => back.content = None,
+            (FileAction::Delete, None) => {
                 back.content = Some(self.held(number, file, file.before.as_ref())?);
                 back.mode = file.mode;
             }
-            (Action::Modify, Some(_)) if is_result => {
+            (FileAction::Modify, Some(_)) if is_result => {
                 back.content = Some(self.held(number, file, file.before.as_ref())?);
             }
-            (Action::Modify, Some(now)) => {
+            (FileAction::Modify, Some(now)) => {
                 let after = self.held(number, file, file.after.as_ref())?;
                 let before = self.held(number, file, file.before.as_ref())?;
                 let (after, before, present) = (&after, &before, present.unwrap_or_default());
-                let merged =
-                    Step { after, before, now, present }.merge().map_err(Stop::Conflict)?;
+                let merged = RevertStep { after, before, now, present }
+                    .merge()
+                    .map_err(UndoStop::Conflict)?;
                 if merged == *now {
                     // What differed since is just what was to be undone.
                     return Ok(());
@@ -247,9 +250,9 @@ impl History {
                 back.content = Some(merged);
                 back.merged = true;
             }
-            (Action::Create, _) => return conflict("was changed again"),
-            (Action::Delete, _) => return conflict("is there again, with another content,"),
-            (Action::Modify, None) => return conflict("is gone"),
+            (FileAction::Create, _) => return conflict("was changed again"),
+            (FileAction::Delete, _) => return conflict("is there again, with another content,"),
+            (FileAction::Modify, None) => return conflict("is gone"),
         }
         back.undone.push(number);
         Ok(())
@@ -270,14 +273,17 @@ impl History {
 }
 
 /// Sorts what entries did by file.
-fn trails<'a>(entries: &'a [HistoryEntry], limits: &Limits) -> Result<Vec<Trail<'a>>, Error> {
-    let mut trails: Vec<Trail<'a>> = Vec::new();
+fn trails<'a>(
+    entries: &'a [HistoryEntry],
+    limits: &FileLimits,
+) -> Result<Vec<UndoTrail<'a>>, Error> {
+    let mut trails: Vec<UndoTrail<'a>> = Vec::new();
     let mut places = BTreeMap::new();
     for entry in entries {
         for file in &entry.files {
             let place = *places.entry(&file.real).or_insert(trails.len());
             if place == trails.len() {
-                trails.push(Trail { real: &file.real, steps: Vec::new() });
+                trails.push(UndoTrail { real: &file.real, steps: Vec::new() });
             }
             trails[place].steps.push((entry.number, file));
         }
@@ -322,26 +328,26 @@ fn nothing(target: &UndoTarget, entries: &[HistoryEntry]) -> Error {
 
 impl Back {
     /// What brings the file from what it holds to what it shall hold; none where that is the same.
-    fn target(self, present: Option<Vec<u8>>) -> Option<Target> {
+    fn target(self, present: Option<Vec<u8>>) -> Option<TargetContent> {
         let Self { content, mode, merged, .. } = self;
         match (present, content) {
             (None, None) => None,
-            (None, Some(new)) => Some(Target::Create { new, mode }),
+            (None, Some(new)) => Some(TargetContent::Create { new, mode }),
             (Some(old), None) => {
                 let base = handle::hash(&old);
-                Some(Target::Delete { base, retention: Retention::Recoverable })
+                Some(TargetContent::Delete { base, retention: Retention::Recoverable })
             }
             (Some(old), Some(new)) if old == new => None,
             (Some(old), Some(new)) => {
-                Some(Target::Modify { base: handle::hash(&old), new, mode, merged })
+                Some(TargetContent::Modify { base: handle::hash(&old), new, mode, merged })
             }
         }
     }
 }
 
-// === impl Stop ===
+// === impl UndoStop ===
 
-impl From<Error> for Stop {
+impl From<Error> for UndoStop {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }

@@ -11,7 +11,7 @@ use crate::spelling::fold;
 
 /// A row of the table: why, which names, and which of them not.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct ProtectedRow {
     /// Why the names are protected.
     pub protection: Protection,
     /// The names.
@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// Which names are protected.
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[ProtectedRow] = &[
     row(
         Protection::Metadata,
         &[".git/**", "git~1/**", ".gitmodules", ".hg/**", ".svn/**", ".jj/**"],
@@ -121,13 +121,13 @@ pub const TABLE: &[Row] = &[
             ".pypirc",
         ],
     ),
-    Row {
+    ProtectedRow {
         protection: Protection::Secret,
         names: &[".env", ".env.*"],
         // Those that are there to be shown.
         but: &["*.example", "*.sample", "*.template", "*.dist"],
     },
-    Row {
+    ProtectedRow {
         protection: Protection::Secret,
         names: &["id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"],
         but: &["*.pub"],
@@ -140,12 +140,12 @@ pub const TABLE: &[Row] = &[
 const KEY_FILES: &[&str] = &["*.pem", "*.key"];
 
 /// Rows as they are compared with paths.
-static COMPILED: LazyLock<Vec<Compiled>> =
-    LazyLock::new(|| TABLE.iter().flat_map(Compiled::of_row).collect());
+static COMPILED: LazyLock<Vec<CompiledPattern>> =
+    LazyLock::new(|| TABLE.iter().flat_map(CompiledPattern::of_row).collect());
 
 /// What is known of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum KnownContent {
     /// Nothing.
     Unknown,
     /// It holds no key.
@@ -153,45 +153,45 @@ pub(super) enum Content {
 }
 
 /// One pattern.
-struct Compiled {
+struct CompiledPattern {
     protection: Protection,
-    names: Vec<Name>,
+    names: Vec<NameMatcher>,
     /// Whether all that is beneath is meant as well.
     is_directory: bool,
     /// Whether it depends on the content as well.
     by_content: bool,
-    but: Vec<Name>,
+    but: Vec<NameMatcher>,
 }
 
 /// One name of a pattern, in the form in which names are compared.
-enum Name {
+enum NameMatcher {
     Is(String),
     StartsWith(String),
     EndsWith(String),
 }
 
-const fn row(protection: Protection, names: &'static [&'static str]) -> Row {
-    Row { protection, names, but: &[] }
+const fn row(protection: Protection, names: &'static [&'static str]) -> ProtectedRow {
+    ProtectedRow { protection, names, but: &[] }
 }
 
 /// Says why a path of folded names is protected.
-pub(super) fn of_folded(path: &[&str], content: Content) -> Option<Protection> {
-    let counts = |row: &&Compiled| !(row.by_content && content == Content::Public);
+pub(super) fn of_folded(path: &[&str], content: KnownContent) -> Option<Protection> {
+    let counts = |row: &&CompiledPattern| !(row.by_content && content == KnownContent::Public);
     COMPILED.iter().filter(counts).filter(|row| row.matches(path)).map(|row| row.protection).max()
 }
 
-// === impl Compiled ===
+// === impl CompiledPattern ===
 
-impl Compiled {
-    fn of_row(row: &'static Row) -> impl Iterator<Item = Self> {
+impl CompiledPattern {
+    fn of_row(row: &'static ProtectedRow) -> impl Iterator<Item = Self> {
         row.names.iter().map(|pattern| {
             let directory = pattern.strip_suffix("/**");
             Self {
                 protection: row.protection,
-                names: directory.unwrap_or(pattern).split('/').map(Name::new).collect(),
+                names: directory.unwrap_or(pattern).split('/').map(NameMatcher::new).collect(),
                 is_directory: directory.is_some(),
                 by_content: KEY_FILES.contains(pattern),
-                but: row.but.iter().map(|name| Name::new(name)).collect(),
+                but: row.but.iter().map(|name| NameMatcher::new(name)).collect(),
             }
         })
     }
@@ -208,9 +208,9 @@ impl Compiled {
     }
 }
 
-// === impl Name ===
+// === impl NameMatcher ===
 
-impl Name {
+impl NameMatcher {
     fn new(pattern: &str) -> Self {
         let folded = |text| fold(text).into_owned();
         match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {

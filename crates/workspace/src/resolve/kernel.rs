@@ -13,7 +13,7 @@ use moss_sdk::RelPath;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, Result};
 
-use super::{Found, Gap, Place};
+use super::{Gap, PathTarget, ResolvedPath};
 use crate::error::Error;
 use crate::handle;
 use crate::root::Workspace;
@@ -31,12 +31,12 @@ pub(super) fn probe(root: &OwnedFd) -> Result<()> {
 pub(super) fn find(
     workspace: &Workspace,
     path: &RelPath,
-) -> std::result::Result<Option<Found>, Error> {
+) -> std::result::Result<Option<PathTarget>, Error> {
     if path.is_root() {
         return root(workspace).map(Some);
     }
     if let Some(place) = find_plain(workspace, path) {
-        return Ok(Some(Found::Existing(place)));
+        return Ok(Some(PathTarget::Existing(place)));
     }
     let fd = match open(workspace, path.as_str(), HOLD, ResolveFlags::empty()) {
         Ok(fd) => fd,
@@ -62,12 +62,12 @@ pub(super) fn find(
         Err(errno) => return Err(Error::io(path, "look at", errno)),
     }
     let name = name.to_owned();
-    Ok(Some(Found::Existing(Place { parent, name, path: real, stat })))
+    Ok(Some(PathTarget::Existing(ResolvedPath { parent, name, path: real, stat })))
 }
 
 /// Follows a path that is its own real path: no link is on it, and no name of it can be another's.
 /// None where that is not so, and where anything else is not as usual.
-fn find_plain(workspace: &Workspace, path: &RelPath) -> Option<Place> {
+fn find_plain(workspace: &Workspace, path: &RelPath) -> Option<ResolvedPath> {
     if !workspace.has_no_aliases() {
         return None;
     }
@@ -77,7 +77,7 @@ fn find_plain(workspace: &Workspace, path: &RelPath) -> Option<Place> {
     let parent = open(workspace, above, HOLD_DIRECTORY, ResolveFlags::NO_SYMLINKS).ok()?;
     let held = rustix::fs::openat2(&parent, name, HOLD, Mode::empty(), resolve).ok()?;
     let stat = handle::stat(&held).ok()?;
-    Some(Place { parent, name: name.to_owned(), path: path.clone(), stat })
+    Some(ResolvedPath { parent, name: name.to_owned(), path: path.clone(), stat })
 }
 
 /// Opens a name in a held directory, without links and on the same mount.
@@ -93,7 +93,7 @@ pub(crate) fn open_at(
 }
 
 /// Finds the nearest existing directory above a path that does not exist.
-fn gap(workspace: &Workspace, path: &RelPath) -> std::result::Result<Option<Found>, Error> {
+fn gap(workspace: &Workspace, path: &RelPath) -> std::result::Result<Option<PathTarget>, Error> {
     let names: Vec<&str> = path.components().collect();
     for depth in (0..names.len()).rev() {
         let above = if depth == 0 { ".".to_owned() } else { names[..depth].join("/") };
@@ -116,24 +116,32 @@ fn gap(workspace: &Workspace, path: &RelPath) -> std::result::Result<Option<Foun
         let Some(real) = real_path(workspace, &directory, path)? else { return Ok(None) };
         let Some(real) = workspace.listed_path(real, path)? else { return Ok(None) };
         let missing = names[depth..].iter().map(|name| (*name).to_owned()).collect();
-        return Ok(Some(Found::Missing(Gap { directory, path: real, missing })));
+        return Ok(Some(PathTarget::Missing(Gap { directory, path: real, missing })));
     }
     Ok(None)
 }
 
 /// A link with nothing behind it, unless its target was made since.
-fn dangling(workspace: &Workspace, path: &RelPath) -> std::result::Result<Option<Found>, Error> {
+fn dangling(
+    workspace: &Workspace,
+    path: &RelPath,
+) -> std::result::Result<Option<PathTarget>, Error> {
     match open(workspace, path.as_str(), HOLD, ResolveFlags::empty()) {
         Err(Errno::NOENT) => Err(Error::Dangling { path: path.to_string() }),
         _ => Ok(None),
     }
 }
 
-fn root(workspace: &Workspace) -> std::result::Result<Found, Error> {
+fn root(workspace: &Workspace) -> std::result::Result<PathTarget, Error> {
     let held = |errno| Error::io(&".", "open", errno);
     let parent = handle::open_at(&workspace.directory, ".", handle::DIRECTORY).map_err(held)?;
     let stat = handle::stat(&parent).map_err(held)?;
-    Ok(Found::Existing(Place { parent, name: ".".to_owned(), path: RelPath::root(), stat }))
+    Ok(PathTarget::Existing(ResolvedPath {
+        parent,
+        name: ".".to_owned(),
+        path: RelPath::root(),
+        stat,
+    }))
 }
 
 fn open(workspace: &Workspace, path: &str, flags: OFlags, more: ResolveFlags) -> Result<OwnedFd> {

@@ -19,7 +19,7 @@ use crate::spelling::fold;
 
 /// What a listing says of a name that was found.
 #[derive(Debug, PartialEq, Eq)]
-enum Listed {
+enum ListedName {
     /// It is listed under this name.
     As(String),
     /// It is listed under a name that is not text.
@@ -37,15 +37,15 @@ fn pick(
     inode: u64,
     names_max: usize,
     entries: impl Iterator<Item = Result<(Vec<u8>, u64)>>,
-) -> Result<Listed> {
+) -> Result<ListedName> {
     let mut same: Vec<Vec<u8>> = Vec::new();
     for (count, entry) in entries.enumerate() {
         let (name, listed) = entry?;
         if name == asked.as_bytes() {
-            return Ok(Listed::As(asked.to_owned()));
+            return Ok(ListedName::As(asked.to_owned()));
         }
         if count == names_max {
-            return Ok(Listed::TooMany);
+            return Ok(ListedName::TooMany);
         }
         if listed == inode && name != b"." && name != b".." {
             same.push(name);
@@ -57,8 +57,10 @@ fn pick(
         same.retain(|name| std::str::from_utf8(name).is_ok_and(|name| fold(name) == form));
     }
     Ok(match (same.pop(), same.is_empty()) {
-        (Some(name), true) => String::from_utf8(name).map_or(Listed::Unnameable, Listed::As),
-        _ => Listed::Missing,
+        (Some(name), true) => {
+            String::from_utf8(name).map_or(ListedName::Unnameable, ListedName::As)
+        }
+        _ => ListedName::Missing,
     })
 }
 
@@ -157,10 +159,10 @@ impl Workspace {
             Ok((entry.file_name().to_bytes().to_vec(), entry.ino()))
         });
         match pick(name, inode, names_max, entries).map_err(failed)? {
-            Listed::As(name) => Ok(name),
-            Listed::Unnameable => Err(Error::Unnameable { path: path.to_string() }),
-            Listed::Missing => Err(Error::Alias { path: path.clone(), name: name.to_owned() }),
-            Listed::TooMany => {
+            ListedName::As(name) => Ok(name),
+            ListedName::Unnameable => Err(Error::Unnameable { path: path.to_string() }),
+            ListedName::Missing => Err(Error::Alias { path: path.clone(), name: name.to_owned() }),
+            ListedName::TooMany => {
                 let what = "names in one directory (files.directory_names_max)";
                 Err(Error::Limit { what, max: names_max as u64 })
             }
@@ -172,7 +174,7 @@ impl Workspace {
 mod tests {
     use super::*;
 
-    fn listed(asked: &str, inode: u64, entries: &[(&str, u64)]) -> Listed {
+    fn listed(asked: &str, inode: u64, entries: &[(&str, u64)]) -> ListedName {
         let entries = entries.iter().map(|(name, inode)| Ok((name.as_bytes().to_vec(), *inode)));
         pick(asked, inode, 8, entries).unwrap()
     }
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn an_alias_has_the_name_that_its_directory_lists() {
         let short = [(".", 1), ("..", 9), (".env.production", 3), ("secret-files", 4), ("a", 5)];
-        let is = |name: &str| Listed::As(name.to_owned());
+        let is = |name: &str| ListedName::As(name.to_owned());
         assert_eq!(listed("ENV~1", 3, &short), is(".env.production"));
         assert_eq!(listed("SECRET~1", 4, &short), is("secret-files"));
         assert_eq!(listed("A", 5, &short), is("a"));
@@ -191,20 +193,20 @@ mod tests {
     #[test]
     fn a_listed_name_is_its_own_whatever_inodes_say() {
         let entries = [("ENV~1", 7), ("secret", 7)];
-        assert_eq!(listed("ENV~1", 3, &entries), Listed::As("ENV~1".to_owned()));
+        assert_eq!(listed("ENV~1", 3, &entries), ListedName::As("ENV~1".to_owned()));
     }
 
     #[test]
     fn a_name_that_no_listing_settles_is_refused() {
-        assert_eq!(listed("ENV~1", 3, &[("a", 1), ("b", 2)]), Listed::Missing);
-        assert_eq!(listed("ENV~1", 3, &[]), Listed::Missing);
-        assert_eq!(listed("ENV~1", 1, &[(".", 1), ("..", 1)]), Listed::Missing);
+        assert_eq!(listed("ENV~1", 3, &[("a", 1), ("b", 2)]), ListedName::Missing);
+        assert_eq!(listed("ENV~1", 3, &[]), ListedName::Missing);
+        assert_eq!(listed("ENV~1", 1, &[(".", 1), ("..", 1)]), ListedName::Missing);
         // Two names of one file.
-        assert_eq!(listed("ENV~1", 3, &[(".env", 3), ("shown", 3)]), Listed::Missing);
-        assert_eq!(listed("A", 3, &[("a", 3), ("b", 3)]), Listed::As("a".to_owned()));
+        assert_eq!(listed("ENV~1", 3, &[(".env", 3), ("shown", 3)]), ListedName::Missing);
+        assert_eq!(listed("A", 3, &[("a", 3), ("b", 3)]), ListedName::As("a".to_owned()));
         let many: Vec<_> = (0..9).map(|inode| ("x", inode)).collect();
-        assert_eq!(listed("ENV~1", 3, &many), Listed::TooMany);
+        assert_eq!(listed("ENV~1", 3, &many), ListedName::TooMany);
         let entries = [Ok((vec![0xff], 3))].into_iter();
-        assert_eq!(pick("ENV~1", 3, 8, entries).unwrap(), Listed::Unnameable);
+        assert_eq!(pick("ENV~1", 3, 8, entries).unwrap(), ListedName::Unnameable);
     }
 }

@@ -17,38 +17,38 @@ use moss_sdk::path::COMPONENTS_MAX;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{Found, Gap, LINKS_MAX, Mount, Place};
+use super::{Gap, LINKS_MAX, Mount, PathTarget, ResolvedPath};
 use crate::error::Error;
 use crate::handle::{self, Stat};
 use crate::root::Workspace;
 
-struct Walk<'a> {
+struct PathWalk<'a> {
     workspace: &'a Workspace,
     path: &'a RelPath,
     /// The directories on the way, the root first, with their names.
     held: Vec<(OwnedFd, String)>,
     /// What is still to be walked.
-    pending: VecDeque<Step>,
+    pending: VecDeque<PathComponent>,
     links: usize,
 }
 
-struct Step {
+struct PathComponent {
     name: String,
     from_link: bool,
 }
 
-enum Next {
+enum WalkStep {
     On,
     Changed,
-    Found(Found),
+    Found(PathTarget),
 }
 
 /// Follows a path; none where something on the way changed meanwhile.
-pub(super) fn find(workspace: &Workspace, path: &RelPath) -> Result<Option<Found>, Error> {
+pub(super) fn find(workspace: &Workspace, path: &RelPath) -> Result<Option<PathTarget>, Error> {
     let root = handle::open_at(&workspace.directory, ".", handle::DIRECTORY)
         .map_err(|errno| Error::io(path, "open", errno))?;
-    let step = |name: &str| Step { name: name.to_owned(), from_link: false };
-    let mut walk = Walk {
+    let step = |name: &str| PathComponent { name: name.to_owned(), from_link: false };
+    let mut walk = PathWalk {
         workspace,
         path,
         held: vec![(root, ".".to_owned())],
@@ -57,24 +57,24 @@ pub(super) fn find(workspace: &Workspace, path: &RelPath) -> Result<Option<Found
     };
     while let Some(step) = walk.pending.pop_front() {
         match walk.step(step)? {
-            Next::On => {}
-            Next::Changed => return Ok(None),
-            Next::Found(found) => return Ok(Some(found)),
+            WalkStep::On => {}
+            WalkStep::Changed => return Ok(None),
+            WalkStep::Found(found) => return Ok(Some(found)),
         }
     }
     walk.into_directory().map(Some)
 }
 
-// === impl Walk ===
+// === impl PathWalk ===
 
-impl Walk<'_> {
-    fn step(&mut self, step: Step) -> Result<Next, Error> {
+impl PathWalk<'_> {
+    fn step(&mut self, step: PathComponent) -> Result<WalkStep, Error> {
         match step.name.as_str() {
-            "" | "." => return Ok(Next::On),
+            "" | "." => return Ok(WalkStep::On),
             ".." if self.held.len() == 1 => return Err(self.outside()),
             ".." => {
                 self.held.pop();
-                return Ok(Next::On);
+                return Ok(WalkStep::On);
             }
             _ => {}
         }
@@ -109,7 +109,7 @@ impl Walk<'_> {
         })
     }
 
-    fn missing(&mut self, step: Step) -> Result<Next, Error> {
+    fn missing(&mut self, step: PathComponent) -> Result<WalkStep, Error> {
         if step.from_link {
             return Err(Error::Dangling { path: self.path.to_string() });
         }
@@ -117,17 +117,17 @@ impl Walk<'_> {
         let rest = self.pending.drain(..).map(|step| step.name);
         let missing = std::iter::once(step.name).chain(rest).collect();
         let (directory, _) = self.held.pop().expect("the root is never popped");
-        Ok(Next::Found(Found::Missing(Gap { directory, path, missing })))
+        Ok(WalkStep::Found(PathTarget::Missing(Gap { directory, path, missing })))
     }
 
-    fn expand(&mut self, name: &str) -> Result<Next, Error> {
+    fn expand(&mut self, name: &str) -> Result<WalkStep, Error> {
         self.links += 1;
         if self.links > LINKS_MAX {
             return Err(Error::LinkLoop { path: self.path.to_string() });
         }
         let target = match rustix::fs::readlinkat(self.top(), name, Vec::new()) {
             Ok(target) => target,
-            Err(Errno::INVAL | Errno::NOENT) => return Ok(Next::Changed),
+            Err(Errno::INVAL | Errno::NOENT) => return Ok(WalkStep::Changed),
             Err(errno) => return Err(Error::io(self.path, "read the link", errno)),
         };
         let target =
@@ -136,12 +136,12 @@ impl Walk<'_> {
             return Err(self.outside());
         }
         for name in target.rsplit('/') {
-            self.pending.push_front(Step { name: name.to_owned(), from_link: true });
+            self.pending.push_front(PathComponent { name: name.to_owned(), from_link: true });
         }
-        Ok(Next::On)
+        Ok(WalkStep::On)
     }
 
-    fn enter(&mut self, name: String, stat: &Stat) -> Result<Next, Error> {
+    fn enter(&mut self, name: String, stat: &Stat) -> Result<WalkStep, Error> {
         if self.held.len() > COMPONENTS_MAX {
             return Err(Error::Limit {
                 what: "directories on one path",
@@ -150,28 +150,28 @@ impl Walk<'_> {
         }
         let fd = match handle::open_at(self.top(), &name, handle::DIRECTORY) {
             Ok(fd) => fd,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Next::Changed),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(WalkStep::Changed),
             Err(errno) => return Err(Error::io(self.path, "open", errno)),
         };
         if !self.is_same(&fd, stat)? {
-            return Ok(Next::Changed);
+            return Ok(WalkStep::Changed);
         }
         self.held.push((fd, name));
-        Ok(Next::On)
+        Ok(WalkStep::On)
     }
 
-    fn leaf(&mut self, name: String, stat: Stat) -> Result<Next, Error> {
+    fn leaf(&mut self, name: String, stat: Stat) -> Result<WalkStep, Error> {
         if !self.pending.is_empty() {
             return Err(Error::NotADirectory { path: self.path.clone() });
         }
         if stat.kind == EntryKind::File && !self.leaf_is_reached(&name, &stat)? {
-            return Ok(Next::Changed);
+            return Ok(WalkStep::Changed);
         }
         let directory = self.real()?;
         let path =
             directory.join(&name).map_err(|_| Error::Unnameable { path: self.path.to_string() })?;
         let (parent, _) = self.held.pop().expect("the root is never popped");
-        Ok(Next::Found(Found::Existing(Place { parent, name, path, stat })))
+        Ok(WalkStep::Found(PathTarget::Existing(ResolvedPath { parent, name, path, stat })))
     }
 
     /// Checks the mount of a file. Where a file cannot be held without reading it, only its
@@ -209,11 +209,11 @@ impl Walk<'_> {
     }
 
     /// The way ended on a directory.
-    fn into_directory(mut self) -> Result<Found, Error> {
+    fn into_directory(mut self) -> Result<PathTarget, Error> {
         let path = self.real()?;
         let (top, name) = self.held.pop().expect("the root is never popped");
         let stat = handle::stat(&top).map_err(|errno| Error::io(self.path, "look at", errno))?;
         let parent = self.held.pop().map_or(top, |(parent, _)| parent);
-        Ok(Found::Existing(Place { parent, name, path, stat }))
+        Ok(PathTarget::Existing(ResolvedPath { parent, name, path, stat }))
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::ListOptions;
-use moss_workspace::{LastLink, Options, Protection, Workspace};
+use moss_workspace::{LastLink, Protection, Workspace, WorkspaceOptions};
 use tempfile::TempDir;
 
 use crate::fixture::{RESOLVERS, create, delete, open, rel};
@@ -139,7 +139,8 @@ fn own_directories_are_protected_under_every_name() {
     for own in ["state", "STATE~1", "STATE"] {
         for resolver in RESOLVERS {
             let own = vec![mounted.root().join(own)];
-            let options = Options { resolver: Some(resolver), own, ..Options::default() };
+            let options =
+                WorkspaceOptions { resolver: Some(resolver), own, ..WorkspaceOptions::default() };
             let workspace = Workspace::open(&mounted.root(), options).unwrap();
             for path in ["state/token", "STATE~1/TOKEN", "State/new"] {
                 let protection = workspace.protection_resolved(&rel(path)).unwrap();

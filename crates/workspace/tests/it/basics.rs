@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use moss_sdk::edit::{ChangeSet, Retention, Splice};
-use moss_workspace::{Action, Error, HistoryFilter, Resolver, hash, recover};
+use moss_workspace::{Error, FileAction, HistoryFilter, Resolver, hash, recover};
 
 use crate::fixture::{Fixture, RESOLVERS, create, delete, edit, rel, tree, write};
 
@@ -37,7 +37,7 @@ fn a_change_set_is_committed_recorded_and_undone() {
 
         let entry = fixture.history.get(committed.number).unwrap();
         assert_eq!(entry.files.len(), 4);
-        assert_eq!(entry.files[3].action, Action::Delete);
+        assert_eq!(entry.files[3].action, FileAction::Delete);
         assert_eq!(
             fixture.history.diff(&entry.files[3]).unwrap().unwrap(),
             "--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"

@@ -6,14 +6,18 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moss_sdk::context::{Applied, AppliedFile, BoxFuture, Files, Proposed, TextVisitor, Visit};
+use moss_sdk::context::{
+    Applied, AppliedFile, BoxFuture, Files, FinishedVisit, ProposalOutcome, TextVisitor,
+};
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{
     FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
 };
-use moss_sdk::testing::conformance::{Subject, failing};
+use moss_sdk::testing::conformance::{ConformanceHost, failing};
 use moss_sdk::{ContentHash, RelPath, ToolError};
-use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Resolver, Workspace};
+use moss_workspace::{
+    Error, FileLimits, MayRead, NoBuffers, Resolver, VisitGate, Workspace, WorkspaceOptions,
+};
 
 use crate::fixture::{Fixture, RESOLVERS, origin, rel};
 
@@ -44,8 +48,9 @@ fn ready<'a, T: Send + 'a>(value: Result<T, Error>) -> BoxFuture<'a, Result<T, T
 impl Host {
     fn new(resolver: Resolver) -> Self {
         let mut fixture = Fixture::with(resolver);
-        let limits = Limits { edit_bytes_max: EDIT_BYTES_MAX, ..Limits::default() };
-        let options = Options { resolver: Some(resolver), limits, ..Options::default() };
+        let limits = FileLimits { edit_bytes_max: EDIT_BYTES_MAX, ..FileLimits::default() };
+        let options =
+            WorkspaceOptions { resolver: Some(resolver), limits, ..WorkspaceOptions::default() };
         fixture.workspace = Workspace::open(&fixture.root(), options).unwrap();
         Self {
             fixture,
@@ -119,13 +124,13 @@ impl Files for Host {
         path: &'a RelPath,
         options: VisitOptions,
         mut visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let denied = self.denied.lock().unwrap();
         let reads = |real: &RelPath, _: &RelPath| match denied.contains(real) {
             true => MayRead::No,
             false => MayRead::Yes,
         };
-        let gate = Gate {
+        let gate = VisitGate {
             lists: &|_| true,
             reads: &reads,
             buffers: &NoBuffers,
@@ -142,7 +147,7 @@ impl Files for Host {
     }
 }
 
-impl Subject for Host {
+impl ConformanceHost for Host {
     fn root(&self) -> String {
         self.workspace().root().to_str().unwrap().to_owned()
     }
@@ -177,10 +182,10 @@ impl Subject for Host {
         EDIT_BYTES_MAX
     }
 
-    fn propose(&self, changes: ChangeSet) -> Result<Proposed, ToolError> {
+    fn propose(&self, changes: ChangeSet) -> Result<ProposalOutcome, ToolError> {
         match self.carry_out(&changes) {
-            Ok(applied) => Ok(Proposed::Applied(applied)),
-            Err(stale @ Error::Changed { .. }) => Ok(Proposed::Stale(stale.into())),
+            Ok(applied) => Ok(ProposalOutcome::Applied(applied)),
+            Err(stale @ Error::Changed { .. }) => Ok(ProposalOutcome::Stale(stale.into())),
             Err(error) => Err(error.into()),
         }
     }

@@ -11,7 +11,8 @@ use moss_sdk::ErrorCode;
 use moss_sdk::edit::{Change, ChangeSet, Retention, Splice};
 use moss_sdk::file::{Content, EntryKind, LineWindow, ListOptions, Skipped};
 use moss_workspace::{
-    Error, LastLink, OpenedFile, Options, Protection, Resolver, Workspace, hash, protection,
+    Error, LastLink, OpenedFile, Protection, Resolver, Workspace, WorkspaceOptions, hash,
+    protection,
 };
 use rustix::fs::{CWD, FileType, Mode, RenameFlags};
 
@@ -382,7 +383,7 @@ fn the_directories_of_moss_itself_are_protected() {
     let own = fixture.root().join("state/moss");
     fs::create_dir_all(&own).unwrap();
     link(&fixture.root(), "x", "state/moss");
-    let options = Options { own: vec![own], ..Options::default() };
+    let options = WorkspaceOptions { own: vec![own], ..WorkspaceOptions::default() };
     let workspace = Workspace::open(&fixture.root(), options).unwrap();
     let found = |path: &str| workspace.protection_resolved(&rel(path)).unwrap();
     for path in ["state/moss", "state/moss/history.sqlite", "x/caller.token"] {
@@ -403,7 +404,8 @@ fn what_belongs_to_moss_is_not_listed() {
             link(&root, name, target);
         }
         let own = vec![root.join("state/moss")];
-        let options = Options { resolver: Some(resolver), own, ..Options::default() };
+        let options =
+            WorkspaceOptions { resolver: Some(resolver), own, ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&root, options).unwrap();
         let names = |path: &str| -> Vec<String> {
             let found = workspace.names(&rel(path)).unwrap();
@@ -443,7 +445,8 @@ fn a_secret_of_moss_is_not_opened_under_any_name() {
         link(&root, "to-linked", "linked");
         fixture.put("ordinary", "text\n");
         let secrets = vec![outside.clone(), fixture.temp.path().join("missing")];
-        let options = Options { resolver: Some(resolver), secrets, ..Options::default() };
+        let options =
+            WorkspaceOptions { resolver: Some(resolver), secrets, ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&root, options).unwrap();
         std::fs::rename(&outside, &moved).unwrap();
         // Another file at its path is another file.

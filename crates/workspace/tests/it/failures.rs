@@ -12,7 +12,7 @@ use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::ListOptions;
 use moss_workspace::{
-    Error, History, HistoryLimits, Options, Resolver, UndoTarget, Workspace, recover,
+    Error, History, HistoryLimits, Resolver, UndoTarget, Workspace, WorkspaceOptions, recover,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -323,8 +323,11 @@ fn other_mounts_are_out_of_reach() {
         assert_eq!(names, ["back", "bound", "file", "link", "other", "plain"]);
         assert_eq!(listing.skipped.unreadable, 2);
 
-        let options =
-            Options { resolver: Some(resolver), same_filesystem_only: false, ..Options::default() };
+        let options = WorkspaceOptions {
+            resolver: Some(resolver),
+            same_filesystem_only: false,
+            ..WorkspaceOptions::default()
+        };
         let open = Workspace::open(&root, options).unwrap();
         for path in ["other/secret", "bound/secret", "file", "link"] {
             open.read(&rel(path)).unwrap_or_else(|error| panic!("{resolver:?} {path}: {error}"));

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::{
-    Committed, Error, History, HistoryLimits, Options, Origin, Resolver, UndoTarget, Workspace,
-    hash,
+    Committed, Error, History, HistoryLimits, Origin, Resolver, UndoTarget, Workspace,
+    WorkspaceOptions, hash,
 };
 use tempfile::TempDir;
 
@@ -26,7 +26,7 @@ pub(crate) fn rel(text: &str) -> RelPath {
 }
 
 pub(crate) fn open(root: &Path, resolver: Resolver) -> Workspace {
-    let options = Options { resolver: Some(resolver), ..Options::default() };
+    let options = WorkspaceOptions { resolver: Some(resolver), ..WorkspaceOptions::default() };
     Workspace::open(root, options).unwrap()
 }
 

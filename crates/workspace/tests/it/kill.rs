@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use moss_sdk::edit::{Change, ChangeSet, Retention};
 use moss_workspace::{
-    Action, History, HistoryFilter, HistoryLimits, Resolver, Workspace, hash, recover,
+    FileAction, History, HistoryFilter, HistoryLimits, Resolver, Workspace, hash, recover,
 };
 
 use crate::fixture::{create, delete, memory, open, origin, tree, write};
@@ -103,7 +103,7 @@ fn check(directory: &Path) -> u64 {
                 let bytes = history.content(&held).unwrap().expect("the newest entry is whole");
                 assert_eq!(hash(&bytes), held);
             }
-            assert_eq!(file.action == Action::Delete, file.after.is_none());
+            assert_eq!(file.action == FileAction::Delete, file.after.is_none());
         }
     }
     round

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::{Content, LineEnding, LineWindow};
 use moss_sdk::{ErrorCode, ToolError};
-use moss_workspace::{Error, Limits, OpenedFile, Options, Resolver, Workspace, hash};
+use moss_workspace::{Error, FileLimits, OpenedFile, Resolver, Workspace, WorkspaceOptions, hash};
 
 use crate::fixture::{Fixture, delete, eventually, origin, rel};
 
@@ -62,8 +62,9 @@ fn what_is_not_text_is_reported() {
 #[test]
 fn large_files_are_read_in_windows_only() {
     let fixture = Fixture::new();
-    let limits = Limits { edit_bytes_max: 1 << 20, read_bytes_max: 4 << 20, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits =
+        FileLimits { edit_bytes_max: 1 << 20, read_bytes_max: 4 << 20, ..FileLimits::default() };
+    let options = WorkspaceOptions { limits, ..WorkspaceOptions::default() };
     let workspace = Workspace::open(&fixture.root(), options).unwrap();
     let text: String = (1..=200_000).map(|number| format!("line {number}\n")).collect();
     assert!(text.len() > 2 << 20);
@@ -88,8 +89,8 @@ fn large_files_are_read_in_windows_only() {
 #[test]
 fn a_file_too_large_to_keep_can_be_deleted_for_good() {
     let fixture = Fixture::new();
-    let limits = Limits { edit_bytes_max: 4, read_bytes_max: 8, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits = FileLimits { edit_bytes_max: 4, read_bytes_max: 8, ..FileLimits::default() };
+    let options = WorkspaceOptions { limits, ..WorkspaceOptions::default() };
     let workspace = Workspace::open(&fixture.root(), options).unwrap();
     let plan = |content: &[u8], retention| {
         fixture.put("x", content);
@@ -115,13 +116,13 @@ fn roots_that_are_no_projects_are_refused() {
     let fixture = Fixture::new();
     fixture.put("file", "");
     for path in ["/", "/proc", "/sys", "/dev", "/proc/self", "/no/such"] {
-        let opened = Workspace::open(path.as_ref(), Options::default());
+        let opened = Workspace::open(path.as_ref(), WorkspaceOptions::default());
         assert!(matches!(opened, Err(Error::Root { .. })), "{path}");
     }
     let home = std::env::home_dir().unwrap();
-    assert!(matches!(Workspace::open(&home, Options::default()), Err(Error::Root { .. })));
+    assert!(matches!(Workspace::open(&home, WorkspaceOptions::default()), Err(Error::Root { .. })));
     let file = fixture.root().join("file");
-    assert!(matches!(Workspace::open(&file, Options::default()), Err(Error::Root { .. })));
+    assert!(matches!(Workspace::open(&file, WorkspaceOptions::default()), Err(Error::Root { .. })));
 }
 
 /// A name is not found at once, now and then, while others rename files on the same system.

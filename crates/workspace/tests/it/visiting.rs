@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
-use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Workspace};
+use moss_workspace::{
+    Error, FileLimits, MayRead, NoBuffers, VisitGate, Workspace, WorkspaceOptions,
+};
 
 use crate::fixture::{Fixture, RESOLVERS, rel};
 
 const ALL: VisitOptions = VisitOptions { entries_max: 10_000, bytes_max: u64::MAX };
-const OPEN: Gate<'_> = Gate {
+const OPEN: VisitGate<'_> = VisitGate {
     lists: &|_| true,
     reads: &|_, _| MayRead::Yes,
     buffers: &NoBuffers,
@@ -48,7 +50,7 @@ impl Texts {
     }
 }
 
-fn visit(workspace: &Workspace, path: &str, gate: Gate<'_>) -> (Texts, Visited) {
+fn visit(workspace: &Workspace, path: &str, gate: VisitGate<'_>) -> (Texts, Visited) {
     let mut texts = Texts::default();
     let visited = workspace.visit_texts(&rel(path), ALL, gate, &mut texts).unwrap();
     (texts, visited)
@@ -110,7 +112,7 @@ fn what_the_gate_does_not_open_is_counted_and_not_read() {
             }
         };
         let lists = |path: &RelPath| path.as_str() != "sealed";
-        let gate = Gate { lists: &lists, reads: &reads, ..OPEN };
+        let gate = VisitGate { lists: &lists, reads: &reads, ..OPEN };
         let (texts, visited) = visit(&fixture.workspace, ".", gate);
         assert_eq!(texts.paths(), ["open/a"]);
         let skipped = SkippedTexts { denied: 2, unapproved: 1, ..SkippedTexts::default() };
@@ -143,7 +145,7 @@ fn bounds_and_the_visitor_end_the_walk() {
     let visited = run(ALL, &mut texts);
     assert_eq!((texts.paths(), visited.files), (vec!["a", "c", "d"], 3));
     assert_eq!(visited.skipped, SkippedTexts::default());
-    let cancelled = Gate { cancelled: &|| true, ..OPEN };
+    let cancelled = VisitGate { cancelled: &|| true, ..OPEN };
     let ended = fixture.workspace.visit_texts(&rel("."), ALL, cancelled, &mut Texts::default());
     assert!(matches!(ended, Err(Error::Cancelled)));
 }
@@ -167,7 +169,7 @@ fn a_walk_ends_where_it_is_cancelled() {
         fixture.put(name, "text");
     }
     let cancelled = || SEEN.load(Ordering::Relaxed) == 2;
-    let gate = Gate { cancelled: &cancelled, ..OPEN };
+    let gate = VisitGate { cancelled: &cancelled, ..OPEN };
     let ended = fixture.workspace.visit_texts(&rel("."), ALL, gate, &mut Cancelling(&SEEN));
     assert!(matches!(ended, Err(Error::Cancelled)));
     assert_eq!(SEEN.load(Ordering::Relaxed), 2);
@@ -178,9 +180,12 @@ fn files_past_the_bound_on_edits_are_too_large() {
     let fixture = Fixture::new();
     fixture.put("fits", "1234");
     fixture.put("large", "12345");
-    let limits = Limits { edit_bytes_max: 4, ..Limits::default() };
-    let workspace =
-        Workspace::open(&fixture.root(), Options { limits, ..Options::default() }).unwrap();
+    let limits = FileLimits { edit_bytes_max: 4, ..FileLimits::default() };
+    let workspace = Workspace::open(
+        &fixture.root(),
+        WorkspaceOptions { limits, ..WorkspaceOptions::default() },
+    )
+    .unwrap();
     let (texts, visited) = visit(&workspace, ".", OPEN);
     assert_eq!((texts.paths(), visited.skipped.too_large), (vec!["fits"], 1));
 }

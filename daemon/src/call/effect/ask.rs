@@ -8,12 +8,12 @@ use moss_sdk::ContentHash;
 use super::Effects;
 use crate::call::record;
 use crate::call::weight::held_bytes;
-use crate::confirm::Answer;
+use crate::confirm::WaitOutcome;
 use moss_dispatch::{
     CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
-    confirmation::State, consent::Consent,
+    confirmation::ConfirmationState, consent::Consent,
 };
-use moss_journal::Answer as Recorded;
+use moss_journal::AskOutcome;
 use moss_policy::Decision;
 
 /// What a person would be asked about.
@@ -66,7 +66,7 @@ impl Effects {
         let call = &self.scope.call;
         let digest = ask.digest;
         if call.approved_digests.contains(&digest) {
-            return record::answered(&self.scope, digest, Recorded::Approved, None).await;
+            return record::answered(&self.scope, digest, AskOutcome::Approved, None).await;
         }
         let question = self.question(ask);
         if !call.approved_digests.is_empty() {
@@ -110,22 +110,22 @@ impl Effects {
         };
         self.lock().asking = None;
         match answer {
-            Answer::Approved => {
-                record::answered(&self.scope, digest, Recorded::Approved, None).await?;
+            WaitOutcome::Approved => {
+                record::answered(&self.scope, digest, AskOutcome::Approved, None).await?;
                 if call.caller.is_revoked() {
                     let message = format!("{}; nothing was changed", call.caller.revoked());
                     return Err(CallError::Denied { message, rule: None });
                 }
                 Ok(())
             }
-            Answer::Denied(reason) => {
-                record::answered(&self.scope, digest, Recorded::Denied, Some(&reason)).await?;
+            WaitOutcome::Denied(reason) => {
+                record::answered(&self.scope, digest, AskOutcome::Denied, Some(&reason)).await?;
                 let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                 let message = format!("denied by a person{why}; nothing was changed");
                 Err(CallError::Denied { message, rule: None })
             }
-            Answer::Expired => {
-                record::answered(&self.scope, digest, Recorded::Expired, None).await?;
+            WaitOutcome::Expired => {
+                record::answered(&self.scope, digest, AskOutcome::Expired, None).await?;
                 let message = "nobody decided the confirmation in time; nothing was changed";
                 Err(self.unconfirmed(question, message.to_owned()).await)
             }
@@ -176,7 +176,7 @@ impl Effects {
             question,
             created_at: now,
             expires_at: now,
-            state: State::Expired,
+            state: ConfirmationState::Expired,
         });
         let shown = Event::ConfirmationNeeded(Arc::clone(&confirmation));
         self.scope.events.send(shown).await;

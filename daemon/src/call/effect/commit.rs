@@ -8,9 +8,9 @@ use moss_workspace::{Origin, Plan, Uncleared};
 use tokio::sync::oneshot;
 
 use super::Effects;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use crate::state::WorkspaceState;
-use moss_dispatch::{CallError, change::Status};
+use moss_dispatch::{CallError, change::ChangeStatus};
 use moss_journal::room;
 
 /// Reports a tool what became of its changes; without a history number, nothing was written.
@@ -28,7 +28,7 @@ pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
 impl Effects {
     /// Writes a plan on a thread of its own. A call that is cancelled meanwhile waits for it in
     /// [`Effects::conclude`]: what is being written is written, and recorded.
-    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, Stop> {
+    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, EffectStop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         if plan.is_unsaved() {
@@ -68,7 +68,7 @@ impl Effects {
     }
 
     /// Carries a plan out and reports it as soon as it is durable, or failed.
-    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, Stop>)) {
+    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, EffectStop>)) {
         match self.make_durable(plan) {
             Ok(uncleared) => {
                 tell(Ok(self.committed(plan, uncleared.committed().number)));
@@ -78,7 +78,7 @@ impl Effects {
         }
     }
 
-    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, Stop> {
+    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, EffectStop> {
         self.check_not_cancelled()?;
         self.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
         let workspace = &self.scope.workspace;
@@ -87,7 +87,7 @@ impl Effects {
         files.make_durable(plan, history, &origin, &**editors).map_err(|error| {
             let error = ToolError::from(error);
             if error.code == ErrorCode::Conflict {
-                self.mark(Status::Conflict);
+                self.mark(ChangeStatus::Conflict);
             }
             error.into()
         })
@@ -108,7 +108,7 @@ impl Effects {
 
     /// Fails where the call was cancelled or its caller's token revoked: the last look before
     /// anything is written.
-    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), Stop> {
+    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), EffectStop> {
         if self.scope.cancel.is_cancelled() {
             let message = "cancelled before anything was written";
             return Err(ToolError::new(ErrorCode::Cancelled, message).into());
@@ -133,7 +133,7 @@ impl Effects {
 
     /// Notes that a plan is carried out.
     pub(in crate::call) fn committed(&self, plan: &Plan, number: u64) -> Applied {
-        self.mark(Status::Committed);
+        self.mark(ChangeStatus::Committed);
         self.lock().history = Some(number);
         self.remember(plan);
         applied(plan, Some(number))

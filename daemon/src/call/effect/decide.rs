@@ -14,7 +14,7 @@ use moss_policy::{Action, Decision, Layer, Subject, Verdict};
 
 /// The names of one file.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::call) struct Names<'a> {
+pub(in crate::call) struct FileNames<'a> {
     /// Its real path, after all links.
     pub(in crate::call) real: &'a RelPath,
     /// The path that it was asked for under.
@@ -44,9 +44,9 @@ pub(crate) fn protection(protection: moss_workspace::Protection) -> moss_policy:
 
 pub(super) fn action_of(file: &PlannedFile) -> Action {
     match file.action {
-        moss_workspace::Action::Create => Action::Create,
-        moss_workspace::Action::Modify => Action::Modify,
-        moss_workspace::Action::Delete => Action::Delete,
+        moss_workspace::FileAction::Create => Action::Create,
+        moss_workspace::FileAction::Modify => Action::Modify,
+        moss_workspace::FileAction::Delete => Action::Delete,
     }
 }
 
@@ -99,7 +99,7 @@ impl Effects {
     pub(in crate::call) fn decide_read(
         &self,
         policy: &moss_policy::Policy,
-        file: Names<'_>,
+        file: FileNames<'_>,
     ) -> Decision {
         self.decide_read_of(policy, file, ChangeFacts::default())
     }
@@ -109,7 +109,7 @@ impl Effects {
     pub(in crate::call) fn decide_open(
         &self,
         policy: &moss_policy::Policy,
-        file: Names<'_>,
+        file: FileNames<'_>,
         opened: &OpenedFile<'_>,
     ) -> Decision {
         let decision = self.decide_read(policy, file);
@@ -126,7 +126,7 @@ impl Effects {
     fn decide_read_of(
         &self,
         policy: &moss_policy::Policy,
-        file: Names<'_>,
+        file: FileNames<'_>,
         facts: ChangeFacts,
     ) -> Decision {
         let mut decision = self.decide_file(policy, &self.tool(), Action::Read, file, facts);
@@ -142,7 +142,7 @@ impl Effects {
     pub(in crate::call) fn could_read(
         &self,
         policy: &moss_policy::Policy,
-        file: Names<'_>,
+        file: FileNames<'_>,
     ) -> bool {
         let none = ChangeFacts::default();
         let decision = self.decide_file(policy, &self.tool(), Action::Read, file, none);
@@ -162,7 +162,7 @@ impl Effects {
         policy: &moss_policy::Policy,
         tool: &ToolFacts,
         action: Action,
-        file: Names<'_>,
+        file: FileNames<'_>,
         change: ChangeFacts,
     ) -> Decision {
         let files = &self.scope.workspace.files;
@@ -206,7 +206,7 @@ impl Effects {
         tool: &ToolFacts,
         file: &PlannedFile,
     ) -> Decision {
-        let names = Names { real: &file.real, asked: &file.path };
+        let names = FileNames { real: &file.real, asked: &file.path };
         // What cannot be undone is asked about each time.
         let for_good = ToolFacts { answers: Arc::default(), ..tool.clone() };
         let tool = if file.retention == Retention::Permanent { &for_good } else { tool };

@@ -9,7 +9,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use moss_dispatch::{
     Work,
     consent::{Consent, Fetched},
@@ -26,7 +26,7 @@ impl Effects {
         &self,
         url: &str,
         sha256: Option<Sha256Digest>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EffectStop> {
         let host = host_of(url)
             .map_err(|why| ToolError::new(ErrorCode::InvalidArguments, format!("{url}: {why}")))?;
         // What a registry says of a reference is asked each time.

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use moss_sdk::ErrorCode;
-use moss_sdk::context::Proposed;
+use moss_sdk::context::ProposalOutcome;
 use moss_sdk::edit::ChangeSet;
 use moss_workspace::Error;
 
 use super::Effects;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 
 // === impl Effects ===
 
@@ -19,24 +19,24 @@ impl Effects {
     pub(in crate::call) async fn propose(
         self: &Arc<Self>,
         changes: ChangeSet,
-    ) -> Result<Proposed, Stop> {
+    ) -> Result<ProposalOutcome, EffectStop> {
         self.take_turn(&changes).await;
         let workspace = Arc::clone(&self.scope.workspace);
         let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
         let settled = match self.scope.blocking(plan).await? {
             Ok(plan) => self.settle(plan).await,
-            Err(stale @ Error::Changed { .. }) => return Ok(Proposed::Stale(stale.into())),
+            Err(stale @ Error::Changed { .. }) => return Ok(ProposalOutcome::Stale(stale.into())),
             Err(error) => Err(error.into()),
         };
         // Who was asked about one effect is not made to look at another.
         let is_in_turn = self.lock().turn.is_some();
         match settled {
-            Err(Stop::Tool(stale)) if stale.code == ErrorCode::Conflict && is_in_turn => {
-                Ok(Proposed::Stale(stale))
+            Err(EffectStop::Tool(stale)) if stale.code == ErrorCode::Conflict && is_in_turn => {
+                Ok(ProposalOutcome::Stale(stale))
             }
             settled => {
                 self.leave_turn();
-                settled.map(Proposed::Applied)
+                settled.map(ProposalOutcome::Applied)
             }
         }
     }

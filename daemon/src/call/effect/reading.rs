@@ -4,9 +4,9 @@ use moss_sdk::RelPath;
 use serde_json::json;
 
 use super::ask::Ask;
-use super::{Effects, Names};
+use super::{Effects, FileNames};
 use crate::call::record;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use moss_policy::{Action, Decision};
 
 // === impl Effects ===
@@ -15,9 +15,9 @@ impl Effects {
     /// Asks whether one file may be read.
     pub(in crate::call) async fn ask_read(
         &self,
-        file: Names<'_>,
+        file: FileNames<'_>,
         decision: &Decision,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EffectStop> {
         let path = file.real;
         let arguments = match file.asked == path {
             true => json!({ "read": path }),
@@ -46,7 +46,11 @@ impl Effects {
     }
 
     /// Records a read that the policy denies and makes its error.
-    pub(in crate::call) async fn deny_read(&self, path: &RelPath, decision: &Decision) -> Stop {
+    pub(in crate::call) async fn deny_read(
+        &self,
+        path: &RelPath,
+        decision: &Decision,
+    ) -> EffectStop {
         let recorded = record::decided(&self.scope, Action::Read, Some(path), None, decision).await;
         recorded.err().unwrap_or_else(|| self.denied(decision)).into()
     }

@@ -10,22 +10,22 @@ use moss_plugin_list::{Grant, OciReference, Sha256Digest};
 use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_workspace::{Action as FileAction, between, hash};
+use moss_workspace::{FileAction, between, hash};
 use serde_json::Map;
 
 use super::ask::Ask;
-use super::{Effects, Names};
+use super::{Effects, FileNames};
 use crate::call::record;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use moss_dispatch::{
-    AddPlugin, Event, Granting, Place, PluginChange, Role,
-    change::{self, FileChange, Status, Whole},
-    consent::{Consent, PluginsChanged, Stage},
+    AddPlugin, Event, Granting, PluginChange, PluginLocation, Role,
+    change::{self, ChangeStatus, FileChange, Whole},
+    consent::{ChangeStage, Consent, PluginsChanged},
 };
 use moss_plugins::{
     PluginState,
     compiling::OnCompile,
-    registration::{self, Hears, Proposal, Written},
+    registration::{self, Hears, Proposal, WrittenList},
 };
 use moss_policy::{Action, Decision, Verdict};
 
@@ -39,17 +39,17 @@ impl Effects {
     pub(in crate::call) async fn register_plugin(
         self: &Arc<Self>,
         request: PluginRequest,
-    ) -> Result<PluginRegistered, Stop> {
+    ) -> Result<PluginRegistered, EffectStop> {
         let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
         let source = match request.source {
             source if OciReference::is_meant(&source) => {
                 let reference = OciReference::parse(&source);
-                Place::Url(
+                PluginLocation::Url(
                     reference.map_err(|why| invalid(format!("{source}: {why}")))?.to_string(),
                 )
             }
-            source if source.starts_with("https://") => Place::Url(source),
-            source => Place::File(self.component_of(&source).await?),
+            source if source.starts_with("https://") => PluginLocation::Url(source),
+            source => PluginLocation::File(self.component_of(&source).await?),
         };
         let grant = request.grant.map(|grant| Grant::parse(&grant.to_string())).transpose();
         let grant = grant.map_err(|why| invalid(format!("the grant: {why}")))?;
@@ -89,7 +89,7 @@ impl Effects {
     pub(in crate::call) async fn change_list(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<String, Stop> {
+    ) -> Result<String, EffectStop> {
         let done = self.change_plugins(change).await?;
         let text = done.to_json();
         self.lock().plugins = Some(Box::new(done));
@@ -97,14 +97,14 @@ impl Effects {
     }
 
     /// Finds the component that a tool names: a file of the workspace that the caller may read.
-    async fn component_of(&self, source: &str) -> Result<PathBuf, Stop> {
+    async fn component_of(&self, source: &str) -> Result<PathBuf, EffectStop> {
         let workspace = Arc::clone(&self.scope.workspace);
         let asked = workspace.files.path(source)?;
         let path = asked.clone();
         let files = Arc::clone(&workspace.files);
         let real = self.scope.blocking(move || files.resolve(&path)).await??.path;
         let policy = workspace.policy.load_full();
-        let names = Names { real: &real, asked: &asked };
+        let names = FileNames { real: &real, asked: &asked };
         let decision = self.decide_read(&policy, names);
         match decision.verdict {
             Verdict::Allow => {}
@@ -118,10 +118,10 @@ impl Effects {
     async fn change_plugins(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<PluginsChanged, Stop> {
+    ) -> Result<PluginsChanged, EffectStop> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         if let PluginChange::Add(add) = &change
-            && let AddPlugin { source: Place::Url(url), sha256, .. } = &**add
+            && let AddPlugin { source: PluginLocation::Url(url), sha256, .. } = &**add
         {
             self.permit_download(url, *sha256).await?;
         }
@@ -159,14 +159,14 @@ impl Effects {
         }
         let decision = self.decide_registration().await?;
         if self.scope.call.dry_run {
-            return Ok(PluginsChanged { consent: proposal.consent, stage: Stage::Shown });
+            return Ok(PluginsChanged { consent: proposal.consent, stage: ChangeStage::Shown });
         }
         if decision.verdict == Verdict::Ask {
             let (arguments, plan_bytes, offers) = (Some(arguments), 0, Vec::new());
             let (decision, consent) = (&decision, Some(Arc::new(proposal.consent.clone())));
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
-                self.mark(Status::Unconfirmed);
+                self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
@@ -175,18 +175,18 @@ impl Effects {
         let proposal = self.write_list(proposal).await?;
         let loaded = self.await_loaded(&proposal).await;
         let not_loaded_because = self.why_not_loaded(&proposal).filter(|_| !loaded);
-        let stage = Stage::Applied { loaded, not_loaded_because };
+        let stage = ChangeStage::Applied { loaded, not_loaded_because };
         Ok(PluginsChanged { consent: proposal.consent, stage })
     }
 
     /// Refuses what is denied; returns what else is decided.
-    async fn decide_registration(&self) -> Result<Decision, Stop> {
+    async fn decide_registration(&self) -> Result<Decision, EffectStop> {
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Register, None);
         let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
         recorded?;
         if decision.verdict == Verdict::Deny {
-            self.mark(Status::Unconfirmed);
+            self.mark(ChangeStatus::Unconfirmed);
             return Err(self.denied(&decision).into());
         }
         Ok(decision)
@@ -204,7 +204,7 @@ impl Effects {
             path,
             real: None,
             action: if before.is_some() { FileAction::Modify } else { FileAction::Create },
-            status: Status::Proposed,
+            status: ChangeStatus::Proposed,
             diff_omitted: 0,
             diff: diff.text.clone(),
             lines_added: diff.added as u64,
@@ -226,7 +226,7 @@ impl Effects {
     }
 
     /// Writes on a thread of its own; a call that is cancelled meanwhile waits for it.
-    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, Stop> {
+    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, EffectStop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         let write = move || {
@@ -235,8 +235,8 @@ impl Effects {
             let dirs = &effects.scope.daemon.setup.dirs;
             let written = registration::write(dirs, &proposal);
             effects.mark(match &written {
-                Ok(_) => Status::Committed,
-                Err(_) => Status::Conflict,
+                Ok(_) => ChangeStatus::Committed,
+                Err(_) => ChangeStatus::Conflict,
             });
             drop(committing);
             written?;
@@ -255,7 +255,7 @@ impl Effects {
             return false;
         }
         let list = proposal.list.clone();
-        let written = self.scope.blocking(move || Written::of(&list)).await;
+        let written = self.scope.blocking(move || WrittenList::of(&list)).await;
         let Ok(Some(written)) = written else { return false };
         let mut replaced = workspace.installed.statuses_replaced.subscribe();
         let serves = async {

@@ -7,8 +7,8 @@ use moss_sdk::RelPath;
 use moss_workspace::{Error, Plan, UndoTarget};
 use serde_json::{Value, json};
 
-use super::{Effects, Names};
-use crate::call::stop::Stop;
+use super::{Effects, FileNames};
+use crate::call::stop::EffectStop;
 use crate::state::WorkspaceState;
 use moss_policy::{Policy, Verdict};
 
@@ -16,7 +16,10 @@ use moss_policy::{Policy, Verdict};
 
 impl Effects {
     /// Undoes history entries, as a change like any other.
-    pub(in crate::call) async fn undo(self: &Arc<Self>, target: UndoTarget) -> Result<Value, Stop> {
+    pub(in crate::call) async fn undo(
+        self: &Arc<Self>,
+        target: UndoTarget,
+    ) -> Result<Value, EffectStop> {
         let workspace = Arc::clone(&self.scope.workspace);
         let number = match target {
             UndoTarget::Entry(number) => Some(number),
@@ -51,7 +54,7 @@ impl Effects {
 
     /// Planning an undo looks at what the files hold now, and its errors report that: reading them
     /// is decided about before.
-    async fn permit_looking(&self, target: &UndoTarget) -> Result<(), Stop> {
+    async fn permit_looking(&self, target: &UndoTarget) -> Result<(), EffectStop> {
         let (workspace, target) = (Arc::clone(&self.scope.workspace), target.clone());
         let find = move || {
             let files = workspace.history.undo_files(&target)?;
@@ -66,22 +69,22 @@ impl Effects {
         let policy = self.scope.workspace.policy.load_full();
         for (now, real, asked) in self.scope.blocking(find).await?? {
             for asked in [&real, &asked] {
-                self.permit_read(&policy, Names { real: &now, asked }).await?;
+                self.permit_read(&policy, FileNames { real: &now, asked }).await?;
             }
         }
         Ok(())
     }
 
     /// What an undo shows was never read by a tool of this call: reading is decided about here.
-    async fn permit_showing(&self, plan: &Plan) -> Result<(), Stop> {
+    async fn permit_showing(&self, plan: &Plan) -> Result<(), EffectStop> {
         let policy = self.scope.workspace.policy.load_full();
         for file in plan.files() {
-            self.permit_read(&policy, Names { real: &file.real, asked: &file.path }).await?;
+            self.permit_read(&policy, FileNames { real: &file.real, asked: &file.path }).await?;
         }
         Ok(())
     }
 
-    async fn permit_read(&self, policy: &Policy, names: Names<'_>) -> Result<(), Stop> {
+    async fn permit_read(&self, policy: &Policy, names: FileNames<'_>) -> Result<(), EffectStop> {
         let decision = self.decide_read(policy, names);
         match decision.verdict {
             Verdict::Allow => Ok(()),

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use crate::user_prompt::{self, UserPrompt};
-use moss_dispatch::change::{self, Status};
+use moss_dispatch::change::{self, ChangeStatus};
 use moss_policy::{Action, Decision, Verdict};
 
 // === impl Effects ===
@@ -23,7 +23,7 @@ impl Effects {
     pub(in crate::call) async fn change_user_prompt(
         self: &Arc<Self>,
         change: PromptChange,
-    ) -> Result<PromptApplied, Stop> {
+    ) -> Result<PromptApplied, EffectStop> {
         let prompt = self.open_user_prompt().await?;
         let planner = Arc::clone(&prompt);
         let plan = self.scope.blocking(move || planner.plan(&change)).await??;
@@ -34,7 +34,7 @@ impl Effects {
     pub(in crate::call) async fn undo_user_prompt(
         self: &Arc<Self>,
         number: Option<u64>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, EffectStop> {
         let prompt = self.open_user_prompt().await?;
         let planner = Arc::clone(&prompt);
         let (number, plan) = self.scope.blocking(move || planner.plan_undo(number)).await??;
@@ -47,7 +47,7 @@ impl Effects {
         }))
     }
 
-    async fn open_user_prompt(&self) -> Result<Arc<UserPrompt>, Stop> {
+    async fn open_user_prompt(&self) -> Result<Arc<UserPrompt>, EffectStop> {
         let daemon = Arc::clone(&self.scope.daemon);
         let open = move || UserPrompt::open(&daemon.setup.dirs, &daemon.config());
         Ok(Arc::new(self.scope.blocking(open).await??))
@@ -57,7 +57,7 @@ impl Effects {
         self: &Arc<Self>,
         prompt: Arc<UserPrompt>,
         plan: Plan,
-    ) -> Result<PromptApplied, Stop> {
+    ) -> Result<PromptApplied, EffectStop> {
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
         let changes = change::proposed(plan.files(), diff_bytes_max);
         let digest = plan.digest();
@@ -78,7 +78,7 @@ impl Effects {
             let (decision, plan_bytes) = (&decision, plan.held_bytes());
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
-                self.mark(Status::Unconfirmed);
+                self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
@@ -89,13 +89,13 @@ impl Effects {
     }
 
     /// Refuses what is denied; returns what else is decided.
-    async fn decide_user_prompt(&self) -> Result<Decision, Stop> {
+    async fn decide_user_prompt(&self) -> Result<Decision, EffectStop> {
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Configure, None);
         let recorded = record::decided(&self.scope, Action::Configure, None, None, &decision).await;
         recorded?;
         if decision.verdict == Verdict::Deny {
-            self.mark(Status::Unconfirmed);
+            self.mark(ChangeStatus::Unconfirmed);
             return Err(self.denied(&decision).into());
         }
         Ok(decision)
@@ -106,7 +106,7 @@ impl Effects {
         self: &Arc<Self>,
         prompt: Arc<UserPrompt>,
         plan: Plan,
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, EffectStop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         let write = move || {
@@ -115,11 +115,11 @@ impl Effects {
             let committed = prompt.commit(&plan, &effects.origin());
             match &committed {
                 Ok(version) => {
-                    effects.mark(Status::Committed);
+                    effects.mark(ChangeStatus::Committed);
                     effects.lock().prompt_version = Some(*version);
                 }
                 Err(error) if error.code == moss_sdk::ErrorCode::Conflict => {
-                    effects.mark(Status::Conflict);
+                    effects.mark(ChangeStatus::Conflict);
                 }
                 Err(_) => {}
             }

@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use moss_plugin_host::services::{
-    FileError, FileKind, FoundFile, FoundNames, GuestFile, GuestFiles, LastLink,
+    FileError, FileKind, FoundNames, GuestFile, GuestFiles, LastLink, ResolvedFile,
 };
 use moss_plugin_list::{Grant, grants::is_within};
 use moss_sdk::RelPath;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::file::EntryKind;
-use moss_workspace::{Error, HeldFile, Looked, Protection};
+use moss_workspace::{Error, HeldFile, PathInfo, Protection};
 
-use crate::call::effect::{Effects, Names};
-use crate::call::host::Reader;
-use crate::call::{Scope, record};
+use crate::call::effect::{Effects, FileNames};
+use crate::call::host::ReadAccess;
+use crate::call::{CallScope, record};
 use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// Most refused reads of one call that are recorded, each file once.
@@ -30,7 +30,7 @@ const REFUSALS_RECORDED_MAX: usize = 32;
 
 /// The files of one call of a plugin.
 pub(in crate::call) struct CallFiles {
-    scope: Arc<Scope>,
+    scope: Arc<CallScope>,
     effects: Arc<Effects>,
     /// What of the grant is protected and named by it all the same.
     named: Arc<[RelPath]>,
@@ -39,8 +39,8 @@ pub(in crate::call) struct CallFiles {
 
 /// Decides what may be seen; owned, so that it can go to a blocking thread.
 #[derive(Clone)]
-struct Gate {
-    reader: Reader,
+struct GuestFileGate {
+    reader: ReadAccess,
     named: Arc<[RelPath]>,
 }
 
@@ -52,18 +52,22 @@ enum NotOpened {
 
 /// A file that a guest holds open.
 struct Opened {
-    scope: Arc<Scope>,
-    gate: Gate,
+    scope: Arc<CallScope>,
+    gate: GuestFileGate,
     effects: Arc<Effects>,
     asked: RelPath,
-    found: FoundFile,
+    found: ResolvedFile,
     file: Arc<HeldFile>,
 }
 
 // === impl CallFiles ===
 
 impl CallFiles {
-    pub(in crate::call) fn new(scope: Arc<Scope>, effects: Arc<Effects>, grant: &Grant) -> Self {
+    pub(in crate::call) fn new(
+        scope: Arc<CallScope>,
+        effects: Arc<Effects>,
+        grant: &Grant,
+    ) -> Self {
         let paths = grant.files.iter().map(|files| &files.path);
         let files = &scope.workspace.files;
         let named = paths.filter(|path| files.protection(path).is_some()).cloned().collect();
@@ -71,14 +75,14 @@ impl CallFiles {
     }
 
     /// What decides by the rules of this moment.
-    fn gate(&self) -> Gate {
-        let reader = Reader::new(&self.scope, &self.effects);
-        Gate { reader, named: Arc::clone(&self.named) }
+    fn gate(&self) -> GuestFileGate {
+        let reader = ReadAccess::new(&self.scope, &self.effects);
+        GuestFileGate { reader, named: Arc::clone(&self.named) }
     }
 
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Gate) -> Result<T, FileError> + Send + 'static,
+        work: impl FnOnce(&GuestFileGate) -> Result<T, FileError> + Send + 'static,
     ) -> Result<T, FileError> {
         let gate = self.gate();
         self.scope.blocking(move || work(&gate)).await.map_err(|_| FileError::Io)?
@@ -129,7 +133,7 @@ impl GuestFiles for CallFiles {
         &'a self,
         path: &'a RelPath,
         last: LastLink,
-    ) -> BoxFuture<'a, Result<FoundFile, FileError>> {
+    ) -> BoxFuture<'a, Result<ResolvedFile, FileError>> {
         let path = path.clone();
         Box::pin(self.blocking(move |gate| gate.stat(&path, last)))
     }
@@ -155,10 +159,10 @@ impl GuestFiles for CallFiles {
     }
 }
 
-// === impl Gate ===
+// === impl GuestFileGate ===
 
-impl Gate {
-    fn stat(&self, path: &RelPath, last: LastLink) -> Result<FoundFile, FileError> {
+impl GuestFileGate {
+    fn stat(&self, path: &RelPath, last: LastLink) -> Result<ResolvedFile, FileError> {
         let workspace = self.reader.workspace();
         let last = match last {
             LastLink::Follow => moss_workspace::LastLink::Follow,
@@ -169,7 +173,7 @@ impl Gate {
         if kind == FileKind::File && looked.names > 1 {
             return Err(FileError::NotPermitted);
         }
-        if !self.shows(Names { real: &looked.real, asked: path }, kind) {
+        if !self.shows(FileNames { real: &looked.real, asked: path }, kind) {
             return Err(FileError::NotPermitted);
         }
         if kind == FileKind::File
@@ -182,7 +186,7 @@ impl Gate {
 
     fn list(&self, path: &RelPath) -> Result<FoundNames, FileError> {
         let listed = self.reader.workspace().files.names(path).map_err(why)?;
-        if !self.shows(Names { real: &listed.real, asked: path }, FileKind::Directory) {
+        if !self.shows(FileNames { real: &listed.real, asked: path }, FileKind::Directory) {
             return Err(FileError::NotPermitted);
         }
         let shown = |(name, kind): (String, EntryKind)| {
@@ -191,7 +195,7 @@ impl Gate {
                 return None;
             }
             let (real, asked) = (listed.real.join(&name).ok()?, path.join(&name).ok()?);
-            self.shows(Names { real: &real, asked: &asked }, kind).then_some((name, kind))
+            self.shows(FileNames { real: &real, asked: &asked }, kind).then_some((name, kind))
         };
         let names = listed.names.into_iter().filter_map(shown).collect();
         Ok(FoundNames { real: listed.real, names })
@@ -201,7 +205,7 @@ impl Gate {
     fn open_cached(&self, path: &RelPath) -> Option<HeldFile> {
         let workspace = self.reader.workspace();
         let opened = workspace.files.open_cached(path)?.over(&*workspace.editors);
-        let names = Names { real: opened.real(), asked: path };
+        let names = FileNames { real: opened.real(), asked: path };
         let may_read = opened.names() == 1
             && !self.is_hidden(names)
             && self.reader.decide(names).verdict == Verdict::Allow;
@@ -211,7 +215,7 @@ impl Gate {
     fn open(&self, path: &RelPath) -> Result<HeldFile, NotOpened> {
         let workspace = self.reader.workspace();
         let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
-        let names = Names { real: opened.real(), asked: path };
+        let names = FileNames { real: opened.real(), asked: path };
         if opened.names() > 1 || self.is_hidden(names) {
             return Err(NotOpened::Failed(FileError::NotPermitted));
         }
@@ -226,7 +230,7 @@ impl Gate {
 
     /// Whether a name is shown: that of a file that could be read, or of a directory that a listing
     /// shows.
-    fn shows(&self, names: Names<'_>, kind: FileKind) -> bool {
+    fn shows(&self, names: FileNames<'_>, kind: FileKind) -> bool {
         if self.is_hidden(names) {
             return false;
         }
@@ -244,7 +248,7 @@ impl Gate {
 
     /// Whether a name is protected for what it makes other programs do, and the grant does not name
     /// it.
-    fn is_hidden(&self, names: Names<'_>) -> bool {
+    fn is_hidden(&self, names: FileNames<'_>) -> bool {
         let files = &self.reader.workspace().files;
         [names.real, names.asked].into_iter().any(|name| {
             matches!(files.protection(name), Some(Protection::Code | Protection::Metadata))
@@ -262,13 +266,13 @@ impl Opened {
         if Arc::ptr_eq(policy, &self.gate.reader.policy) {
             return true;
         }
-        let names = Names { real: &self.found.real, asked: &self.asked };
-        Reader::new(&self.scope, &self.effects).decide(names).verdict == Verdict::Allow
+        let names = FileNames { real: &self.found.real, asked: &self.asked };
+        ReadAccess::new(&self.scope, &self.effects).decide(names).verdict == Verdict::Allow
     }
 }
 
 impl GuestFile for Opened {
-    fn found(&self) -> &FoundFile {
+    fn found(&self) -> &ResolvedFile {
         &self.found
     }
 
@@ -294,11 +298,11 @@ impl From<Error> for NotOpened {
     }
 }
 
-fn found(looked: &Looked, kind: FileKind) -> FoundFile {
+fn found(looked: &PathInfo, kind: FileKind) -> ResolvedFile {
     let (device, inode) = (looked.identity.device, looked.identity.inode);
     let digest = blake3::hash(&[device.to_le_bytes(), inode.to_le_bytes()].concat());
     let first = digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
-    FoundFile {
+    ResolvedFile {
         real: looked.real.clone(),
         kind,
         size_bytes: if kind == FileKind::Directory { 0 } else { looked.size_bytes },

@@ -15,11 +15,11 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::files::CallFiles;
 use super::store::CallStore;
-use crate::call::behalf::{Behalf, Made};
-use crate::call::effect::{Effects, Names};
+use crate::call::behalf::{Behalf, CallCount};
+use crate::call::effect::{Effects, FileNames};
 use crate::call::host::CallHost;
 use crate::call::nested;
-use crate::call::{Scope, record};
+use crate::call::{CallScope, record};
 use moss_policy::Verdict;
 
 /// What one call does for the guest that it runs.
@@ -28,7 +28,7 @@ pub(super) struct CallServices {
     plugin: String,
     files: CallFiles,
     store: CallStore,
-    made: Made,
+    made: CallCount,
     /// The hosts about which was decided, and how.
     asked_hosts: Mutex<HashSet<(String, Verdict)>>,
 }
@@ -36,7 +36,7 @@ pub(super) struct CallServices {
 // === impl CallServices ===
 
 impl CallServices {
-    pub(super) fn new(scope: &Arc<Scope>, effects: &Arc<Effects>, plugin: &Plugin) -> Self {
+    pub(super) fn new(scope: &Arc<CallScope>, effects: &Arc<Effects>, plugin: &Plugin) -> Self {
         Self {
             host: CallHost::new(Arc::clone(scope), Arc::clone(effects)),
             plugin: plugin.name().to_owned(),
@@ -68,7 +68,7 @@ impl CallServices {
         let (workspace, asked) = (Arc::clone(&self.host.scope.workspace), path.clone());
         let resolve = move || workspace.files.resolve(&asked);
         let real = self.host.scope.blocking(resolve).await??.path;
-        let names = Names { real: &real, asked: &path };
+        let names = FileNames { real: &real, asked: &path };
         let decision = self.host.effects.decide_read(&self.host.reader().policy, names);
         match decision.verdict {
             Verdict::Allow => Ok(path),

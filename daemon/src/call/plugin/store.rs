@@ -8,12 +8,12 @@ use moss_plugin_host::{Plugin, services::GuestStore};
 use moss_sdk::ToolError;
 use moss_sdk::context::BoxFuture;
 
-use crate::call::Scope;
+use crate::call::CallScope;
 use moss_plugins::store::{self, PluginStores, StoreOwner};
 
 /// A plugin's store in the workspace of a call.
 pub(super) struct CallStore {
-    scope: Arc<Scope>,
+    scope: Arc<CallScope>,
     owner: StoreOwner,
     /// What a dry run changed: values, and none for keys that are gone.
     unkept: Mutex<BTreeMap<String, Option<Vec<u8>>>>,
@@ -22,7 +22,7 @@ pub(super) struct CallStore {
 // === impl CallStore ===
 
 impl CallStore {
-    pub(super) fn new(scope: Arc<Scope>, plugin: &Plugin) -> Self {
+    pub(super) fn new(scope: Arc<CallScope>, plugin: &Plugin) -> Self {
         let owner =
             StoreOwner { plugin: plugin.name().to_owned(), origin: plugin.origin().to_owned() };
         Self { scope, owner, unkept: Mutex::default() }

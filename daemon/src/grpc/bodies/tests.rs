@@ -12,8 +12,8 @@ use crate::budget::Budget;
 
 type Sender = mpsc::Sender<Result<Frame<Bytes>, Infallible>>;
 
-fn bounds() -> Arc<Bounds> {
-    Arc::new(Bounds {
+fn bounds() -> Arc<BodyBounds> {
+    Arc::new(BodyBounds {
         idle: Duration::from_secs(10),
         total: Duration::from_secs(25),
         bytes_max: 100_000,
@@ -22,9 +22,13 @@ fn bounds() -> Arc<Bounds> {
     })
 }
 
-fn arriving(bounds: &Arc<Bounds>, of_connection: &Budget, is_stream: bool) -> (Sender, Arriving) {
+fn arriving(
+    bounds: &Arc<BodyBounds>,
+    of_connection: &Budget,
+    is_stream: bool,
+) -> (Sender, Arriving) {
     let (sender, receiver) = mpsc::channel(16);
-    let share = Share::new([
+    let share = BudgetShare::new([
         (of_connection.clone(), bounds.connection_bytes_max),
         (bounds.arriving.of(None).clone(), bounds.bytes_max),
     ]);

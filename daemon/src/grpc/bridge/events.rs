@@ -1,7 +1,7 @@
 //! What a reader of replies says, as messages and back: none grows with the reply but the whole of a
 //! call.
 
-use moss_model_bridge::{Change, Diagnostic, Event, Finish};
+use moss_model_bridge::{Finish, RepairKind, ReplyDiagnostic, ReplyEvent};
 use moss_proto::v1;
 use moss_proto::v1::reply_event::Event as Wire;
 use serde_json::Value;
@@ -14,50 +14,50 @@ use moss_schema::arguments;
 const PIECE_BYTES_MAX: usize = 256 << 10;
 
 /// Makes messages of an event: one, or several where it has much text.
-pub(super) fn to_wire(event: Event) -> Vec<Wire> {
+pub(super) fn to_wire(event: ReplyEvent) -> Vec<Wire> {
     match event {
-        Event::Text(text) => pieces(text, Wire::Text),
-        Event::Reasoning(text) => pieces(text, Wire::Reasoning),
-        Event::CallStart { index, id, name } => {
+        ReplyEvent::Text(text) => pieces(text, Wire::Text),
+        ReplyEvent::Reasoning(text) => pieces(text, Wire::Reasoning),
+        ReplyEvent::CallStart { index, id, name } => {
             vec![Wire::CallStart(v1::ReplyCallStart { index: count(index), id, name })]
         }
-        Event::ArgumentFragment { index, fragment } => pieces(fragment, |fragment| {
+        ReplyEvent::ArgumentFragment { index, fragment } => pieces(fragment, |fragment| {
             Wire::ArgumentFragment(v1::ReplyArgumentFragment { index: count(index), fragment })
         }),
-        Event::CallEnd { index, arguments } => {
+        ReplyEvent::CallEnd { index, arguments } => {
             let arguments_json = Value::Object(arguments).to_string();
             vec![Wire::CallEnd(v1::ReplyCallEnd { index: count(index), arguments_json })]
         }
-        Event::CallAbandoned { index, text } => {
+        ReplyEvent::CallAbandoned { index, text } => {
             vec![Wire::CallAbandoned(v1::ReplyCallAbandoned { index: count(index), text })]
         }
-        Event::Diagnostic(told) => vec![Wire::Diagnostic(diagnostic(told))],
-        Event::Finish(finish) => vec![Wire::Finish(finished(finish).into())],
+        ReplyEvent::Diagnostic(told) => vec![Wire::Diagnostic(diagnostic(told))],
+        ReplyEvent::Finish(finish) => vec![Wire::Finish(finished(finish).into())],
     }
 }
 
 /// Reads an event that was reported. One without a meaning for the clients of models is none.
-pub(super) fn from_wire(event: Wire) -> Result<Option<Event>, Status> {
+pub(super) fn from_wire(event: Wire) -> Result<Option<ReplyEvent>, Status> {
     let place = |index: u32| usize::try_from(index).unwrap_or(usize::MAX);
     Ok(Some(match event {
-        Wire::Text(text) => Event::Text(text),
+        Wire::Text(text) => ReplyEvent::Text(text),
         Wire::Reasoning(_) | Wire::Diagnostic(_) => return Ok(None),
         Wire::CallStart(v1::ReplyCallStart { index, id, name }) => {
-            Event::CallStart { index: place(index), id, name }
+            ReplyEvent::CallStart { index: place(index), id, name }
         }
         Wire::ArgumentFragment(v1::ReplyArgumentFragment { index, fragment }) => {
-            Event::ArgumentFragment { index: place(index), fragment }
+            ReplyEvent::ArgumentFragment { index: place(index), fragment }
         }
         Wire::CallEnd(v1::ReplyCallEnd { index, arguments_json }) => {
             let arguments = arguments::parse(&arguments_json).map_err(|violation| {
                 invalid_field("event.call_end.arguments_json", &violation.to_string())
             })?;
-            Event::CallEnd { index: place(index), arguments }
+            ReplyEvent::CallEnd { index: place(index), arguments }
         }
         Wire::CallAbandoned(v1::ReplyCallAbandoned { index, text }) => {
-            Event::CallAbandoned { index: place(index), text }
+            ReplyEvent::CallAbandoned { index: place(index), text }
         }
-        Wire::Finish(finish) => Event::Finish(self::finish("event.finish", finish)?),
+        Wire::Finish(finish) => ReplyEvent::Finish(self::finish("event.finish", finish)?),
     }))
 }
 
@@ -79,7 +79,7 @@ fn finished(finish: Finish) -> v1::ReplyFinish {
     }
 }
 
-fn diagnostic(told: Diagnostic) -> v1::ReplyDiagnostic {
+fn diagnostic(told: ReplyDiagnostic) -> v1::ReplyDiagnostic {
     v1::ReplyDiagnostic {
         code: told.code.as_str().to_owned(),
         message: told.message,
@@ -88,7 +88,7 @@ fn diagnostic(told: Diagnostic) -> v1::ReplyDiagnostic {
 }
 
 /// The stable name of a change: that of its JSON.
-fn name_of(change: Change) -> Option<String> {
+fn name_of(change: RepairKind) -> Option<String> {
     match serde_json::to_value(change) {
         Ok(Value::String(name)) => Some(name),
         _ => None,
@@ -121,7 +121,7 @@ mod tests {
         for length in [1, PIECE_BYTES_MAX, PIECE_BYTES_MAX + 1, 3 * PIECE_BYTES_MAX] {
             let text = "é".repeat(length);
             let mut joined = String::new();
-            for piece in to_wire(Event::Text(text.clone())) {
+            for piece in to_wire(ReplyEvent::Text(text.clone())) {
                 let Wire::Text(piece) = piece else { panic!("no text: {piece:?}") };
                 assert!(piece.len() <= PIECE_BYTES_MAX && !piece.is_empty());
                 joined.push_str(&piece);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn changes_have_stable_names() {
-        assert_eq!(name_of(Change::TrailingComma).as_deref(), Some("trailing_comma"));
+        assert_eq!(name_of(RepairKind::TrailingComma).as_deref(), Some("trailing_comma"));
     }
 
     #[test]

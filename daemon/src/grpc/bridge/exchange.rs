@@ -40,15 +40,18 @@ pub(super) trait Exchange: Send + Sized {
     const UNFINISHED: &'static str;
 
     /// To whom it answers.
-    fn answers(&self) -> &Answers<Self::Response>;
+    fn answers(&self) -> &ResponseSender<Self::Response>;
 
     /// Takes a message, and answers it.
-    fn take(&mut self, request: Self::Request) -> impl Future<Output = Result<(), End>> + Send;
+    fn take(
+        &mut self,
+        request: Self::Request,
+    ) -> impl Future<Output = Result<(), ExchangeEnd>> + Send;
 }
 
 /// The way back to who sends.
 #[derive(Debug)]
-pub(super) struct Answers<T> {
+pub(super) struct ResponseSender<T> {
     daemon: Arc<Daemon>,
     sender: mpsc::Sender<Result<T, Status>>,
     is_left: Arc<AtomicBool>,
@@ -57,13 +60,13 @@ pub(super) struct Answers<T> {
 /// What comes out of a way back. Where its reader was left, it ends with a status: what came before
 /// must not look whole.
 #[derive(Debug)]
-pub(super) struct Told<T> {
+pub(super) struct ResponseReceiver<T> {
     answers: ReceiverStream<Result<T, Status>>,
     is_left: Arc<AtomicBool>,
 }
 
 /// Why an exchange is over.
-pub(super) enum End {
+pub(super) enum ExchangeEnd {
     /// All was read and reported.
     Done,
     /// The reader is gone or takes nothing.
@@ -85,14 +88,14 @@ pub(super) fn no_start(what: &str) -> Status {
 }
 
 /// Makes the status of a message that none of a kind may follow.
-pub(super) fn said_already(kind: &str) -> End {
-    End::Refused(invalid_field("message", &format!("`{kind}` was sent already")))
+pub(super) fn said_already(kind: &str) -> ExchangeEnd {
+    ExchangeEnd::Refused(invalid_field("message", &format!("`{kind}` was sent already")))
 }
 
 /// Makes the status of an empty message.
-pub(super) fn unknown_message() -> End {
+pub(super) fn unknown_message() -> ExchangeEnd {
     let message = "a message of a kind that this version does not know";
-    End::Refused(invalid_field("message", message))
+    ExchangeEnd::Refused(invalid_field("message", message))
 }
 
 /// Makes the status of a reply that is too large.
@@ -103,29 +106,29 @@ pub(super) fn reply_too_large(field: &str, what: &str) -> Status {
 
 /// Takes all that comes. Ends when the reader is gone.
 pub(super) async fn run<E: Exchange>(mut exchange: E, mut told: Streaming<E::Request>) {
-    let Answers { daemon, sender, is_left } = exchange.answers().clone();
+    let ResponseSender { daemon, sender, is_left } = exchange.answers().clone();
     let end = tokio::select! {
         () = daemon.draining.cancelled() => {
-            End::Refused(Status::unavailable("the daemon stops: begin the reply again later"))
+            ExchangeEnd::Refused(Status::unavailable("the daemon stops: begin the reply again later"))
         }
-        () = sender.closed() => End::Left,
+        () = sender.closed() => ExchangeEnd::Left,
         end = take_all(&mut exchange, &mut told) => end,
     };
     match end {
-        End::Done => {}
-        End::Left => is_left.store(true, Ordering::Release),
+        ExchangeEnd::Done => {}
+        ExchangeEnd::Left => is_left.store(true, Ordering::Release),
         // One that is gone has no use for the reason.
-        End::Refused(status) => drop(pass(&sender, Err(status), &daemon.draining).await),
+        ExchangeEnd::Refused(status) => drop(pass(&sender, Err(status), &daemon.draining).await),
     }
 }
 
-async fn take_all<E: Exchange>(exchange: &mut E, told: &mut Streaming<E::Request>) -> End {
+async fn take_all<E: Exchange>(exchange: &mut E, told: &mut Streaming<E::Request>) -> ExchangeEnd {
     loop {
         let taken = match told.message().await {
             Ok(Some(request)) => exchange.take(request).await,
-            Ok(None) => Err(End::Refused(invalid_field("message", E::UNFINISHED))),
+            Ok(None) => Err(ExchangeEnd::Refused(invalid_field("message", E::UNFINISHED))),
             // It has gone, or sent what cannot be read, such as a message that is too large.
-            Err(status) => Err(End::Refused(status)),
+            Err(status) => Err(ExchangeEnd::Refused(status)),
         };
         if let Err(end) = taken {
             return end;
@@ -133,9 +136,9 @@ async fn take_all<E: Exchange>(exchange: &mut E, told: &mut Streaming<E::Request
     }
 }
 
-// === impl Told ===
+// === impl ResponseReceiver ===
 
-impl<T> Stream for Told<T> {
+impl<T> Stream for ResponseReceiver<T> {
     type Item = Result<T, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -150,9 +153,9 @@ impl<T> Stream for Told<T> {
     }
 }
 
-// === impl Answers ===
+// === impl ResponseSender ===
 
-impl<T> Clone for Answers<T> {
+impl<T> Clone for ResponseSender<T> {
     fn clone(&self) -> Self {
         Self {
             daemon: Arc::clone(&self.daemon),
@@ -162,12 +165,15 @@ impl<T> Clone for Answers<T> {
     }
 }
 
-impl<T: Message> Answers<T> {
+impl<T: Message> ResponseSender<T> {
     /// Makes a way back, and what comes out of it.
-    pub(super) fn new(daemon: &Arc<Daemon>) -> (Self, Told<T>) {
+    pub(super) fn new(daemon: &Arc<Daemon>) -> (Self, ResponseReceiver<T>) {
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
         let is_left = Arc::new(AtomicBool::new(false));
-        let told = Told { answers: ReceiverStream::new(stream), is_left: Arc::clone(&is_left) };
+        let told = ResponseReceiver {
+            answers: ReceiverStream::new(stream),
+            is_left: Arc::clone(&is_left),
+        };
         (Self { daemon: Arc::clone(daemon), sender, is_left }, told)
     }
 
@@ -177,14 +183,14 @@ impl<T: Message> Answers<T> {
     }
 
     /// Passes a response on.
-    pub(super) async fn tell(&self, response: T) -> Result<(), End> {
+    pub(super) async fn tell(&self, response: T) -> Result<(), ExchangeEnd> {
         let (size, bytes_max) = (response.encoded_len(), self.bytes_max());
         if size > bytes_max {
-            return Err(End::Refused(too_large("an event", size, bytes_max)));
+            return Err(ExchangeEnd::Refused(too_large("an event", size, bytes_max)));
         }
         match pass(&self.sender, Ok(response), &self.daemon.draining).await {
             true => Ok(()),
-            false => Err(End::Left),
+            false => Err(ExchangeEnd::Left),
         }
     }
 
@@ -195,13 +201,13 @@ impl<T: Message> Answers<T> {
         takes_long: bool,
         kept: &mut Option<K>,
         work: impl FnOnce(K) -> (Option<K>, D) + Send + 'static,
-    ) -> Result<D, End> {
-        let Some(given) = kept.take() else { return Err(End::Done) };
+    ) -> Result<D, ExchangeEnd> {
+        let Some(given) = kept.take() else { return Err(ExchangeEnd::Done) };
         let (given, done) = match takes_long {
             false => work(given),
             true => {
                 let done = heavy(&self.daemon.thinkers, move || work(given)).await;
-                done.map_err(|broken| End::Refused(error::broken(broken)))?
+                done.map_err(|broken| ExchangeEnd::Refused(error::broken(broken)))?
             }
         };
         *kept = given;
@@ -221,7 +227,8 @@ mod tests {
             let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
             let flag = Arc::new(AtomicBool::new(false));
             let answers = ReceiverStream::new(stream);
-            let mut told: Told<u8> = Told { answers, is_left: Arc::clone(&flag) };
+            let mut told: ResponseReceiver<u8> =
+                ResponseReceiver { answers, is_left: Arc::clone(&flag) };
             sender.send(Ok(1)).await.unwrap();
             flag.store(is_left, Ordering::Release);
             drop(sender);

@@ -2,44 +2,46 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Event, Finish, Options, Parser, Registry};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, ReplyEvent};
 use moss_proto::v1;
 use moss_proto::v1::parse_request::Message;
 
 use super::events;
-use super::exchange::{self, Answers, End, Exchange, REPLY_BYTES_MAX, SHORT_BYTES_MAX};
+use super::exchange::{
+    self, Exchange, ExchangeEnd, REPLY_BYTES_MAX, ResponseSender, SHORT_BYTES_MAX,
+};
 
 /// How much of a reply is read at once, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A reply on its way.
-pub(super) struct Reading {
-    answers: Answers<v1::ParseResponse>,
+pub(super) struct ParseExchange {
+    answers: ResponseSender<v1::ParseResponse>,
     /// What is wrong with the tools, which was not reported yet.
-    warnings: Vec<Event>,
+    warnings: Vec<ReplyEvent>,
     /// None while it is at work, and after the end.
     parser: Option<Parser>,
     /// How much came.
     bytes: usize,
 }
 
-// === impl Reading ===
+// === impl ParseExchange ===
 
-impl Reading {
+impl ParseExchange {
     pub(super) fn new(
-        answers: Answers<v1::ParseResponse>,
+        answers: ResponseSender<v1::ParseResponse>,
         registry: Arc<Registry>,
-        options: Options,
+        options: ParseOptions,
     ) -> Self {
-        let warnings = registry.warnings().iter().cloned().map(Event::Diagnostic).collect();
+        let warnings = registry.warnings().iter().cloned().map(ReplyEvent::Diagnostic).collect();
         Self { answers, warnings, parser: Some(Parser::new(registry, options)), bytes: 0 }
     }
 
-    async fn feed(&mut self, chunk: &[u8]) -> Result<(), End> {
+    async fn feed(&mut self, chunk: &[u8]) -> Result<(), ExchangeEnd> {
         self.bytes = self.bytes.saturating_add(chunk.len());
         if self.bytes > REPLY_BYTES_MAX {
             let what = format!("{REPLY_BYTES_MAX} bytes");
-            return Err(End::Refused(exchange::reply_too_large("chunk", &what)));
+            return Err(ExchangeEnd::Refused(exchange::reply_too_large("chunk", &what)));
         }
         for piece in chunk.chunks(PIECE_BYTES) {
             let piece = piece.to_vec();
@@ -53,19 +55,19 @@ impl Reading {
         Ok(())
     }
 
-    async fn finish(&mut self, finish: Finish) -> Result<(), End> {
+    async fn finish(&mut self, finish: Finish) -> Result<(), ExchangeEnd> {
         let read = self.work(move |parser| (None, parser.finish(finish))).await?;
         self.tell(read).await
     }
 
     async fn work(
         &mut self,
-        work: impl FnOnce(Parser) -> (Option<Parser>, Vec<Event>) + Send + 'static,
-    ) -> Result<Vec<Event>, End> {
+        work: impl FnOnce(Parser) -> (Option<Parser>, Vec<ReplyEvent>) + Send + 'static,
+    ) -> Result<Vec<ReplyEvent>, ExchangeEnd> {
         self.answers.work(self.bytes > SHORT_BYTES_MAX, &mut self.parser, work).await
     }
 
-    async fn tell(&self, read: Vec<Event>) -> Result<(), End> {
+    async fn tell(&self, read: Vec<ReplyEvent>) -> Result<(), ExchangeEnd> {
         for event in read.into_iter().flat_map(events::to_wire) {
             let event = Some(v1::ReplyEvent { event: Some(event) });
             self.answers.tell(v1::ParseResponse { event }).await?;
@@ -74,25 +76,25 @@ impl Reading {
     }
 }
 
-impl Exchange for Reading {
+impl Exchange for ParseExchange {
     type Request = v1::ParseRequest;
     type Response = v1::ParseResponse;
     const UNFINISHED: &'static str = "the request ended without `finish`; send \
                                       `REPLY_FINISH_LENGTH` for a reply that was interrupted";
 
-    fn answers(&self) -> &Answers<v1::ParseResponse> {
+    fn answers(&self) -> &ResponseSender<v1::ParseResponse> {
         &self.answers
     }
 
-    async fn take(&mut self, request: v1::ParseRequest) -> Result<(), End> {
+    async fn take(&mut self, request: v1::ParseRequest) -> Result<(), ExchangeEnd> {
         let warnings = std::mem::take(&mut self.warnings);
         self.tell(warnings).await?;
         match request.message {
             Some(Message::Chunk(chunk)) => self.feed(&chunk).await,
             Some(Message::Finish(finish)) => {
-                let finish = events::finish("finish", finish).map_err(End::Refused)?;
+                let finish = events::finish("finish", finish).map_err(ExchangeEnd::Refused)?;
                 self.finish(finish).await?;
-                Err(End::Done)
+                Err(ExchangeEnd::Done)
             }
             Some(Message::Start(_)) => Err(exchange::said_already("start")),
             None => Err(exchange::unknown_message()),

@@ -1,9 +1,9 @@
 //! Requests of the APIs of chat models, read, as messages.
 
 use moss_model_bridge::{
-    Api, Conversation, HistoryState, Message, Normalized, Note, Part, RequestCode, RequestError,
-    Sampling, ToolCall, ToolChoice, ToolDefinition, ToolResult, conversation_key,
-    encode::{self, Failure},
+    Api, Conversation, HistoryState, Message, MessagePart, Normalized, Note, RequestCode,
+    RequestError, Sampling, ToolCall, ToolChoice, ToolDefinition, ToolResult, conversation_key,
+    encode::{self, ReplyFailure},
     normalize_with,
 };
 use moss_proto::v1;
@@ -30,7 +30,7 @@ pub(super) fn api(field: &str, api: i32) -> Result<Api, Status> {
 
 /// Says that a body cannot be read, as its API says it.
 pub(super) fn refused(api: Api, error: RequestError) -> v1::RefusedRequest {
-    let response = encode::error(api, &Failure::from(&error));
+    let response = encode::error(api, &ReplyFailure::from(&error));
     v1::RefusedRequest {
         code: error.code.as_str().to_owned(),
         message: error.message,
@@ -127,10 +127,10 @@ fn turn(message: Message) -> v1::ChatTurn {
     v1::ChatTurn { turn: Some(turn) }
 }
 
-fn content(parts: Vec<Part>) -> Vec<v1::ChatPart> {
+fn content(parts: Vec<MessagePart>) -> Vec<v1::ChatPart> {
     let part = |part| match part {
-        Part::Text(text) => WirePart::Text(text),
-        Part::Opaque(value) => WirePart::OpaqueJson(value.to_string()),
+        MessagePart::Text(text) => WirePart::Text(text),
+        MessagePart::Opaque(value) => WirePart::OpaqueJson(value.to_string()),
     };
     parts.into_iter().map(|one| v1::ChatPart { part: Some(part(one)) }).collect()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moss_model_bridge::{CALLS_MAX, Event, encode::TokenEstimate};
+use moss_model_bridge::{CALLS_MAX, ReplyEvent, encode::TokenEstimate};
 use moss_proto::v1;
 use moss_proto::v1::reply_event::Event as Wire;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub(super) struct Sequence {
     free_form: BTreeSet<String>,
     /// How many calls began.
     begun: usize,
-    open: Option<Call>,
+    open: Option<UnfinishedCall>,
     is_over: bool,
     /// Of what is reported.
     bytes: usize,
@@ -32,7 +32,7 @@ pub(super) struct Sequence {
 
 /// The call that began last and did not end.
 #[derive(Debug)]
-struct Call {
+struct UnfinishedCall {
     name: String,
     /// What the fragments say.
     written: String,
@@ -61,7 +61,7 @@ impl Sequence {
     }
 
     /// Takes the next event. One without a meaning for clients is none.
-    pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<Event>, Status> {
+    pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<ReplyEvent>, Status> {
         let Some(mut event) = event.event else {
             return Err(invalid_field("event", "of a kind that this version does not know"));
         };
@@ -120,7 +120,7 @@ impl Sequence {
         }
         self.tokens.add(&start.name);
         self.begun += 1;
-        self.open = Some(Call { name: start.name.clone(), written: String::new() });
+        self.open = Some(UnfinishedCall { name: start.name.clone(), written: String::new() });
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl Sequence {
 
     /// Takes the end of a call, and puts its arguments in where the fragments say them.
     fn end(&mut self, end: &mut v1::ReplyCallEnd) -> Result<(), Status> {
-        let Call { name, written } = self.close("event.call_end.index", end.index)?;
+        let UnfinishedCall { name, written } = self.close("event.call_end.index", end.index)?;
         if written.is_empty() {
             self.grow(ARGUMENTS, &end.arguments_json)?;
         } else if end.arguments_json.is_empty() {
@@ -157,7 +157,8 @@ impl Sequence {
     }
 
     fn abandon(&mut self, call: &v1::ReplyCallAbandoned) -> Result<(), Status> {
-        let Call { written, .. } = self.close("event.call_abandoned.index", call.index)?;
+        let UnfinishedCall { written, .. } =
+            self.close("event.call_abandoned.index", call.index)?;
         // What the model wrote stands for what was read of it.
         self.bytes -= written.len();
         self.size("event.call_abandoned.text", call.text.len())?;
@@ -178,7 +179,7 @@ impl Sequence {
     }
 
     /// Takes the open call, which must be this one.
-    fn close(&mut self, field: &str, index: u32) -> Result<Call, Status> {
+    fn close(&mut self, field: &str, index: u32) -> Result<UnfinishedCall, Status> {
         let Some(call) = self.open.take() else {
             return Err(invalid_field(field, "no call is open"));
         };

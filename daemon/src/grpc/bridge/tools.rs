@@ -11,7 +11,7 @@ use tonic::Status;
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
 use crate::state::Daemon;
-use moss_catalog::{Catalog, Entry, Form, Language, told};
+use moss_catalog::{Catalog, CatalogEntry, Language, SchemaForm, told};
 
 /// Most tools of a request.
 pub(super) const TOOLS_MAX: usize = 512;
@@ -21,7 +21,7 @@ pub(super) const TOOLS_BYTES_MAX: usize = 1 << 20;
 const PATTERNS_MAX: usize = 512;
 
 /// The tools of a request, ready to be called.
-pub(super) struct Tools {
+pub(super) struct BridgeTools {
     pub(super) registry: Registry,
     /// Of the catalog that they are from; empty where they are the request's own.
     pub(super) catalog_digest: String,
@@ -31,9 +31,9 @@ pub(super) struct Tools {
 pub(super) async fn of(
     daemon: &Daemon,
     asked: v1::BridgeTools,
-    form: Form,
+    form: SchemaForm,
     language: Language,
-) -> Result<Tools, Status> {
+) -> Result<BridgeTools, Status> {
     if !asked.tools_json.is_empty() {
         return own(daemon, asked).await;
     }
@@ -62,21 +62,21 @@ pub(super) async fn of(
     // Tools of a catalog have names and schemas that compile: only names can be given twice.
     let registry =
         registry.await.map_err(error::broken)?.map_err(|error| unusable("tools.names", &error))?;
-    Ok(Tools { registry, catalog_digest: catalog.digest().to_owned() })
+    Ok(BridgeTools { registry, catalog_digest: catalog.digest().to_owned() })
 }
 
 /// Returns the tools of these names; all where there are none.
 fn named(
     catalog: &Catalog,
     names: &[String],
-) -> Result<Vec<Arc<Entry>>, moss_dispatch::UnknownTool> {
+) -> Result<Vec<Arc<CatalogEntry>>, moss_dispatch::UnknownTool> {
     if names.is_empty() {
         return Ok(catalog.entries().to_vec());
     }
     names.iter().map(|name| catalog.entry(name).cloned()).collect()
 }
 
-async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
+async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<BridgeTools, Status> {
     if !asked.workspace.is_empty() || !asked.names.is_empty() {
         let message =
             "together with `workspace` or `names`: name tools of a workspace, or send others";
@@ -86,7 +86,7 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
     let compiled = heavy(&daemon.thinkers, move || compile(&asked.tools_json));
     let registry =
         compiled.await.map_err(error::broken)?.map_err(|why| invalid("tools.tools_json", &why))?;
-    Ok(Tools { registry, catalog_digest: String::new() })
+    Ok(BridgeTools { registry, catalog_digest: String::new() })
 }
 
 /// Reads the tools of an earlier turn; none where the text is empty.
@@ -108,7 +108,7 @@ pub(super) async fn remembered(
 /// Refuses tools of which one was left out, where no response can say so.
 pub(super) fn whole(field: &str, registry: &Registry) -> Result<(), Status> {
     let mut warnings = registry.warnings().iter();
-    match warnings.find(|warning| warning.code == moss_model_bridge::Code::ToolLeftOut) {
+    match warnings.find(|warning| warning.code == moss_model_bridge::DiagnosticCode::ToolLeftOut) {
         Some(warning) => Err(invalid(field, &warning.message)),
         None => Ok(()),
     }

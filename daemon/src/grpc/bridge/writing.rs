@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use moss_dispatch::Reason;
 use moss_model_bridge::{
-    Api, Event, NamespacedName, Reply,
+    Api, NamespacedName, Reply, ReplyEvent,
     encode::{
-        self, CallForms, Failure, FailureKind, FailureResponse, Head, Retry, Stream, StreamOptions,
-        Usage,
+        self, CallForms, FailureKind, FailureResponse, ReplyFailure, ReplyHead, ReplyStream,
+        ReplyUsage, RetryAdvice, StreamOptions,
     },
 };
 use moss_proto::v1;
@@ -18,11 +18,11 @@ use tonic::Status;
 
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
-use super::exchange::{self, Answers, End, Exchange, SHORT_BYTES_MAX};
+use super::exchange::{self, Exchange, ExchangeEnd, ResponseSender, SHORT_BYTES_MAX};
 use super::sequence::Sequence;
 use super::tools::{TOOLS_BYTES_MAX, TOOLS_MAX};
 use super::{requests, word};
-use crate::budget::{Share, object_bytes};
+use crate::budget::{BudgetShare, object_bytes};
 
 /// Longest piece of a body in a message, in bytes.
 const PIECE_BYTES_MAX: usize = 256 << 10;
@@ -39,25 +39,25 @@ const COPIES: usize = 2;
 const FREE_BYTES: usize = 16 << 10;
 
 /// A response on its way.
-pub(super) struct Writing {
-    answers: Answers<v1::EncodeResponse>,
+pub(super) struct EncodeExchange {
+    answers: ResponseSender<v1::EncodeResponse>,
     /// Of what the connection, and all of the role, may hold.
-    share: Share<2>,
+    share: BudgetShare<2>,
     /// How much the writer holds.
     held_bytes: usize,
     /// None while it is at work, and after the end.
-    writer: Option<Writer>,
+    writer: Option<WireWriter>,
     /// How much came.
     bytes: usize,
 }
 
 /// Writes what is reported.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct WireWriter {
     api: Api,
-    head: Head,
+    head: ReplyHead,
     sequence: Sequence,
-    form: Form,
+    form: WriterState,
     has_begun: bool,
     /// How much it holds before anything is reported, and of the arguments of whole calls.
     start_bytes: usize,
@@ -65,16 +65,16 @@ pub(super) struct Writer {
 }
 
 #[derive(Debug)]
-enum Form {
+enum WriterState {
     /// What makes the reply.
-    Whole(Vec<Event>),
-    Streamed(Box<Stream>),
+    Whole(Vec<ReplyEvent>),
+    Streamed(Box<ReplyStream>),
     Over,
 }
 
 /// What is to be sent.
 #[derive(Debug, Default)]
-struct Said {
+struct EncodedPart {
     head: Option<v1::EncodeHead>,
     body: String,
     is_last: bool,
@@ -106,15 +106,15 @@ fn forms(start: &mut v1::EncodeStart, api: Api) -> Result<CallForms, Status> {
     })
 }
 
-fn failure(told: v1::EncodeFailure) -> Result<Failure, Status> {
+fn failure(told: v1::EncodeFailure) -> Result<ReplyFailure, Status> {
     let v1::EncodeFailure { kind, message, param, again } = told;
-    let failure = Failure::new(failure_kind(kind)?, message);
+    let failure = ReplyFailure::new(failure_kind(kind)?, message);
     let failure = if param.is_empty() { failure } else { failure.param(param) };
     Ok(match again {
         None => failure,
-        Some(Again::Retry(false)) => failure.retry(Retry::Never),
-        Some(Again::Retry(true)) => failure.retry(Retry::Soon),
-        Some(Again::RetryAfterS(seconds)) => failure.retry(Retry::After(seconds)),
+        Some(Again::Retry(false)) => failure.retry(RetryAdvice::Never),
+        Some(Again::Retry(true)) => failure.retry(RetryAdvice::Soon),
+        Some(Again::RetryAfterS(seconds)) => failure.retry(RetryAdvice::After(seconds)),
     })
 }
 
@@ -146,7 +146,7 @@ fn head(http_status: u32, content_type: &str) -> v1::EncodeHead {
 }
 
 /// How a stream begins, where it has not begun.
-fn begin(has_begun: &mut bool, stream: &Stream) -> Option<v1::EncodeHead> {
+fn begin(has_begun: &mut bool, stream: &ReplyStream) -> Option<v1::EncodeHead> {
     let begins = !std::mem::replace(has_begun, true);
     begins.then(|| head(200, stream.content_type()))
 }
@@ -165,22 +165,22 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
 }
 
 /// Keeps an event of a reply that is not streamed: what counts there is text, and calls as a whole.
-fn keep(events: &mut Vec<Event>, event: Event) {
+fn keep(events: &mut Vec<ReplyEvent>, event: ReplyEvent) {
     match (events.last_mut(), event) {
-        (_, Event::ArgumentFragment { .. }) => {}
-        (Some(Event::Text(text)), Event::Text(more)) => text.push_str(&more),
+        (_, ReplyEvent::ArgumentFragment { .. }) => {}
+        (Some(ReplyEvent::Text(text)), ReplyEvent::Text(more)) => text.push_str(&more),
         (_, event) => events.push(event),
     }
 }
 
-// === impl Writing ===
+// === impl EncodeExchange ===
 
-impl Writing {
+impl EncodeExchange {
     /// Begins, where there is room for it.
     pub(super) fn new(
-        answers: Answers<v1::EncodeResponse>,
-        writer: Writer,
-        share: Share<2>,
+        answers: ResponseSender<v1::EncodeResponse>,
+        writer: WireWriter,
+        share: BudgetShare<2>,
     ) -> Result<Self, Status> {
         let held_bytes = writer.held_bytes();
         let mut writing = Self { answers, share, held_bytes, writer: Some(writer), bytes: 0 };
@@ -194,8 +194,11 @@ impl Writing {
         self.share.hold(bytes).map_err(|which| full(which, self.share.bytes_max()))
     }
 
-    async fn tell(&mut self, Said { head, body, is_last }: Said) -> Result<(), End> {
-        self.hold(body.len()).map_err(End::Refused)?;
+    async fn tell(
+        &mut self,
+        EncodedPart { head, body, is_last }: EncodedPart,
+    ) -> Result<(), ExchangeEnd> {
+        self.hold(body.len()).map_err(ExchangeEnd::Refused)?;
         if let Some(head) = head {
             self.answers.tell(response(Part::Head(head))).await?;
         }
@@ -204,25 +207,25 @@ impl Writing {
             self.answers.tell(response(Part::Body(piece.to_vec()))).await?;
         }
         if is_last {
-            return Err(End::Done);
+            return Err(ExchangeEnd::Done);
         }
-        self.hold(0).map_err(End::Refused)
+        self.hold(0).map_err(ExchangeEnd::Refused)
     }
 }
 
-impl Exchange for Writing {
+impl Exchange for EncodeExchange {
     type Request = v1::EncodeRequest;
     type Response = v1::EncodeResponse;
     const UNFINISHED: &'static str =
         "the request ended without `usage`; send `failure` if the reply ends early";
 
-    fn answers(&self) -> &Answers<v1::EncodeResponse> {
+    fn answers(&self) -> &ResponseSender<v1::EncodeResponse> {
         &self.answers
     }
 
-    async fn take(&mut self, request: v1::EncodeRequest) -> Result<(), End> {
+    async fn take(&mut self, request: v1::EncodeRequest) -> Result<(), ExchangeEnd> {
         self.bytes = self.bytes.saturating_add(request.encoded_len());
-        self.hold(request.encoded_len()).map_err(End::Refused)?;
+        self.hold(request.encoded_len()).map_err(ExchangeEnd::Refused)?;
         let Some(message) = request.message else { return Err(exchange::unknown_message()) };
         let takes_long = self.bytes > SHORT_BYTES_MAX;
         let written = self.answers.work(takes_long, &mut self.writer, move |mut writer| {
@@ -230,15 +233,15 @@ impl Exchange for Writing {
             let held_bytes = writer.held_bytes();
             (Some(writer), said.map(|said| (said, held_bytes)))
         });
-        let (said, held_bytes) = written.await?.map_err(End::Refused)?;
+        let (said, held_bytes) = written.await?.map_err(ExchangeEnd::Refused)?;
         self.held_bytes = held_bytes;
         self.tell(said).await
     }
 }
 
-// === impl Writer ===
+// === impl WireWriter ===
 
-impl Writer {
+impl WireWriter {
     /// Begins a response.
     pub(super) fn new(mut start: v1::EncodeStart) -> Result<Self, Status> {
         let api = requests::api("start.api", start.api)?;
@@ -248,7 +251,7 @@ impl Writer {
         let forms = forms(&mut start, api)?;
         let sequence = Sequence::new(forms.free_form.clone());
         let now = || u64::try_from(Timestamp::now().as_second()).unwrap_or_default();
-        let head = Head {
+        let head = ReplyHead {
             id: if start.id.is_empty() { crate::ids::random() } else { start.id },
             model: start.model,
             created_unix_s: if start.created_unix_s == 0 { now() } else { start.created_unix_s },
@@ -257,8 +260,8 @@ impl Writer {
         };
         let options = StreamOptions { include_usage: start.stream_usage };
         let form = match start.stream {
-            true => Form::Streamed(Box::new(Stream::new(api, head.clone(), options))),
-            false => Form::Whole(Vec::new()),
+            true => WriterState::Streamed(Box::new(ReplyStream::new(api, head.clone(), options))),
+            false => WriterState::Whole(Vec::new()),
         };
         let (has_begun, arguments_bytes) = (false, 0);
         Ok(Self { api, head, sequence, form, has_begun, start_bytes, arguments_bytes })
@@ -268,19 +271,19 @@ impl Writer {
     fn held_bytes(&self) -> usize {
         let (told, open) = (self.sequence.told_bytes(), self.sequence.open_bytes() * COPIES);
         let kept = match &self.form {
-            Form::Whole(_) => told * COPIES + self.arguments_bytes,
-            Form::Streamed(_) if self.api == Api::OpenAiResponses => told * RESPONSES_COPIES,
-            Form::Streamed(_) | Form::Over => 0,
+            WriterState::Whole(_) => told * COPIES + self.arguments_bytes,
+            WriterState::Streamed(_) if self.api == Api::OpenAiResponses => told * RESPONSES_COPIES,
+            WriterState::Streamed(_) | WriterState::Over => 0,
         };
         self.start_bytes * COPIES + open + kept
     }
 
-    fn take(&mut self, message: Message) -> Result<Said, Status> {
+    fn take(&mut self, message: Message) -> Result<EncodedPart, Status> {
         match message {
             Message::Start(_) => Err(invalid_field("message", "`start` was sent already")),
             Message::Event(event) => Ok(match self.sequence.take(event)? {
                 Some(event) => self.event(event),
-                None => Said::default(),
+                None => EncodedPart::default(),
             }),
             Message::KeepAlive(_) => Ok(self.keep_alive()),
             Message::Usage(usage) => {
@@ -291,57 +294,59 @@ impl Writer {
         }
     }
 
-    fn event(&mut self, event: Event) -> Said {
+    fn event(&mut self, event: ReplyEvent) -> EncodedPart {
         match &mut self.form {
-            Form::Streamed(stream) => {
+            WriterState::Streamed(stream) => {
                 let body = stream.push(&event);
                 let begins = !body.is_empty();
                 let head = begins.then(|| begin(&mut self.has_begun, stream)).flatten();
-                Said { head, body, is_last: false }
+                EncodedPart { head, body, is_last: false }
             }
-            Form::Whole(events) => {
-                if let Event::CallEnd { arguments, .. } = &event {
+            WriterState::Whole(events) => {
+                if let ReplyEvent::CallEnd { arguments, .. } = &event {
                     self.arguments_bytes += object_bytes(arguments);
                 }
                 keep(events, event);
-                Said::default()
+                EncodedPart::default()
             }
-            Form::Over => Said::default(),
+            WriterState::Over => EncodedPart::default(),
         }
     }
 
-    fn keep_alive(&mut self) -> Said {
-        let Form::Streamed(stream) = &mut self.form else { return Said::default() };
+    fn keep_alive(&mut self) -> EncodedPart {
+        let WriterState::Streamed(stream) = &mut self.form else { return EncodedPart::default() };
         let head = begin(&mut self.has_begun, stream);
-        Said { head, body: stream.keep_alive(), is_last: false }
+        EncodedPart { head, body: stream.keep_alive(), is_last: false }
     }
 
-    fn finish(&mut self, told: v1::EncodeUsage) -> Said {
-        let usage = Usage {
+    fn finish(&mut self, told: v1::EncodeUsage) -> EncodedPart {
+        let usage = ReplyUsage {
             input_tokens: told.input_tokens.unwrap_or(self.head.input_tokens),
             output_tokens: told.output_tokens.unwrap_or_else(|| self.sequence.tokens()),
             elapsed_ns: told.elapsed_ns,
         };
-        let (head, body) = match std::mem::replace(&mut self.form, Form::Over) {
-            Form::Streamed(stream) => (begin(&mut self.has_begun, &stream), stream.finish(usage)),
-            Form::Whole(events) => {
+        let (head, body) = match std::mem::replace(&mut self.form, WriterState::Over) {
+            WriterState::Streamed(stream) => {
+                (begin(&mut self.has_begun, &stream), stream.finish(usage))
+            }
+            WriterState::Whole(events) => {
                 let body = encode::whole(self.api, &self.head, &Reply::collect(events), usage);
                 (Some(head(200, JSON)), body.to_string())
             }
-            Form::Over => (None, String::new()),
+            WriterState::Over => (None, String::new()),
         };
-        Said { head, body, is_last: true }
+        EncodedPart { head, body, is_last: true }
     }
 
     /// Says why there is no reply: in the stream where that has begun, else by a status of its own.
-    fn fail(&mut self, failure: &Failure) -> Said {
-        let form = std::mem::replace(&mut self.form, Form::Over);
-        if let (Form::Streamed(stream), true) = (form, self.has_begun) {
-            return Said { head: None, body: stream.fail(failure), is_last: true };
+    fn fail(&mut self, failure: &ReplyFailure) -> EncodedPart {
+        let form = std::mem::replace(&mut self.form, WriterState::Over);
+        if let (WriterState::Streamed(stream), true) = (form, self.has_begun) {
+            return EncodedPart { head: None, body: stream.fail(failure), is_last: true };
         }
         let FailureResponse { status, headers, body } = encode::error(self.api, failure);
         let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value));
         let head = v1::EncodeHead { headers: headers.collect(), ..head(status.into(), JSON) };
-        Said { head: Some(head), body: body.to_string(), is_last: true }
+        EncodedPart { head: Some(head), body: body.to_string(), is_last: true }
     }
 }

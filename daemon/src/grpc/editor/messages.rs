@@ -10,8 +10,8 @@ use moss_sdk::editor::{DefinitionKind, Diagnostic, Position, Severity, Span, Tex
 use tonic::Status;
 
 use super::super::{error, to_proto};
-use crate::editors::{Capability, Hello, Question, QuestionEnd, View};
-use moss_dispatch::{Confirmation, confirmation::State};
+use crate::editors::{EditorCapability, EditorQuestion, EditorView, Hello, QuestionEnd};
+use moss_dispatch::{Confirmation, confirmation::ConfirmationState};
 
 /// Longest name of an editor, its version or its instance, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -43,23 +43,23 @@ pub(super) fn hello(hello: v1::EditorHello) -> Result<Hello, Status> {
     })
 }
 
-fn capability(capability: v1::EditorCapability) -> Option<Capability> {
+fn capability(capability: v1::EditorCapability) -> Option<EditorCapability> {
     use v1::EditorCapability as Wire;
     match capability {
         Wire::Unspecified => None,
-        Wire::DocumentSymbols => Some(Capability::DocumentSymbols),
-        Wire::Definitions => Some(Capability::Definitions),
-        Wire::TypeDefinitions => Some(Capability::TypeDefinitions),
-        Wire::Clarify => Some(Capability::Clarify),
-        Wire::Confirm => Some(Capability::Confirm),
-        Wire::ApplyEdit => Some(Capability::ApplyEdit),
+        Wire::DocumentSymbols => Some(EditorCapability::DocumentSymbols),
+        Wire::Definitions => Some(EditorCapability::Definitions),
+        Wire::TypeDefinitions => Some(EditorCapability::TypeDefinitions),
+        Wire::Clarify => Some(EditorCapability::Clarify),
+        Wire::Confirm => Some(EditorCapability::Confirm),
+        Wire::ApplyEdit => Some(EditorCapability::ApplyEdit),
     }
 }
 
-pub(super) fn view(path: RelPath, view: &v1::EditorView) -> View {
+pub(super) fn view(path: RelPath, view: &v1::EditorView) -> EditorView {
     let cursor = position(view.cursor.as_ref());
     let at_cursor = Span { start: cursor, end: cursor };
-    View {
+    EditorView {
         path,
         cursor,
         selection: view.selection.as_ref().map_or(at_cursor, span),
@@ -104,12 +104,12 @@ pub(super) fn span(range: &v1::Range) -> Span {
     Span { start: one.min(other), end: one.max(other) }
 }
 
-pub(super) fn question(id: String, question: &Question, timeout: Duration) -> Said {
+pub(super) fn question(id: String, question: &EditorQuestion, timeout: Duration) -> Said {
     let question = match question {
-        Question::Symbols { path } => {
+        EditorQuestion::Symbols { path } => {
             Wire::DocumentSymbols(v1::DocumentSymbolsQuestion { path: path.to_string() })
         }
-        Question::Definitions { path, position, kind } => {
+        EditorQuestion::Definitions { path, position, kind } => {
             let path = path.to_string();
             let asked = v1::DefinitionsQuestion { path, position: Some(place(*position)) };
             match kind {
@@ -117,11 +117,11 @@ pub(super) fn question(id: String, question: &Question, timeout: Duration) -> Sa
                 DefinitionKind::Type => Wire::TypeDefinitions(asked),
             }
         }
-        Question::Clarify(query) => Wire::Clarify(v1::ClarifyQuestion {
+        EditorQuestion::Clarify(query) => Wire::Clarify(v1::ClarifyQuestion {
             question: query.question.clone(),
             choices: query.choices.clone(),
         }),
-        Question::Apply { path, version, edits, call_id, tool } => {
+        EditorQuestion::Apply { path, version, edits, call_id, tool } => {
             Wire::ApplyEdit(v1::ApplyEditQuestion {
                 path: path.to_string(),
                 version: *version,
@@ -150,11 +150,13 @@ pub(super) fn over(question_id: String, end: QuestionEnd) -> Said {
 }
 
 /// Why a confirmation that does not wait any more is over.
-pub(super) fn end_of(state: &State) -> QuestionEnd {
+pub(super) fn end_of(state: &ConfirmationState) -> QuestionEnd {
     match state {
-        State::Pending | State::Approved | State::Denied(_) => QuestionEnd::Answered,
-        State::Expired => QuestionEnd::Expired,
-        State::Withdrawn => QuestionEnd::Withdrawn,
+        ConfirmationState::Pending | ConfirmationState::Approved | ConfirmationState::Denied(_) => {
+            QuestionEnd::Answered
+        }
+        ConfirmationState::Expired => QuestionEnd::Expired,
+        ConfirmationState::Withdrawn => QuestionEnd::Withdrawn,
     }
 }
 

@@ -6,22 +6,22 @@ use std::path::Path;
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::Change;
+use super::WatchEvent;
 
 /// The directories that are watched, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Directories(RecommendedWatcher);
+pub(super) struct WatchedDirectories(RecommendedWatcher);
 
-// === impl Directories ===
+// === impl WatchedDirectories ===
 
-impl Directories {
+impl WatchedDirectories {
     /// Starts the thread that hears about changes.
-    pub(super) fn new(hear: impl Fn(Change) + Send + 'static) -> io::Result<Self> {
+    pub(super) fn new(hear: impl Fn(WatchEvent) + Send + 'static) -> io::Result<Self> {
         let watcher = notify::recommended_watcher(move |event| match event {
             Ok(event) => changes(event).into_iter().for_each(&hear),
             Err(error) => {
                 tracing::warn!(%error, "watching files failed; all of them are checked again");
-                hear(Change::Lost);
+                hear(WatchEvent::Lost);
             }
         });
         watcher.map(Self).map_err(io::Error::other)
@@ -38,18 +38,18 @@ impl Directories {
     }
 }
 
-fn changes(event: Event) -> Vec<Change> {
+fn changes(event: Event) -> Vec<WatchEvent> {
     if event.need_rescan() {
-        return vec![Change::Lost];
+        return vec![WatchEvent::Lost];
     }
     let change = match event.kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Change::Content,
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => WatchEvent::Content,
         // Reading is no change; our own would never end.
         EventKind::Access(_) => return Vec::new(),
         EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_) | EventKind::Remove(_) => {
-            Change::Name
+            WatchEvent::Name
         }
-        _ => Change::Content,
+        _ => WatchEvent::Content,
     };
     event.paths.into_iter().map(change).collect()
 }

@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, Event, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use super::Change;
+use super::WatchEvent;
 
 /// What is asked for: that a name means something else, or that its file does.
 const MASK: WatchFlags = WatchFlags::CREATE
@@ -43,7 +43,7 @@ type Watched = Arc<Mutex<HashMap<i32, PathBuf>>>;
 
 /// The directories that are watched, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Directories {
+pub(super) struct WatchedDirectories {
     queue: Arc<OwnedFd>,
     watched: Watched,
     /// The thread ends when this is closed.
@@ -58,11 +58,11 @@ struct Listener<F> {
     hear: F,
 }
 
-// === impl Directories ===
+// === impl WatchedDirectories ===
 
-impl Directories {
+impl WatchedDirectories {
     /// Starts the thread that hears about changes.
-    pub(super) fn new(hear: impl Fn(Change) + Send + 'static) -> io::Result<Self> {
+    pub(super) fn new(hear: impl Fn(WatchEvent) + Send + 'static) -> io::Result<Self> {
         let queue = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
         let watched = Watched::default();
         let (ends, runs) = io::pipe()?;
@@ -95,7 +95,7 @@ impl Directories {
 
 // === impl Listener ===
 
-impl<F: Fn(Change)> Listener<F> {
+impl<F: Fn(WatchEvent)> Listener<F> {
     fn run(self) {
         if let Err(error) = self.listen() {
             tracing::error!(%error, "file changes are no longer detected: restart moss");
@@ -128,10 +128,10 @@ impl<F: Fn(Change)> Listener<F> {
         }
     }
 
-    fn change(&self, event: &Event<'_>) -> Option<Change> {
+    fn change(&self, event: &Event<'_>) -> Option<WatchEvent> {
         let happened = event.events();
         if happened.contains(ReadFlags::QUEUE_OVERFLOW) {
-            return Some(Change::Lost);
+            return Some(WatchEvent::Lost);
         }
         let mut watched = lock(&self.watched);
         if happened.contains(ReadFlags::IGNORED) {
@@ -145,7 +145,7 @@ impl<F: Fn(Change)> Listener<F> {
             None => directory.clone(),
         };
         let is_name = happened.intersects(NAMES);
-        Some(if is_name { Change::Name(path) } else { Change::Content(path) })
+        Some(if is_name { WatchEvent::Name(path) } else { WatchEvent::Content(path) })
     }
 }
 
@@ -170,7 +170,8 @@ mod tests {
         let file = temp.path().join("file");
         fs::write(&file, "1").unwrap();
         let (told, changes) = mpsc::channel();
-        let mut directories = Directories::new(move |change| told.send(change).unwrap()).unwrap();
+        let mut directories =
+            WatchedDirectories::new(move |change| told.send(change).unwrap()).unwrap();
         directories.watch(temp.path()).unwrap();
         for _ in 0..100 {
             assert_eq!(fs::read(&file).unwrap(), b"1");
@@ -179,19 +180,19 @@ mod tests {
         let heard = || changes.recv_timeout(BOUND).unwrap();
         // Events come in their order: nothing was heard before this.
         fs::rename(&file, temp.path().join("moved")).unwrap();
-        assert_eq!(heard(), Change::Name(file));
-        assert_eq!(heard(), Change::Name(temp.path().join("moved")));
+        assert_eq!(heard(), WatchEvent::Name(file));
+        assert_eq!(heard(), WatchEvent::Name(temp.path().join("moved")));
         fs::write(temp.path().join("moved"), "2").unwrap();
-        assert_eq!(heard(), Change::Content(temp.path().join("moved")));
+        assert_eq!(heard(), WatchEvent::Content(temp.path().join("moved")));
 
         directories.unwatch(temp.path());
         fs::write(temp.path().join("unseen"), "").unwrap();
         let other = tempfile::tempdir().unwrap();
         directories.watch(other.path()).unwrap();
         fs::write(other.path().join("seen"), "").unwrap();
-        let rest = Change::Content(temp.path().join("moved"));
+        let rest = WatchEvent::Content(temp.path().join("moved"));
         let first = std::iter::repeat_with(heard).find(|change| *change != rest).unwrap();
-        assert_eq!(first, Change::Name(other.path().join("seen")));
+        assert_eq!(first, WatchEvent::Name(other.path().join("seen")));
         assert!(directories.watch(&other.path().join("seen")).is_err(), "it is no directory");
         // The thread ends, and with it its end of the channel.
         drop(directories);

@@ -10,7 +10,7 @@ const BOUND: Duration = Duration::from_secs(60);
 
 /// A running watch over one file, which a change must reach.
 struct Following {
-    watch: Arc<Watch>,
+    watch: Arc<FileWatcher>,
     rounds: watch::Receiver<u64>,
     file: PathBuf,
     runs: tokio::task::JoinHandle<()>,
@@ -18,7 +18,7 @@ struct Following {
 
 impl Following {
     fn new(file: PathBuf) -> Self {
-        let watch = Arc::new(Watch::new());
+        let watch = Arc::new(FileWatcher::new());
         let rounds = watch.subscribe();
         let of_task = Arc::clone(&watch);
         let runs = tokio::spawn(async move { of_task.run().await });
@@ -125,13 +125,13 @@ fn changes_of_followed_names_wake_and_so_does_what_was_lost() {
     let name = PathBuf::from("/config/policy.toml");
     heard.lock().names.insert(name.clone());
     let mut shared = heard.lock();
-    assert!(shared.take(Change::Content(name.clone())));
-    assert!(!shared.take(Change::Content("/x".into())));
-    assert!(!shared.take(Change::Name("/x".into())));
+    assert!(shared.take(WatchEvent::Content(name.clone())));
+    assert!(!shared.take(WatchEvent::Content("/x".into())));
+    assert!(!shared.take(WatchEvent::Name("/x".into())));
     assert!(shared.moved.is_empty() && !shared.lost);
-    assert!(shared.take(Change::Name(name.clone())));
+    assert!(shared.take(WatchEvent::Name(name.clone())));
     assert_eq!(shared.moved, HashSet::from([name]));
     drop(shared);
-    heard.hear(Change::Lost);
+    heard.hear(WatchEvent::Lost);
     assert!(heard.lock().lost);
 }

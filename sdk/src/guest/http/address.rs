@@ -7,7 +7,7 @@ const URL_BYTES_MAX: usize = 8 << 10;
 
 /// An absolute URL without its fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct AbsoluteUrl {
     pub(super) is_tls: bool,
     /// Host and port as they were written, in lower case.
     pub(super) authority: String,
@@ -15,9 +15,9 @@ pub(super) struct Address {
     pub(super) path_and_query: String,
 }
 
-// === impl Address ===
+// === impl AbsoluteUrl ===
 
-impl Address {
+impl AbsoluteUrl {
     /// Reads an absolute URL.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         check_text(text)?;
@@ -77,7 +77,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for AbsoluteUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}{}", self.scheme(), self.authority, self.path_and_query)
     }
@@ -163,7 +163,7 @@ mod tests {
             ("https://a.example/a b/ü?q=<x>", "https://a.example/a%20b/%C3%BC?q=%3Cx%3E"),
             ("https://[::1]:8443/x%20y", "https://[::1]:8443/x%20y"),
         ] {
-            assert_eq!(Address::parse(text).unwrap().to_string(), expected, "{text}");
+            assert_eq!(AbsoluteUrl::parse(text).unwrap().to_string(), expected, "{text}");
         }
     }
 
@@ -180,14 +180,14 @@ mod tests {
             ("https://a.example/\r\nx: y", "control characters"),
             (&long, "more than 8192 bytes"),
         ] {
-            let error = Address::parse(text).unwrap_err();
+            let error = AbsoluteUrl::parse(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
     }
 
     #[test]
     fn redirects_lead_from_where_one_is() {
-        let address = Address::parse("https://a.example/b/c?d").unwrap();
+        let address = AbsoluteUrl::parse("https://a.example/b/c?d").unwrap();
         for (location, expected) in [
             ("https://e.example/", "https://e.example/"),
             ("http://e.example", "http://e.example/"),
@@ -216,7 +216,7 @@ mod tests {
             ("http://[::1]", (false, "[::1]", "80")),
             ("http://[::1]:81", (false, "[::1]", "81")),
         ] {
-            assert_eq!(Address::parse(text).unwrap().origin(), origin, "{text}");
+            assert_eq!(AbsoluteUrl::parse(text).unwrap().origin(), origin, "{text}");
         }
     }
 }

@@ -13,7 +13,7 @@ use wasip2::io::streams::StreamError;
 
 use crate::error::{ErrorCode, ToolError};
 
-use super::address::Address;
+use super::address::AbsoluteUrl;
 use super::{Request, Response, invalid};
 
 /// Most bytes that WASI takes at once.
@@ -24,7 +24,7 @@ const READ_BYTES_MAX: u64 = 64 << 10;
 /// Sends a request and reads its response, until a point in time.
 pub(super) fn exchange(
     request: &Request,
-    address: &Address,
+    address: &AbsoluteUrl,
     end: Instant,
 ) -> Result<Response, ToolError> {
     let outgoing = outgoing(request, address)?;
@@ -53,7 +53,7 @@ pub(super) fn exchange(
     Ok(response)
 }
 
-fn outgoing(request: &Request, address: &Address) -> Result<OutgoingRequest, ToolError> {
+fn outgoing(request: &Request, address: &AbsoluteUrl) -> Result<OutgoingRequest, ToolError> {
     let fields = Fields::new();
     let mut length = None;
     if !request.body.is_empty() {
@@ -132,7 +132,7 @@ fn read(
     response: &mut Response,
     bytes_max: usize,
     late: &Pollable,
-    address: &Address,
+    address: &AbsoluteUrl,
 ) -> Result<(), ToolError> {
     let body = incoming.consume().map_err(|()| refused(address, "a second body"))?;
     let stream = body.stream().map_err(|()| refused(address, "a second stream"))?;
@@ -157,7 +157,7 @@ fn read(
 }
 
 /// Waits for something, or for the end of the time.
-fn wait(what: &Pollable, late: &Pollable, address: &Address) -> Result<(), ToolError> {
+fn wait(what: &Pollable, late: &Pollable, address: &AbsoluteUrl) -> Result<(), ToolError> {
     if !poll(&[what, late]).contains(&1) {
         return Ok(());
     }
@@ -172,11 +172,11 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn refused(address: &Address, what: &str) -> ToolError {
+fn refused(address: &AbsoluteUrl, what: &str) -> ToolError {
     invalid(format!("{address}: {what} is refused"))
 }
 
-fn explain(address: &Address, error: &WasiError) -> ToolError {
+fn explain(address: &AbsoluteUrl, error: &WasiError) -> ToolError {
     let failed = |code, what: &str| ToolError::new(code, format!("{address}: {what}"));
     match error {
         WasiError::HttpRequestDenied | WasiError::DestinationIpProhibited => {

@@ -1,13 +1,13 @@
 //! Checks of listing.
 
-use super::{Subject, check_refused, finish, rel};
+use super::{ConformanceHost, check_refused, finish, rel};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{EntryKind, ListOptions, Listing, Skipped};
 
 const ALL: ListOptions = ListOptions { recursive: true, entries_max: 1_000 };
 const FLAT: ListOptions = ListOptions { recursive: false, ..ALL };
 
-pub(super) fn entries_come_in_path_order_with_kinds_and_sizes(host: &dyn Subject) {
+pub(super) fn entries_come_in_path_order_with_kinds_and_sizes(host: &dyn ConformanceHost) {
     for path in ["b/x", "b.txt", "a/z", "a/.hidden", "B", "é", "a/deep/er/y"] {
         host.put(path, b"1234");
     }
@@ -37,7 +37,7 @@ pub(super) fn entries_come_in_path_order_with_kinds_and_sizes(host: &dyn Subject
     assert_eq!(paths(&beneath), expected[2..7]);
 }
 
-pub(super) fn what_is_not_a_directory_is_not_listed(host: &dyn Subject) {
+pub(super) fn what_is_not_a_directory_is_not_listed(host: &dyn ConformanceHost) {
     host.put("d/a", b"");
     for (path, code) in [
         ("none", ErrorCode::NotFound),
@@ -49,7 +49,7 @@ pub(super) fn what_is_not_a_directory_is_not_listed(host: &dyn Subject) {
     }
 }
 
-pub(super) fn ignored_names_are_counted_and_not_entered(host: &dyn Subject) {
+pub(super) fn ignored_names_are_counted_and_not_entered(host: &dyn ConformanceHost) {
     for path in ["d/a", "d/log", "d/out/a", "d/out/b", "d/sub/x", "d/sub/.git/config"] {
         host.put(path, b"");
     }
@@ -62,7 +62,7 @@ pub(super) fn ignored_names_are_counted_and_not_entered(host: &dyn Subject) {
     assert_eq!((paths(&flat), flat.skipped.ignored), (vec!["d/a", "d/sub"], 2));
 }
 
-pub(super) fn an_ignored_directory_is_listed_by_its_name(host: &dyn Subject) {
+pub(super) fn an_ignored_directory_is_listed_by_its_name(host: &dyn ConformanceHost) {
     host.put("d/out/sub/a", b"");
     host.ignore("d/out");
     let listing = list(host, "d/out", ALL).expect("a directory");
@@ -70,7 +70,7 @@ pub(super) fn an_ignored_directory_is_listed_by_its_name(host: &dyn Subject) {
     assert_eq!(listing.skipped.ignored, 0);
 }
 
-pub(super) fn the_bound_on_entries_counts_what_is_left_out(host: &dyn Subject) {
+pub(super) fn the_bound_on_entries_counts_what_is_left_out(host: &dyn ConformanceHost) {
     for path in ["d/a", "d/b", "d/c", "d/e"] {
         host.put(path, b"");
     }
@@ -87,7 +87,7 @@ pub(super) fn the_bound_on_entries_counts_what_is_left_out(host: &dyn Subject) {
     assert_eq!(bound(4), (2, 2, false));
 }
 
-pub(super) fn a_cancelled_call_lists_nothing(host: &dyn Subject) {
+pub(super) fn a_cancelled_call_lists_nothing(host: &dyn ConformanceHost) {
     host.put("d/a", b"");
     assert_eq!(paths(&list(host, "d", ALL).expect("a directory")), ["d/a"]);
     host.cancel();
@@ -95,7 +95,11 @@ pub(super) fn a_cancelled_call_lists_nothing(host: &dyn Subject) {
     assert_eq!(cancelled.code, ErrorCode::Cancelled);
 }
 
-fn list(host: &dyn Subject, path: &str, options: ListOptions) -> Result<Listing, ToolError> {
+fn list(
+    host: &dyn ConformanceHost,
+    path: &str,
+    options: ListOptions,
+) -> Result<Listing, ToolError> {
     finish(host.list(&rel(path), options))
 }
 

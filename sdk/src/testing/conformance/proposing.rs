@@ -1,13 +1,13 @@
 //! Checks of proposed changes.
 
 use super::super::hash;
-use super::{Subject, check_refused, finish, rel};
-use crate::context::{Applied, AppliedFile, Proposed};
+use super::{ConformanceHost, check_refused, finish, rel};
+use crate::context::{Applied, AppliedFile, ProposalOutcome};
 use crate::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::ListOptions;
 
-pub(super) fn files_are_made_with_their_directories(host: &dyn Subject) {
+pub(super) fn files_are_made_with_their_directories(host: &dyn ConformanceHost) {
     host.put("d/old", b"");
     let first = applied(host, [create("d/e/f/new", "one\r\n"), create("d/empty", "")]);
     let made = [("d/e/f/new", Some("one\r\n")), ("d/empty", Some(""))];
@@ -18,7 +18,7 @@ pub(super) fn files_are_made_with_their_directories(host: &dyn Subject) {
     assert!(first.history.is_some() && second.history > first.history);
 }
 
-pub(super) fn files_are_replaced_and_edited(host: &dyn Subject) {
+pub(super) fn files_are_replaced_and_edited(host: &dyn ConformanceHost) {
     let before = "\u{feff}one\r\ntwo\r\n";
     host.put("edited", before.as_bytes());
     host.put("written", before.as_bytes());
@@ -30,7 +30,7 @@ pub(super) fn files_are_replaced_and_edited(host: &dyn Subject) {
     assert_eq!(host.bytes("written").as_deref(), Some(&b"new\n"[..]));
 }
 
-pub(super) fn a_deleted_file_leaves_its_directory(host: &dyn Subject) {
+pub(super) fn a_deleted_file_leaves_its_directory(host: &dyn ConformanceHost) {
     host.put("d/e/a", b"1");
     host.put("d/e/b", b"\0");
     let kept = delete("d/e/a", "1", Retention::Recoverable);
@@ -44,7 +44,7 @@ pub(super) fn a_deleted_file_leaves_its_directory(host: &dyn Subject) {
     assert_eq!(paths, ["d", "d/e"]);
 }
 
-pub(super) fn a_dry_run_says_what_would_be(host: &dyn Subject) {
+pub(super) fn a_dry_run_says_what_would_be(host: &dyn ConformanceHost) {
     host.put("a", b"1");
     host.put("b", b"2");
     host.set_dry_run();
@@ -58,7 +58,7 @@ pub(super) fn a_dry_run_says_what_would_be(host: &dyn Subject) {
     check_refused(propose(host, [create("a", "")]), ErrorCode::AlreadyExists, "a");
 }
 
-pub(super) fn changes_of_other_content_are_stale(host: &dyn Subject) {
+pub(super) fn changes_of_other_content_are_stale(host: &dyn ConformanceHost) {
     host.put("a", b"now");
     for change in [
         write("a", "then", "new"),
@@ -66,13 +66,15 @@ pub(super) fn changes_of_other_content_are_stale(host: &dyn Subject) {
         delete("a", "then", Retention::Recoverable),
         delete("a", "then", Retention::Permanent),
     ] {
-        let Ok(Proposed::Stale(error)) = propose(host, [change]) else { panic!("it is stale") };
+        let Ok(ProposalOutcome::Stale(error)) = propose(host, [change]) else {
+            panic!("it is stale")
+        };
         assert_eq!(error.code, ErrorCode::Conflict);
         assert_eq!(host.bytes("a").as_deref(), Some(&b"now"[..]));
     }
 }
 
-pub(super) fn what_cannot_be_made_is_refused(host: &dyn Subject) {
+pub(super) fn what_cannot_be_made_is_refused(host: &dyn ConformanceHost) {
     host.put("d/a", b"1");
     let large = "x".repeat(usize::try_from(host.edit_bytes_max()).expect("it is held") + 1);
     for (path, content, code) in [
@@ -90,7 +92,7 @@ pub(super) fn what_cannot_be_made_is_refused(host: &dyn Subject) {
     assert_eq!((host.bytes("d/a"), host.bytes("new")), (Some(b"1".to_vec()), None));
 }
 
-pub(super) fn what_cannot_be_changed_is_refused(host: &dyn Subject) {
+pub(super) fn what_cannot_be_changed_is_refused(host: &dyn ConformanceHost) {
     host.put("d/a", b"one\ntwo\n");
     host.put("binary", b"\0");
     let large = "x".repeat(usize::try_from(host.edit_bytes_max()).expect("it is held") + 1);
@@ -126,7 +128,7 @@ pub(super) fn what_cannot_be_changed_is_refused(host: &dyn Subject) {
     assert_eq!(host.bytes("large"), None);
 }
 
-pub(super) fn changes_that_clash_are_refused(host: &dyn Subject) {
+pub(super) fn changes_that_clash_are_refused(host: &dyn ConformanceHost) {
     host.put("a", b"1");
     for (one, other) in [
         (write("a", "1", "2"), write("a", "1", "3")),
@@ -143,7 +145,7 @@ pub(super) fn changes_that_clash_are_refused(host: &dyn Subject) {
     applied(host, [create("new/b", ""), create("new/c", ""), create("new-er", "")]);
 }
 
-pub(super) fn one_refused_change_refuses_all(host: &dyn Subject) {
+pub(super) fn one_refused_change_refuses_all(host: &dyn ConformanceHost) {
     host.put("a", b"1");
     let kept = || delete("a", "1", Retention::Recoverable);
     check_refused(propose(host, [kept(), write("b", "1", "")]), ErrorCode::NotFound, "b");
@@ -180,15 +182,15 @@ fn file(path: &str, after: Option<&str>) -> AppliedFile {
 }
 
 fn propose<const N: usize>(
-    host: &dyn Subject,
+    host: &dyn ConformanceHost,
     changes: [Change; N],
-) -> Result<Proposed, ToolError> {
+) -> Result<ProposalOutcome, ToolError> {
     host.propose(ChangeSet { changes: changes.into() })
 }
 
-fn applied<const N: usize>(host: &dyn Subject, changes: [Change; N]) -> Applied {
+fn applied<const N: usize>(host: &dyn ConformanceHost, changes: [Change; N]) -> Applied {
     match propose(host, changes) {
-        Ok(Proposed::Applied(applied)) => applied,
+        Ok(ProposalOutcome::Applied(applied)) => applied,
         refused => panic!("not applied: {refused:?}"),
     }
 }

@@ -1,14 +1,14 @@
 //! Checks of paths and of reading.
 
 use super::super::hash;
-use super::{Subject, check_refused, finish, read, rel};
+use super::{ConformanceHost, check_refused, finish, read, rel};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{Content, FileLines, LineEnding, LineWindow};
 
 const ALL: LineWindow =
     LineWindow { start: 1, lines_max: 1_000, bytes_max: 1 << 20, line_bytes_max: 1 << 20 };
 
-pub(super) fn paths_are_read_relative_or_beneath_the_root(host: &dyn Subject) {
+pub(super) fn paths_are_read_relative_or_beneath_the_root(host: &dyn ConformanceHost) {
     let root = host.root();
     for (written, read) in [
         ("a/b", "a/b"),
@@ -22,7 +22,7 @@ pub(super) fn paths_are_read_relative_or_beneath_the_root(host: &dyn Subject) {
     }
 }
 
-pub(super) fn paths_that_lead_elsewhere_are_refused(host: &dyn Subject) {
+pub(super) fn paths_that_lead_elsewhere_are_refused(host: &dyn ConformanceHost) {
     let root = host.root();
     for (written, code) in [
         ("", ErrorCode::InvalidPath),
@@ -40,7 +40,7 @@ pub(super) fn paths_that_lead_elsewhere_are_refused(host: &dyn Subject) {
     }
 }
 
-pub(super) fn texts_come_whole_with_their_form(host: &dyn Subject) {
+pub(super) fn texts_come_whole_with_their_form(host: &dyn ConformanceHost) {
     for (bytes, text, line_ending, bom, final_newline) in [
         ("", "", LineEnding::None, false, true),
         ("one", "one", LineEnding::None, false, false),
@@ -63,7 +63,7 @@ pub(super) fn texts_come_whole_with_their_form(host: &dyn Subject) {
     }
 }
 
-pub(super) fn what_is_not_text_is_binary(host: &dyn Subject) {
+pub(super) fn what_is_not_text_is_binary(host: &dyn ConformanceHost) {
     for bytes in [&b"a\0b"[..], b"\x7fELF\x02\x01\x01\0\xff\xfe", b"\xef\xbb\xbfa\0"] {
         host.put("a", bytes);
         let snapshot = read(host, "a").expect("what is not text is read as a whole");
@@ -72,7 +72,7 @@ pub(super) fn what_is_not_text_is_binary(host: &dyn Subject) {
     }
 }
 
-pub(super) fn what_is_not_a_file_is_not_read(host: &dyn Subject) {
+pub(super) fn what_is_not_a_file_is_not_read(host: &dyn ConformanceHost) {
     host.put("d/a", b"text");
     for (path, code) in [
         ("none", ErrorCode::NotFound),
@@ -87,7 +87,7 @@ pub(super) fn what_is_not_a_file_is_not_read(host: &dyn Subject) {
     }
 }
 
-pub(super) fn lines_come_in_windows(host: &dyn Subject) {
+pub(super) fn lines_come_in_windows(host: &dyn ConformanceHost) {
     host.put("a", b"one\ntwo\r\n\nfour");
     let window = |start, lines_max| LineWindow { start, lines_max, ..ALL };
     for (window, expected) in [
@@ -112,7 +112,7 @@ pub(super) fn lines_come_in_windows(host: &dyn Subject) {
     assert_eq!((one.lines_total, one.lines.len()), (1, 1));
 }
 
-pub(super) fn windows_are_bounded_in_bytes(host: &dyn Subject) {
+pub(super) fn windows_are_bounded_in_bytes(host: &dyn ConformanceHost) {
     host.put("a", "12345\r\néé\n\n1234567\n".as_bytes());
     let cut = |line_bytes_max| LineWindow { line_bytes_max, ..ALL };
     let sized = |bytes_max| LineWindow { bytes_max, ..ALL };
@@ -132,7 +132,7 @@ pub(super) fn windows_are_bounded_in_bytes(host: &dyn Subject) {
     }
 }
 
-pub(super) fn large_files_are_read_in_windows_only(host: &dyn Subject) {
+pub(super) fn large_files_are_read_in_windows_only(host: &dyn ConformanceHost) {
     let fits = usize::try_from(host.edit_bytes_max()).expect("a file that is held in memory");
     host.put("fits", "x".repeat(fits).as_bytes());
     host.put("large", "x".repeat(fits + 1).as_bytes());
@@ -143,7 +143,11 @@ pub(super) fn large_files_are_read_in_windows_only(host: &dyn Subject) {
     assert_eq!((texts(&lines), lines.size_bytes), (vec!["x"], fits as u64 + 1));
 }
 
-fn lines(host: &dyn Subject, path: &str, window: LineWindow) -> Result<FileLines, ToolError> {
+fn lines(
+    host: &dyn ConformanceHost,
+    path: &str,
+    window: LineWindow,
+) -> Result<FileLines, ToolError> {
     finish(host.read_lines(&rel(path), window))
 }
 

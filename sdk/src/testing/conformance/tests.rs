@@ -2,7 +2,7 @@
 
 use super::super::{EDIT_BYTES_MAX, MemoryHost, ROOT};
 use super::*;
-use crate::context::{Applied, BoxFuture, TextVisitor, Visit};
+use crate::context::{Applied, BoxFuture, FinishedVisit, TextVisitor};
 use crate::file::{
     Content, FileDigest, FileLines, LineEnding, LineWindow, Lines, ListOptions, Listing, TextForm,
     VisitOptions, Visited,
@@ -20,7 +20,7 @@ fn no_check_holds_for_a_host_that_does_nothing() {
     assert_eq!(failing(|| Idle), all);
 }
 
-impl Subject for MemoryHost {
+impl ConformanceHost for MemoryHost {
     fn root(&self) -> String {
         ROOT.to_owned()
     }
@@ -53,7 +53,7 @@ impl Subject for MemoryHost {
         EDIT_BYTES_MAX
     }
 
-    fn propose(&self, changes: ChangeSet) -> Result<Proposed, ToolError> {
+    fn propose(&self, changes: ChangeSet) -> Result<ProposalOutcome, ToolError> {
         finish(self.context().propose(changes))
     }
 }
@@ -115,7 +115,7 @@ impl Files for Idle {
         _: &'a RelPath,
         _: VisitOptions,
         visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         ready((visitor, Visited::default()))
     }
 
@@ -126,7 +126,7 @@ impl Files for Idle {
     }
 }
 
-impl Subject for Idle {
+impl ConformanceHost for Idle {
     fn root(&self) -> String {
         ROOT.to_owned()
     }
@@ -149,7 +149,7 @@ impl Subject for Idle {
         1
     }
 
-    fn propose(&self, _: ChangeSet) -> Result<Proposed, ToolError> {
-        Ok(Proposed::Applied(Applied { history: None, files: Vec::new() }))
+    fn propose(&self, _: ChangeSet) -> Result<ProposalOutcome, ToolError> {
+        Ok(ProposalOutcome::Applied(Applied { history: None, files: Vec::new() }))
     }
 }

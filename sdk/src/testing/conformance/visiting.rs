@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
-use super::{Subject, check_refused, finish, rel};
+use super::{ConformanceHost, check_refused, finish, rel};
 use crate::context::TextVisitor;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
@@ -13,13 +13,13 @@ const ALL: VisitOptions = VisitOptions { entries_max: 1_000, bytes_max: u64::MAX
 
 /// Keeps what it is given.
 #[derive(Default)]
-struct Texts {
+struct TextCollector {
     texts: Vec<(String, String)>,
     /// With so many texts it ends the walk.
     texts_max: Option<usize>,
 }
 
-impl TextVisitor for Texts {
+impl TextVisitor for TextCollector {
     fn wants(&self, path: &RelPath) -> bool {
         !path.as_str().ends_with("unwanted")
     }
@@ -33,7 +33,7 @@ impl TextVisitor for Texts {
     }
 }
 
-pub(super) fn texts_are_visited_in_path_order_and_the_rest_is_counted(host: &dyn Subject) {
+pub(super) fn texts_are_visited_in_path_order_and_the_rest_is_counted(host: &dyn ConformanceHost) {
     let large = "x".repeat(usize::try_from(host.edit_bytes_max()).expect("it is held in memory"));
     for (path, text) in [
         ("d/b/x", "inner\n"),
@@ -60,7 +60,7 @@ pub(super) fn texts_are_visited_in_path_order_and_the_rest_is_counted(host: &dyn
     check_refused(visit(host, "none", ALL, None), ErrorCode::NotFound, "none");
 }
 
-pub(super) fn bounds_end_a_walk(host: &dyn Subject) {
+pub(super) fn bounds_end_a_walk(host: &dyn ConformanceHost) {
     for (path, bytes) in [("d/a", &b"1234567890"[..]), ("d/b", b"\0 not text"), ("d/c", b"12345")] {
         host.put(path, bytes);
     }
@@ -80,7 +80,7 @@ pub(super) fn bounds_end_a_walk(host: &dyn Subject) {
     assert_eq!(bound(VisitOptions { entries_max: 4, ..ALL }), (3, 1, false));
 }
 
-pub(super) fn a_visitor_ends_its_walk(host: &dyn Subject) {
+pub(super) fn a_visitor_ends_its_walk(host: &dyn ConformanceHost) {
     for path in ["d/a", "d/b", "d/c", "d/e", "d/f"] {
         host.put(path, b"text");
     }
@@ -92,7 +92,7 @@ pub(super) fn a_visitor_ends_its_walk(host: &dyn Subject) {
     assert_eq!(visited, Visited { files: 2, ..Visited::default() });
 }
 
-pub(super) fn a_cancelled_call_visits_nothing(host: &dyn Subject) {
+pub(super) fn a_cancelled_call_visits_nothing(host: &dyn ConformanceHost) {
     host.put("d/a", b"text");
     assert_eq!(visit(host, "d", ALL, None).expect("a directory").0.len(), 1);
     host.cancel();
@@ -101,14 +101,15 @@ pub(super) fn a_cancelled_call_visits_nothing(host: &dyn Subject) {
 }
 
 fn visit(
-    host: &dyn Subject,
+    host: &dyn ConformanceHost,
     path: &str,
     options: VisitOptions,
     texts_max: Option<usize>,
 ) -> Result<(Vec<(String, String)>, Visited), ToolError> {
-    let visitor = Texts { texts_max, ..Texts::default() };
+    let visitor = TextCollector { texts_max, ..TextCollector::default() };
     let (visitor, visited) = finish(host.visit_texts(&rel(path), options, Box::new(visitor)))?;
     let visitor: Box<dyn Any> = visitor;
-    let visitor = visitor.downcast::<Texts>().expect("a host returns the visitor it was given");
+    let visitor =
+        visitor.downcast::<TextCollector>().expect("a host returns the visitor it was given");
     Ok((visitor.texts, visited))
 }

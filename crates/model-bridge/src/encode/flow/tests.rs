@@ -4,31 +4,33 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::super::tests::{end, fragment, text};
-use super::{Call, Ending, Flow, Grain, PIECE_BYTES_MAX, Step};
-use crate::event::{Event, Finish};
+use super::{Emission, FinishReason, Flow, Grain, PIECE_BYTES_MAX, StreamedCall};
+use crate::event::{Finish, ReplyEvent};
 
 fn pieces() -> Grain {
     Grain::PiecesBut(["free".to_owned()].into())
 }
 
-fn start(index: usize) -> Event {
-    Event::CallStart { index, id: format!("call_{index}"), name: format!("tool_{index}") }
+fn start(index: usize) -> ReplyEvent {
+    ReplyEvent::CallStart { index, id: format!("call_{index}"), name: format!("tool_{index}") }
 }
 
-fn abandoned(index: usize, text: &str) -> Event {
-    Event::CallAbandoned { index, text: text.to_owned() }
+fn abandoned(index: usize, text: &str) -> ReplyEvent {
+    ReplyEvent::CallAbandoned { index, text: text.to_owned() }
 }
 
 /// What is shown, a word and the text of each step, and how it ended.
-fn shown(grain: Grain, events: &[Event]) -> (Vec<(&'static str, String)>, Ending) {
+fn shown(grain: Grain, events: &[ReplyEvent]) -> (Vec<(&'static str, String)>, FinishReason) {
     let mut steps = Vec::new();
-    let mut sink = |step: Step<'_>| {
+    let mut sink = |step: Emission<'_>| {
         steps.push(match step {
-            Step::Text(text) => ("text", text.to_owned()),
-            Step::CallOpen { id, name } => ("open", format!("{id} {name}")),
-            Step::Arguments(piece) => ("arguments", piece.to_owned()),
-            Step::CallClose(arguments) => ("close", Value::Object(arguments.clone()).to_string()),
-            Step::CallBroken => ("broken", String::new()),
+            Emission::Text(text) => ("text", text.to_owned()),
+            Emission::CallOpen { id, name } => ("open", format!("{id} {name}")),
+            Emission::Arguments(piece) => ("arguments", piece.to_owned()),
+            Emission::CallClose(arguments) => {
+                ("close", Value::Object(arguments.clone()).to_string())
+            }
+            Emission::CallBroken => ("broken", String::new()),
         });
     };
     let mut flow = Flow::new(grain);
@@ -37,7 +39,7 @@ fn shown(grain: Grain, events: &[Event]) -> (Vec<(&'static str, String)>, Ending
     (steps, ending)
 }
 
-fn steps(events: &[Event]) -> Vec<(&'static str, String)> {
+fn steps(events: &[ReplyEvent]) -> Vec<(&'static str, String)> {
     shown(pieces(), events).0
 }
 
@@ -109,19 +111,19 @@ fn a_call_of_which_nothing_was_shown_becomes_text() {
         start(0),
         fragment(0, "{"),
         abandoned(0, "{\"pa"),
-        Event::Finish(Finish::Stop),
+        ReplyEvent::Finish(Finish::Stop),
     ];
     let (steps, ending) = shown(pieces(), &events);
     assert_eq!(words(&steps), [("text", "so: "), ("text", "{\"pa")]);
-    assert_eq!(ending, Ending::Stop);
+    assert_eq!(ending, FinishReason::Stop);
 }
 
 #[test]
 fn a_call_that_was_shown_and_is_none_ends_the_reply_as_cut_off() {
     for (finish, ending) in [
-        (Finish::Stop, Ending::Length),
-        (Finish::Length, Ending::Length),
-        (Finish::ContentFilter, Ending::ContentFilter),
+        (Finish::Stop, FinishReason::Length),
+        (Finish::Length, FinishReason::Length),
+        (Finish::ContentFilter, FinishReason::ContentFilter),
     ] {
         let events = [
             start(0),
@@ -130,7 +132,7 @@ fn a_call_that_was_shown_and_is_none_ends_the_reply_as_cut_off() {
             fragment(1, "{\"a\":1}"),
             abandoned(1, "{\"a\":1}"),
             text("after"),
-            Event::Finish(finish),
+            ReplyEvent::Finish(finish),
         ];
         let (steps, ended) = shown(pieces(), &events);
         assert_eq!(
@@ -155,21 +157,21 @@ fn where_only_whole_calls_are_shown_an_abandoned_one_is_text() {
         start(1),
         fragment(1, "{\"a\":1}"),
         end(1, json!({ "a": 1 })),
-        Event::Finish(Finish::Stop),
+        ReplyEvent::Finish(Finish::Stop),
     ];
     let (steps, ending) = shown(Grain::Calls, &events);
     assert_eq!(
         words(&steps),
         [("text", "{\"a\":1"), ("open", "call_1 tool_1"), ("close", "{\"a\":1}")]
     );
-    assert_eq!(ending, Ending::Calls);
+    assert_eq!(ending, FinishReason::Calls);
 }
 
 #[test]
 fn calls_of_tools_that_take_text_are_shown_when_they_are_whole() {
-    let events = |last: Event| {
+    let events = |last: ReplyEvent| {
         let (id, name) = ("call_0".to_owned(), "free".to_owned());
-        let begun = Event::CallStart { index: 0, id, name };
+        let begun = ReplyEvent::CallStart { index: 0, id, name };
         [begun, fragment(0, "{\"input\":\"a"), fragment(0, "b\"}"), last]
     };
     let whole = steps(&events(end(0, json!({ "input": "ab" }))));
@@ -181,13 +183,13 @@ fn calls_of_tools_that_take_text_are_shown_when_they_are_whole() {
 #[test]
 fn calls_turn_only_a_good_end_into_one_with_calls() {
     for (finish, ending) in [
-        (Some(Finish::Stop), Ending::Calls),
-        (Some(Finish::Length), Ending::Length),
-        (Some(Finish::ContentFilter), Ending::ContentFilter),
-        (None, Ending::Length),
+        (Some(Finish::Stop), FinishReason::Calls),
+        (Some(Finish::Length), FinishReason::Length),
+        (Some(Finish::ContentFilter), FinishReason::ContentFilter),
+        (None, FinishReason::Length),
     ] {
         let mut events = vec![start(0), end(0, json!({}))];
-        events.extend(finish.map(Event::Finish));
+        events.extend(finish.map(ReplyEvent::Finish));
         assert_eq!(shown(pieces(), &events).1, ending, "{finish:?}");
     }
 }
@@ -199,20 +201,20 @@ fn what_belongs_to_no_call_or_comes_after_the_end_is_left_out() {
         end(0, json!({})),
         abandoned(0, "x"),
         text("a"),
-        Event::Finish(Finish::Stop),
+        ReplyEvent::Finish(Finish::Stop),
         text("b"),
         start(0),
         end(0, json!({})),
     ];
     let (steps, ending) = shown(pieces(), &events);
-    assert_eq!((words(&steps), ending), (vec![("text", "a")], Ending::Stop));
+    assert_eq!((words(&steps), ending), (vec![("text", "a")], FinishReason::Stop));
 }
 
 #[test]
 fn a_call_inside_of_which_another_begins_or_the_reply_ends_is_none() {
-    let cut = [start(0), fragment(0, "{\"a\":"), Event::Finish(Finish::Stop)];
+    let cut = [start(0), fragment(0, "{\"a\":"), ReplyEvent::Finish(Finish::Stop)];
     let (cut, ending) = shown(pieces(), &cut);
-    assert_eq!((cut[2].0, ending), ("broken", Ending::Length));
+    assert_eq!((cut[2].0, ending), ("broken", FinishReason::Length));
     let unfinished = [start(0), fragment(0, "{\"a\":")];
     assert_eq!(shown(pieces(), &unfinished).0[2].0, "broken");
     let twice = [start(0), fragment(0, "{\"a\":"), start(1), end(1, json!({}))];
@@ -228,7 +230,7 @@ fn what_waits_is_read_once_however_many_fragments_it_comes_in() {
     let blank = ["\u{3000}", "\u{a0}", "\u{b}", " "];
     let fragments: Vec<&str> =
         std::iter::once("{").chain(blank.into_iter().cycle().take(4000)).collect();
-    let mut call = Call::new("call_0", "tool_0", true);
+    let mut call = StreamedCall::new("call_0", "tool_0", true);
     let (mut read, mut written) = (0, 0);
     for fragment in fragments {
         call.hold(fragment);
@@ -324,7 +326,7 @@ proptest! {
         events.push(if is_abandoned {
             abandoned(0, &json)
         } else {
-            Event::CallEnd { index: 0, arguments }
+            ReplyEvent::CallEnd { index: 0, arguments }
         });
         let (steps, _) = shown(pieces(), &events);
         let sent = joined(&steps, "arguments");

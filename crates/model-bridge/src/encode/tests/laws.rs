@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use super::client::{self, Seen};
 use super::streamed;
 use crate::api::Api;
-use crate::event::{Event, Finish, Reply};
-use crate::parse::{Options, Parser};
+use crate::event::{Finish, Reply, ReplyEvent};
+use crate::parse::{ParseOptions, Parser};
 use crate::registry::Registry;
 
 static CASES: LazyLock<Value> = LazyLock::new(|| {
@@ -18,7 +18,7 @@ static CASES: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// What a client should have. A call that was shown and is none is left out of both.
-fn expected(api: Api, events: &[Event]) -> Seen {
+fn expected(api: Api, events: &[ReplyEvent]) -> Seen {
     let reply = Reply::collect(events.to_vec());
     let broken = broken(api, events);
     let end = match (reply.finish, broken.is_empty()) {
@@ -36,16 +36,16 @@ fn expected(api: Api, events: &[Event]) -> Seen {
 }
 
 /// The ids and texts of the calls that are none and of which something is shown.
-fn broken(api: Api, events: &[Event]) -> Vec<(String, String)> {
+fn broken(api: Api, events: &[ReplyEvent]) -> Vec<(String, String)> {
     let mut broken = Vec::new();
     let (mut id, mut written) = (String::new(), String::new());
     for event in events {
         match event {
-            Event::CallStart { id: begun, .. } => {
+            ReplyEvent::CallStart { id: begun, .. } => {
                 (id, written) = (begun.clone(), String::new());
             }
-            Event::ArgumentFragment { fragment, .. } => written.push_str(fragment),
-            Event::CallAbandoned { text, .. } => {
+            ReplyEvent::ArgumentFragment { fragment, .. } => written.push_str(fragment),
+            ReplyEvent::CallAbandoned { text, .. } => {
                 let shown = written.trim_end_matches(|c: char| c == '}' || c.is_ascii_whitespace());
                 if api != Api::Ollama && !matches!(shown.trim(), "" | "{") {
                     broken.push((id.clone(), text.clone()));
@@ -62,7 +62,7 @@ fn bare(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-fn seen(api: Api, events: &[Event]) -> Seen {
+fn seen(api: Api, events: &[ReplyEvent]) -> Seen {
     let mut seen = client::read(api, &streamed(api, events));
     seen.text = bare(&seen.text);
     for (broken, _) in broken(api, events) {
@@ -83,8 +83,8 @@ fn every_shared_case_reaches_the_clients_of_every_api() {
         let is_cut = case["input"]["finish"] == "length";
         let finish = if is_cut { Finish::Length } else { Finish::Stop };
         for size in [1, 7, text.len().max(1)] {
-            let mut parser = Parser::new(Arc::clone(&registry), Options::default());
-            let mut events: Vec<Event> = Vec::new();
+            let mut parser = Parser::new(Arc::clone(&registry), ParseOptions::default());
+            let mut events: Vec<ReplyEvent> = Vec::new();
             for piece in text.as_bytes().chunks(size) {
                 events.extend(parser.feed(piece));
             }
@@ -126,33 +126,33 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part, 0..7)
 }
 
-fn events(parts: Vec<Part>, finish: Finish) -> Vec<Event> {
+fn events(parts: Vec<Part>, finish: Finish) -> Vec<ReplyEvent> {
     let mut events = Vec::new();
     let mut index = 0;
     for part in parts {
         match part {
-            Part::Text(text) => events.push(Event::Text(text)),
+            Part::Text(text) => events.push(ReplyEvent::Text(text)),
             Part::Call { arguments, size, is_abandoned } => {
                 let (id, name) = (format!("call_{index}"), "t".to_owned());
-                events.push(Event::CallStart { index, id, name });
+                events.push(ReplyEvent::CallStart { index, id, name });
                 let json = Value::Object(arguments.clone()).to_string();
                 let mut rest = json.as_str();
                 while !rest.is_empty() {
                     let (fragment, left) = rest.split_at(rest.ceil_char_boundary(size));
                     let fragment = fragment.to_owned();
-                    events.push(Event::ArgumentFragment { index, fragment });
+                    events.push(ReplyEvent::ArgumentFragment { index, fragment });
                     rest = left;
                 }
                 events.push(if is_abandoned {
-                    Event::CallAbandoned { index, text: format!("<{index}{json}>") }
+                    ReplyEvent::CallAbandoned { index, text: format!("<{index}{json}>") }
                 } else {
-                    Event::CallEnd { index, arguments }
+                    ReplyEvent::CallEnd { index, arguments }
                 });
                 index += 1;
             }
         }
     }
-    events.push(Event::Finish(finish));
+    events.push(ReplyEvent::Finish(finish));
     events
 }
 

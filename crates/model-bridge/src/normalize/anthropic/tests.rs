@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::Normalized;
 use super::super::tests::{call, codes, model, read, refused, result, system, told, user};
 use crate::api::Api;
-use crate::conversation::{HistoryState, Message, Part, ToolChoice, ToolResult};
+use crate::conversation::{HistoryState, Message, MessagePart, ToolChoice, ToolResult};
 
 fn messages(body: Value) -> Normalized {
     read(Api::AnthropicMessages, body)
@@ -65,7 +65,7 @@ fn results_come_before_the_text_of_their_turn() {
     let failure = ToolResult {
         call_id: "b".to_owned(),
         name: Some("run".to_owned()),
-        content: vec![Part::Text("denied".to_owned()), Part::Opaque(image)],
+        content: vec![MessagePart::Text("denied".to_owned()), MessagePart::Opaque(image)],
         is_error: true,
     };
     assert_eq!(

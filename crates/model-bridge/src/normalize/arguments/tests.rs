@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn arguments_are_kept_as_far_as_they_go() {
-    use Mended::{Cut, Repaired, TwiceWritten, Wrapped};
+    use ArgumentRepair::{Cut, Repaired, TwiceWritten, Wrapped};
     for (written, expected, mended) in [
         (json!(null), json!({}), None),
         (json!(""), json!({}), None),
@@ -65,7 +65,7 @@ fn arguments_are_kept_as_far_as_they_go() {
 #[test]
 fn text_with_very_many_members_is_read_soon() {
     let text = format!("{{{}\"last\":", "\"k\":1,".repeat(50_000));
-    assert_eq!(read(Some(Value::String(text))).mended, Some(Mended::Cut));
+    assert_eq!(read(Some(Value::String(text))).mended, Some(ArgumentRepair::Cut));
     let deep = "[".repeat(1_000_000);
-    assert_eq!(read(Some(Value::String(deep))).mended, Some(Mended::Wrapped));
+    assert_eq!(read(Some(Value::String(deep))).mended, Some(ArgumentRepair::Wrapped));
 }

@@ -3,7 +3,7 @@
 use super::super::tests::{codes, read};
 use super::*;
 use crate::api::Api;
-use crate::registry::Tool;
+use crate::registry::RegisteredTool;
 
 #[test]
 fn a_sloppy_schema_costs_nobody_the_other_tools() {
@@ -24,7 +24,9 @@ fn a_sloppy_schema_costs_nobody_the_other_tools() {
         );
         let registry = normalized.registry().unwrap();
         let arguments = json!({ "any": 1 }).as_object().unwrap().clone();
-        let fit = |name: &str| registry.tool(name).map(|tool: &Tool| tool.fit(arguments.clone()));
+        let fit = |name: &str| {
+            registry.tool(name).map(|tool: &RegisteredTool| tool.fit(arguments.clone()))
+        };
         assert_eq!(fit("a").unwrap().dropped, ["any"], "what is sound stays in effect");
         assert_eq!(fit("b").unwrap().arguments, arguments, "{sloppy}");
         assert_eq!(codes(&normalized), ["schema_ignored"], "{sloppy}");

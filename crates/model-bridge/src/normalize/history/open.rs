@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 /// Calls that wait, those of a turn together.
 #[derive(Default)]
-pub(super) struct Open(Vec<(usize, VecDeque<usize>)>);
+pub(super) struct OpenCalls(Vec<(usize, VecDeque<usize>)>);
 
-// === impl Open ===
+// === impl OpenCalls ===
 
-impl Open {
+impl OpenCalls {
     /// Adds a call of a turn that is the last one so far.
     pub(super) fn push(&mut self, turn: usize, call: usize) {
         match self.0.last_mut() {

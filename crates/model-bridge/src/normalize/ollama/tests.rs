@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::Normalized;
 use super::super::tests::{call, codes, model, read, refused, result, told, user};
 use crate::api::Api;
-use crate::conversation::{HistoryState, Message, Part, ToolChoice};
+use crate::conversation::{HistoryState, Message, MessagePart, ToolChoice};
 
 fn ollama(body: Value) -> Normalized {
     read(Api::Ollama, body)
@@ -118,13 +118,13 @@ fn images_go_through_untouched() {
         { "role": "user", "content": "x", "images": ["iVBO", "R0lG"] },
         { "role": "assistant", "content": "y", "images": ["iVBO"] },
     ]));
-    let shown = ["iVBO", "R0lG"].map(|image| Part::Opaque(json!(image)));
+    let shown = ["iVBO", "R0lG"].map(|image| MessagePart::Opaque(json!(image)));
     let [text, rest @ ..] = shown_parts(&normalized) else { panic!() };
-    assert_eq!((text, rest), (&Part::Text("x".to_owned()), &shown[..]));
+    assert_eq!((text, rest), (&MessagePart::Text("x".to_owned()), &shown[..]));
     assert_eq!(told(&normalized), ["part_dropped messages[1].images image"]);
 }
 
-fn shown_parts(normalized: &Normalized) -> &[Part] {
+fn shown_parts(normalized: &Normalized) -> &[MessagePart] {
     match &normalized.conversation.messages[0] {
         Message::User(parts) => parts,
         other => panic!("{other:?}"),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::tests::{call, codes, model, read, refused, result, system, told, user};
 use super::super::{Normalized, NoteCode};
 use crate::api::Api;
-use crate::conversation::{HistoryState, Message, Part, ToolChoice};
+use crate::conversation::{HistoryState, Message, MessagePart, ToolChoice};
 
 fn chat(body: Value) -> Normalized {
     read(Api::OpenAiChat, body)
@@ -45,9 +45,9 @@ fn parts_that_are_shown_go_through_untouched() {
     ] }]));
     let [Message::User(parts)] = normalized.conversation.messages.as_slice() else { panic!() };
     assert_eq!(parts.len(), 4);
-    assert_eq!(parts[0], Part::Text("What is this?".to_owned()));
-    assert_eq!(parts[1], Part::Opaque(image));
-    assert_eq!(parts[3], Part::Text("plain".to_owned()));
+    assert_eq!(parts[0], MessagePart::Text("What is this?".to_owned()));
+    assert_eq!(parts[1], MessagePart::Opaque(image));
+    assert_eq!(parts[3], MessagePart::Text("plain".to_owned()));
     assert_eq!(told(&normalized), ["part_dropped messages[0].content[3] hologram"]);
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::Normalized;
 use super::super::tests::{call, codes, model, read, refused, result, system, told, user};
 use crate::api::Api;
-use crate::conversation::{HistoryState, Message, Part, ToolChoice};
+use crate::conversation::{HistoryState, Message, MessagePart, ToolChoice};
 
 fn responses(body: Value) -> Normalized {
     read(Api::OpenAiResponses, body)
@@ -62,7 +62,7 @@ fn items_of_one_turn_of_the_model_are_one_message() {
     );
     let Message::Result(last) = &messages[4] else { panic!("{messages:?}") };
     assert_eq!(last.name.as_deref(), Some("apply_patch"));
-    assert!(matches!(&last.content[..], [Part::Text(_), Part::Opaque(_)]));
+    assert!(matches!(&last.content[..], [MessagePart::Text(_), MessagePart::Opaque(_)]));
     assert_eq!(codes(&normalized), ["thinking_dropped", "tools_inferred", "tools_inferred"]);
     assert_eq!(normalized.conversation.state(), HistoryState::ResultReceived);
     // A free-form call shows a free-form tool.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::*;
 use super::{messy, written};
-use crate::conversation::{Message, Part, ToolCall, ToolChoice, ToolResult};
+use crate::conversation::{Message, MessagePart, ToolCall, ToolChoice, ToolResult};
 
 /// What users, models and tools write.
 fn text() -> impl Strategy<Value = String> {
@@ -56,12 +56,12 @@ fn conversation() -> impl Strategy<Value = Vec<Message>> {
         let mut count = 0;
         for (instructions, said, (text, calls)) in turns {
             messages.extend(instructions.map(Message::System));
-            messages.push(Message::User(vec![Part::Text(said)]));
+            messages.push(Message::User(vec![MessagePart::Text(said)]));
             let (mut issued, mut results) = (Vec::new(), Vec::new());
             for (name, arguments, output) in calls {
                 count += 1;
                 let id = format!("call_{count}");
-                let output = (!output.is_empty()).then_some(Part::Text(output));
+                let output = (!output.is_empty()).then_some(MessagePart::Text(output));
                 results.push(Message::Result(ToolResult {
                     call_id: id.clone(),
                     name: Some(name.clone()),

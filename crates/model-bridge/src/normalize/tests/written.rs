@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::Api;
-use crate::conversation::{Message, Part, ToolCall, ToolResult};
+use crate::conversation::{Message, MessagePart, ToolCall, ToolResult};
 
 /// The body of a request with these messages, which have texts only, or in Chat Completions files,
 /// too.
@@ -20,23 +20,23 @@ fn each(messages: &[Message], write: impl Fn(&Message) -> Value) -> Vec<Value> {
     messages.iter().map(write).collect()
 }
 
-fn text_of(parts: &[Part]) -> &str {
+fn text_of(parts: &[MessagePart]) -> &str {
     match parts {
         [] => "",
-        [Part::Text(text)] => text,
+        [MessagePart::Text(text)] => text,
         _ => panic!("one text only"),
     }
 }
 
 /// Content of Chat Completions, whose files are in their own form.
-fn content_of(parts: &[Part]) -> Value {
+fn content_of(parts: &[MessagePart]) -> Value {
     match parts {
-        [] | [Part::Text(_)] => text_of(parts).into(),
+        [] | [MessagePart::Text(_)] => text_of(parts).into(),
         several => several
             .iter()
             .map(|part| match part {
-                Part::Text(text) => json!({ "type": "text", "text": text }),
-                Part::Opaque(value) => value.clone(),
+                MessagePart::Text(text) => json!({ "type": "text", "text": text }),
+                MessagePart::Opaque(value) => value.clone(),
             })
             .collect(),
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::super::history::Seen;
+use super::super::history::HistoryCall;
 use super::super::limits::TOOLS_MAX;
 use super::free_form_parameters;
 use crate::registry::ToolDefinition;
@@ -19,7 +19,7 @@ pub(super) struct Inferred {
 }
 
 /// What the calls of a tool show.
-struct Shape<'a> {
+struct ObservedTool<'a> {
     name: &'a str,
     is_free_form: bool,
     /// The JSON types of each parameter, in the order in which they came.
@@ -29,11 +29,11 @@ struct Shape<'a> {
 
 /// Works out the tools that calls show and that are not known, in the order of their first calls.
 pub(super) fn infer<'a>(
-    seen: impl Iterator<Item = Seen<'a>>,
+    seen: impl Iterator<Item = HistoryCall<'a>>,
     known: &[ToolDefinition],
 ) -> Vec<Inferred> {
     let known: BTreeSet<&str> = known.iter().map(|tool| tool.name.as_str()).collect();
-    let mut shapes: Vec<Shape<'_>> = Vec::new();
+    let mut shapes: Vec<ObservedTool<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for call in seen.filter(|call| !known.contains(call.name)) {
         let place = match places.get(call.name) {
@@ -41,13 +41,13 @@ pub(super) fn infer<'a>(
             None if shapes.len() + known.len() >= TOOLS_MAX => continue,
             None => {
                 places.insert(call.name, shapes.len());
-                shapes.push(Shape::new(call.name));
+                shapes.push(ObservedTool::new(call.name));
                 shapes.len() - 1
             }
         };
         shapes[place].add(&call);
     }
-    shapes.into_iter().map(Shape::into_tool).collect()
+    shapes.into_iter().map(ObservedTool::into_tool).collect()
 }
 
 fn json_type(value: &Value) -> &'static str {
@@ -62,14 +62,14 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-// === impl Shape ===
+// === impl ObservedTool ===
 
-impl<'a> Shape<'a> {
+impl<'a> ObservedTool<'a> {
     fn new(name: &'a str) -> Self {
         Self { name, is_free_form: false, parameters: Vec::new(), places: HashMap::new() }
     }
 
-    fn add(&mut self, call: &Seen<'a>) {
+    fn add(&mut self, call: &HistoryCall<'a>) {
         self.is_free_form |= call.is_free_form;
         for (key, value) in call.arguments.into_iter().flatten() {
             let place = match self.places.get(key.as_str()) {

@@ -8,7 +8,7 @@ use super::*;
 use crate::api::Api;
 use crate::conversation::ToolChoice;
 
-fn listed(items: Value) -> Result<(Tools, Vec<String>), RequestError> {
+fn listed(items: Value) -> Result<(RequestTools, Vec<String>), RequestError> {
     let mut notes = Notes::default();
     let Value::Array(items) = items else { panic!("a list") };
     let tools = read(items, &Path::Root.key("tools"), &mut notes)?;

@@ -1,8 +1,8 @@
 //! What stands before a bracket: the name of a tool whose arguments begin there, or to whom a message is.
 
-use super::super::line::Line;
+use super::super::line::LineContext;
 use super::label;
-use crate::registry::{Registry, Tool};
+use crate::registry::{RegisteredTool, Registry};
 
 /// What names to whom a message is, and what begins such names.
 const RECIPIENT: &str = "to=";
@@ -16,7 +16,7 @@ const LEADS: [char; 3] = [':', '=', '>'];
 
 /// The tool whose arguments an object at this position would be: its name stands right before it,
 /// or alone on the line before.
-pub(super) fn tool<'r>(registry: &'r Registry, line: &Line) -> Option<&'r Tool> {
+pub(super) fn tool<'r>(registry: &'r Registry, line: &LineContext) -> Option<&'r RegisteredTool> {
     let (current, previous) = line.last_two();
     if !line.is_blank() && !label::is_of_arguments(current) {
         return registry.tool(last_word(current).1);
@@ -29,7 +29,7 @@ pub(super) fn tool<'r>(registry: &'r Registry, line: &Line) -> Option<&'r Tool> 
 
 /// Whether a message to a tool begins before this position on the line: `to=functions.NAME`. Before
 /// an object it must begin right there.
-pub(super) fn is_addressed(registry: &Registry, line: &Line, is_object: bool) -> bool {
+pub(super) fn is_addressed(registry: &Registry, line: &LineContext, is_object: bool) -> bool {
     let (current, _) = line.last_two();
     let Some(place) = current.rfind(RECIPIENT) else { return false };
     let after = &current[place + RECIPIENT.len()..];
@@ -46,7 +46,7 @@ pub(super) fn is_addressed(registry: &Registry, line: &Line, is_object: bool) ->
 
 /// Whether what stands before an object may say that it holds arguments. `line` is the line before the
 /// text, which ends right before the object.
-pub(super) fn may_say(registry: &Registry, line: &Line, text: &str) -> bool {
+pub(super) fn may_say(registry: &Registry, line: &LineContext, text: &str) -> bool {
     let near = text.trim_end();
     let bytes = near.as_bytes();
     match bytes.last() {

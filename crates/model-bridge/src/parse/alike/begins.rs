@@ -3,9 +3,9 @@
 
 use super::super::call_keys::{ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, RESULT_KEY};
 use super::super::sloppy;
-use super::brackets::Brackets;
+use super::brackets::BracketPosition;
 use super::{LOOK_BYTES_MAX, WORDS};
-use crate::registry::{Registry, Tool};
+use crate::registry::{RegisteredTool, Registry};
 
 /// The most bytes of a tag.
 const TAG_BYTES_MAX: usize = 64;
@@ -104,14 +104,14 @@ fn value_end(text: &str) -> Option<usize> {
     if !text[begin..].starts_with(['{', '[']) {
         return scalar_end(text);
     }
-    let after = Brackets::default().end(&text[begin..])?;
+    let after = BracketPosition::default().end(&text[begin..])?;
     let after = after.trim_start();
     (!after.is_empty()).then(|| text.len() - after.len())
 }
 
 /// Whether an object begins a text that holds arguments of a tool: its first key is that of a parameter,
 /// or it is empty. None where more must come to know.
-pub(super) fn begins_arguments(tool: &Tool, text: &str) -> Option<bool> {
+pub(super) fn begins_arguments(tool: &RegisteredTool, text: &str) -> Option<bool> {
     let inner = text.strip_prefix('{')?.trim_start();
     let Some(rest) = inner.strip_prefix(['"', '\'']) else {
         return inner.chars().next().map(|c| c == '}');
@@ -223,7 +223,7 @@ fn token(tag: &str, name: &str, is_of_calls: bool, rest: &str, begins_line: bool
 
 /// Whether an element with the name of a tool has its end, or begins with an argument. `name` is as its
 /// tag writes it.
-fn element(registry: &Registry, tool: &Tool, name: &str, rest: &str) -> Option<bool> {
+fn element(registry: &Registry, tool: &RegisteredTool, name: &str, rest: &str) -> Option<bool> {
     let inner = rest.trim_start();
     if inner.starts_with('{') {
         match (begins_arguments(tool, inner), with_json(registry, inner)) {

@@ -2,15 +2,15 @@
 
 /// Where in brackets a position is.
 #[derive(Debug, Default)]
-pub(super) struct Brackets {
+pub(super) struct BracketPosition {
     depth: usize,
     quote: Option<char>,
     is_escaped: bool,
 }
 
-// === impl Brackets ===
+// === impl BracketPosition ===
 
-impl Brackets {
+impl BracketPosition {
     /// Continues to the bracket that ends them all. Returns what follows it, where it is there.
     pub(super) fn end<'t>(&mut self, text: &'t str) -> Option<&'t str> {
         for (place, c) in text.char_indices() {

@@ -1,7 +1,7 @@
 //! Lines of text that look like calls by what begins them: each is looked at when it ends.
 
 use super::super::line::{LINE_BYTES_MAX, is_blank};
-use super::super::{Parser, State};
+use super::super::{Parser, ParserState};
 use super::{UNMARKED, label};
 
 /// In how much of the text of a reply the lines are looked at, in bytes.
@@ -87,8 +87,8 @@ impl Parser {
         let (line, _) = self.line.last_two();
         !self.alike.is_found
             && match self.state {
-                State::Prose => !self.line.is_blank() && self.names(line),
-                State::Code(..) => {
+                ParserState::Prose => !self.line.is_blank() && self.names(line),
+                ParserState::Code(..) => {
                     self.alike.in_tool_fence
                         && line.len() <= LOOKED_BYTES_MAX
                         && label::calls_tool(&self.registry, line)

@@ -3,8 +3,8 @@
 use super::super::Parser;
 use super::super::call_keys::begins_no_key;
 use super::begins::{begins_argument, is_alike};
-use super::{BEGINS, LOOK_BYTES_MAX, Start, State, TOKEN, UNMARKED, before};
-use crate::diagnostic::Code;
+use super::{AlikeState, BEGINS, LOOK_BYTES_MAX, Start, TOKEN, UNMARKED, before};
+use crate::diagnostic::DiagnosticCode;
 use crate::registry::Registry;
 
 /// Whether what may begin a call begins none, as far as the next position that may.
@@ -47,8 +47,8 @@ impl Parser {
             let start = (may_begin && !is_shown).then(|| self.start(text));
             let next = memchr::memchr3(b'{', b'[', b'<', &text.as_bytes()[1..]);
             let piece = match self.alike.state {
-                State::Nothing | State::Begun => next.map_or(length, |place| place + 1),
-                State::Inside(_) | State::Behind | State::Spoken(_) => length,
+                AlikeState::Nothing | AlikeState::Begun => next.map_or(length, |place| place + 1),
+                AlikeState::Inside(_) | AlikeState::Behind | AlikeState::Spoken(_) => length,
             };
             let text = &self.text[self.at..self.at + piece];
             let taken = self.alike.take(&self.registry, text, start);
@@ -89,7 +89,7 @@ impl Parser {
     pub(in super::super) fn tell_alike(&mut self, message: &str) {
         if !self.alike.is_found {
             self.alike.is_found = true;
-            self.tell(Code::UnmarkedCall, message);
+            self.tell(DiagnosticCode::UnmarkedCall, message);
         }
     }
 
@@ -106,7 +106,7 @@ impl Parser {
             self.tell_alike(UNMARKED);
         } else if !self.alike.is_found {
             self.alike.is_forbidden = false;
-            self.alike.state = State::Behind;
+            self.alike.state = AlikeState::Behind;
         }
     }
 

@@ -7,7 +7,7 @@ use super::is_id;
 use crate::registry::Registry;
 
 /// A call as it was written.
-pub(super) struct Written {
+pub(super) struct WrittenCall {
     pub(super) name: Option<String>,
     pub(super) arguments: Option<Value>,
     pub(super) id: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Written {
 
 /// Adds the calls that a value of a frame holds: one, a list, or an object with a list. Lists in
 /// lists are none. Returns how many values can be no call.
-pub(super) fn gather(value: Value, written: &mut Vec<Written>) -> usize {
+pub(super) fn gather(value: Value, written: &mut Vec<WrittenCall>) -> usize {
     let listed = match value {
         Value::Object(mut fields) => match fields.get_mut(LIST_KEY) {
             Some(Value::Array(values)) => std::mem::take(values),
@@ -40,7 +40,7 @@ pub(super) fn gather(value: Value, written: &mut Vec<Written>) -> usize {
     values - (written.len() - before)
 }
 
-fn read(mut fields: Map<String, Value>) -> Option<Written> {
+fn read(mut fields: Map<String, Value>) -> Option<WrittenCall> {
     if fields.is_empty() {
         return None;
     }
@@ -60,7 +60,7 @@ fn read(mut fields: Map<String, Value>) -> Option<Written> {
 }
 
 /// Takes the name of the tool and its arguments out of an object.
-fn said_in(fields: &mut Map<String, Value>) -> Written {
+fn said_in(fields: &mut Map<String, Value>) -> WrittenCall {
     let mut names = NAME_KEYS.iter().filter_map(|key| fields.get(*key)?.as_str());
     let name = names.next().map(str::to_owned);
     let other_names = names.map(str::to_owned).collect();
@@ -78,7 +78,7 @@ fn said_in(fields: &mut Map<String, Value>) -> Written {
         }
     }
     let arguments = key.and_then(|key| fields.get_mut(key)).map(Value::take);
-    Written { name, arguments, id: None, beside: Map::new(), other_names, clash }
+    WrittenCall { name, arguments, id: None, beside: Map::new(), other_names, clash }
 }
 
 /// Whether a value of a key for arguments has any.

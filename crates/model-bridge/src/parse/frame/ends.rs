@@ -1,13 +1,13 @@
 //! Where a frame ends: at its mark, where its JSON does, or where something else begins.
 
-use super::super::end::End;
+use super::super::end::FrameEnd;
 use super::super::fence::begins_call;
 use super::super::mark::{FENCE, Not};
-use super::super::mend::{self, Keys};
-use super::super::scan::{Found, NEXT_FRAME};
+use super::super::repair::{self, KnownKeys};
+use super::super::scan::{NEXT_FRAME, ScanHit};
 use super::super::template::Template;
-use super::{Frame, Kind};
-use crate::diagnostic::Change;
+use super::{Frame, FrameKind};
+use crate::diagnostic::RepairKind;
 use crate::registry::Registry;
 
 /// How many suspected ends of one frame are tried.
@@ -49,24 +49,29 @@ fn ends_line(text: &str, template: &Template, is_last: bool) -> Option<bool> {
 
 impl Frame {
     /// Looks for its end. `body` is its inside so far.
-    pub(super) fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
+    pub(super) fn end(
+        &mut self,
+        registry: &Registry,
+        body: &str,
+        is_last: bool,
+    ) -> Option<FrameEnd> {
         if !self.has_awaited(body) {
             return None;
         }
         if self.is_mark_only {
-            return Some(End { body: 0, frame: 0, closed: true });
+            return Some(FrameEnd { body: 0, frame: 0, closed: true });
         }
-        if self.kind == Kind::FileEdit {
+        if self.kind == FrameKind::FileEdit {
             return self.end_of_lines(body);
         }
-        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+        if let (FrameKind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.end(template, body);
         }
-        if let (Kind::Template(template), Some(elements)) = (self.kind, &mut self.elements) {
+        if let (FrameKind::Template(template), Some(elements)) = (self.kind, &mut self.elements) {
             let tool = self.name.as_deref().and_then(|name| registry.resolve(name));
             return elements.end(template, tool, body);
         }
-        if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
+        if let (FrameKind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
             return brackets.end(template, body, is_last);
         }
         self.end_of_json(registry, body, is_last)
@@ -86,7 +91,7 @@ impl Frame {
         false
     }
 
-    fn end_of_json(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
+    fn end_of_json(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<FrameEnd> {
         loop {
             let found = self.scan.next(body, is_last);
             if let Some(end) = self.end_at_fence(body, found) {
@@ -96,16 +101,16 @@ impl Frame {
                 return Some(end);
             }
             let end = match found {
-                Found::Nothing => return None,
-                Found::Balanced(place) => {
+                ScanHit::Nothing => return None,
+                ScanHit::Balanced(place) => {
                     self.balanced = Some(place);
                     self.other = None;
-                    let end = End { body: place, frame: place, closed: true };
-                    Ok((self.kind == Kind::Line).then_some(end))
+                    let end = FrameEnd { body: place, frame: place, closed: true };
+                    Ok((self.kind == FrameKind::Line).then_some(end))
                 }
-                Found::Mark(place) => self.mark(registry, body, place, is_last),
-                Found::Other(place) => self.other(body, place, is_last),
-                Found::Suspect(place) => {
+                ScanHit::Mark(place) => self.mark(registry, body, place, is_last),
+                ScanHit::Other(place) => self.other(body, place, is_last),
+                ScanHit::Suspect(place) => {
                     self.suspects += 1;
                     let is_end = self.suspects <= SUSPECTS_MAX
                         && self.reads_well(registry, body, place, self.suspects == 1);
@@ -129,9 +134,14 @@ impl Frame {
 
     /// Looks whether something behind the JSON ends the frame. Fails with its position where more
     /// must come to know.
-    fn other(&mut self, body: &str, place: usize, is_last: bool) -> Result<Option<End>, usize> {
+    fn other(
+        &mut self,
+        body: &str,
+        place: usize,
+        is_last: bool,
+    ) -> Result<Option<FrameEnd>, usize> {
         let rest = &body[place..];
-        let is_whole = self.kind == Kind::Whole;
+        let is_whole = self.kind == FrameKind::Whole;
         // One bracket too many, which the reader of the JSON leaves out.
         if !is_whole && rest.starts_with(['}', ']', '｝', '］']) {
             return Ok(None);
@@ -147,7 +157,7 @@ impl Frame {
         if rest.starts_with(NEXT_FRAME) {
             self.next.get_or_insert(place);
         }
-        Ok(is_whole.then_some(End { body: place, frame: place, closed: false }))
+        Ok(is_whole.then_some(FrameEnd { body: place, frame: place, closed: false }))
     }
 
     /// Looks whether a mark ends the frame. Fails with its position where more must come to know.
@@ -157,7 +167,7 @@ impl Frame {
         body: &str,
         place: usize,
         is_last: bool,
-    ) -> Result<Option<End>, usize> {
+    ) -> Result<Option<FrameEnd>, usize> {
         let rest = &body[place..];
         if rest.starts_with(['`', '~']) {
             let end = self.fence_end(body, place);
@@ -169,7 +179,7 @@ impl Frame {
                 None => return Err(place),
                 // It is the next one that begins: this one's end mark is missing.
                 Some(true) if self.scan.is_balanced() => {
-                    return Ok(Some(End { body: place, frame: place, closed: false }));
+                    return Ok(Some(FrameEnd { body: place, frame: place, closed: false }));
                 }
                 Some(_) => {}
             }
@@ -177,18 +187,18 @@ impl Frame {
         }
         let close = self.close_mark();
         if !close.is_empty() && rest.starts_with(close) {
-            if let (true, Kind::Template(template)) = (self.is_after_sentence, self.kind) {
+            if let (true, FrameKind::Template(template)) = (self.is_after_sentence, self.kind) {
                 let after = &rest[close.len()..];
                 self.ends_line = ends_line(after, template, is_last).ok_or(place)?;
             }
-            return Ok(Some(End { body: place, frame: place + close.len(), closed: true }));
+            return Ok(Some(FrameEnd { body: place, frame: place + close.len(), closed: true }));
         }
         if !is_last && !close.is_empty() && close.starts_with(rest) {
             return Err(place);
         }
         let is_over = self.scan.is_balanced() && self.ends_with_json();
         let balanced = self.balanced.filter(|_| is_over);
-        Ok(balanced.map(|place| End { body: place, frame: place, closed: false }))
+        Ok(balanced.map(|place| FrameEnd { body: place, frame: place, closed: false }))
     }
 
     /// The end at a position where something follows the JSON; none where more must come to know.
@@ -198,11 +208,11 @@ impl Frame {
         balanced: usize,
         place: usize,
         is_last: bool,
-    ) -> Option<End> {
-        let unclosed = End { body: balanced, frame: balanced, closed: false };
-        let Kind::Template(template) = self.kind else { return Some(unclosed) };
+    ) -> Option<FrameEnd> {
+        let unclosed = FrameEnd { body: balanced, frame: balanced, closed: false };
+        let FrameKind::Template(template) = self.kind else { return Some(unclosed) };
         match template.end_after_json(&body[place..]) {
-            Ok(length) => Some(End { body: balanced, frame: place + length, closed: true }),
+            Ok(length) => Some(FrameEnd { body: balanced, frame: place + length, closed: true }),
             Err(Not::Yet) if !is_last => None,
             Err(_) => Some(unclosed),
         }
@@ -211,20 +221,20 @@ impl Frame {
     /// Whether its inside reads as JSON up to a position. `may_guess` says whether the ends of
     /// strings may be recognized by what follows them.
     fn reads_well(&self, registry: &Registry, body: &str, place: usize, may_guess: bool) -> bool {
-        mend::values(&body[..place], true, self.keys(registry))
-            .is_some_and(|mended| may_guess || !mended.changes.contains(&Change::InnerQuotes))
+        repair::values(&body[..place], true, self.keys(registry))
+            .is_some_and(|mended| may_guess || !mended.changes.contains(&RepairKind::InnerQuotes))
     }
 
-    fn keys<'r>(&self, registry: &'r Registry) -> Keys<'r> {
+    fn keys<'r>(&self, registry: &'r Registry) -> KnownKeys<'r> {
         match &self.name {
-            Some(name) => Keys::of_arguments(registry, registry.resolve(name)),
-            None => Keys::of_calls(registry),
+            Some(name) => KnownKeys::of_arguments(registry, registry.resolve(name)),
+            None => KnownKeys::of_calls(registry),
         }
     }
 
     /// The first suspected end instead of a later one that is doubtful: what is between them may be
     /// another call.
-    fn sooner(&self, registry: &Registry, body: &str, end: End) -> End {
+    fn sooner(&self, registry: &Registry, body: &str, end: FrameEnd) -> FrameEnd {
         match self.suspect {
             Some(suspect) if !self.reads_well(registry, body, end.body, false) => {
                 self.fence_end(body, suspect)
@@ -233,14 +243,14 @@ impl Frame {
         }
     }
 
-    fn fence_end(&self, body: &str, place: usize) -> End {
+    fn fence_end(&self, body: &str, place: usize) -> FrameEnd {
         let sign = body.as_bytes()[place];
         let run = body[place..].bytes().take_while(|byte| *byte == sign).count();
-        End { body: place, frame: place + run, closed: true }
+        FrameEnd { body: place, frame: place + run, closed: true }
     }
 
     /// Ends at a position that only seemed to be the end, where no better one is near.
-    fn end_at_suspect(&self, body: &str, found: Found) -> Option<End> {
+    fn end_at_suspect(&self, body: &str, found: ScanHit) -> Option<FrameEnd> {
         let suspect = self.suspect?;
         let place = found.place().unwrap_or(body.len());
         (place.saturating_sub(suspect) > self.suspicion_bytes_max)
@@ -249,8 +259,8 @@ impl Frame {
 
     /// Ends what would be the whole reply where a fence begins a line: it is not, whatever JSON is
     /// open there.
-    fn end_at_fence(&mut self, body: &str, found: Found) -> Option<End> {
-        if self.kind != Kind::Whole {
+    fn end_at_fence(&mut self, body: &str, found: ScanHit) -> Option<FrameEnd> {
+        if self.kind != FrameKind::Whole {
             return None;
         }
         let from = self.searched.min(body.len());
@@ -261,46 +271,46 @@ impl Frame {
         if let Some(place) = first.min() {
             let place = from + place;
             self.other = Some(place);
-            return Some(End { body: place, frame: place, closed: false });
+            return Some(FrameEnd { body: place, frame: place, closed: false });
         }
         self.searched = to.saturating_sub(3).max(from);
         None
     }
 
-    fn end_of_lines(&mut self, body: &str) -> Option<End> {
+    fn end_of_lines(&mut self, body: &str) -> Option<FrameEnd> {
         let close = self.close_mark();
         let from = self.searched;
         if let Some(place) = memchr::memmem::find(&body.as_bytes()[from..], close.as_bytes()) {
             let place = from + place;
-            return Some(End { body: place, frame: place + close.len(), closed: true });
+            return Some(FrameEnd { body: place, frame: place + close.len(), closed: true });
         }
         self.searched = body.len().saturating_sub(close.len()).max(from);
         None
     }
 
     /// Whether the fence that its mark begins around its JSON does not end. `text` begins with its mark.
-    pub(super) fn lacks_fence(&self, text: &str, end: &End) -> bool {
+    pub(super) fn lacks_fence(&self, text: &str, end: &FrameEnd) -> bool {
         let behind = self.body + end.body..self.body + end.frame;
-        matches!(self.kind, Kind::Template(_))
+        matches!(self.kind, FrameKind::Template(_))
             && text[..self.body].contains(FENCE)
             && !text[behind].contains(FENCE)
     }
 
     /// Where it ends when the reply does, if it is whole.
-    pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<End> {
+    pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<FrameEnd> {
         if !self.awaits.is_empty() {
             return None;
         }
-        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+        if let (FrameKind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.last_end(template, body);
         }
-        if let (Kind::Template(template), Some(brackets)) = (self.kind, &self.brackets) {
+        if let (FrameKind::Template(template), Some(brackets)) = (self.kind, &self.brackets) {
             return brackets.last_end(template);
         }
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
             let place = self.next.or(self.other).unwrap_or(body.len());
-            let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };
-            let end = End { body: place, frame: place, closed: false };
+            let place = if matches!(self.kind, FrameKind::Fence { .. }) { place } else { balanced };
+            let end = FrameEnd { body: place, frame: place, closed: false };
             return Some(self.sooner(registry, body, end));
         }
         if let Some(suspect) = self.suspect {
@@ -311,6 +321,6 @@ impl Frame {
             return None;
         }
         let place = body.find(close)?;
-        Some(End { body: place, frame: place + close.len(), closed: true })
+        Some(FrameEnd { body: place, frame: place + close.len(), closed: true })
     }
 }

@@ -2,13 +2,13 @@
 //! finds that it is none.
 
 use super::super::calls::{Inside, UNESCAPED};
-use super::super::data::Data;
-use super::super::end::End;
-use super::super::live::{self, Live};
-use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
-use super::{CUT_OFF, FALLBACKS_MAX, Frame, Kind, UNENDED};
-use crate::diagnostic::Code;
-use crate::event::Event;
+use super::super::data::DataBlock;
+use super::super::end::FrameEnd;
+use super::super::live::{self, LiveCall};
+use super::super::{CALL_BYTES_MAX, CALLS_MAX, ParseStep, Parser, ParserState, push_text, sloppy};
+use super::{CUT_OFF, FALLBACKS_MAX, Frame, FrameKind, UNENDED};
+use crate::diagnostic::DiagnosticCode;
+use crate::event::ReplyEvent;
 
 /// Said of JSON without a mark.
 pub(in crate::parse) const NO_CALL: &str = "JSON names a tool and is no call as it stands";
@@ -17,23 +17,23 @@ pub(in crate::parse) const NO_CALL: &str = "JSON names a tool and is no call as 
 
 impl Parser {
     /// Continues with what may be a call.
-    pub(in crate::parse) fn frame(&mut self, mut frame: Box<Frame>, is_last: bool) -> Step {
+    pub(in crate::parse) fn frame(&mut self, mut frame: Box<Frame>, is_last: bool) -> ParseStep {
         if frame.is_json() && self.look(&mut frame) {
-            return Step::Again;
+            return ParseStep::Again;
         }
         let is_over_long = self.rest().len() > CALL_BYTES_MAX;
         let body = self.body(&frame);
         if let Some(end) = frame.end(&self.registry, body, is_last && !is_over_long) {
             self.end(*frame, &end);
-            return Step::Again;
+            return ParseStep::Again;
         }
         if is_over_long {
             self.too_long(*frame);
-            return Step::Again;
+            return ParseStep::Again;
         }
         if !is_last {
-            self.state = State::Frame(frame);
-            return Step::NeedsMore;
+            self.state = ParserState::Frame(frame);
+            return ParseStep::NeedsMore;
         }
         // What is repaired at the end of the reply makes the rest of it be read again.
         let has_tags = frame.tags.is_some();
@@ -46,7 +46,7 @@ impl Parser {
             }
             None => self.cut_off(&frame),
         }
-        Step::Again
+        ParseStep::Again
     }
 
     /// The inside of a frame so far.
@@ -86,7 +86,7 @@ impl Parser {
         let unknown = watch.name().is_some_and(|name| self.registry.resolve(name).is_none());
         let is_none = !watch.is_viable() || unknown;
         match frame.kind {
-            Kind::Whole if !watch.is_strict() => {
+            FrameKind::Whole if !watch.is_strict() => {
                 if self.is_meant(frame) != Some(false) {
                     return false;
                 }
@@ -94,15 +94,15 @@ impl Parser {
                 self.pass(1);
                 true
             }
-            Kind::Whole if is_none => {
-                self.state = State::Data(Data::default());
+            FrameKind::Whole if is_none => {
+                self.state = ParserState::Data(DataBlock::default());
                 true
             }
-            Kind::Fence { sign, run, .. } if is_none => {
+            FrameKind::Fence { sign, run, .. } if is_none => {
                 let is_block = self.rest().as_bytes()[frame.body - 1] == b'\n';
                 if is_block {
                     self.pass(frame.body);
-                    self.state = State::Code(vec![run], sign);
+                    self.state = ParserState::Code(vec![run], sign);
                 } else {
                     self.pass(run);
                     self.line.toggle_code(run);
@@ -123,7 +123,7 @@ impl Parser {
     /// Begins to pass on a call whose arguments are long, when nothing speaks against it.
     fn begin_live(&mut self, frame: &mut Frame) {
         let Some(pending) = frame.watch.pending() else { return };
-        let is_whole_reply = frame.kind == Kind::Whole;
+        let is_whole_reply = frame.kind == FrameKind::Whole;
         if frame.live.is_some()
             || frame.is_shown()
             || is_whole_reply
@@ -141,7 +141,7 @@ impl Parser {
             return;
         }
         let name = tool.name().to_owned();
-        frame.live = Some(Live::new(self.begin(&name, None), name));
+        frame.live = Some(LiveCall::new(self.begin(&name, None), name));
     }
 
     /// Passes on what is known by now of the arguments of a call that began.
@@ -152,19 +152,19 @@ impl Parser {
         let shown = live.shown();
         if shown.len() > before {
             let (index, fragment) = (live.index, shown[before..].to_owned());
-            self.events.push(Event::ArgumentFragment { index, fragment });
+            self.events.push(ReplyEvent::ArgumentFragment { index, fragment });
         }
     }
 
     /// Ends a frame: makes its calls, or passes it on as text.
-    fn end(&mut self, frame: Frame, end: &End) {
+    fn end(&mut self, frame: Frame, end: &FrameEnd) {
         let body = &self.rest()[frame.body..frame.body + end.body];
         let length = frame.body + end.frame;
         let lacks_fence = frame.lacks_fence(self.rest(), end);
         let mut inside = frame.inside(&self.registry, body, end.closed);
         // What is not marked at all is a call where it is the whole reply, and one value (policy P3).
         let is_one = frame.other.is_none() && inside.values <= 1 + frame.joints.len();
-        let is_whole = frame.kind != Kind::Whole || is_one;
+        let is_whole = frame.kind != FrameKind::Whole || is_one;
         let mut makes = !inside.calls.is_empty()
             && is_whole
             && (frame.is_explicit() || inside.broken == 0)
@@ -175,14 +175,14 @@ impl Parser {
             return self.show(&frame, length, makes);
         }
         if makes && frame.must_end() && !end.closed {
-            inside = Inside::default().none(Code::TruncatedCall, UNENDED);
+            inside = Inside::default().none(DiagnosticCode::TruncatedCall, UNENDED);
             makes = false;
         }
         if !makes {
-            let is_sloppy = frame.kind == Kind::Whole && is_whole && !frame.watch.is_strict();
+            let is_sloppy = frame.kind == FrameKind::Whole && is_whole && !frame.watch.is_strict();
             if frame.is_explicit() || frame.is_weak() || frame.live.is_some() || is_sloppy {
                 for diagnostic in inside.diagnostics {
-                    self.events.push(Event::Diagnostic(diagnostic));
+                    self.events.push(ReplyEvent::Diagnostic(diagnostic));
                 }
             } else if self.is_alike(&frame) && frame.balanced.is_some() {
                 return self.no_whole_reply(&frame, length);
@@ -193,7 +193,7 @@ impl Parser {
             let made = inside.calls.remove(0);
             let json = serde_json::to_string(&made.arguments).unwrap_or_default();
             if live.tool() != made.name || !json.starts_with(live.shown()) {
-                self.tell(Code::MalformedJson, UNESCAPED);
+                self.tell(DiagnosticCode::MalformedJson, UNESCAPED);
                 return self.no_call(&frame, length);
             }
             self.make(made, Some((live.index, live.shown().len())));
@@ -206,27 +206,27 @@ impl Parser {
             self.make(made, None);
         }
         for diagnostic in inside.diagnostics {
-            self.events.push(Event::Diagnostic(diagnostic));
+            self.events.push(ReplyEvent::Diagnostic(diagnostic));
         }
         if lacks_fence {
-            self.tell(Code::UnclosedFrame, "the fence around the arguments has no end");
+            self.tell(DiagnosticCode::UnclosedFrame, "the fence around the arguments has no end");
         }
-        let has_end_mark = matches!(frame.kind, Kind::Line | Kind::Whole) || end.closed;
+        let has_end_mark = matches!(frame.kind, FrameKind::Line | FrameKind::Whole) || end.closed;
         if !has_end_mark {
-            self.tell(Code::UnclosedFrame, "the end mark of the call is missing");
+            self.tell(DiagnosticCode::UnclosedFrame, "the end mark of the call is missing");
         }
     }
 
     /// Whether JSON that is not marked as a call names a tool: where it began the reply, or has arguments.
     fn is_alike(&self, frame: &Frame) -> bool {
-        let is_near = frame.kind == Kind::Whole || frame.watch.has_arguments();
+        let is_near = frame.kind == FrameKind::Whole || frame.watch.has_arguments();
         is_near && sloppy::names_tool(&self.registry, &self.rest()[frame.body..]) == Some(true)
     }
 
     /// Passes on JSON that names a tool and is not all that is there: it is reported, unless a
     /// sentence continues behind it that speaks against it.
     fn no_whole_reply(&mut self, frame: &Frame, length: usize) {
-        if frame.kind != Kind::Whole {
+        if frame.kind != FrameKind::Whole {
             self.tell_alike(NO_CALL);
             return self.no_call(frame, length);
         }
@@ -240,7 +240,7 @@ impl Parser {
     fn show(&mut self, frame: &Frame, length: usize, would_call: bool) {
         if frame.is_explicit() || would_call {
             let message = "the words before the call say that it is only shown";
-            self.tell(Code::QuotedExample, message);
+            self.tell(DiagnosticCode::QuotedExample, message);
         }
         let text = self.text[self.at..self.at + length].to_owned();
         self.line.pass_shown(&text);
@@ -257,19 +257,19 @@ impl Parser {
         let text = self.text[self.at..self.at + length].to_owned();
         self.line.pass(&text);
         self.at += length;
-        self.events.push(Event::CallAbandoned { index: live.index, text });
+        self.events.push(ReplyEvent::CallAbandoned { index: live.index, text });
     }
 
     /// Ends a frame in which the reply ends. Whatever it is, nobody runs it (policy P6).
     fn cut_off(&mut self, frame: &Frame) {
         let watch = &frame.watch;
         let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
-        let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
+        let is_sloppy = frame.kind == FrameKind::Whole && !watch.is_strict();
         let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
         let is_marked = frame.is_explicit() || frame.is_weak();
-        let is_meant = is_meant || (frame.kind == Kind::Whole && self.is_alike(frame));
+        let is_meant = is_meant || (frame.kind == FrameKind::Whole && self.is_alike(frame));
         if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
-            self.tell(Code::TruncatedCall, CUT_OFF);
+            self.tell(DiagnosticCode::TruncatedCall, CUT_OFF);
             self.in_group = false;
         }
         self.no_call(frame, self.rest().len());
@@ -277,11 +277,11 @@ impl Parser {
 
     fn too_long(&mut self, frame: Frame) {
         let message = format!("a call is longer than {CALL_BYTES_MAX} bytes; it is text");
-        self.tell(Code::MalformedJson, message);
+        self.tell(DiagnosticCode::MalformedJson, message);
         let length = self.rest().floor_char_boundary(CALL_BYTES_MAX);
         self.no_call(&frame, length);
-        if let Kind::Fence { sign, run, .. } = frame.kind {
-            self.state = State::Code(vec![run], sign);
+        if let FrameKind::Fence { sign, run, .. } = frame.kind {
+            self.state = ParserState::Code(vec![run], sign);
         }
     }
 }

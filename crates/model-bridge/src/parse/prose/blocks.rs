@@ -1,10 +1,10 @@
 //! What is no position for a call: blocks of code, and data.
 
-use super::super::data::Data;
+use super::super::data::DataBlock;
 use super::super::fence::INFO_BYTES_MAX;
 use super::super::frame::NO_CALL;
 use super::super::line::is_blank;
-use super::super::{Parser, State, Step};
+use super::super::{ParseStep, Parser, ParserState};
 
 /// The most blocks in blocks that are distinguished.
 const NESTED_MAX: usize = 32;
@@ -18,7 +18,7 @@ impl Parser {
         mut fences: Vec<usize>,
         sign: u8,
         is_last: bool,
-    ) -> Step {
+    ) -> ParseStep {
         while !self.rest().is_empty() {
             let rest = self.rest();
             if self.line.is_blank() && !rest.starts_with('\n') {
@@ -35,8 +35,8 @@ impl Parser {
                 let first = after.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
                 let waits = run > 0 && first.is_none() && !is_last && near.len() < INFO_BYTES_MAX;
                 if waits {
-                    self.state = State::Code(fences, sign);
-                    return Step::NeedsMore;
+                    self.state = ParserState::Code(fences, sign);
+                    return ParseStep::NeedsMore;
                 }
                 let around = fences.last().copied().unwrap_or(0);
                 if run >= around.max(3) {
@@ -48,7 +48,7 @@ impl Parser {
                     }
                     self.pass(run);
                     if fences.is_empty() {
-                        return Step::Again;
+                        return ParseStep::Again;
                     }
                     continue;
                 }
@@ -57,21 +57,21 @@ impl Parser {
             let line = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
             self.pass_code(line);
         }
-        self.state = State::Code(fences, sign);
-        Step::NeedsMore
+        self.state = ParserState::Code(fences, sign);
+        ParseStep::NeedsMore
     }
 
     /// JSON that is no call: text up to its end.
-    pub(in crate::parse) fn data(&mut self, mut data: Data) -> Step {
+    pub(in crate::parse) fn data(&mut self, mut data: DataBlock) -> ParseStep {
         let length = data.take(&self.registry, &self.text[self.at..]);
         self.pass(length);
         if data.is_alike() {
             self.tell_alike(NO_CALL);
         }
         if data.is_over() {
-            return Step::Again;
+            return ParseStep::Again;
         }
-        self.state = State::Data(data);
-        Step::NeedsMore
+        self.state = ParserState::Data(data);
+        ParseStep::NeedsMore
     }
 }

@@ -1,9 +1,9 @@
 //! Fences: those of calls, those of blocks of code, and code inside of a line.
 
 use super::super::fence::{EXPLICIT, IMPLICIT, INFO_BYTES_MAX, info};
-use super::super::frame::{Frame, Kind};
-use super::super::{Parser, State};
-use super::Mark;
+use super::super::frame::{Frame, FrameKind};
+use super::super::{Parser, ParserState};
+use super::MarkOutcome;
 
 /// The longest run of signs that is one; a longer one is several, whether all of it is there or not.
 const RUN_BYTES_MAX: usize = 20;
@@ -12,11 +12,11 @@ const RUN_BYTES_MAX: usize = 20;
 
 impl Parser {
     /// A run of backticks: the fence of a call, that of a block of code, or code inside of a line.
-    pub(super) fn backticks(&mut self, is_last: bool) -> Mark {
+    pub(super) fn backticks(&mut self, is_last: bool) -> MarkOutcome {
         let rest = self.rest();
         let run = run_of(rest, b'`');
         if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
-            return Mark::NeedsMore;
+            return MarkOutcome::NeedsMore;
         }
         if run < 3 || self.line.is_quoted() {
             self.inline(run)
@@ -26,7 +26,7 @@ impl Parser {
     }
 
     /// A run of three signs or more. What it says decides as soon as it can be nothing of a call.
-    fn fence(&mut self, sign: u8, run: usize, is_last: bool) -> Mark {
+    fn fence(&mut self, sign: u8, run: usize, is_last: bool) -> MarkOutcome {
         let rest = self.rest();
         let after = &rest[run..];
         let starts_line = self.line.is_blank();
@@ -38,7 +38,7 @@ impl Parser {
         let is_implicit = info == "json" || (info.is_empty() && starts_line);
         match end.map(|end| (end, after.as_bytes()[end])) {
             None if may_be && after.len() <= INFO_BYTES_MAX => {
-                return if is_last { self.inline(run) } else { Mark::NeedsMore };
+                return if is_last { self.inline(run) } else { MarkOutcome::NeedsMore };
             }
             Some((_, b'`')) if may_be => return self.inline(run),
             Some((end, byte))
@@ -47,8 +47,8 @@ impl Parser {
                     && (byte == b'\n' || is_explicit || starts_line) =>
             {
                 let body = run + end + usize::from(byte == b'\n');
-                return Mark::Frame(Box::new(Frame::new(
-                    Kind::Fence { sign, run, is_explicit },
+                return MarkOutcome::Frame(Box::new(Frame::new(
+                    FrameKind::Fence { sign, run, is_explicit },
                     body,
                 )));
             }
@@ -58,27 +58,27 @@ impl Parser {
     }
 
     /// Code inside of a line.
-    fn inline(&mut self, run: usize) -> Mark {
+    fn inline(&mut self, run: usize) -> MarkOutcome {
         self.pass(run);
         self.line.toggle_code(run);
-        Mark::Done
+        MarkOutcome::Done
     }
 
     /// A block of code that is no call.
-    fn block(&mut self, sign: u8, run: usize) -> Mark {
+    fn block(&mut self, sign: u8, run: usize) -> MarkOutcome {
         self.pass(run);
-        self.state = State::Code(vec![run], sign);
-        Mark::Done
+        self.state = ParserState::Code(vec![run], sign);
+        MarkOutcome::Done
     }
 
-    pub(super) fn tildes(&mut self, is_last: bool) -> Mark {
+    pub(super) fn tildes(&mut self, is_last: bool) -> MarkOutcome {
         let rest = self.rest();
         let run = run_of(rest, b'~');
         if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
-            return Mark::NeedsMore;
+            return MarkOutcome::NeedsMore;
         }
         if run < 3 || !self.line.is_blank() || self.line.is_quoted() {
-            return Mark::Text(run);
+            return MarkOutcome::Text(run);
         }
         self.fence(b'~', run, is_last)
     }

@@ -1,10 +1,10 @@
 //! `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS]name{…}` and `[TOOL_CALLS][…]`: a call on a line.
 
 use super::super::fence::INFO_BYTES_MAX;
-use super::super::frame::{Frame, Kind};
+use super::super::frame::{Frame, FrameKind};
 use super::super::mark::NAME_BYTES_MAX;
 use super::super::template::{Forms, MISTRAL};
-use super::Mark;
+use super::MarkOutcome;
 
 /// What stands between a name and its arguments.
 const ARGUMENTS_MARK: &str = "[ARGS]";
@@ -12,31 +12,31 @@ const ARGUMENTS_MARK: &str = "[ARGS]";
 const ID_MARK: &str = "[CALL_ID]";
 
 /// A call on a line, its mark read.
-pub(super) fn read(rest: &str, mark: usize, forms: &Forms, is_last: bool) -> Mark {
+pub(super) fn read(rest: &str, mark: usize, forms: &Forms, is_last: bool) -> MarkOutcome {
     let after = &rest[mark..];
     let inner = after.trim_start();
     let blank = after.len() - inner.len();
     if blank > INFO_BYTES_MAX || (inner.is_empty() && is_last) {
-        return Mark::Text(1);
+        return MarkOutcome::Text(1);
     }
     if inner.is_empty() {
-        return Mark::NeedsMore;
+        return MarkOutcome::NeedsMore;
     }
     if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
-        return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank).typed()));
+        return MarkOutcome::Frame(Box::new(Frame::new(FrameKind::Line, mark + blank).typed()));
     }
     // A name stands on the line of the mark.
     if after[..blank].contains('\n') {
         let waits = !is_last && ARGUMENTS_MARK.starts_with(inner);
-        return if waits { Mark::NeedsMore } else { Mark::Text(1) };
+        return if waits { MarkOutcome::NeedsMore } else { MarkOutcome::Text(1) };
     }
     match short(inner, forms) {
-        Short::Whole(name) => {
-            let frame = Frame::new(Kind::Line, mark + blank + name.len());
-            return Mark::Frame(Box::new(frame.typed().named(name)));
+        ShortCall::Whole(name) => {
+            let frame = Frame::new(FrameKind::Line, mark + blank + name.len());
+            return MarkOutcome::Frame(Box::new(frame.typed().named(name)));
         }
-        Short::Open if !is_last => return Mark::NeedsMore,
-        Short::Open | Short::None => {}
+        ShortCall::Open if !is_last => return MarkOutcome::NeedsMore,
+        ShortCall::Open | ShortCall::None => {}
     }
     // What is further away is no name.
     let near = NAME_BYTES_MAX + ARGUMENTS_MARK.len() + INFO_BYTES_MAX + 1;
@@ -46,45 +46,45 @@ pub(super) fn read(rest: &str, mark: usize, forms: &Forms, is_last: bool) -> Mar
     let Some(end) = end.filter(|end| no_name.is_none_or(|place| *end < place)) else {
         let most = NAME_BYTES_MAX + ARGUMENTS_MARK.len();
         let waits = !is_last && inner.len() <= most && no_name.is_none();
-        return if waits { Mark::NeedsMore } else { Mark::Text(1) };
+        return if waits { MarkOutcome::NeedsMore } else { MarkOutcome::Text(1) };
     };
     let name = inner[..end].split(ID_MARK).next().unwrap_or_default().trim();
     let body = &inner[end + ARGUMENTS_MARK.len()..];
     let json = body.trim_start();
     if end > NAME_BYTES_MAX || name.is_empty() || body.len() - json.len() > INFO_BYTES_MAX {
-        return Mark::Text(1);
+        return MarkOutcome::Text(1);
     }
     if json.is_empty() && !is_last {
-        return Mark::NeedsMore;
+        return MarkOutcome::NeedsMore;
     }
     if !json.starts_with(['{', '｛']) && !json.is_empty() {
-        return Mark::Text(1);
+        return MarkOutcome::Text(1);
     }
     let begin = mark + blank + inner.len() - json.len();
-    Mark::Frame(Box::new(Frame::new(Kind::Line, begin).named(name)))
+    MarkOutcome::Frame(Box::new(Frame::new(FrameKind::Line, begin).named(name)))
 }
 
 /// A name with its arguments right behind it, as Mistral writes it from its eleventh tokenizer on.
-enum Short<'t> {
+enum ShortCall<'t> {
     Whole(&'t str),
     /// More must come to know.
     Open,
     None,
 }
 
-fn short<'t>(text: &'t str, forms: &Forms) -> Short<'t> {
+fn short<'t>(text: &'t str, forms: &Forms) -> ShortCall<'t> {
     let near = &text[..text.floor_char_boundary(NAME_BYTES_MAX)];
     let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let length = near.find(|c| !of_name(c)).unwrap_or(near.len());
     let Some(object) = near[length..].strip_prefix('{').filter(|_| length > 0) else {
-        return Short::None;
+        return ShortCall::None;
     };
     // A brace that begins no JSON is one of a text.
     match object.trim_start().chars().next() {
-        _ if !forms.has(MISTRAL) => Short::None,
-        Some('"' | '}') => Short::Whole(&near[..length]),
-        None if near.len() == text.len() => Short::Open,
-        _ => Short::None,
+        _ if !forms.has(MISTRAL) => ShortCall::None,
+        Some('"' | '}') => ShortCall::Whole(&near[..length]),
+        None if near.len() == text.len() => ShortCall::Open,
+        _ => ShortCall::None,
     }
 }
 

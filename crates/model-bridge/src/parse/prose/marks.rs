@@ -4,14 +4,14 @@ use super::super::frame::Frame;
 use super::super::html::{Html, SHOWS};
 use super::super::mark::Not;
 use super::super::template::{self, Holds, Opening};
-use super::super::{Parser, State};
-use super::Mark;
+use super::super::{Parser, ParserState};
+use super::MarkOutcome;
 
 // === impl Parser ===
 
 impl Parser {
     /// A call of a chat template, where one begins here.
-    pub(super) fn template(&self, is_last: bool) -> Option<Mark> {
+    pub(super) fn template(&self, is_last: bool) -> Option<MarkOutcome> {
         let may_begin = self.line.is_blank() || self.line.owed().is_some();
         match template::opening(self.rest(), may_begin, self.line.owed(), &self.options.forms) {
             Ok(opening) => {
@@ -27,27 +27,27 @@ impl Parser {
                     true => frame.in_line(),
                     false => frame,
                 };
-                Some(Mark::Frame(Box::new(frame)))
+                Some(MarkOutcome::Frame(Box::new(frame)))
             }
-            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Err(Not::Yet) if !is_last => Some(MarkOutcome::NeedsMore),
             Err(_) => None,
         }
     }
 
     /// Another call that is joined to the one right before, where one begins here.
-    pub(super) fn joined(&self, is_last: bool) -> Option<Mark> {
+    pub(super) fn joined(&self, is_last: bool) -> Option<MarkOutcome> {
         match template::joined(self.rest(), self.line.owed()?, &self.options.forms) {
             Ok((template, length)) => {
-                Some(Mark::Frame(Box::new(Frame::joined_to(template, length))))
+                Some(MarkOutcome::Frame(Box::new(Frame::joined_to(template, length))))
             }
-            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Err(Not::Yet) if !is_last => Some(MarkOutcome::NeedsMore),
             Err(_) => None,
         }
     }
 
     /// A list of calls that nothing marks, where one begins here: only at the beginning of a line that
     /// is no code, and only where its first name is that of a tool.
-    pub(super) fn bare_list(&self, is_last: bool) -> Option<Mark> {
+    pub(super) fn bare_list(&self, is_last: bool) -> Option<MarkOutcome> {
         if !self.line.is_blank() || self.line.is_indented() {
             return None;
         }
@@ -56,7 +56,7 @@ impl Parser {
 
     /// An element with the name of a tool, where one begins here: as a list without a mark, or right
     /// after another call.
-    pub(super) fn element(&self, is_last: bool) -> Option<Mark> {
+    pub(super) fn element(&self, is_last: bool) -> Option<MarkOutcome> {
         let begins_line = self.line.is_blank() && !self.line.is_indented();
         if !begins_line && self.line.owed().is_none() {
             return None;
@@ -65,32 +65,32 @@ impl Parser {
     }
 
     /// A frame that nothing marks but its first name: only where that is one of a tool.
-    fn of_tool(&self, begun: Result<(Opening, &str), Not>, is_last: bool) -> Option<Mark> {
+    fn of_tool(&self, begun: Result<(Opening, &str), Not>, is_last: bool) -> Option<MarkOutcome> {
         match begun {
             Ok((opening, name)) if self.registry.tool(name).is_some() => {
-                Some(Mark::Frame(Box::new(Frame::of(opening))))
+                Some(MarkOutcome::Frame(Box::new(Frame::of(opening))))
             }
-            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Err(Not::Yet) if !is_last => Some(MarkOutcome::NeedsMore),
             Ok(_) | Err(_) => None,
         }
     }
 
     /// A tag that shows code, where one is here.
-    pub(super) fn shown_by_html(&mut self, is_last: bool) -> Option<Mark> {
+    pub(super) fn shown_by_html(&mut self, is_last: bool) -> Option<MarkOutcome> {
         let (rest, starts_line) = (self.rest(), self.line.is_blank());
         for (open, close) in SHOWS {
             let Some(after) = rest.strip_prefix(open) else {
                 if open.starts_with(rest) && !is_last {
-                    return Some(Mark::NeedsMore);
+                    return Some(MarkOutcome::NeedsMore);
                 }
                 continue;
             };
             match after.chars().next() {
-                None if !is_last => return Some(Mark::NeedsMore),
+                None if !is_last => return Some(MarkOutcome::NeedsMore),
                 Some(c) if c == '>' || c.is_whitespace() => {
                     self.pass(open.len());
-                    self.state = State::Html(Html::new(close, starts_line));
-                    return Some(Mark::Done);
+                    self.state = ParserState::Html(Html::new(close, starts_line));
+                    return Some(MarkOutcome::Done);
                 }
                 _ => {}
             }
@@ -99,15 +99,15 @@ impl Parser {
     }
 
     /// A mark that belongs to the call right before, where one is here.
-    pub(super) fn left_over(&mut self, is_last: bool) -> Option<Mark> {
+    pub(super) fn left_over(&mut self, is_last: bool) -> Option<MarkOutcome> {
         let rest = self.rest();
         let mut owed = self.line.owed()?.iter();
         if let Some(mark) = owed.clone().find(|mark| rest.starts_with(**mark)) {
             self.at += mark.len();
             self.in_group = false;
-            return Some(Mark::Done);
+            return Some(MarkOutcome::Done);
         }
         let may_be = !is_last && owed.any(|mark| mark.starts_with(rest));
-        may_be.then_some(Mark::NeedsMore)
+        may_be.then_some(MarkOutcome::NeedsMore)
     }
 }

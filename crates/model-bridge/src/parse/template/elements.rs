@@ -8,13 +8,13 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::super::calls::Inside;
-use super::super::end::End;
+use super::super::end::FrameEnd;
 use super::super::mark::{NAME_BYTES_MAX, Not, after, after_blanks, find, of_name};
-use super::super::mend::DEPTH_MAX;
+use super::super::repair::DEPTH_MAX;
 use super::Template;
 use super::values::{self, Argument, Manner};
-use crate::diagnostic::Code;
-use crate::registry::{Registry, Tool};
+use crate::diagnostic::DiagnosticCode;
+use crate::registry::{RegisteredTool, Registry};
 
 /// The key of what an element for a list holds.
 const ITEM: &str = "item";
@@ -38,9 +38,9 @@ impl Elements {
     pub(in crate::parse) fn end(
         &mut self,
         template: &Template,
-        tool: Option<&Tool>,
+        tool: Option<&RegisteredTool>,
         body: &str,
-    ) -> Option<End> {
+    ) -> Option<FrameEnd> {
         let end = end_mark(template, tool);
         loop {
             let step = match self.value {
@@ -53,7 +53,7 @@ impl Elements {
                 Err(Not::Yet) => return None,
                 Err(Not::Here) => {
                     self.is_malformed = true;
-                    return Some(End { body: self.at, frame: self.at, closed: false });
+                    return Some(FrameEnd { body: self.at, frame: self.at, closed: false });
                 }
             }
         }
@@ -62,16 +62,16 @@ impl Elements {
     fn between(
         &mut self,
         template: &Template,
-        tool: Option<&Tool>,
+        tool: Option<&RegisteredTool>,
         end: &str,
         body: &str,
-    ) -> Result<Option<End>, Not> {
+    ) -> Result<Option<FrameEnd>, Not> {
         let rest = after_blanks(&body[self.at..])?;
         let place = body.len() - rest.len();
         match after(rest, end) {
             Ok(_) => {
                 let frame = place + end.len();
-                return Ok(Some(End { body: place, frame, closed: true }));
+                return Ok(Some(FrameEnd { body: place, frame, closed: true }));
             }
             Err(Not::Yet) => return Err(Not::Yet),
             Err(Not::Here) => {}
@@ -89,10 +89,10 @@ impl Elements {
         &mut self,
         value: usize,
         template: &Template,
-        tool: Option<&Tool>,
+        tool: Option<&RegisteredTool>,
         end: &str,
         body: &str,
-    ) -> Result<Option<End>, Not> {
+    ) -> Result<Option<FrameEnd>, Not> {
         let close = format!("{}</{}>", template.tag_mark, &body[self.key.clone()]);
         let place = find(body, &close, &mut self.at)?;
         let goes_on = after_blanks(&body[place + close.len()..]).and_then(|rest| {
@@ -129,7 +129,7 @@ impl Elements {
         // Without a mark, a name alone is no call.
         if self.is_malformed || (template.is_weak && self.entries.is_empty()) {
             let message = "between its tags there is something else than parameters of the tool";
-            return inside.none(Code::MalformedJson, message);
+            return inside.none(DiagnosticCode::MalformedJson, message);
         }
         let Some(tool) = registry.resolve(name) else {
             inside.refuse_unknown(registry, name);
@@ -150,7 +150,7 @@ impl Elements {
                 Some(_) => plain.push(Argument { key, text: value, is_string: None }),
                 None => {
                     let message = format!("{}: the value of `{key}` has no end", tool.name());
-                    return inside.none(Code::MalformedJson, &message);
+                    return inside.none(DiagnosticCode::MalformedJson, &message);
                 }
             }
         }
@@ -160,17 +160,17 @@ impl Elements {
                 arguments.map.extend(nested);
                 if arguments.map.len() < written {
                     let message = format!("{}: a parameter is there twice", tool.name());
-                    return inside.none(Code::MalformedJson, &message);
+                    return inside.none(DiagnosticCode::MalformedJson, &message);
                 }
                 arguments.into_call(tool, inside)
             }
-            Err(message) => inside.none(Code::MalformedJson, &message),
+            Err(message) => inside.none(DiagnosticCode::MalformedJson, &message),
         }
     }
 }
 
 /// What ends a call.
-fn end_mark(template: &Template, tool: Option<&Tool>) -> String {
+fn end_mark(template: &Template, tool: Option<&RegisteredTool>) -> String {
     match tool {
         Some(tool) if template.end.is_empty() => format!("</{}>", tool.name()),
         _ => template.end.to_owned(),
@@ -181,7 +181,7 @@ fn end_mark(template: &Template, tool: Option<&Tool>) -> String {
 /// own, only a parameter of the tool is one.
 fn open_tag<'t>(
     template: &Template,
-    tool: Option<&Tool>,
+    tool: Option<&RegisteredTool>,
     text: &'t str,
 ) -> Result<(&'t str, &'t str), Not> {
     let inner = after(after(text, template.tag_mark)?, "<")?;

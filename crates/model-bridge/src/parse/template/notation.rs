@@ -7,11 +7,11 @@ mod text;
 use serde_json::{Map, Value};
 
 use super::super::calls::Inside;
-use super::super::end::End;
+use super::super::end::FrameEnd;
 use super::super::mark::{Not, after};
-use super::super::mend::DEPTH_MAX;
+use super::super::repair::DEPTH_MAX;
 use super::Template;
-use crate::diagnostic::{Change, Code, Diagnostic};
+use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
 use crate::registry::Registry;
 pub(super) use python::first_name;
 
@@ -25,10 +25,10 @@ pub(super) enum Notation {
 }
 
 /// What was read.
-type Read<T> = Result<T, &'static str>;
+type NotationResult<T> = Result<T, &'static str>;
 
 /// The name of a tool, and the arguments.
-type Named = (String, Map<String, Value>);
+type NamedArguments = (String, Map<String, Value>);
 
 /// Said where brackets do not fit, or something stands where nothing can.
 const NO_CALL: &str = "what stands inside is no call with values that are written out";
@@ -41,7 +41,7 @@ const ESCAPES: &str =
 
 /// Follows calls as they come, to their end.
 #[derive(Debug, Default)]
-pub(in crate::parse) struct Brackets {
+pub(in crate::parse) struct CallScanner {
     at: usize,
     /// What is open.
     stack: Vec<u8>,
@@ -82,7 +82,11 @@ impl Notation {
     }
 
     /// The calls of a text, and what was changed to read them. `name` is the tool where a mark says it.
-    fn calls(self, name: Option<&str>, text: &str) -> Read<(Vec<Named>, Vec<Change>)> {
+    fn calls(
+        self,
+        name: Option<&str>,
+        text: &str,
+    ) -> NotationResult<(Vec<NamedArguments>, Vec<RepairKind>)> {
         match (self, name) {
             (Self::Gemma { quote }, Some(name)) => {
                 let (arguments, changes) = gemma::arguments(text, quote)?;
@@ -93,16 +97,16 @@ impl Notation {
     }
 }
 
-// === impl Brackets ===
+// === impl CallScanner ===
 
-impl Brackets {
+impl CallScanner {
     /// Looks for the end. `body` is the inside so far, and what follows it.
     pub(in crate::parse) fn end(
         &mut self,
         template: &Template,
         body: &str,
         is_last: bool,
-    ) -> Option<End> {
+    ) -> Option<FrameEnd> {
         let notation = template.notation?;
         while self.at < body.len() {
             let step = match self.string {
@@ -121,7 +125,7 @@ impl Brackets {
                 Err(Not::Yet) => return None,
                 Err(Not::Here) => {
                     self.broken.get_or_insert(NO_CALL);
-                    return Some(End { body: self.at, frame: self.at, closed: false });
+                    return Some(FrameEnd { body: self.at, frame: self.at, closed: false });
                 }
             }
         }
@@ -129,10 +133,10 @@ impl Brackets {
     }
 
     /// Where it ends when the reply does, if it is whole.
-    pub(in crate::parse) fn last_end(&self, template: &Template) -> Option<End> {
+    pub(in crate::parse) fn last_end(&self, template: &Template) -> Option<FrameEnd> {
         let is_whole = self.stack.is_empty() && self.string.is_none();
         let place = self.whole.filter(|_| is_whole)?;
-        Some(End { body: place, frame: place, closed: template.end.is_empty() })
+        Some(FrameEnd { body: place, frame: place, closed: template.end.is_empty() })
     }
 
     /// Looks at a position where no bracket is open: the end of the call, or another one.
@@ -142,11 +146,11 @@ impl Brackets {
         notation: Notation,
         body: &str,
         is_last: bool,
-    ) -> Result<Option<End>, Not> {
+    ) -> Result<Option<FrameEnd>, Not> {
         let rest = &body[self.at..];
         let c = rest.chars().next().ok_or(Not::Yet)?;
         if let (Some(place), true, '\n') = (self.whole, template.end.is_empty(), c) {
-            return Ok(Some(End { body: place, frame: place, closed: true }));
+            return Ok(Some(FrameEnd { body: place, frame: place, closed: true }));
         }
         if c.is_whitespace() {
             self.at += c.len_utf8();
@@ -156,7 +160,7 @@ impl Brackets {
             match after(rest, template.end) {
                 Ok(_) => {
                     let frame = self.at + template.end.len();
-                    return Ok(Some(End { body: self.at, frame, closed: true }));
+                    return Ok(Some(FrameEnd { body: self.at, frame, closed: true }));
                 }
                 Err(Not::Yet) if !is_last => return Err(Not::Yet),
                 Err(_) => {}
@@ -168,7 +172,7 @@ impl Brackets {
                 self.broken = Some(NOT_ALONE);
                 Err(Not::Here)
             }
-            Some(place) => Ok(Some(End { body: place, frame: place, closed: false })),
+            Some(place) => Ok(Some(FrameEnd { body: place, frame: place, closed: false })),
             None => self.outside(notation, body, is_last).map(|()| None),
         }
     }
@@ -279,11 +283,11 @@ impl Brackets {
         };
         let (calls, changes) = match read {
             Ok(read) => read,
-            Err(message) => return inside.none(Code::MalformedJson, message),
+            Err(message) => return inside.none(DiagnosticCode::MalformedJson, message),
         };
         inside.note_changes(changes);
         if template.has_plain_texts && python::has_escapes(body) {
-            inside.diagnostics.push(Diagnostic::new(Code::AmbiguousValue, ESCAPES));
+            inside.diagnostics.push(ReplyDiagnostic::new(DiagnosticCode::AmbiguousValue, ESCAPES));
         }
         for (name, arguments) in calls {
             // Without a mark, what a name is like is no tool.
@@ -296,7 +300,7 @@ impl Brackets {
                 true,
             );
         }
-        if template.is_weak && inside.has(Code::UnknownArgDropped) {
+        if template.is_weak && inside.has(DiagnosticCode::UnknownArgDropped) {
             inside.broken += 1;
         }
         inside

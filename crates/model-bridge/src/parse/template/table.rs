@@ -3,7 +3,7 @@
 //! Sources are the chat templates that the makers publish with their models, and the form that
 //! Anthropic describes for calls in text.
 
-use super::{Json, Name, Notation, Parameters, Template};
+use super::{Json, NameForm, Notation, ParameterForm, Template};
 
 /// What most rows have in common.
 const ROW: Template = Template {
@@ -12,7 +12,7 @@ const ROW: Template = Template {
     needs_section: false,
     call: "",
     begins_line: false,
-    name: Name::Inside,
+    name: NameForm::Inside,
     fillers: &[],
     end: "",
     joint: "",
@@ -28,8 +28,8 @@ const ROW: Template = Template {
 };
 
 /// `<parameter name="key">value</parameter>`.
-const fn named(open: &'static str, close: &'static str) -> Option<Parameters> {
-    Some(Parameters {
+const fn named(open: &'static str, close: &'static str) -> Option<ParameterForm> {
+    Some(ParameterForm {
         open,
         key_end: "\"",
         has_attributes: true,
@@ -41,16 +41,16 @@ const fn named(open: &'static str, close: &'static str) -> Option<Parameters> {
     })
 }
 
-const fn with_entities(parameters: Option<Parameters>) -> Option<Parameters> {
+const fn with_entities(parameters: Option<ParameterForm>) -> Option<ParameterForm> {
     match parameters {
-        Some(parameters) => Some(Parameters { has_entities: true, ..parameters }),
+        Some(parameters) => Some(ParameterForm { has_entities: true, ..parameters }),
         None => None,
     }
 }
 
 /// `<arg_key>key</arg_key><arg_value>value</arg_value>`.
-const fn paired([open, key_end, value_open, close]: [&'static str; 4]) -> Option<Parameters> {
-    Some(Parameters {
+const fn paired([open, key_end, value_open, close]: [&'static str; 4]) -> Option<ParameterForm> {
+    Some(ParameterForm {
         open,
         key_end,
         has_attributes: false,
@@ -68,14 +68,14 @@ const fn invoke(
     sections: &'static [&'static str],
     after: &'static [&'static str],
     [call, end]: [&'static str; 2],
-    parameters: Option<Parameters>,
+    parameters: Option<ParameterForm>,
 ) -> Template {
     Template {
         form,
         sections,
         call,
         begins_line: true,
-        name: Name::Attribute,
+        name: NameForm::Attribute,
         end,
         closes_group: !sections.is_empty(),
         after,
@@ -109,7 +109,7 @@ const fn gemma(
     after: &'static [&'static str],
 ) -> Template {
     let notation = Some(Notation::Gemma { quote });
-    Template { form, call, name: Name::Word, end, after, notation, ..ROW }
+    Template { form, call, name: NameForm::Word, end, after, notation, ..ROW }
 }
 
 /// A message of Harmony to a tool, from the mark before its name.
@@ -118,7 +118,7 @@ const fn harmony(call: &'static str) -> Template {
         form: "harmony",
         sections: &["<|start|>assistant"],
         call,
-        name: Name::Until("<|message|>"),
+        name: NameForm::Until("<|message|>"),
         fillers: &["<|channel|>commentary", "<|channel|>analysis", "<|constrain|>json"],
         after: &["<|call|>"],
         json: Json::Object,
@@ -133,12 +133,12 @@ pub(super) static TEMPLATES: &[Template] = &[
         sections: &["<tool_call>", "<seed:tool_call>"],
         call: "<function=",
         begins_line: true,
-        name: Name::Until(">"),
+        name: NameForm::Until(">"),
         end: "</function>",
         closes_group: true,
         after: &["</tool_call>", "</seed:tool_call>", "<|eom_id|>", "<|eot_id|>"],
         json: Json::Any,
-        parameters: Some(Parameters {
+        parameters: Some(ParameterForm {
             open: "<parameter=",
             key_end: ">",
             has_attributes: false,
@@ -155,7 +155,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         form: "kimi_k2",
         sections: &["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"],
         call: "<|tool_call_begin|>",
-        name: Name::Until("<|tool_call_argument_begin|>"),
+        name: NameForm::Until("<|tool_call_argument_begin|>"),
         end: "<|tool_call_end|>",
         closes_group: true,
         after: &["<|tool_calls_section_end|>", "<|tool_call_section_end|>"],
@@ -167,7 +167,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         form: "deepseek_v3",
         sections: &["<｜tool▁calls▁begin｜>"],
         call: "<｜tool▁call▁begin｜>",
-        name: Name::Until("<｜tool▁sep｜>"),
+        name: NameForm::Until("<｜tool▁sep｜>"),
         end: "<｜tool▁call▁end｜>",
         closes_group: true,
         after: &["<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"],
@@ -183,7 +183,7 @@ pub(super) static TEMPLATES: &[Template] = &[
     Template {
         form: "glm4",
         call: "<tool_call>",
-        name: Name::Word,
+        name: NameForm::Word,
         end: "</tool_call>",
         json: Json::Object,
         parameters: paired(["<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"]),
@@ -194,7 +194,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         form: "hunyuan",
         sections: &["<tool_calls>"],
         call: "<tool_call>",
-        name: Name::Until("<tool_sep>"),
+        name: NameForm::Until("<tool_sep>"),
         end: "</tool_call>",
         closes_group: true,
         after: &["</tool_calls>"],
@@ -205,7 +205,7 @@ pub(super) static TEMPLATES: &[Template] = &[
     Template {
         form: "longcat",
         call: "<longcat_tool_call>",
-        name: Name::Word,
+        name: NameForm::Word,
         end: "</longcat_tool_call>",
         parameters: paired([
             "<longcat_arg_key>",
@@ -265,7 +265,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         form: "minimax_m3",
         sections: &["]<]minimax[>[<tool_call>"],
         call: "]<]minimax[>[<invoke name=\"",
-        name: Name::Until("\">"),
+        name: NameForm::Until("\">"),
         end: "]<]minimax[>[</invoke>",
         after: &["]<]minimax[>[</tool_call>"],
         has_elements: true,
@@ -285,7 +285,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         form: "kimi_k3",
         sections: &["<|open|>tools<|sep|>"],
         call: "<|open|>call tool=\"",
-        name: Name::Quoted("<|sep|>"),
+        name: NameForm::Quoted("<|sep|>"),
         end: "<|close|>call<|sep|>",
         after: &["<|close|>tools<|sep|>"],
         parameters: named("<|open|>argument key=\"", "<|close|>argument<|sep|>"),

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use super::super::calls::Inside;
-use super::super::end::End;
+use super::super::end::FrameEnd;
 use super::super::mark::{Not, after, after_blanks, find, until};
 use super::values::{self, Argument, Manner};
-use super::{ATTRIBUTES_BYTES_MAX, Parameters, Template};
-use crate::diagnostic::Code;
-use crate::registry::{Registry, Tool};
+use super::{ATTRIBUTES_BYTES_MAX, ParameterForm, Template};
+use crate::diagnostic::DiagnosticCode;
+use crate::registry::{RegisteredTool, Registry};
 
 /// The most bytes of a key.
 const KEY_BYTES_MAX: usize = 160;
@@ -27,14 +27,14 @@ pub(in crate::parse) struct Tags {
     value: usize,
     /// Whether the end tag of a value stands in it that does not end it.
     passed_close: bool,
-    entries: Vec<Entry>,
+    entries: Vec<TaggedArgument>,
     /// What is wrong, or was repaired, in the order in which it was found.
     slips: Vec<Slip>,
 }
 
 /// An argument: where its parts stand.
 #[derive(Debug)]
-struct Entry {
+struct TaggedArgument {
     key: Range<usize>,
     attributes: Range<usize>,
     value: Range<usize>,
@@ -68,7 +68,7 @@ enum Phase {
 
 impl Tags {
     /// Looks for the end. `body` is the inside so far, and what follows it.
-    pub(in crate::parse) fn end(&mut self, template: &Template, body: &str) -> Option<End> {
+    pub(in crate::parse) fn end(&mut self, template: &Template, body: &str) -> Option<FrameEnd> {
         // A call without arguments needs none of the marks below.
         let parameters = template.parameters.as_ref()?;
         loop {
@@ -78,7 +78,7 @@ impl Tags {
                 Err(Not::Yet) => return None,
                 Err(Not::Here) => {
                     self.slips.push(Slip::Between);
-                    return Some(End { body: self.at, frame: self.at, closed: false });
+                    return Some(FrameEnd { body: self.at, frame: self.at, closed: false });
                 }
             }
         }
@@ -87,9 +87,9 @@ impl Tags {
     fn step(
         &mut self,
         template: &Template,
-        parameters: &Parameters,
+        parameters: &ParameterForm,
         body: &str,
-    ) -> Result<Option<End>, Not> {
+    ) -> Result<Option<FrameEnd>, Not> {
         let rest = &body[self.at..];
         match self.phase {
             Phase::Between => {
@@ -98,7 +98,7 @@ impl Tags {
                 let (mark, closed) = next_mark(template, parameters, rest)?;
                 if mark != parameters.open {
                     let frame = self.at + if closed { mark.len() } else { 0 };
-                    return Ok(Some(End { body: self.at, frame, closed }));
+                    return Ok(Some(FrameEnd { body: self.at, frame, closed }));
                 }
                 self.at += mark.len();
                 self.phase = Phase::Key;
@@ -142,7 +142,7 @@ impl Tags {
     fn value(
         &mut self,
         template: &Template,
-        parameters: &Parameters,
+        parameters: &ParameterForm,
         body: &str,
     ) -> Result<(), Not> {
         let close = parameters.close;
@@ -168,12 +168,16 @@ impl Tags {
 
     fn push(&mut self, end: usize) {
         let (key, attributes) = (self.key.clone(), self.attributes.clone());
-        self.entries.push(Entry { key, attributes, value: self.value..end });
+        self.entries.push(TaggedArgument { key, attributes, value: self.value..end });
     }
 
     /// Looks for the end of a call in whose last value the reply ends: its end mark stands there, the
     /// end tag of the value is missing.
-    pub(in crate::parse) fn last_end(&mut self, template: &Template, body: &str) -> Option<End> {
+    pub(in crate::parse) fn last_end(
+        &mut self,
+        template: &Template,
+        body: &str,
+    ) -> Option<FrameEnd> {
         let parameters = template.parameters.as_ref()?;
         if self.phase != Phase::Value || self.passed_close {
             return None;
@@ -189,7 +193,7 @@ impl Tags {
         let value = &body[..place];
         let value = value.strip_suffix('\n').unwrap_or(value);
         self.push(value.strip_suffix('\r').unwrap_or(value).len().max(self.value));
-        Some(End { body: place, frame, closed: true })
+        Some(FrameEnd { body: place, frame, closed: true })
     }
 
     /// Makes the call. `body` is its inside.
@@ -206,17 +210,17 @@ impl Tags {
             match slip {
                 Slip::Between => {
                     let message = "between the tags of parameters there is something else";
-                    return inside.none(Code::MalformedJson, message);
+                    return inside.none(DiagnosticCode::MalformedJson, message);
                 }
                 Slip::Endless(key) => {
-                    return inside.none(Code::MalformedJson, &endless(key_of(key)));
+                    return inside.none(DiagnosticCode::MalformedJson, &endless(key_of(key)));
                 }
                 Slip::EndsWithCall(key) => {
-                    inside.tell(Code::UnclosedFrame, endless(key_of(key)));
+                    inside.tell(DiagnosticCode::UnclosedFrame, endless(key_of(key)));
                 }
                 Slip::Unopened(key) => {
                     let message = format!("the value of `{}` has no tag before it", key_of(key));
-                    inside.tell(Code::UnclosedFrame, message);
+                    inside.tell(DiagnosticCode::UnclosedFrame, message);
                 }
             }
         }
@@ -227,7 +231,7 @@ impl Tags {
         let Some(parameters) = &template.parameters else { return inside };
         for entry in &self.entries {
             if is_swallowed(template, parameters, tool, &body[entry.value.clone()]) {
-                return inside.none(Code::MalformedJson, &endless(key_of(&entry.key)));
+                return inside.none(DiagnosticCode::MalformedJson, &endless(key_of(&entry.key)));
             }
         }
         let entries = self.entries.iter().map(|entry| Argument {
@@ -237,7 +241,7 @@ impl Tags {
         });
         match values::arguments(tool, entries, Manner::of(parameters)) {
             Ok(arguments) => arguments.into_call(tool, inside),
-            Err(message) => inside.none(Code::MalformedJson, &message),
+            Err(message) => inside.none(DiagnosticCode::MalformedJson, &message),
         }
     }
 }
@@ -259,14 +263,19 @@ fn is_string(attributes: &str) -> Option<bool> {
 }
 
 /// Whether another parameter or another call stands in a value: its end tag is missing.
-fn is_swallowed(template: &Template, parameters: &Parameters, tool: &Tool, value: &str) -> bool {
+fn is_swallowed(
+    template: &Template,
+    parameters: &ParameterForm,
+    tool: &RegisteredTool,
+    value: &str,
+) -> bool {
     let is_call = value.find(template.end).is_some_and(|end| value[end..].contains(template.call));
     is_call || has_parameter(parameters, tool, value)
 }
 
 /// Whether a value has the tag of another parameter: one of the tool that begins a line, or one that
 /// is not closed again and of which it does not merely speak.
-fn has_parameter(parameters: &Parameters, tool: &Tool, value: &str) -> bool {
+fn has_parameter(parameters: &ParameterForm, tool: &RegisteredTool, value: &str) -> bool {
     let mut from = 0;
     let mut open = 0_usize;
     for (place, mark) in value.match_indices(parameters.open) {
@@ -288,7 +297,7 @@ fn has_parameter(parameters: &Parameters, tool: &Tool, value: &str) -> bool {
 }
 
 /// The key of a tag whose mark was read, where it is a whole one, and what follows it.
-fn key_of_tag<'t>(parameters: &Parameters, rest: &'t str) -> Option<(&'t str, &'t str)> {
+fn key_of_tag<'t>(parameters: &ParameterForm, rest: &'t str) -> Option<(&'t str, &'t str)> {
     let (key, mut rest) = rest.split_at(until(rest, parameters.key_end, KEY_BYTES_MAX).ok()?);
     rest = &rest[parameters.key_end.len()..];
     if parameters.has_attributes {
@@ -310,7 +319,7 @@ fn is_spoken(before: &str, after: &str) -> bool {
 /// call, or one that can only come after that.
 fn next_mark<'m>(
     template: &'m Template,
-    parameters: &'m Parameters,
+    parameters: &'m ParameterForm,
     text: &str,
 ) -> Result<(&'m str, bool), Not> {
     let after_it = template.after.iter().map(|mark| (*mark, false));

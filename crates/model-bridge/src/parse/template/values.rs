@@ -5,10 +5,10 @@ mod doubt;
 use serde_json::{Map, Value};
 
 use super::super::calls::Inside;
-use super::super::mend::{self, Keys};
-use super::Parameters;
-use crate::diagnostic::{Change, Code, Diagnostic};
-use crate::registry::Tool;
+use super::super::repair::{self, KnownKeys};
+use super::ParameterForm;
+use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
+use crate::registry::RegisteredTool;
 
 /// Words for no value.
 const NULLS: &[(&str, bool)] = &[("null", true), ("None", false)];
@@ -38,21 +38,21 @@ pub(super) struct Manner {
 
 /// Arguments, and how they were read.
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct TemplateArguments {
     pub(super) map: Map<String, Value>,
     /// What was changed to read them.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<RepairKind>,
     /// Which of them may be meant otherwise.
-    pub(super) doubts: Vec<Diagnostic>,
+    pub(super) doubts: Vec<ReplyDiagnostic>,
 }
 
 /// Makes arguments of keys and values. Fails where a key is there twice, or JSON is none.
 pub(super) fn arguments<'t>(
-    tool: &Tool,
+    tool: &RegisteredTool,
     written: impl Iterator<Item = Argument<'t>>,
     manner: Manner,
-) -> Result<Arguments, String> {
-    let Arguments { mut map, mut changes, mut doubts } = Arguments::default();
+) -> Result<TemplateArguments, String> {
+    let TemplateArguments { mut map, mut changes, mut doubts } = TemplateArguments::default();
     for mut argument in written {
         let key = argument.key;
         if manner.has_own_lines {
@@ -63,11 +63,11 @@ pub(super) fn arguments<'t>(
         argument.text = section.unwrap_or(argument.text);
         let decoded = if is_plain { None } else { without_entities(argument.text) };
         if let Some(decoded) = &decoded {
-            changes.push(Change::Entities);
+            changes.push(RepairKind::Entities);
             argument.text = decoded;
         }
         if argument.is_string == Some(true) && !may_be_text(tool, key) {
-            changes.push(Change::Coerced);
+            changes.push(RepairKind::Coerced);
         }
         let Some(value) = value(tool, &argument, &mut changes) else {
             return Err(format!("{}: the value of `{key}` is no JSON", tool.name()));
@@ -77,7 +77,7 @@ pub(super) fn arguments<'t>(
         {
             let message =
                 format!("{}: `{key}` {why}; it is passed on as it is written", tool.name());
-            doubts.push(Diagnostic::new(Code::AmbiguousValue, message));
+            doubts.push(ReplyDiagnostic::new(DiagnosticCode::AmbiguousValue, message));
         }
         if map.insert(key.to_owned(), value).is_some() {
             return Err(format!("{}: `{key}` is there twice", tool.name()));
@@ -85,14 +85,14 @@ pub(super) fn arguments<'t>(
     }
     changes.sort_unstable();
     changes.dedup();
-    Ok(Arguments { map, changes, doubts })
+    Ok(TemplateArguments { map, changes, doubts })
 }
 
-// === impl Arguments ===
+// === impl TemplateArguments ===
 
-impl Arguments {
+impl TemplateArguments {
     /// Adds the call of a tool with these arguments to what stands inside of its frame.
-    pub(super) fn into_call(self, tool: &Tool, mut inside: Inside) -> Inside {
+    pub(super) fn into_call(self, tool: &RegisteredTool, mut inside: Inside) -> Inside {
         inside.note_changes(self.changes);
         inside.diagnostics.extend(self.doubts);
         inside.fit(tool, self.map, None);
@@ -104,19 +104,23 @@ impl Arguments {
 
 impl Manner {
     /// That of a form with such parameters.
-    pub(super) fn of(parameters: &Parameters) -> Self {
-        let Parameters { has_entities, has_own_lines, .. } = *parameters;
+    pub(super) fn of(parameters: &ParameterForm) -> Self {
+        let ParameterForm { has_entities, has_own_lines, .. } = *parameters;
         Self { has_entities, has_own_lines }
     }
 }
 
 /// Whether the schema of a parameter takes text.
-fn may_be_text(tool: &Tool, key: &str) -> bool {
+fn may_be_text(tool: &RegisteredTool, key: &str) -> bool {
     let types = tool.parameter(key).and_then(|parameter| tool.types_of(parameter));
     types.is_none_or(|types| types.allows_string())
 }
 
-fn value(tool: &Tool, argument: &Argument<'_>, changes: &mut Vec<Change>) -> Option<Value> {
+fn value(
+    tool: &RegisteredTool,
+    argument: &Argument<'_>,
+    changes: &mut Vec<RepairKind>,
+) -> Option<Value> {
     let text = own_lines(argument.text);
     let types = tool.parameter(argument.key).and_then(|parameter| tool.types_of(parameter));
     // What may be anything is the text that it is, unless its tag says otherwise.
@@ -133,7 +137,7 @@ fn value(tool: &Tool, argument: &Argument<'_>, changes: &mut Vec<Change>) -> Opt
     let null = NULLS.iter().find(|(word, _)| *word == plain);
     if let Some((_, is_json)) = null.filter(|_| !is_string_only) {
         if !is_json {
-            changes.push(Change::Literal);
+            changes.push(RepairKind::Literal);
         }
         return Some(Value::Null);
     }
@@ -145,8 +149,9 @@ fn value(tool: &Tool, argument: &Argument<'_>, changes: &mut Vec<Change>) -> Opt
         let value: Option<Value> = serde_json::from_str(plain).ok();
         return value.filter(|value| types.allow(value)).or_else(|| Some(Value::from(text)));
     }
-    let mut mended = mend::values(plain, false, Keys::default())?;
-    let is_whole = mended.values.len() == 1 && !mended.changes.contains(&Change::SurroundingText);
+    let mut mended = repair::values(plain, false, KnownKeys::default())?;
+    let is_whole =
+        mended.values.len() == 1 && !mended.changes.contains(&RepairKind::SurroundingText);
     changes.append(&mut mended.changes);
     is_whole.then(|| mended.values.remove(0))
 }

@@ -262,7 +262,8 @@ fn what_looks_like_a_call_is_reported_however_it_is_cut() {
     ] {
         for pieces in cuts(text) {
             let (reply, _) = read(&registry, &pieces, Finish::Stop);
-            let told = reply.diagnostics.iter().any(|told| told.code == Code::UnmarkedCall);
+            let told =
+                reply.diagnostics.iter().any(|told| told.code == DiagnosticCode::UnmarkedCall);
             assert_eq!(told, is_told, "{text} in {} pieces", pieces.len());
         }
     }

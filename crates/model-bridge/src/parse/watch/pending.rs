@@ -1,10 +1,10 @@
 //! A string among the arguments while it is being written, and the escapes in it.
 
-use super::{Lex, Watch};
+use super::{JsonWatcher, Lex};
 
 /// A string among the arguments that is being written.
 #[derive(Debug, PartialEq)]
-pub(in crate::parse) struct Pending {
+pub(in crate::parse) struct PendingString {
     /// Its key, as written.
     pub(in crate::parse) key: String,
     /// What it says so far.
@@ -13,9 +13,9 @@ pub(in crate::parse) struct Pending {
     high: Option<u16>,
 }
 
-// === impl Watch ===
+// === impl JsonWatcher ===
 
-impl Watch {
+impl JsonWatcher {
     pub(super) fn escape(&mut self, is_key: bool, byte: u8) {
         self.at += 1;
         let c = match byte {
@@ -59,9 +59,9 @@ impl Watch {
     }
 }
 
-// === impl Pending ===
+// === impl PendingString ===
 
-impl Pending {
+impl PendingString {
     pub(super) fn new(key: String) -> Self {
         Self { key, text: String::new(), high: None }
     }

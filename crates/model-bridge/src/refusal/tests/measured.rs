@@ -46,7 +46,7 @@ struct Context {
 
 #[derive(Deserialize)]
 struct Expect {
-    class: Class,
+    class: ReplyClass,
     retry: bool,
 }
 
@@ -78,7 +78,7 @@ fn holdout() -> Vec<Case> {
     serde_json::from_str(include_str!("../../../testdata/refusals-holdout.json")).unwrap()
 }
 
-fn verdict(case: &Case) -> Verdict {
+fn verdict(case: &Case) -> RefusalVerdict {
     let choice = match case.context.tool_choice.as_str() {
         "auto" => ToolChoice::Auto,
         "none" => ToolChoice::None,
@@ -212,6 +212,6 @@ fn whoever_must_call_is_asked_again_unless_it_does_harm() {
         case.context.tools_available = true;
         case.context.tool_choice = "any".to_owned();
         let found = verdict(&case);
-        assert_eq!(found.retry, found.class != Class::SafetyRefusal, "{}", case.id);
+        assert_eq!(found.retry, found.class != ReplyClass::SafetyRefusal, "{}", case.id);
     }
 }

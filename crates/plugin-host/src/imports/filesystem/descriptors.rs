@@ -14,8 +14,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
 use super::stream::{FileStream, PART_BYTES_MAX};
-use super::{Filesystem, FilesystemView, Listing, Node};
-use crate::services::{FileError, FileKind, FoundFile, LastLink};
+use super::{DescriptorTarget, Filesystem, FilesystemView, OpenListing};
+use crate::services::{FileError, FileKind, LastLink, ResolvedFile};
 
 /// What would change files, and what would make them.
 const CHANGING: [DescriptorFlags; 2] = [DescriptorFlags::WRITE, DescriptorFlags::MUTATE_DIRECTORY];
@@ -40,7 +40,7 @@ impl Filesystem {
         base: &RelPath,
         flags: PathFlags,
         text: &str,
-    ) -> Result<FoundFile, ErrorCode> {
+    ) -> Result<ResolvedFile, ErrorCode> {
         let asked = self.locate(base, text).await?;
         let follows = asked.is_directory || flags.contains(PathFlags::SYMLINK_FOLLOW);
         let last = if follows { LastLink::Follow } else { LastLink::Keep };
@@ -52,10 +52,10 @@ impl Filesystem {
     }
 
     /// Says what a descriptor stands for.
-    async fn found(&self, node: Node) -> Result<FoundFile, ErrorCode> {
+    async fn found(&self, node: DescriptorTarget) -> Result<ResolvedFile, ErrorCode> {
         match node {
-            Node::Directory(path) => self.stat(&path, LastLink::Follow).await,
-            Node::File(file) => Ok(file.file.found().clone()),
+            DescriptorTarget::Directory(path) => self.stat(&path, LastLink::Follow).await,
+            DescriptorTarget::File(file) => Ok(file.file.found().clone()),
         }
     }
 
@@ -65,7 +65,7 @@ impl Filesystem {
         path_flags: PathFlags,
         text: &str,
         open_flags: OpenFlags,
-    ) -> FsResult<Node> {
+    ) -> FsResult<DescriptorTarget> {
         let asked = self.locate(base, text).await?;
         if !asked.is_directory && !path_flags.contains(PathFlags::SYMLINK_FOLLOW) {
             let found = self.stat(&asked.path, LastLink::Keep).await?;
@@ -75,10 +75,10 @@ impl Filesystem {
         }
         let wants_directory = asked.is_directory || open_flags.contains(OpenFlags::DIRECTORY);
         if !wants_directory && let Some(file) = self.open(&asked.path).await? {
-            return Ok(Node::File(Arc::new(file)));
+            return Ok(DescriptorTarget::File(Arc::new(file)));
         }
         match self.stat(&asked.path, LastLink::Follow).await?.kind {
-            FileKind::Directory => Ok(Node::Directory(asked.path)),
+            FileKind::Directory => Ok(DescriptorTarget::Directory(asked.path)),
             FileKind::File | FileKind::Link => Err(ErrorCode::NotDirectory.into()),
         }
     }
@@ -145,8 +145,8 @@ impl HostDescriptor for FilesystemView<'_> {
 
     async fn get_type(&mut self, descriptor: Resource<Descriptor>) -> FsResult<DescriptorType> {
         Ok(match self.node(&descriptor).map_err(FsError::trap)? {
-            Node::Directory(_) => DescriptorType::Directory,
-            Node::File(_) => DescriptorType::RegularFile,
+            DescriptorTarget::Directory(_) => DescriptorType::Directory,
+            DescriptorTarget::File(_) => DescriptorType::RegularFile,
         })
     }
 
@@ -327,7 +327,7 @@ impl HostDescriptor for FilesystemView<'_> {
     }
 
     fn drop(&mut self, descriptor: Resource<Descriptor>) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<Node>::new_own(descriptor.rep()))?;
+        self.table.delete(Resource::<DescriptorTarget>::new_own(descriptor.rep()))?;
         Ok(())
     }
 }
@@ -337,27 +337,27 @@ impl HostDirectoryEntryStream for FilesystemView<'_> {
         &mut self,
         stream: Resource<DirectoryEntryStream>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        let listing = Resource::<Listing>::new_borrow(stream.rep());
+        let listing = Resource::<OpenListing>::new_borrow(stream.rep());
         Ok(self.table.get_mut(&listing)?.entries.next())
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
-        let listing = self.table.delete(Resource::<Listing>::new_own(stream.rep()))?;
+        let listing = self.table.delete(Resource::<OpenListing>::new_own(stream.rep()))?;
         self.filesystem.listed_bytes -= listing.bytes;
         Ok(())
     }
 }
 
 /// Names a file.
-fn hash(found: &FoundFile) -> MetadataHashValue {
+fn hash(found: &ResolvedFile) -> MetadataHashValue {
     let [lower, upper] = [found.identity as u64, (found.identity >> 64) as u64];
     MetadataHashValue { lower, upper }
 }
 
-// === impl FoundFile ===
+// === impl ResolvedFile ===
 
-impl From<FoundFile> for DescriptorStat {
-    fn from(found: FoundFile) -> Self {
+impl From<ResolvedFile> for DescriptorStat {
+    fn from(found: ResolvedFile) -> Self {
         let since = found.modified.duration_since(SystemTime::UNIX_EPOCH).ok();
         let modified = since
             .map(|since| Datetime { seconds: since.as_secs(), nanoseconds: since.subsec_nanos() });

@@ -8,7 +8,7 @@ use super::Filesystem;
 use crate::services::{FileKind, LastLink};
 
 /// A path that a guest asks for.
-pub(super) struct Asked {
+pub(super) struct GuestPath {
     pub(super) path: RelPath,
     /// Whether it can only mean a directory: it ends with a slash or a dot.
     pub(super) is_directory: bool,
@@ -20,7 +20,7 @@ impl Filesystem {
     /// Makes a path of a text. `..` removes the name before it, where that is a
     /// directory; it never leads above the directory that the path starts from, and not back over a
     /// link, which would lead elsewhere.
-    pub(super) async fn locate(&self, base: &RelPath, text: &str) -> Result<Asked, ErrorCode> {
+    pub(super) async fn locate(&self, base: &RelPath, text: &str) -> Result<GuestPath, ErrorCode> {
         if text.is_empty() {
             return Err(ErrorCode::NoEntry);
         }
@@ -50,7 +50,7 @@ impl Filesystem {
                 }
             }
         }
-        Ok(Asked { path, is_directory })
+        Ok(GuestPath { path, is_directory })
     }
 
     async fn above(&self, path: &RelPath) -> Result<RelPath, ErrorCode> {

@@ -9,7 +9,7 @@ use moss_sdk::context::BoxFuture;
 use wasmtime_wasi::async_trait;
 use wasmtime_wasi::p2::{InputStream, Pollable, StreamError, StreamResult};
 
-use super::OpenFile;
+use super::OpenGuestFile;
 use crate::services::FileError;
 
 /// Most bytes that are read of a file at once.
@@ -17,12 +17,12 @@ pub(super) const PART_BYTES_MAX: usize = 64 << 10;
 
 /// Reads a file from an offset to its end.
 pub(super) struct FileStream {
-    file: Arc<OpenFile>,
+    file: Arc<OpenGuestFile>,
     offset: u64,
-    state: State,
+    state: FileStreamState,
 }
 
-enum State {
+enum FileStreamState {
     Idle,
     Reading(BoxFuture<'static, Result<Bytes, FileError>>),
     Part(Bytes),
@@ -33,22 +33,22 @@ enum State {
 // === impl FileStream ===
 
 impl FileStream {
-    pub(super) fn new(file: Arc<OpenFile>, offset: u64) -> Self {
-        Self { file, offset, state: State::Idle }
+    pub(super) fn new(file: Arc<OpenGuestFile>, offset: u64) -> Self {
+        Self { file, offset, state: FileStreamState::Idle }
     }
 
     /// Begins with the next part, if none was asked for, and says whether it is there.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let State::Idle = self.state {
+        if let FileStreamState::Idle = self.state {
             let (file, offset) = (Arc::clone(&self.file), self.offset);
             let read = async move { file.file.read_at(offset, PART_BYTES_MAX).await };
-            self.state = State::Reading(Box::pin(read));
+            self.state = FileStreamState::Reading(Box::pin(read));
         }
-        if let State::Reading(read) = &mut self.state {
+        if let FileStreamState::Reading(read) = &mut self.state {
             self.state = match std::task::ready!(Pin::new(read).poll(cx)) {
-                Ok(part) if part.is_empty() => State::Ended,
-                Ok(part) => State::Part(part),
-                Err(error) => State::Failed(error),
+                Ok(part) if part.is_empty() => FileStreamState::Ended,
+                Ok(part) => FileStreamState::Part(part),
+                Err(error) => FileStreamState::Failed(error),
             };
         }
         Poll::Ready(())
@@ -60,21 +60,21 @@ impl InputStream for FileStream {
         // A guest that never waits gets on all the same.
         let _ = self.advance(&mut Context::from_waker(Waker::noop()));
         match &mut self.state {
-            State::Idle | State::Reading(_) => Ok(Bytes::new()),
-            State::Part(part) => {
+            FileStreamState::Idle | FileStreamState::Reading(_) => Ok(Bytes::new()),
+            FileStreamState::Part(part) => {
                 let read = part.split_to(part.len().min(size));
                 self.offset = self.offset.saturating_add(read.len() as u64);
                 if part.is_empty() {
-                    self.state = State::Idle;
+                    self.state = FileStreamState::Idle;
                 }
                 Ok(read)
             }
-            State::Failed(error) => {
+            FileStreamState::Failed(error) => {
                 let error = wasmtime::Error::new(*error);
-                self.state = State::Ended;
+                self.state = FileStreamState::Ended;
                 Err(StreamError::LastOperationFailed(error))
             }
-            State::Ended => Err(StreamError::Closed),
+            FileStreamState::Ended => Err(StreamError::Closed),
         }
     }
 }

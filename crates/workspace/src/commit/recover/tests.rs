@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::history::HistoryLimits;
-use crate::options::Options;
+use crate::options::WorkspaceOptions;
 use crate::origin::Origin;
 
 const OLD: &[u8] = b"old\n";
@@ -148,7 +148,7 @@ impl Site {
         let temp = memory();
         let root = temp.path().join("root");
         fs::create_dir(&root).unwrap();
-        let workspace = Workspace::open(&root, Options::default()).unwrap();
+        let workspace = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
         let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
         Self { temp, workspace, history }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 use crate::history::{History, HistoryFilter, HistoryLimits, UndoTarget};
-use crate::options::Options;
+use crate::options::WorkspaceOptions;
 use crate::root::Workspace;
 
 /// The whole database as version 1 has written it.
@@ -69,7 +69,7 @@ fn history_of_version_1_is_carried_over_whole() {
     assert_eq!(tables(&history.connection()), tables(&fresh.connection()));
 
     // It continues where it was, and goes back to before it.
-    let workspace = Workspace::open(&root, Options::default()).unwrap();
+    let workspace = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
     let nothing = history.plan_undo(&workspace, &UndoTarget::Since(1)).unwrap_err();
     assert!(matches!(nothing, Error::NothingToUndo { .. }), "{nothing}");
     let plan = history.plan_undo(&workspace, &UndoTarget::Entry(5)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use moss_model_bridge::{Finish, Options, Parser, Registry, encode::estimate_tokens};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, encode::estimate_tokens};
 use serde_json::json;
 use tonic_types::StatusExt as _;
 
@@ -39,7 +39,7 @@ fn stop() -> Wire {
 }
 
 /// A sequence with a tool of free text, and what it makes of events.
-fn taken(events: Vec<Wire>) -> (Sequence, Result<Vec<Event>, Status>) {
+fn taken(events: Vec<Wire>) -> (Sequence, Result<Vec<ReplyEvent>, Status>) {
     let mut sequence = Sequence::new(["patch".to_owned()].into());
     let taken =
         events.into_iter().map(|event| sequence.take(v1::ReplyEvent { event: Some(event) }));
@@ -54,15 +54,17 @@ fn whatever_a_reader_says_is_taken_and_says_the_same_again() {
     for case in CASES["cases"].as_array().unwrap() {
         let Some(text) = case["input"]["text"].as_str() else { continue };
         for (size, finish) in [(1, Finish::Stop), (7, Finish::Length), (1 << 20, Finish::Stop)] {
-            let mut parser = Parser::new(Arc::clone(&registry), Options::default());
-            let mut said: Vec<Event> = Vec::new();
+            let mut parser = Parser::new(Arc::clone(&registry), ParseOptions::default());
+            let mut said: Vec<ReplyEvent> = Vec::new();
             for piece in text.as_bytes().chunks(size) {
                 said.extend(parser.feed(piece));
             }
             said.extend(parser.finish(finish));
             let told = said.iter().cloned().flat_map(events::to_wire).collect();
             let (sequence, taken) = taken(told);
-            said.retain(|event| !matches!(event, Event::Reasoning(_) | Event::Diagnostic(_)));
+            said.retain(|event| {
+                !matches!(event, ReplyEvent::Reasoning(_) | ReplyEvent::Diagnostic(_))
+            });
             assert_eq!(taken.unwrap(), said, "{} {size}", case["id"]);
             assert!(sequence.is_told("usage").is_ok());
             calls += sequence.begun;
@@ -151,7 +153,7 @@ fn arguments_may_be_said_by_fragments_alone_or_at_once() {
         events.push(end(0, whole));
         let (_, taken) = taken(events);
         let taken = taken.unwrap();
-        let Some(Event::CallEnd { arguments, .. }) = taken.last() else { panic!("{taken:?}") };
+        let Some(ReplyEvent::CallEnd { arguments, .. }) = taken.last() else { panic!("{taken:?}") };
         assert_eq!(Value::Object(arguments.clone()), expected, "{pieces:?} {whole}");
     }
 }

@@ -3,14 +3,17 @@
 use serde_json::{Map, Value};
 
 use super::text::{Cursor, number};
-use super::{NO_CALL, Read};
-use crate::diagnostic::Change;
+use super::{NO_CALL, NotationResult};
+use crate::diagnostic::RepairKind;
 
 /// What ends a key or a word.
 const SIGNS: &str = "{}[],:<>\"";
 
 /// The arguments of a text, and what was changed to read them.
-pub(super) fn arguments(text: &str, quote: &str) -> Read<(Map<String, Value>, Vec<Change>)> {
+pub(super) fn arguments(
+    text: &str,
+    quote: &str,
+) -> NotationResult<(Map<String, Value>, Vec<RepairKind>)> {
     let mut cursor = Cursor::new(text);
     let mut changes = Vec::new();
     cursor.expect("{")?;
@@ -21,8 +24,8 @@ pub(super) fn arguments(text: &str, quote: &str) -> Read<(Map<String, Value>, Ve
 fn fields(
     cursor: &mut Cursor<'_>,
     quote: &str,
-    changes: &mut Vec<Change>,
-) -> Read<Map<String, Value>> {
+    changes: &mut Vec<RepairKind>,
+) -> NotationResult<Map<String, Value>> {
     let mut fields = Map::new();
     cursor.items("}", |cursor| {
         let key = match cursor.take(quote) {
@@ -39,7 +42,11 @@ fn fields(
     Ok(fields)
 }
 
-fn value(cursor: &mut Cursor<'_>, quote: &str, changes: &mut Vec<Change>) -> Read<Value> {
+fn value(
+    cursor: &mut Cursor<'_>,
+    quote: &str,
+    changes: &mut Vec<RepairKind>,
+) -> NotationResult<Value> {
     if cursor.take(quote) {
         return text(cursor, quote).map(Value::from);
     }
@@ -62,8 +69,8 @@ fn value(cursor: &mut Cursor<'_>, quote: &str, changes: &mut Vec<Change>) -> Rea
         "null" => Ok(Value::Null),
         _ => Ok(number(word).unwrap_or_else(|| {
             // The marks around the text are missing.
-            if !changes.contains(&Change::Quotes) {
-                changes.push(Change::Quotes);
+            if !changes.contains(&RepairKind::Quotes) {
+                changes.push(RepairKind::Quotes);
             }
             Value::from(word)
         })),
@@ -71,7 +78,7 @@ fn value(cursor: &mut Cursor<'_>, quote: &str, changes: &mut Vec<Change>) -> Rea
 }
 
 /// A text, the mark before it read.
-fn text(cursor: &mut Cursor<'_>, quote: &str) -> Read<String> {
+fn text(cursor: &mut Cursor<'_>, quote: &str) -> NotationResult<String> {
     let rest = cursor.rest();
     let length = rest.find(quote).ok_or(NO_CALL)?;
     cursor.skip(length + quote.len());

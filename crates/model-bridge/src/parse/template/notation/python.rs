@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::text::{Cursor, number};
-use super::{NO_CALL, Named, Not, Read};
+use super::{NO_CALL, NamedArguments, Not, NotationResult};
 
 /// The most bytes of the name of a tool.
 const NAME_BYTES_MAX: usize = 160;
@@ -61,7 +61,7 @@ fn of_name(c: char) -> bool {
 }
 
 /// The calls of a text.
-pub(super) fn calls(text: &str) -> Read<Vec<Named>> {
+pub(super) fn calls(text: &str) -> NotationResult<Vec<NamedArguments>> {
     let mut cursor = Cursor::new(text);
     let mut calls = Vec::new();
     if cursor.take("[") {
@@ -78,7 +78,7 @@ pub(super) fn calls(text: &str) -> Read<Vec<Named>> {
     if cursor.peek().is_some() { Err(NO_CALL) } else { Ok(calls) }
 }
 
-fn call(cursor: &mut Cursor<'_>) -> Read<Named> {
+fn call(cursor: &mut Cursor<'_>) -> NotationResult<NamedArguments> {
     cursor.skip_blanks();
     let name = cursor.take_while(of_name).to_owned();
     cursor.expect("(")?;
@@ -93,7 +93,7 @@ fn call(cursor: &mut Cursor<'_>) -> Read<Named> {
     Ok((name, arguments))
 }
 
-fn value(cursor: &mut Cursor<'_>) -> Read<Value> {
+fn value(cursor: &mut Cursor<'_>) -> NotationResult<Value> {
     match cursor.peek() {
         Some('{') => {
             cursor.skip(1);
@@ -129,7 +129,7 @@ fn value(cursor: &mut Cursor<'_>) -> Read<Value> {
 }
 
 /// A text between quotes. `is_raw` says that backslashes in it are what they are.
-fn text(cursor: &mut Cursor<'_>, is_raw: bool) -> Read<String> {
+fn text(cursor: &mut Cursor<'_>, is_raw: bool) -> NotationResult<String> {
     let rest = cursor.rest();
     let is_long = rest.starts_with("\"\"\"") || rest.starts_with("'''");
     let quote = &rest[..if is_long { 3 } else { 1 }];
@@ -175,7 +175,7 @@ pub(super) fn has_escapes(text: &str) -> bool {
 }
 
 /// What a backslash and this character say. What escapes nothing is what it is.
-fn escaped(cursor: &mut Cursor<'_>, c: char, read: &mut String) -> Read<()> {
+fn escaped(cursor: &mut Cursor<'_>, c: char, read: &mut String) -> NotationResult<()> {
     let digits = match c {
         'x' => 2,
         'u' => 4,
@@ -205,7 +205,7 @@ fn escaped(cursor: &mut Cursor<'_>, c: char, read: &mut String) -> Read<()> {
     Ok(())
 }
 
-fn hex(cursor: &mut Cursor<'_>, digits: usize) -> Read<u32> {
+fn hex(cursor: &mut Cursor<'_>, digits: usize) -> NotationResult<u32> {
     let written = cursor.rest().get(..digits).ok_or(NO_CALL)?;
     let is_hex = written.bytes().all(|byte| byte.is_ascii_hexdigit());
     let unit = u32::from_str_radix(written, 16).ok().filter(|_| is_hex).ok_or(NO_CALL)?;

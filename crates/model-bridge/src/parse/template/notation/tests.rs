@@ -59,7 +59,7 @@ fn braces_of_gemma_are_read() {
     let expected = json!({ "a": 1, "b": "say \"x\", {y}", "c": ["p", true], "d": { "e": null } });
     assert_eq!((Value::Object(arguments), changes.len()), (expected, 0));
     let (arguments, changes) = read("{a:New York}").unwrap();
-    assert_eq!((&arguments["a"], changes), (&json!("New York"), vec![Change::Quotes]));
+    assert_eq!((&arguments["a"], changes), (&json!("New York"), vec![RepairKind::Quotes]));
     for text in ["{a}", "{a:}", "{:1}", "{a:1,a:2}", "{a:1} x", "{a:[1}", "{a:\"x\"}", "{a:b:c}"] {
         assert!(read(text).is_none(), "{text}");
     }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::super::mend::DEPTH_MAX;
-use super::{NO_CALL, Read};
+use super::super::super::repair::DEPTH_MAX;
+use super::{NO_CALL, NotationResult};
 
 /// A text and the position up to which it is read.
 pub(super) struct Cursor<'t> {
@@ -48,7 +48,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes a mark that must come.
-    pub(super) fn expect(&mut self, mark: &str) -> Read<()> {
+    pub(super) fn expect(&mut self, mark: &str) -> NotationResult<()> {
         if self.take(mark) { Ok(()) } else { Err(NO_CALL) }
     }
 
@@ -64,8 +64,8 @@ impl<'t> Cursor<'t> {
     pub(super) fn items(
         &mut self,
         close: &str,
-        mut item: impl FnMut(&mut Self) -> Read<()>,
-    ) -> Read<()> {
+        mut item: impl FnMut(&mut Self) -> NotationResult<()>,
+    ) -> NotationResult<()> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(NO_CALL);

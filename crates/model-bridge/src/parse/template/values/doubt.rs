@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use super::super::super::mend::is_quote;
+use super::super::super::repair::is_quote;
 use super::{Argument, without_entities};
-use crate::registry::Tool;
+use crate::registry::RegisteredTool;
 
 /// Says why a text may be meant otherwise; none where it may not. `keeps_entities` says that its form does
 /// not decode them.
 pub(super) fn of(
-    tool: &Tool,
+    tool: &RegisteredTool,
     argument: &Argument<'_>,
     text: &str,
     keeps_entities: bool,

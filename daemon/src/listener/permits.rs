@@ -18,15 +18,15 @@ const FREED_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The slots of one socket, and who has them.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ConnectionPermits {
     open: Arc<Semaphore>,
     reserve: Arc<Semaphore>,
     peers: Arc<Peers>,
 }
 
-// === impl Places ===
+// === impl ConnectionPermits ===
 
-impl Places {
+impl ConnectionPermits {
     pub(super) fn new(connections_max: usize) -> Self {
         let share = (connections_max / SHARE_PARTS).max(1);
         Self {

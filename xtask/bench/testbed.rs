@@ -35,7 +35,7 @@ reason = "to measure a refusal"
 /// The location, on the same disk as the target directory: a disk in memory would make every
 /// durable write look free.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Testbed {
     moss: PathBuf,
     home: TempDir,
     /// Sockets have short paths.
@@ -44,9 +44,9 @@ pub(crate) struct Place {
     pub(crate) component: PathBuf,
 }
 
-// === impl Place ===
+// === impl Testbed ===
 
-impl Place {
+impl Testbed {
     pub(crate) fn new(moss: PathBuf, components: PathBuf, directory: &Path) -> Result<Self> {
         let home = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
         let home = home.with_context(|| format!("cannot write in {}", directory.display()))?;

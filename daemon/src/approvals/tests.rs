@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::Config;
 use moss_policy::Action;
-use moss_policy::standing::{Asked, narrowest};
+use moss_policy::standing::{AskedEffect, narrowest};
 
 const ASKER: Asker<'static> = Asker { tool: "replace_text", plugin: None, caller: "caller" };
 const QUESTION: ContentHash = ContentHash::from_bytes([7; 32]);
@@ -21,12 +21,12 @@ fn later(hours: i64) -> Timestamp {
     now() + SignedDuration::from_hours(hours)
 }
 
-fn limits() -> config::Answers {
+fn limits() -> config::AnswersConfig {
     Config::default().approvals
 }
 
-fn open(state: &TempDir) -> Answers {
-    Answers::open(state.path(), limits()).unwrap()
+fn open(state: &TempDir) -> StandingApprovals {
+    StandingApprovals::open(state.path(), limits()).unwrap()
 }
 
 fn session(session_id: &str) -> SessionKey {
@@ -39,19 +39,23 @@ fn situation(session: Option<&SessionKey>) -> Situation<'_> {
 
 fn permissions(path: &str) -> Vec<Permission> {
     let path = RelPath::parse(path).unwrap();
-    let asked = Asked { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    let asked = AskedEffect { action: Action::Modify, path: &path, size_bytes: Some(1) };
     narrowest(ASKER, &[asked]).unwrap()
 }
 
 /// Offers what is asked about a file, and keeps the approval.
-fn remember(answers: &Answers, path: &str, key: Option<&SessionKey>) -> Arc<StandingAnswer> {
+fn remember(
+    answers: &StandingApprovals,
+    path: &str,
+    key: Option<&SessionKey>,
+) -> Arc<StandingApproval> {
     let offers = answers.offers(situation(key), &permissions(path), QUESTION, now());
     let wanted = if key.is_some() { "session" } else { "always" };
     let offer = offers.iter().find(|offer| offer.scope.as_str() == wanted).unwrap();
     answers.remember(offer, now()).unwrap()
 }
 
-fn in_force(answers: &Answers, key: Option<&SessionKey>, at: Timestamp) -> usize {
+fn in_force(answers: &StandingApprovals, key: Option<&SessionKey>, at: Timestamp) -> usize {
     answers.in_force(situation(key), at).len()
 }
 
@@ -108,7 +112,7 @@ fn an_approval_is_bound_to_tool_caller_plugin_and_component() {
     let (asker, digest) = (Asker { plugin: Some("p"), ..ASKER }, "0a".repeat(32));
     let of = Situation { asker, component: Some(&digest), session: None };
     let path = RelPath::parse("a").unwrap();
-    let asked = Asked { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    let asked = AskedEffect { action: Action::Modify, path: &path, size_bytes: Some(1) };
     let offers = answers.offers(of, &narrowest(asker, &[asked]).unwrap(), QUESTION, now());
     assert!(offers[0].terms.contains(&digest), "{}", offers[0].terms);
     answers.remember(&offers[0], now()).unwrap();
@@ -142,7 +146,7 @@ fn a_revoked_approval_is_gone_at_once_and_for_good() {
     assert_eq!(listed.session.as_deref(), Some("s"));
     assert_eq!(in_force(&answers, Some(&key), now()), 0);
     for id in [stored.id.as_str(), of_session.id.as_str(), ""] {
-        assert!(matches!(answers.revoke(id, now()), Err(AnswersError::Unknown(_))), "{id}");
+        assert!(matches!(answers.revoke(id, now()), Err(ApprovalsError::Unknown(_))), "{id}");
     }
     assert_eq!(in_force(&open(&state), None, now()), 0);
 }
@@ -203,7 +207,7 @@ fn a_broken_file_gives_nothing_and_is_left_alone() {
         assert!(check(state.path()).unwrap_err().contains("approvals.toml:"));
         assert!(answers.offers(situation(None), &permissions("b"), QUESTION, now()).is_empty());
         let refused = answers.remember(&offers[0], now()).unwrap_err();
-        assert!(matches!(refused, AnswersError::Broken(_)), "{refused}");
+        assert!(matches!(refused, ApprovalsError::Broken(_)), "{refused}");
         assert!(answers.revoke(&answer.id, now()).is_err());
         assert_eq!(text(&state), broken);
     }
@@ -227,20 +231,20 @@ fn what_is_forbidden_is_neither_offered_nor_in_effect() {
     let state = TempDir::new().unwrap();
     let key = session("s");
     remember(&open(&state), "a", None);
-    let with = |limits| Answers::open(state.path(), limits).unwrap();
-    let scopes = |answers: &Answers| {
+    let with = |limits| StandingApprovals::open(state.path(), limits).unwrap();
+    let scopes = |answers: &StandingApprovals| {
         let offers = answers.offers(situation(Some(&key)), &permissions("b"), QUESTION, now());
         offers.iter().map(|offer| offer.scope.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(scopes(&open(&state)), ["session", "always"]);
-    let without_always = with(config::Answers { always: false, ..limits() });
+    let without_always = with(config::AnswersConfig { always: false, ..limits() });
     assert_eq!(scopes(&without_always), ["session"]);
     assert_eq!(in_force(&without_always, None, now()), 0);
     assert!(without_always.list(now()).is_empty());
-    assert_eq!(scopes(&with(config::Answers { session: false, ..limits() })), ["always"]);
-    assert_eq!(scopes(&with(config::Answers { approvals_max: 1, ..limits() })), ["session"]);
+    assert_eq!(scopes(&with(config::AnswersConfig { session: false, ..limits() })), ["always"]);
+    assert_eq!(scopes(&with(config::AnswersConfig { approvals_max: 1, ..limits() })), ["session"]);
     // A shorter time holds for what was stored under a longer one.
-    let short = with(config::Answers { always_days: 2, ..limits() });
+    let short = with(config::AnswersConfig { always_days: 2, ..limits() });
     assert_eq!(in_force(&short, None, later(47)), 1);
     assert_eq!(in_force(&short, None, later(48)), 0);
     assert_eq!(short.list(now())[0].ends_at, later(48));
@@ -254,10 +258,10 @@ fn other_limits_take_effect_at_once_for_what_was_answered_before() {
     remember(&answers, "a", None);
     remember(&answers, "b", Some(&key));
     assert_eq!(in_force(&answers, Some(&key), later(3)), 2);
-    answers.limit(config::Answers { session_hours: 2, always_days: 1, ..limits() });
+    answers.limit(config::AnswersConfig { session_hours: 2, always_days: 1, ..limits() });
     assert_eq!(in_force(&answers, Some(&key), later(3)), 1);
     assert_eq!(in_force(&answers, Some(&key), later(24)), 0);
-    answers.limit(config::Answers { always: false, session: false, ..limits() });
+    answers.limit(config::AnswersConfig { always: false, session: false, ..limits() });
     assert_eq!((in_force(&answers, Some(&key), now()), answers.list(now()).len()), (0, 0));
     answers.limit(limits());
     assert_eq!(in_force(&answers, Some(&key), later(3)), 2);
@@ -266,7 +270,10 @@ fn other_limits_take_effect_at_once_for_what_was_answered_before() {
 #[test]
 fn the_same_approval_given_again_replaces_the_first() {
     let state = TempDir::new().unwrap();
-    let answers = Answers::open(state.path(), config::Answers { approvals_max: 2, ..limits() });
+    let answers = StandingApprovals::open(
+        state.path(),
+        config::AnswersConfig { approvals_max: 2, ..limits() },
+    );
     let answers = answers.unwrap();
     let key = session("s");
     for path in ["a", "a", "b"] {
@@ -279,7 +286,7 @@ fn the_same_approval_given_again_replaces_the_first() {
     assert_eq!(answers.list(now()).len(), 4);
     let offers = open(&state).offers(situation(None), &permissions("c"), QUESTION, now());
     let full = answers.remember(&offers[0], now()).unwrap_err();
-    assert!(matches!(full, AnswersError::Full(2)), "{full}");
+    assert!(matches!(full, ApprovalsError::Full(2)), "{full}");
     let same = open(&state).offers(situation(None), &permissions("a"), QUESTION, now());
     let second = answers.remember(&same[0], now()).unwrap();
     assert_ne!(first.id, second.id);

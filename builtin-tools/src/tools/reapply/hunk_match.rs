@@ -4,7 +4,7 @@
 use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
 use super::hunks::Hunk;
-use crate::lines::{Lines, split};
+use crate::lines::{LineIndex, split};
 use crate::matching::{Located, Miss, Occurrence, locate};
 use crate::splices::splices;
 
@@ -12,7 +12,7 @@ use crate::splices::splices;
 pub(super) const PLACES_SHOWN_MAX: usize = 8;
 
 /// What became of the search for a hunk.
-pub(super) enum Found {
+pub(super) enum HunkMatch {
     At {
         level: MatchLevel,
         splices: Vec<Splice>,
@@ -28,26 +28,26 @@ pub(super) fn search_all(
     hunks: &[Hunk],
     today: &str,
     is_cancelled: impl Fn() -> bool,
-) -> Vec<Found> {
-    let lines = Lines::new(today);
+) -> Vec<HunkMatch> {
+    let lines = LineIndex::new(today);
     let file: Vec<&str> = lines.iter().collect();
     hunks
         .iter()
         .map(|hunk| {
             if hunk.search.trim().is_empty() || is_cancelled() {
-                return Found::Not("there are no lines around it to find it by".to_owned());
+                return HunkMatch::Not("there are no lines around it to find it by".to_owned());
             }
             search(hunk, today, &lines, &file)
         })
         .collect()
 }
 
-fn search(hunk: &Hunk, today: &str, lines: &Lines<'_>, file: &[&str]) -> Found {
+fn search(hunk: &Hunk, today: &str, lines: &LineIndex<'_>, file: &[&str]) -> HunkMatch {
     let (old, new) = (split(&hunk.search), split(&hunk.replace));
     let places: Vec<usize> = standing(file, &old).take(PLACES_SHOWN_MAX + 1).collect();
     match places[..] {
         [] => {}
-        [first] if is_around(file, first, &old, &new) => return Found::There,
+        [first] if is_around(file, first, &old, &new) => return HunkMatch::There,
         [first] => {
             let range = lines.start(first + 1)..lines.start(first + old.len() + 1);
             let mut text: String = new.iter().flat_map(|line| [*line, "\n"]).collect();
@@ -55,20 +55,20 @@ fn search(hunk: &Hunk, today: &str, lines: &Lines<'_>, file: &[&str]) -> Found {
                 text.pop();
             }
             let splices = splices(today, range, &text);
-            return Found::At { level: MatchLevel::Exact, splices, drift: Vec::new() };
+            return HunkMatch::At { level: MatchLevel::Exact, splices, drift: Vec::new() };
         }
         _ => {
             let starts: Vec<usize> = places.iter().map(|first| first + 1).collect();
-            return Found::Not(several(&starts));
+            return HunkMatch::Not(several(&starts));
         }
     }
     match locate(today, &hunk.search, &hunk.replace, Occurrence::Only) {
         Ok(located) if is_within_lines(&located, &old, file) => {
-            Found::Not("they occur only within other lines today".to_owned())
+            HunkMatch::Not("they occur only within other lines today".to_owned())
         }
-        Ok(Located { level, splices, drift, .. }) => Found::At { level, splices, drift },
-        Err(Miss::Applied(_)) => Found::There,
-        Err(miss) => Found::Not(why(&miss)),
+        Ok(Located { level, splices, drift, .. }) => HunkMatch::At { level, splices, drift },
+        Err(Miss::Applied(_)) => HunkMatch::There,
+        Err(miss) => HunkMatch::Not(why(&miss)),
     }
 }
 

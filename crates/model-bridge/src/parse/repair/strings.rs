@@ -1,8 +1,8 @@
 //! Strings as models write them: where one ends is recognized by what follows.
 
 use super::escapes::Backslashes;
-use super::reader::{Reader, is_quote, skip_blanks};
-use crate::diagnostic::Change;
+use super::reader::{Repairer, is_quote, skip_blanks};
+use crate::diagnostic::RepairKind;
 
 /// How far a key is looked for after a string, in bytes.
 const KEY_BYTES_MAX: usize = 96;
@@ -12,13 +12,13 @@ const AHEAD_BYTES_MAX: usize = 1024;
 /// What closes a bracket.
 const CLOSERS: [char; 4] = ['}', '｝', ']', '］'];
 
-impl Reader<'_, '_> {
+impl Repairer<'_, '_> {
     /// Reads a string that begins here with `quote`, and writes it.
     pub(super) fn string(&mut self, quote: char, is_key: bool) -> Option<()> {
         match quote {
             '"' => {}
-            '\'' => drop(self.changes.insert(Change::SingleQuotes)),
-            _ => drop(self.changes.insert(Change::Quotes)),
+            '\'' => drop(self.changes.insert(RepairKind::SingleQuotes)),
+            _ => drop(self.changes.insert(RepairKind::Quotes)),
         }
         self.bump();
         let rest = &self.text[self.at..];
@@ -26,7 +26,7 @@ impl Reader<'_, '_> {
         if backslashes == Backslashes::Path && rest.starts_with("\\\\") {
             // Two of a server's name, not one that is escaped.
             self.at += 2;
-            self.changes.insert(Change::BadEscape);
+            self.changes.insert(RepairKind::BadEscape);
             self.out.push_str("\"\\\\\\\\");
         } else {
             self.out.push('"');
@@ -43,7 +43,7 @@ impl Reader<'_, '_> {
                     if self.is_slip() || self.ends_call() {
                         return None;
                     }
-                    self.changes.insert(Change::InnerQuotes);
+                    self.changes.insert(RepairKind::InnerQuotes);
                     if c == '"' {
                         self.out.push('\\');
                     }
@@ -71,7 +71,7 @@ impl Reader<'_, '_> {
     }
 
     fn control(&mut self, escape: &str) {
-        self.changes.insert(Change::RawControl);
+        self.changes.insert(RepairKind::RawControl);
         self.out.push_str(escape);
     }
 
@@ -90,7 +90,7 @@ impl Reader<'_, '_> {
             },
             // A quote of another kind needs no escape in JSON.
             '\'' => {
-                self.changes.insert(Change::BadEscape);
+                self.changes.insert(RepairKind::BadEscape);
                 self.bump();
                 self.out.push('\'');
             }
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
     }
 
     fn literal_backslash(&mut self) {
-        self.changes.insert(Change::BadEscape);
+        self.changes.insert(RepairKind::BadEscape);
         self.out.push_str("\\\\");
     }
 
@@ -130,7 +130,7 @@ impl Reader<'_, '_> {
     }
 
     fn lone_surrogate(&mut self) {
-        self.changes.insert(Change::LoneSurrogate);
+        self.changes.insert(RepairKind::LoneSurrogate);
         self.out.push_str("\\ufffd");
     }
 

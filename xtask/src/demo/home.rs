@@ -25,17 +25,17 @@ pub(super) const BOUND: Duration = Duration::from_secs(60);
 pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The directories of a user who has nothing but moss.
-pub(super) struct Place {
+pub(super) struct DemoHome {
     root: PathBuf,
     cleaner: Child,
 }
 
 /// A daemon that serves the copy. It ends when it is dropped.
-pub(super) struct Daemon(Child);
+pub(super) struct DemoDaemon(Child);
 
-// === impl Place ===
+// === impl DemoHome ===
 
-impl Place {
+impl DemoHome {
     /// Lays everything out for a binary of moss and the components of plugins.
     pub(super) fn new(layout: &Layout, moss: &Path, components: &Path) -> Result<Self> {
         let name = format!("moss-demo-{}", std::process::id());
@@ -91,11 +91,11 @@ impl Place {
     }
 
     /// Starts a daemon and waits until it answers.
-    pub(super) fn serve(&self) -> Result<Daemon> {
+    pub(super) fn serve(&self) -> Result<DemoDaemon> {
         let log = self.root.join("log");
         let mut serve = self.command(&["moss", "serve"])?;
         serve.stdout(File::create(&log)?).stderr(File::options().append(true).open(&log)?);
-        let mut daemon = Daemon(serve.spawn().context("cannot start the daemon")?);
+        let mut daemon = DemoDaemon(serve.spawn().context("cannot start the daemon")?);
         let end = Instant::now() + BOUND;
         loop {
             let status = self.command(&["moss", "status"])?.output()?;
@@ -110,7 +110,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for DemoHome {
     fn drop(&mut self) {
         drop(self.cleaner.stdin.take());
         if !self.cleaner.wait().is_ok_and(|status| status.success()) {
@@ -138,9 +138,9 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-// === impl Daemon ===
+// === impl DemoDaemon ===
 
-impl Drop for Daemon {
+impl Drop for DemoDaemon {
     fn drop(&mut self) {
         // It may have ended by itself, and its files go away anyway.
         let _ = self.0.kill();

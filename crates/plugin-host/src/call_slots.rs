@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::error::CallError;
+use crate::error::PluginCallError;
 use crate::limits::{LimitReached, WAITING_PER_CALL};
 
 /// The slots of one plugin.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct CallSlots {
     calls_max: usize,
     /// Calls that run or wait.
     taken: Semaphore,
@@ -19,14 +19,14 @@ pub(crate) struct Places {
 
 /// A slot among the calls of a plugin that run at once, until it is dropped.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct CallSlot<'a> {
     _running: SemaphorePermit<'a>,
     _taken: SemaphorePermit<'a>,
 }
 
-// === impl Places ===
+// === impl CallSlots ===
 
-impl Places {
+impl CallSlots {
     pub(crate) fn new(calls_max: usize) -> Self {
         Self {
             calls_max,
@@ -53,10 +53,10 @@ impl Places {
     /// # Errors
     ///
     /// Where none is.
-    pub(crate) fn take(&self) -> Result<Place<'_>, CallError> {
+    pub(crate) fn take(&self) -> Result<CallSlot<'_>, PluginCallError> {
         let taken = self.taken.try_acquire().map_err(|_| self.full())?;
         let running = self.running.try_acquire().map_err(|_| self.full())?;
-        Ok(Place { _running: running, _taken: taken })
+        Ok(CallSlot { _running: running, _taken: taken })
     }
 
     /// Waits for a slot.
@@ -64,14 +64,14 @@ impl Places {
     /// # Errors
     ///
     /// Where too many wait already.
-    pub(crate) async fn wait(&self) -> Result<Place<'_>, CallError> {
+    pub(crate) async fn wait(&self) -> Result<CallSlot<'_>, PluginCallError> {
         let taken = self.taken.try_acquire().map_err(|_| self.full())?;
         let running = self.running.acquire().await.map_err(|_| self.full())?;
-        Ok(Place { _running: running, _taken: taken })
+        Ok(CallSlot { _running: running, _taken: taken })
     }
 
-    fn full(&self) -> CallError {
-        CallError::Limit(LimitReached::Calls(self.calls_max))
+    fn full(&self) -> PluginCallError {
+        PluginCallError::Limit(LimitReached::Calls(self.calls_max))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_runs_waits_or_is_refused() {
-        let places = Places::new(1);
+        let places = CallSlots::new(1);
         let running = places.wait().await.unwrap();
         let mut waiting: Vec<_> = (0..WAITING_PER_CALL).map(|_| Box::pin(places.wait())).collect();
         for place in &mut waiting {
@@ -89,8 +89,8 @@ mod tests {
             assert!(polled.await.is_pending());
         }
         let refused = places.wait().await.unwrap_err();
-        assert_eq!(refused, CallError::Limit(LimitReached::Calls(1)));
-        let full = Places::new(1);
+        assert_eq!(refused, PluginCallError::Limit(LimitReached::Calls(1)));
+        let full = CallSlots::new(1);
         let alone = full.take().unwrap();
         assert_eq!(full.take().unwrap_err(), refused);
         drop(alone);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::call_keys::NAME_KEYS;
 use super::DEPTH_MAX;
-use super::keys::{Keys, Role};
-use crate::diagnostic::Change;
+use super::keys::{JsonRole, KnownKeys};
+use crate::diagnostic::RepairKind;
 
 /// Words that mean a value of JSON, and the value.
 const LITERALS: &[(&str, &str)] = &[
@@ -25,13 +25,13 @@ const LITERALS: &[(&str, &str)] = &[
 const FRAMES: &[&str] = &["\n```", "\n~~~", "[TOOL", "<tool_call>", "<file-edit"];
 
 /// Reads a text and writes it again.
-pub(super) struct Reader<'t, 'c> {
+pub(super) struct Repairer<'t, 'c> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     pub(super) out: String,
-    pub(super) changes: &'c mut BTreeSet<Change>,
-    pub(super) stack: Vec<Open>,
-    pub(super) keys: Keys<'t>,
+    pub(super) changes: &'c mut BTreeSet<RepairKind>,
+    pub(super) stack: Vec<Bracket>,
+    pub(super) keys: KnownKeys<'t>,
     closed: bool,
     /// Whether a key of a call is there twice.
     is_doubled: bool,
@@ -42,10 +42,10 @@ pub(super) struct Reader<'t, 'c> {
 }
 
 /// An open bracket, and what may come next inside of it.
-pub(super) struct Open {
+pub(super) struct Bracket {
     pub(super) is_object: bool,
-    next: Next,
-    pub(super) role: Role,
+    next: Expected,
+    pub(super) role: JsonRole,
     /// The keys so far, where they are known.
     pub(super) seen: Vec<String>,
     /// The last key.
@@ -53,7 +53,7 @@ pub(super) struct Open {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum Expected {
     /// A key or a value, or the end: nothing came yet.
     First,
     /// A key or a value; a comma was read and not yet written.
@@ -64,14 +64,14 @@ enum Next {
     Separator,
 }
 
-// === impl Reader ===
+// === impl Repairer ===
 
-impl<'t, 'c> Reader<'t, 'c> {
+impl<'t, 'c> Repairer<'t, 'c> {
     pub(super) fn new(
         text: &'t str,
         closed: bool,
-        keys: Keys<'t>,
-        changes: &'c mut BTreeSet<Change>,
+        keys: KnownKeys<'t>,
+        changes: &'c mut BTreeSet<RepairKind>,
     ) -> Self {
         let out = String::with_capacity(text.len() + 16);
         let comments_end = memchr::memmem::rfind(text.as_bytes(), b"*/").unwrap_or(0);
@@ -107,11 +107,11 @@ impl<'t, 'c> Reader<'t, 'c> {
                     values += 1;
                 }
                 Some('}' | ']' | '｝' | '］') => {
-                    self.changes.insert(Change::ExtraBracket);
+                    self.changes.insert(RepairKind::ExtraBracket);
                     self.bump();
                 }
                 Some(_) => {
-                    self.changes.insert(Change::SurroundingText);
+                    self.changes.insert(RepairKind::SurroundingText);
                     let rest = &self.text[self.at..];
                     let length = rest.find(['{', '｛', '[', '［']).unwrap_or(rest.len());
                     // The rest of a string, perhaps, that seemed to end before.
@@ -123,11 +123,11 @@ impl<'t, 'c> Reader<'t, 'c> {
             }
         }
         // Where the end of a string was recognized by what follows, nothing else may be doubtful.
-        let is_guessed = self.changes.contains(&Change::InnerQuotes);
+        let is_guessed = self.changes.contains(&RepairKind::InnerQuotes);
         let is_doubtful = self.is_doubled
             || FRAMES.iter().any(|mark| self.text.contains(mark))
             || names_of_calls(self.text) > self.calls
-            || [Change::SurroundingText, Change::ExtraBracket, Change::MissingBracket]
+            || [RepairKind::SurroundingText, RepairKind::ExtraBracket, RepairKind::MissingBracket]
                 .iter()
                 .any(|change| self.changes.contains(change));
         (values > 0 && !(is_guessed && is_doubtful)).then_some(self.out)
@@ -153,18 +153,18 @@ impl<'t, 'c> Reader<'t, 'c> {
             return None;
         }
         while let Some(open) = self.stack.last() {
-            if matches!(open.next, Next::Colon | Next::Value) {
+            if matches!(open.next, Expected::Colon | Expected::Value) {
                 return None;
             }
             self.close();
         }
-        self.changes.insert(Change::MissingBracket);
+        self.changes.insert(RepairKind::MissingBracket);
         Some(())
     }
 
-    fn step(&mut self, is_object: bool, next: Next, c: char) -> Option<()> {
+    fn step(&mut self, is_object: bool, next: Expected, c: char) -> Option<()> {
         let end = if is_object { ['}', '｝'] } else { [']', '］'] };
-        if end.contains(&c) && !matches!(next, Next::Colon | Next::Value) {
+        if end.contains(&c) && !matches!(next, Expected::Colon | Expected::Value) {
             self.note_full_width(c);
             self.bump();
             self.close();
@@ -173,30 +173,30 @@ impl<'t, 'c> Reader<'t, 'c> {
         let is_comma = |c: char| matches!(c, ',' | '，') || c.is_whitespace();
         let rest = self.text[self.at..].trim_start_matches(is_comma);
         // Between values something may be missing.
-        if next == Next::AfterComma && matches!(c, ',' | '，') && rest.starts_with(end) {
-            self.changes.insert(Change::TrailingComma);
+        if next == Expected::AfterComma && matches!(c, ',' | '，') && rest.starts_with(end) {
+            self.changes.insert(RepairKind::TrailingComma);
             self.bump();
             return Some(());
         }
         match next {
-            Next::Separator => self.separator(is_object, c),
-            Next::Colon => {
+            Expected::Separator => self.separator(is_object, c),
+            Expected::Colon => {
                 if !matches!(c, ':' | '：') {
                     return None;
                 }
                 self.note_full_width(c);
                 self.bump();
                 self.out.push(':');
-                self.set(Next::Value);
+                self.set(Expected::Value);
                 Some(())
             }
-            Next::First | Next::AfterComma => {
-                if next == Next::AfterComma {
+            Expected::First | Expected::AfterComma => {
+                if next == Expected::AfterComma {
                     self.out.push(',');
                 }
                 if is_object { self.key(c) } else { self.item(c) }
             }
-            Next::Value => self.item(c),
+            Expected::Value => self.item(c),
         }
     }
 
@@ -205,7 +205,7 @@ impl<'t, 'c> Reader<'t, 'c> {
             ',' | '，' => {
                 self.note_full_width(c);
                 self.bump();
-                self.set(Next::AfterComma);
+                self.set(Expected::AfterComma);
             }
             // The end of what is around: this one's own is missing.
             '}' | ']' | '｝' | '］' => {
@@ -213,12 +213,12 @@ impl<'t, 'c> Reader<'t, 'c> {
                 if around.is_object == is_object {
                     return None;
                 }
-                self.changes.insert(Change::MissingBracket);
+                self.changes.insert(RepairKind::MissingBracket);
                 self.close();
             }
             _ => {
-                self.changes.insert(Change::MissingComma);
-                self.set(Next::AfterComma);
+                self.changes.insert(RepairKind::MissingComma);
+                self.set(Expected::AfterComma);
             }
         }
         Some(())
@@ -232,7 +232,7 @@ impl<'t, 'c> Reader<'t, 'c> {
             let rest = &self.text[self.at..];
             let key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
             let length = rest.find(|c| !key(c)).unwrap_or(rest.len());
-            self.changes.insert(Change::BareKey);
+            self.changes.insert(RepairKind::BareKey);
             self.out.push('"');
             self.out.push_str(&rest[..length]);
             self.out.push('"');
@@ -242,7 +242,7 @@ impl<'t, 'c> Reader<'t, 'c> {
         }
         let key = self.out[begin..self.out.len() - 1].to_owned();
         self.take_key(key);
-        self.set(Next::Colon);
+        self.set(Expected::Colon);
         Some(())
     }
 
@@ -256,13 +256,13 @@ impl<'t, 'c> Reader<'t, 'c> {
     }
 
     fn item(&mut self, c: char) -> Option<()> {
-        self.set(Next::Separator);
+        self.set(Expected::Separator);
         match c {
             '{' | '｛' | '[' | '［' => self.open(),
             c if is_quote(c) => {
                 let begin = self.out.len() + 1;
                 self.string(c, false)?;
-                let names = |open: &Open| open.role == Role::Call && is_name_key(&open.key);
+                let names = |open: &Bracket| open.role == JsonRole::Call && is_name_key(&open.key);
                 if self.stack.last().is_some_and(names) {
                     self.keys.named(&self.out[begin..self.out.len() - 1]);
                 }
@@ -287,7 +287,7 @@ impl<'t, 'c> Reader<'t, 'c> {
         let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
         let (word, value) = LITERALS.iter().find(|(word, _)| *word == &rest[..length])?;
         if word != value {
-            self.changes.insert(Change::Literal);
+            self.changes.insert(RepairKind::Literal);
         }
         self.out.push_str(value);
         self.at += length;
@@ -306,21 +306,21 @@ impl<'t, 'c> Reader<'t, 'c> {
             Some(around) => around.role.inside(&around.key, is_object),
             None => self.keys.outermost(is_object),
         };
-        self.calls += usize::from(role == Role::Call);
+        self.calls += usize::from(role == JsonRole::Call);
         let (seen, key) = (Vec::new(), String::new());
-        self.stack.push(Open { is_object, next: Next::First, role, seen, key });
+        self.stack.push(Bracket { is_object, next: Expected::First, role, seen, key });
         Some(())
     }
 
     fn close(&mut self) {
         let Some(open) = self.stack.pop() else { return };
-        if open.next == Next::AfterComma {
-            self.changes.insert(Change::TrailingComma);
+        if open.next == Expected::AfterComma {
+            self.changes.insert(RepairKind::TrailingComma);
         }
         self.out.push(if open.is_object { '}' } else { ']' });
     }
 
-    fn set(&mut self, next: Next) {
+    fn set(&mut self, next: Expected) {
         if let Some(open) = self.stack.last_mut() {
             open.next = next;
         }
@@ -328,7 +328,7 @@ impl<'t, 'c> Reader<'t, 'c> {
 
     fn note_full_width(&mut self, c: char) {
         if !c.is_ascii() {
-            self.changes.insert(Change::FullWidth);
+            self.changes.insert(RepairKind::FullWidth);
         }
     }
 
@@ -337,7 +337,7 @@ impl<'t, 'c> Reader<'t, 'c> {
         let (at, commented) = skip_blanks(self.text, self.at, self.comments_end);
         self.at = at;
         if commented {
-            self.changes.insert(Change::Comment);
+            self.changes.insert(RepairKind::Comment);
         }
     }
 

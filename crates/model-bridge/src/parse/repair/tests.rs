@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 
-fn mended(text: &str) -> Option<(Vec<Value>, Vec<Change>)> {
-    values(text, true, Keys::default()).map(|mended| (mended.values, mended.changes))
+fn mended(text: &str) -> Option<(Vec<Value>, Vec<RepairKind>)> {
+    values(text, true, KnownKeys::default()).map(|mended| (mended.values, mended.changes))
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn what_is_json_is_not_touched() {
 
 #[test]
 fn what_models_write_is_repaired() {
-    use Change::*;
+    use RepairKind::*;
     for (text, expected, changes) in [
         ("{“a”：“b”}", json!({ "a": "b" }), vec![Quotes, FullWidth]),
         ("{\"a\"：1，\"b\"：2}", json!({ "a": 1, "b": 2 }), vec![FullWidth]),
@@ -76,11 +76,11 @@ fn what_cannot_be_known_is_not_made_up() {
     }
     // A quote whose string continues further than anybody looks: nothing of it is cut off.
     let far = format!("{{\"a\":\"5\"}} {}\"}}", "and more ".repeat(300));
-    assert_eq!(values(&far, true, Keys::default()), None);
-    assert_eq!(values("{\"a\":1", false, Keys::default()), None);
-    assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true, Keys::default()), None);
+    assert_eq!(values(&far, true, KnownKeys::default()), None);
+    assert_eq!(values("{\"a\":1", false, KnownKeys::default()), None);
+    assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true, KnownKeys::default()), None);
     let deep = format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1));
-    assert_eq!(values(&deep, true, Keys::default()), None);
+    assert_eq!(values(&deep, true, KnownKeys::default()), None);
     let allowed = format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
-    assert!(values(&allowed, true, Keys::default()).is_some());
+    assert!(values(&allowed, true, KnownKeys::default()).is_some());
 }

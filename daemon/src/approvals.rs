@@ -16,12 +16,12 @@ use jiff::{SignedDuration, Timestamp};
 use moss_workspace::own::OwnDir;
 
 pub use self::loaded::check;
-use self::loaded::{Loaded, load};
+use self::loaded::{LoadedApprovals, load};
 use crate::config;
-use moss_dispatch::{Offer, Scope, SessionKey};
+use moss_dispatch::{ApprovalScope, Offer, SessionKey};
 use moss_policy::PolicyError;
 use moss_policy::standing::file;
-use moss_policy::standing::{Asker, Permission, StandingAnswer};
+use moss_policy::standing::{Asker, Permission, StandingApproval};
 
 /// The file in the state directory of a workspace.
 pub const FILE_NAME: &str = "approvals.toml";
@@ -37,11 +37,11 @@ const ID_DIGITS: usize = 12;
 
 /// The standing approvals of a workspace.
 #[derive(Debug)]
-pub struct Answers {
+pub struct StandingApprovals {
     directory: OwnDir,
-    limits: ArcSwap<config::Answers>,
-    stored: ArcSwap<Loaded>,
-    inner: Mutex<Inner>,
+    limits: ArcSwap<config::AnswersConfig>,
+    stored: ArcSwap<LoadedApprovals>,
+    inner: Mutex<SessionApprovals>,
 }
 
 /// Who asks, with all that an approval is bound to.
@@ -57,9 +57,9 @@ pub struct Situation<'a> {
 
 /// An approval as people list it.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListedApproval {
     /// The approval.
-    pub answer: Arc<StandingAnswer>,
+    pub answer: Arc<StandingApproval>,
     /// The session that it applies to; none for one that is stored.
     pub session: Option<String>,
     /// When it ends: the limits of today may be shorter than those it was given under.
@@ -68,7 +68,7 @@ pub struct Listed {
 
 /// Why an approval applies only once, or cannot be revoked.
 #[derive(Debug, thiserror::Error)]
-pub enum AnswersError {
+pub enum ApprovalsError {
     /// There are too many.
     #[error(
         "{0} standing approvals are stored already (approvals.approvals_max); revoke one first"
@@ -86,37 +86,40 @@ pub enum AnswersError {
 }
 
 #[derive(Debug)]
-struct Inner {
+struct SessionApprovals {
     /// The approvals of sessions, oldest first.
-    sessions: Vec<(SessionKey, Arc<StandingAnswer>)>,
+    sessions: Vec<(SessionKey, Arc<StandingApproval>)>,
 }
 
 /// When an approval ends that may apply for so many hours.
-fn ends_after(answer: &StandingAnswer, hours: u64) -> Timestamp {
+fn ends_after(answer: &StandingApproval, hours: u64) -> Timestamp {
     let hold = SignedDuration::from_hours(i64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
     let latest = answer.approved_at.checked_add(hold).unwrap_or(Timestamp::MAX);
     latest.min(answer.expires_at)
 }
 
-// === impl Answers ===
+// === impl StandingApprovals ===
 
-impl Answers {
+impl StandingApprovals {
     /// Opens the approvals in a state directory, which must exist. Waits for the disk.
     ///
     /// # Errors
     ///
     /// Where the directory is not the user's own. A broken file is no error: see
-    /// [`Answers::problem`].
-    pub fn open(state: &Path, limits: config::Answers) -> Result<Self, moss_workspace::Error> {
+    /// [`StandingApprovals::problem`].
+    pub fn open(
+        state: &Path,
+        limits: config::AnswersConfig,
+    ) -> Result<Self, moss_workspace::Error> {
         let directory = OwnDir::open(state)?;
         let stored = ArcSwap::from_pointee(load(&directory));
-        let inner = Inner { sessions: Vec::new() };
+        let inner = SessionApprovals { sessions: Vec::new() };
         let limits = ArcSwap::from_pointee(limits);
         Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
     }
 
     /// Puts other limits into effect, for what was answered before as well.
-    pub fn limit(&self, limits: config::Answers) {
+    pub fn limit(&self, limits: config::AnswersConfig) {
         self.limits.store(Arc::new(limits));
     }
 
@@ -141,8 +144,8 @@ impl Answers {
     }
 
     /// Returns the approvals that somebody's effects are held against.
-    pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingAnswer>> {
-        let is_for = |answer: &StandingAnswer| {
+    pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingApproval>> {
+        let is_for = |answer: &StandingApproval| {
             answer.component.as_deref() == of.component && answer.is_for(of.asker)
         };
         let mut found = Vec::new();
@@ -176,12 +179,12 @@ impl Answers {
         let mut offers = Vec::new();
         if let Some(session) = of.session.filter(|_| self.limits.load().session) {
             let until = until(hours(limits.session_hours));
-            offers.push(offer(Scope::Session(session.clone()), until));
+            offers.push(offer(ApprovalScope::Session(session.clone()), until));
         }
         let stored = self.stored.load();
         let has_room = stored.answers.len() < limits.approvals_max;
         if limits.always && stored.problem.is_none() && has_room {
-            offers.push(offer(Scope::Always, until(hours(24 * limits.always_days))));
+            offers.push(offer(ApprovalScope::Always, until(hours(24 * limits.always_days))));
         }
         offers
     }
@@ -195,13 +198,13 @@ impl Answers {
         &self,
         offer: &Offer,
         now: Timestamp,
-    ) -> Result<Arc<StandingAnswer>, AnswersError> {
+    ) -> Result<Arc<StandingApproval>, ApprovalsError> {
         let id = crate::ids::random()[..ID_DIGITS].to_owned();
         match &offer.scope {
-            Scope::Session(key) => {
+            ApprovalScope::Session(key) => {
                 let answer = Arc::new(offer.answer(id, None, now));
                 let mut inner = self.lock();
-                let is_same = |other: &StandingAnswer| offer.is_of(other);
+                let is_same = |other: &StandingApproval| offer.is_of(other);
                 inner
                     .sessions
                     .retain(|(k, other)| now < other.expires_at && !(k == key && is_same(other)));
@@ -211,14 +214,14 @@ impl Answers {
                 inner.sessions.push((key.clone(), Arc::clone(&answer)));
                 Ok(answer)
             }
-            Scope::Always => {
+            ApprovalScope::Always => {
                 let file = self.directory.path().join(FILE_NAME).display().to_string();
                 let answer = offer.answer(id, Some(file), now);
                 let stored = answer.clone();
                 self.change(now, |all| {
                     all.retain(|other| !offer.is_of(other));
                     if all.len() >= self.limits.load().approvals_max {
-                        return Err(AnswersError::Full(all.len()));
+                        return Err(ApprovalsError::Full(all.len()));
                     }
                     all.push(stored);
                     Ok(())
@@ -233,8 +236,8 @@ impl Answers {
     /// # Errors
     ///
     /// Where there is no such answer, or the file cannot be changed.
-    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<Listed, AnswersError> {
-        let unknown = || AnswersError::Unknown(id.to_owned());
+    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<ListedApproval, ApprovalsError> {
+        let unknown = || ApprovalsError::Unknown(id.to_owned());
         let listed = self.list(now).into_iter().find(|listed| listed.answer.id == id);
         if listed.as_ref().is_some_and(|listed| listed.session.is_some()) {
             self.lock().sessions.retain(|(_, answer)| answer.id != id);
@@ -247,26 +250,30 @@ impl Answers {
             Ok(())
         })?;
         let answer = revoked.ok_or_else(unknown)?;
-        Ok(Listed { ends_at: self.ends_at(&answer), answer: Arc::new(answer), session: None })
+        Ok(ListedApproval {
+            ends_at: self.ends_at(&answer),
+            answer: Arc::new(answer),
+            session: None,
+        })
     }
 
     /// Lists the approvals in effect: of the file, then of sessions, oldest first.
-    pub fn list(&self, now: Timestamp) -> Vec<Listed> {
+    pub fn list(&self, now: Timestamp) -> Vec<ListedApproval> {
         let inner = self.lock();
         let stored = self.stored.load();
         let of_file = stored.answers.iter().filter(|answer| self.holds(answer, now));
         let mut listed: Vec<_> = of_file
             .filter(|_| self.limits.load().always)
-            .map(|answer| Listed {
+            .map(|answer| ListedApproval {
                 answer: Arc::clone(answer),
                 session: None,
                 ends_at: self.ends_at(answer),
             })
             .collect();
-        let in_force = |answer: &StandingAnswer| now < self.session_ends_at(answer);
+        let in_force = |answer: &StandingApproval| now < self.session_ends_at(answer);
         let of_sessions = inner.sessions.iter().filter(|(_, answer)| in_force(answer));
         let of_sessions = of_sessions.filter(|_| self.limits.load().session);
-        listed.extend(of_sessions.map(|(key, answer)| Listed {
+        listed.extend(of_sessions.map(|(key, answer)| ListedApproval {
             answer: Arc::clone(answer),
             session: Some(key.session_id.clone()),
             ends_at: self.session_ends_at(answer),
@@ -278,16 +285,16 @@ impl Answers {
     fn change(
         &self,
         now: Timestamp,
-        change: impl FnOnce(&mut Vec<StandingAnswer>) -> Result<(), AnswersError>,
-    ) -> Result<(), AnswersError> {
+        change: impl FnOnce(&mut Vec<StandingApproval>) -> Result<(), ApprovalsError>,
+    ) -> Result<(), ApprovalsError> {
         let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
         let loaded = load(&self.directory);
         if let Some(problem) = &loaded.problem {
             let problem = problem.clone();
             self.stored.store(Arc::new(loaded));
-            return Err(AnswersError::Broken(problem));
+            return Err(ApprovalsError::Broken(problem));
         }
-        let holds = |answer: &&Arc<StandingAnswer>| now < self.ends_at(answer);
+        let holds = |answer: &&Arc<StandingApproval>| now < self.ends_at(answer);
         let mut all: Vec<_> =
             loaded.answers.iter().filter(holds).map(|answer| answer.as_ref().clone()).collect();
         change(&mut all)?;
@@ -295,24 +302,24 @@ impl Answers {
         // Only then: the new file wins where both exist.
         self.directory.remove(OLD_FILE_NAME)?;
         let version = self.directory.version(FILE_NAME)?;
-        self.stored.store(Arc::new(Loaded::new(version, all)));
+        self.stored.store(Arc::new(LoadedApprovals::new(version, all)));
         Ok(())
     }
 
-    fn ends_at(&self, answer: &StandingAnswer) -> Timestamp {
+    fn ends_at(&self, answer: &StandingApproval) -> Timestamp {
         ends_after(answer, self.limits.load().always_days * 24)
     }
 
-    fn session_ends_at(&self, answer: &StandingAnswer) -> Timestamp {
+    fn session_ends_at(&self, answer: &StandingApproval) -> Timestamp {
         ends_after(answer, self.limits.load().session_hours)
     }
 
-    fn holds(&self, answer: &StandingAnswer, now: Timestamp) -> bool {
+    fn holds(&self, answer: &StandingApproval, now: Timestamp) -> bool {
         let earliest = answer.approved_at.checked_sub(CLOCK_SLACK).unwrap_or(Timestamp::MIN);
         earliest <= now && now < self.ends_at(answer)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, SessionApprovals> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

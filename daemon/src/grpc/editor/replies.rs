@@ -5,10 +5,10 @@ use moss_proto::v1::editor_answer::Answer as Wire;
 use moss_sdk::ContentHash;
 use moss_sdk::editor::Symbol;
 
-use super::Problem;
+use super::MessageProblem;
 use super::messages::span;
-use crate::confirm::{ResolveError, Verdict};
-use crate::editors::{self, Place};
+use crate::confirm::{ConfirmationDecision, ResolveError};
+use crate::editors::{self, EditorLocation};
 
 /// Most symbols of a file that are taken.
 const SYMBOLS_MAX: usize = 10_000;
@@ -22,50 +22,59 @@ const PLACES_MAX: usize = 1_000;
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 
 /// An answer to a question of a tool, or to a confirmation.
-pub(super) enum Answer {
-    Question(editors::Answer),
-    Confirmation { digest: ContentHash, verdict: Verdict },
+pub(super) enum IncomingReply {
+    Question(editors::EditorReply),
+    Confirmation { digest: ContentHash, verdict: ConfirmationDecision },
 }
 
-pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<Answer, Problem> {
-    let malformed = |message: &str| Problem {
+pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<IncomingReply, MessageProblem> {
+    let malformed = |message: &str| MessageProblem {
         code: "malformed_answer",
         message: message.to_owned(),
         subject: id.to_owned(),
     };
-    Ok(Answer::Question(match answer {
+    Ok(IncomingReply::Question(match answer {
         None => return Err(malformed("the reply is empty")),
-        Some(Wire::DocumentSymbols(symbols)) => editors::Answer::Symbols(flatten(symbols.symbols)),
-        Some(Wire::Locations(locations)) => {
-            let places = locations.locations.into_iter().take(PLACES_MAX).map(|location| Place {
-                span: location.range.as_ref().map(span).unwrap_or_default(),
-                path: location.path,
-            });
-            editors::Answer::Places(places.collect())
+        Some(Wire::DocumentSymbols(symbols)) => {
+            editors::EditorReply::Symbols(flatten(symbols.symbols))
         }
-        Some(Wire::Clarification(text)) => editors::Answer::Clarified(cut(text, TEXT_BYTES_MAX)),
-        Some(Wire::EditApplied(applied)) => editors::Answer::Applied { version: applied.version },
-        Some(Wire::Failed(reason)) => editors::Answer::Failed(cut(reason, TEXT_BYTES_MAX)),
+        Some(Wire::Locations(locations)) => {
+            let places =
+                locations.locations.into_iter().take(PLACES_MAX).map(|location| EditorLocation {
+                    span: location.range.as_ref().map(span).unwrap_or_default(),
+                    path: location.path,
+                });
+            editors::EditorReply::Places(places.collect())
+        }
+        Some(Wire::Clarification(text)) => {
+            editors::EditorReply::Clarified(cut(text, TEXT_BYTES_MAX))
+        }
+        Some(Wire::EditApplied(applied)) => {
+            editors::EditorReply::Applied { version: applied.version }
+        }
+        Some(Wire::Failed(reason)) => editors::EditorReply::Failed(cut(reason, TEXT_BYTES_MAX)),
         Some(Wire::Confirmation(answer)) => {
             let digest = answer.digest.parse().map_err(|_| malformed("not a valid digest"))?;
             let verdict = match (answer.verdict(), answer.remember.as_str()) {
-                (v1::Verdict::Approve, "") => Verdict::Approve,
-                (v1::Verdict::Approve, offer) => Verdict::Remember(
+                (v1::Verdict::Approve, "") => ConfirmationDecision::Approve,
+                (v1::Verdict::Approve, offer) => ConfirmationDecision::Remember(
                     offer.parse().map_err(|_| malformed("`remember` is not a digest"))?,
                 ),
-                (v1::Verdict::Deny, "") => Verdict::Deny(cut(answer.reason, TEXT_BYTES_MAX)),
+                (v1::Verdict::Deny, "") => {
+                    ConfirmationDecision::Deny(cut(answer.reason, TEXT_BYTES_MAX))
+                }
                 (v1::Verdict::Deny, _) => return Err(malformed("a denial cannot be stored")),
                 (v1::Verdict::Unspecified, _) => {
                     return Err(malformed("expected APPROVE or DENY"));
                 }
             };
-            return Ok(Answer::Confirmation { digest, verdict });
+            return Ok(IncomingReply::Confirmation { digest, verdict });
         }
     }))
 }
 
 /// Says why an answer to a confirmation has no effect.
-pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> Problem {
+pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> MessageProblem {
     let code = match refusal {
         ResolveError::Unknown(_) => "unknown_question",
         ResolveError::Over { .. } => "question_over",
@@ -73,7 +82,7 @@ pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> Problem {
         ResolveError::NotOffered(_) => "not_offered",
         ResolveError::NotShown(_) | ResolveError::NoPage(_) => "not_shown",
     };
-    Problem { code, message: refusal.to_string(), subject: id.to_owned() }
+    MessageProblem { code, message: refusal.to_string(), subject: id.to_owned() }
 }
 
 /// Brings symbols into a list, each followed by those inside of it.

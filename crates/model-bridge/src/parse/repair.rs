@@ -1,6 +1,6 @@
 //! JSON as models write it, made JSON: strictly first, then by a lexical reader that knows strings.
 //!
-//! What already parses is never touched. What is repaired is reported by [`Change`]s. A string that
+//! What already parses is never touched. What is repaired is reported by [`RepairKind`]s. A string that
 //! does not end is never ended here: half a file would be written.
 
 mod escapes;
@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::diagnostic::Change;
-pub(super) use keys::Keys;
-use reader::Reader;
+use crate::diagnostic::RepairKind;
+pub(super) use keys::KnownKeys;
+use reader::Repairer;
 pub(super) use reader::is_quote;
 
 /// How deep JSON may nest.
@@ -24,32 +24,32 @@ const DIGITS_EXACT_MAX: usize = 18;
 
 /// The values of a text, and what was changed to read them.
 #[derive(Debug, PartialEq)]
-pub(super) struct Mended {
+pub(super) struct Repaired {
     pub(super) values: Vec<Value>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<RepairKind>,
 }
 
 /// Reads JSON values that follow each other, with or without commas between them. `closed` says
 /// whether whoever wrote them marked their end, so that brackets that are missing may be put in;
 /// `keys` what is known of the keys.
-pub(super) fn values(text: &str, closed: bool, keys: Keys<'_>) -> Option<Mended> {
+pub(super) fn values(text: &str, closed: bool, keys: KnownKeys<'_>) -> Option<Repaired> {
     if let Some(values) = strict(text) {
-        return exact(text).then_some(Mended { values, changes: Vec::new() });
+        return exact(text).then_some(Repaired { values, changes: Vec::new() });
     }
     let mut changes = BTreeSet::new();
-    let mended = Reader::new(text, closed, keys, &mut changes).read()?;
+    let mended = Repairer::new(text, closed, keys, &mut changes).read()?;
     if !exact(&mended) {
         return None;
     }
     let values = strict(&mended)?;
-    Some(Mended { values, changes: changes.into_iter().collect() })
+    Some(Repaired { values, changes: changes.into_iter().collect() })
 }
 
 /// Reads JSON as [`values`], where integers beyond 64 bits are all that speaks against it: each becomes
 /// the nearest number.
-pub(super) fn rounded(text: &str) -> Option<Mended> {
+pub(super) fn rounded(text: &str) -> Option<Repaired> {
     let values = strict(text)?;
-    (!exact(text)).then(|| Mended { values, changes: vec![Change::Rounded] })
+    (!exact(text)).then(|| Repaired { values, changes: vec![RepairKind::Rounded] })
 }
 
 fn strict(text: &str) -> Option<Vec<Value>> {

@@ -9,20 +9,20 @@ use moss_sdk::ContentHash;
 use moss_workspace::Plan;
 
 use super::decide::{ChangeFacts, action_of};
-use super::{Effects, Names, ToolFacts};
-use crate::answers::Situation;
+use super::{Effects, FileNames, ToolFacts};
+use crate::approvals::Situation;
 use crate::call::record;
 use moss_dispatch::{CallError, Offer, Work};
-use moss_policy::standing::{Asked, Asker, Permission, StandingAnswer, narrowest};
+use moss_policy::standing::{AskedEffect, Asker, Permission, StandingApproval, narrowest};
 use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// The standing approvals that let something happen in a call.
 #[derive(Debug, Default)]
-pub(super) struct Uses(BTreeSet<String>);
+pub(super) struct UsedApprovals(BTreeSet<String>);
 
-// === impl Uses ===
+// === impl UsedApprovals ===
 
-impl Uses {
+impl UsedApprovals {
     /// Notes the approval by which something was allowed, if it was by one.
     pub(super) fn note(&mut self, decision: &Decision) {
         let allowed = Some(&decision.rule).filter(|_| decision.verdict == Verdict::Allow);
@@ -70,7 +70,7 @@ impl Effects {
         let effects: Vec<_> = asked
             .flat_map(|(file, _)| {
                 let size_bytes = Some(file.after_bytes);
-                [&file.real, &file.path].map(|path| Asked {
+                [&file.real, &file.path].map(|path| AskedEffect {
                     action: action_of(file),
                     path,
                     size_bytes,
@@ -84,9 +84,9 @@ impl Effects {
     }
 
     /// As [`Effects::offers_to_change`], for one file that is read.
-    pub(super) fn offers_to_read(&self, file: Names<'_>, question: ContentHash) -> Vec<Offer> {
+    pub(super) fn offers_to_read(&self, file: FileNames<'_>, question: ContentHash) -> Vec<Offer> {
         let policy = self.scope.workspace.policy.load_full();
-        let read = |path| Asked { action: Action::Read, path, size_bytes: None };
+        let read = |path| AskedEffect { action: Action::Read, path, size_bytes: None };
         self.offers(&[read(file.real), read(file.asked)], question, |tool| {
             self.decide_file(&policy, tool, Action::Read, file, ChangeFacts::default()).verdict
                 == Verdict::Allow
@@ -95,7 +95,7 @@ impl Effects {
 
     fn offers(
         &self,
-        effects: &[Asked<'_>],
+        effects: &[AskedEffect<'_>],
         question: ContentHash,
         would_do: impl Fn(&ToolFacts) -> bool,
     ) -> Vec<Offer> {
@@ -106,7 +106,7 @@ impl Effects {
         let permissions = self.situated(&tool, |situation| narrowest(situation.asker, effects));
         let would = |permissions: &Vec<Permission>| {
             let mut answers = tool.answers.as_ref().clone();
-            answers.push(Arc::new(StandingAnswer::imagined(permissions.clone())));
+            answers.push(Arc::new(StandingApproval::imagined(permissions.clone())));
             would_do(&ToolFacts { answers: Arc::new(answers), ..tool.clone() })
         };
         let Some(permissions) = permissions.filter(would) else { return Vec::new() };

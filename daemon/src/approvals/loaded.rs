@@ -7,14 +7,14 @@ use moss_workspace::own::{FileVersion, OwnDir};
 
 use super::{FILE_NAME, OLD_FILE_NAME};
 use moss_policy::PolicyError;
-use moss_policy::standing::StandingAnswer;
+use moss_policy::standing::StandingApproval;
 use moss_policy::standing::file::{self, FILE_BYTES_MAX};
 
 /// What the file says.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedApprovals {
     pub(super) version: Option<FileVersion>,
-    pub(super) answers: Vec<Arc<StandingAnswer>>,
+    pub(super) answers: Vec<Arc<StandingApproval>>,
     pub(super) problem: Option<Box<PolicyError>>,
 }
 
@@ -41,7 +41,7 @@ fn present(directory: &OwnDir) -> &'static str {
 }
 
 /// Reads the file. Waits for the disk.
-pub(super) fn load(directory: &OwnDir) -> Loaded {
+pub(super) fn load(directory: &OwnDir) -> LoadedApprovals {
     let name = present(directory);
     let path = directory.path().join(name).display().to_string();
     // First: what changes while it is read is read again.
@@ -54,15 +54,17 @@ pub(super) fn load(directory: &OwnDir) -> Loaded {
         Err(error) => Err(file::unreadable(&path, error.to_string())),
     };
     match stored {
-        Ok(stored) => Loaded::new(version, stored),
-        Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
+        Ok(stored) => LoadedApprovals::new(version, stored),
+        Err(problem) => {
+            LoadedApprovals { version, problem: Some(problem), ..LoadedApprovals::default() }
+        }
     }
 }
 
-// === impl Loaded ===
+// === impl LoadedApprovals ===
 
-impl Loaded {
-    pub(super) fn new(version: Option<FileVersion>, stored: Vec<StandingAnswer>) -> Self {
+impl LoadedApprovals {
+    pub(super) fn new(version: Option<FileVersion>, stored: Vec<StandingApproval>) -> Self {
         let answers = stored.into_iter().map(Arc::new).collect();
         Self { version, answers, problem: None }
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Code, Finish, Registry, parse};
+use moss_model_bridge::{DiagnosticCode, Finish, Registry, parse};
 use serde_json::{Map, Value};
 
 use crate::finding::shown;
@@ -13,7 +13,7 @@ const ARGUMENTS_CHARS_MAX: usize = 200;
 
 /// An answer, of one turn or several.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct ModelResponse {
     /// The text of the last turn.
     pub(crate) text: String,
     /// The calls of all turns, tried ones too.
@@ -35,8 +35,8 @@ pub(crate) struct Called {
 }
 
 /// Reads an answer: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}`.
-pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
-    let mut answer = Answer::default();
+pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> ModelResponse {
+    let mut answer = ModelResponse::default();
     let turns = match value.get("messages").and_then(Value::as_array) {
         Some(turns) => turns.as_slice(),
         None => std::slice::from_ref(value),
@@ -51,15 +51,15 @@ pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
 }
 
 /// Whether a diagnostic reports a call that was tried and is none.
-fn is_tried(code: Code) -> bool {
+fn is_tried(code: DiagnosticCode) -> bool {
     matches!(
         code,
-        Code::EmptyAction
-            | Code::MalformedJson
-            | Code::ScalarArgs
-            | Code::SchemaInvalid
-            | Code::TruncatedCall
-            | Code::UnknownTool
+        DiagnosticCode::EmptyAction
+            | DiagnosticCode::MalformedJson
+            | DiagnosticCode::ScalarArgs
+            | DiagnosticCode::SchemaInvalid
+            | DiagnosticCode::TruncatedCall
+            | DiagnosticCode::UnknownTool
     )
 }
 
@@ -97,9 +97,9 @@ fn native(registry: &Registry, entry: &Value) -> (Called, Option<String>) {
     (called, problem)
 }
 
-// === impl Answer ===
+// === impl ModelResponse ===
 
-impl Answer {
+impl ModelResponse {
     fn add(&mut self, registry: &Arc<Registry>, turn: &Value) {
         let text = match turn.get("content") {
             Some(Value::String(text)) => text.clone(),
@@ -137,7 +137,9 @@ impl Answer {
             }
             mended += usize::from(matches!(
                 diagnostic.code,
-                Code::JsonRepaired | Code::UnknownArgDropped | Code::UnclosedFrame
+                DiagnosticCode::JsonRepaired
+                    | DiagnosticCode::UnknownArgDropped
+                    | DiagnosticCode::UnclosedFrame
             ));
             if !diagnostic.code.is_remark() {
                 self.problems.push(format!("{}: {}", diagnostic.code.as_str(), diagnostic.message));

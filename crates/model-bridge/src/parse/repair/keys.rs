@@ -2,20 +2,20 @@
 //! other words may stand in it.
 
 use super::super::call_keys::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
-use crate::registry::{Registry, Tool};
+use crate::registry::{RegisteredTool, Registry};
 
 /// What is known of the keys of a text.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::parse) struct Keys<'r> {
+pub(in crate::parse) struct KnownKeys<'r> {
     registry: Option<&'r Registry>,
-    tool: Option<&'r Tool>,
+    tool: Option<&'r RegisteredTool>,
     /// Whether the text is the arguments of a call, not the call.
     is_arguments: bool,
 }
 
 /// What a bracket holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum JsonRole {
     /// The keys of a call.
     Call,
     /// The arguments of one.
@@ -26,16 +26,19 @@ pub(super) enum Role {
     Other,
 }
 
-// === impl Keys ===
+// === impl KnownKeys ===
 
-impl<'r> Keys<'r> {
+impl<'r> KnownKeys<'r> {
     /// The keys of calls of any of these tools.
     pub(in crate::parse) fn of_calls(registry: &'r Registry) -> Self {
         Self { registry: Some(registry), ..Self::default() }
     }
 
     /// The arguments of a tool.
-    pub(in crate::parse) fn of_arguments(registry: &'r Registry, tool: Option<&'r Tool>) -> Self {
+    pub(in crate::parse) fn of_arguments(
+        registry: &'r Registry,
+        tool: Option<&'r RegisteredTool>,
+    ) -> Self {
         Self { registry: Some(registry), tool, is_arguments: true }
     }
 
@@ -47,25 +50,25 @@ impl<'r> Keys<'r> {
     }
 
     /// What the outermost bracket holds.
-    pub(super) fn outermost(&self, is_object: bool) -> Role {
+    pub(super) fn outermost(&self, is_object: bool) -> JsonRole {
         match (self.registry, is_object) {
-            (None, _) => Role::Other,
-            (_, true) if self.is_arguments => Role::Arguments,
-            (_, true) => Role::Call,
-            (_, false) => Role::List,
+            (None, _) => JsonRole::Other,
+            (_, true) if self.is_arguments => JsonRole::Arguments,
+            (_, true) => JsonRole::Call,
+            (_, false) => JsonRole::List,
         }
     }
 
     /// Whether a key can stand in a bracket. Whatever is inside of an argument can have any.
-    pub(super) fn may_stand(&self, role: Role, key: &str) -> bool {
+    pub(super) fn may_stand(&self, role: JsonRole, key: &str) -> bool {
         let of_call = |key: &str| {
             let lists = [NAME_KEYS, ARGUMENT_KEYS, OTHER_KEYS];
             key == LIST_KEY || lists.iter().any(|keys| keys.contains(&key))
         };
         match role {
-            Role::Call => of_call(key) || self.is_parameter(key),
-            Role::Arguments => self.is_parameter(key),
-            Role::List | Role::Other => true,
+            JsonRole::Call => of_call(key) || self.is_parameter(key),
+            JsonRole::Arguments => self.is_parameter(key),
+            JsonRole::List | JsonRole::Other => true,
         }
     }
 
@@ -78,9 +81,9 @@ impl<'r> Keys<'r> {
     }
 }
 
-// === impl Role ===
+// === impl JsonRole ===
 
-impl Role {
+impl JsonRole {
     /// What a bracket holds that stands at a key of this one, or in this list.
     pub(super) fn inside(self, key: &str, is_object: bool) -> Self {
         match (self, is_object) {

@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::answers::{AnswersError, Listed};
-use crate::confirm::Taken;
+use crate::approvals::{ApprovalsError, ListedApproval};
+use crate::confirm::SettledConfirmation;
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
-    Confirmation, Offer, Question, Scope, UnknownWorkspace,
+    ApprovalScope, Confirmation, Offer, Question, UnknownWorkspace,
     blocking::{Broken, blocking},
 };
-use moss_journal::redact::Text;
-use moss_journal::{Durability, Event, JournalError, Record};
-use moss_policy::standing::StandingAnswer;
+use moss_journal::redact::RedactedText;
+use moss_journal::{AuditEvent, Durability, JournalError, Record};
+use moss_policy::standing::StandingApproval;
 
 /// What became of an approval.
 #[derive(Debug)]
-pub struct Settled {
+pub struct RecordedDecision {
     /// The question, answered.
     pub confirmation: Arc<Confirmation>,
     /// What is remembered; none for an approval that holds once. Otherwise why it holds only once.
-    pub remembered: Option<Result<Listed, KeepError>>,
+    pub remembered: Option<Result<ListedApproval, KeepError>>,
 }
 
 /// Why an approval is not kept, or not revoked.
@@ -30,7 +30,7 @@ pub struct Settled {
 pub enum KeepError {
     /// It cannot be stored, or there is none.
     #[error(transparent)]
-    Answers(#[from] AnswersError),
+    Answers(#[from] ApprovalsError),
     /// It cannot be recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -44,7 +44,7 @@ pub enum KeepError {
 
 /// Keeps what is to be remembered of an approval, then notifies the caller who waits for it: the
 /// next call is not asked again. An approval that cannot be kept applies once.
-pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
+pub async fn settle(daemon: &Arc<Daemon>, taken: SettledConfirmation) -> RecordedDecision {
     let remembered = match taken.remember.clone() {
         None => None,
         Some(offer) => Some(keep(daemon, &taken.confirmation.question, offer).await),
@@ -52,23 +52,27 @@ pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
     if let Some(Err(error)) = &remembered {
         tracing::warn!(%error, "an approval applies only once: it cannot be stored");
     }
-    Settled { confirmation: taken.deliver(), remembered }
+    RecordedDecision { confirmation: taken.deliver(), remembered }
 }
 
-async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<Listed, KeepError> {
+async fn keep(
+    daemon: &Daemon,
+    question: &Question,
+    offer: Offer,
+) -> Result<ListedApproval, KeepError> {
     let workspace = daemon.workspace(&question.workspace)?;
     let session = match &offer.scope {
-        Scope::Session(key) => Some(key.session_id.clone()),
-        Scope::Always => None,
+        ApprovalScope::Session(key) => Some(key.session_id.clone()),
+        ApprovalScope::Always => None,
     };
-    let (scope, terms) = (offer.scope.as_str(), Text::new(&offer.terms));
+    let (scope, terms) = (offer.scope.as_str(), RedactedText::new(&offer.terms));
     let keeper = Arc::clone(&workspace);
     let remember = move || keeper.answers.remember(&offer, Timestamp::now());
     let answer = blocking(remember).await??;
-    let event = Event::ApprovalStored {
+    let event = AuditEvent::ApprovalStored {
         approval: answer.id.clone(),
         scope,
-        session: session.as_deref().map(Text::new),
+        session: session.as_deref().map(RedactedText::new),
         terms,
     };
     if let Err(error) = write(&workspace, &question.call_id, &answer, event).await {
@@ -78,7 +82,7 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
         return Err(error.into());
     }
     let ends_at = answer.expires_at;
-    Ok(Listed { answer, session, ends_at })
+    Ok(ListedApproval { answer, session, ends_at })
 }
 
 /// Revokes an approval, at once.
@@ -87,11 +91,14 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
 ///
 /// Where there is no such approval, or it cannot be revoked. An approval that is revoked and
 /// cannot be recorded is revoked.
-pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Listed, KeepError> {
+pub async fn revoke(
+    workspace: &Arc<WorkspaceState>,
+    id: String,
+) -> Result<ListedApproval, KeepError> {
     let keeper = Arc::clone(workspace);
     let revoke = move || keeper.answers.revoke(&id, Timestamp::now());
     let listed = blocking(revoke).await??;
-    let event = Event::ApprovalRevoked { approval: listed.answer.id.clone() };
+    let event = AuditEvent::ApprovalRevoked { approval: listed.answer.id.clone() };
     write(workspace, "", &listed.answer, event).await?;
     Ok(listed)
 }
@@ -99,11 +106,11 @@ pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Liste
 async fn write(
     workspace: &WorkspaceState,
     call_id: &str,
-    answer: &StandingAnswer,
-    event: Event,
+    answer: &StandingApproval,
+    event: AuditEvent,
 ) -> Result<(), JournalError> {
     let tool = answer.permissions.first().map(|permission| permission.tool.as_str());
-    let tool = Text::new(tool.unwrap_or_default());
+    let tool = RedactedText::new(tool.unwrap_or_default());
     let record = Record { call_id: call_id.to_owned(), tool, event };
     workspace.journal.record(record, Durability::Durable).await
 }
