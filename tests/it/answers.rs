@@ -251,7 +251,7 @@ async fn a_caller_can_neither_give_nor_revoke_an_approval() {
     let status = approver.confirmations().resolve_confirmation(no).await.unwrap_err();
     assert_eq!(reason(&status), "REQUEST_INVALID");
     assert!(answers(&caller).await.is_empty());
-    let answer = resolve(&approver, &question, digest).await.unwrap().answer.unwrap();
+    let answer = resolve(&approver, &question, digest).await.unwrap().approval.unwrap();
     output(&events.end().await.unwrap());
     let status = revoke(&caller, &answer.id).await.unwrap_err();
     assert_eq!((status.code(), reason(&status)), (Code::PermissionDenied, "ROLE_MISSING".into()));
