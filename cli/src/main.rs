@@ -127,7 +127,7 @@ enum Command {
     Call(call::CallArgs),
     #[command(subcommand)]
     Confirm(confirm::ConfirmCommand),
-    #[command(subcommand)]
+    #[command(subcommand, alias = "answers")]
     Approvals(answers::AnswersCommand),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),

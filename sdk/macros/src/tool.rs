@@ -65,7 +65,7 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
         #[doc(hidden)]
         #visibility struct #ident {}
 
-        impl ::moss::guest::Tool for #ident {
+        impl ::moss::guest::GuestTool for #ident {
             const NAME: &'static str = #name;
             const TITLE: &'static str = #title;
             const DESCRIPTION: &'static str = #description;
