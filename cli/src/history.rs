@@ -240,7 +240,7 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
             let call = text::line(&entry.call_id);
             let undone = match &entry.undone_by[..] {
                 [] => String::new(),
-                numbers => format!("\ntaken back by {}", ranges(numbers)),
+                numbers => format!("\nundone by {}", ranges(numbers)),
             };
             let changes = effect::changes(&entry.changes);
             format!("{heading}\n{time}, called by {caller}, call {call}{undone}\n\n{changes}")

@@ -5,7 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
-mod answers;
+mod approvals;
 mod arguments;
 mod audit;
 mod bridge;
@@ -128,7 +128,7 @@ enum Command {
     #[command(subcommand)]
     Confirm(confirm::ConfirmCommand),
     #[command(subcommand, alias = "answers")]
-    Approvals(answers::AnswersCommand),
+    Approvals(approvals::AnswersCommand),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
     #[command(subcommand)]
@@ -256,7 +256,7 @@ impl Command {
             Self::Tools(args) => tools::run(args, session).await,
             Self::Call(args) => call::run(args, session).await,
             Self::Confirm(command) => confirm::run(command, session).await,
-            Self::Approvals(command) => answers::run(command, session).await,
+            Self::Approvals(command) => approvals::run(command, session).await,
             Self::Policy(command) => policy::run(command, session).await,
             Self::History(command) => history::run(command, session).await,
             Self::Prompt(command) => user_prompt::run(command, session).await,

@@ -376,7 +376,7 @@ async fn a_broken_file_of_approvals_is_reported_and_gives_nothing() {
     assert!(revoked.stderr.contains("none can be revoked"), "{}", revoked.stderr);
     std::fs::write(&file, whole).unwrap();
     assert_eq!(fate(&caller, "replace_text", next()).await, Fate::Allowed);
-    assert!(site.run(&["doctor"]).stdout.contains("stored approvals: 1"));
+    assert!(site.run(&["doctor"]).stdout.contains("standing approvals: 1"));
 }
 
 #[tokio::test]

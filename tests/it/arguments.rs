@@ -35,11 +35,11 @@ async fn every_violation_is_reported_with_its_pointer() {
     let client = daemon.caller().await;
     let long = "x".repeat(5000);
     let cases: &[Case] = &[
-        ("read_file", json!({}), &[("/path", "nothing")]),
+        ("read_file", json!({}), &[("/path", "missing")]),
         ("read_file", json!({"path": null}), &[("/path", "null")]),
         ("read_file", json!({"path": 7}), &[("/path", "number 7")]),
         ("read_file", json!({"path": ["a"]}), &[("/path", "array")]),
-        ("read_file", json!({"pth": "a.txt"}), &[("/path", "nothing"), ("/pth", "`path`")]),
+        ("read_file", json!({"pth": "a.txt"}), &[("/path", "missing"), ("/pth", "`path`")]),
         ("read_file", json!({"path": "a.txt", "starline": 1}), &[("/starline", "startLine")]),
         ("read_file", json!({"path": "a.txt", "wholly": true}), &[("/wholly", "`startLine`")]),
         ("read_file", json!({"path": "a.txt", "startLine": 0}), &[("/startLine", "at least 1")]),
@@ -78,7 +78,7 @@ async fn every_violation_is_reported_with_its_pointer() {
                 ("/newText", ""),
             ],
         ),
-        ("create_file", json!({"path": "b.txt"}), &[("/content", "nothing")]),
+        ("create_file", json!({"path": "b.txt"}), &[("/content", "missing")]),
         ("create_file", json!({"path": "b.txt", "content": {"a": long}}), &[("/content", "…")]),
     ];
     for (tool, arguments, expected) in cases {

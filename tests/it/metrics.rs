@@ -83,7 +83,7 @@ async fn calls_answers_commits_and_connections_are_counted() {
         ("moss_calls_running", 0.0),
         ("moss_calls_queued", 0.0),
         ("moss_confirmations_pending", 0.0),
-        ("moss_confirmations_total{answer=\"approved\"}", 1.0),
+        ("moss_confirmations_total{outcome=\"approved\"}", 1.0),
         ("moss_commits_total", 1.0),
         ("moss_unauthenticated_requests_total", 1.0),
         ("moss_plugins{state=\"ready\"}", 0.0),

@@ -174,7 +174,7 @@ fn what_does_not_serve_is_not_shown_to() {
     let granted = ["--fs", "docs", "--tool", "nope", "--tool", "create_file", "--yes", "--json"];
     let added = parsed(&site.run(&[&["plugin", "add", file], &granted[..]].concat()));
     let useless = added["output"]["without_effect"].to_string();
-    for part in ["read docs: it does not ask", "no such tool", "only tools that read"] {
+    for part in ["read docs: it does not request it", "no such tool", "only tools that read"] {
         assert!(useless.contains(part), "{part}: {added}");
     }
     assert_eq!(added["output"]["loaded"], true, "{added}");

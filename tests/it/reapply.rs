@@ -74,7 +74,7 @@ async fn what_cannot_be_made_again_is_named_and_nothing_is_written() {
     assert_eq!(client.numbers().await, [2, 1]);
     let beyond = client.ran("reapply", json!({"index": 2})).await;
     let message = &failure(&beyond).message;
-    assert!(message.contains("history holds 2, the newest is 0"), "{message}");
+    assert!(message.contains("the history has 2, the newest is 0"), "{message}");
     // Contents that were to be forgotten are.
     site.write("a.txt", lines());
     client.done("delete_file", json!({"path": "a.txt", "permanent": true})).await;
@@ -101,7 +101,7 @@ async fn a_change_of_a_file_that_may_not_be_read_is_not_made_again() {
     let result = client.ran("reapply", json!({"index": 1})).await;
     let error = failure(&result);
     assert_eq!(error.code, "denied");
-    assert!(error.message.contains("change 1 is about private/b.txt"), "{error:?}");
+    assert!(error.message.contains("change 1 changed private/b.txt"), "{error:?}");
     assert!(!format!("{result:?}").contains("dog"), "{result:?}");
     assert_eq!(site.read("private/b.txt"), "canary\n");
 }

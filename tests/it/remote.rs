@@ -414,8 +414,8 @@ fn keys_and_certificates_that_do_not_serve_are_named() {
         (&cert, &open, "chmod 600"),
         (&cert, &missing, "missing"),
         (&missing, &key, "no such file"),
-        (&nonsense, &key, "holds no certificate"),
-        (&cert, &nonsense, "holds no private key"),
+        (&nonsense, &key, "has no certificate"),
+        (&cert, &nonsense, "has no private key"),
     ] {
         let token = certificates.path("caller.token");
         let mut command = site.serve_command();

@@ -101,5 +101,5 @@ fn files_that_are_swapped_while_it_serves_count_from_the_next_start_on() {
     std::fs::write(certificates.path("server.crt"), "nonsense").unwrap();
     assert_eq!(reads(&daemon, &old).code, Some(0));
     daemon.stop();
-    assert_refused(&site.serve_refused(), 1, &["server.crt", "holds no certificate"]);
+    assert_refused(&site.serve_refused(), 1, &["server.crt", "has no certificate"]);
 }

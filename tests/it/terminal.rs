@@ -225,7 +225,7 @@ fn a_person_allows_a_rule_for_always_after_reading_it() {
     for line in ["tools = [\"replace_text\"]", "paths = [\"a.txt\"]", "decision = \"allow\""] {
         assert!(screen.contains(line), "{line} is not in {screen}");
     }
-    assert!(screen.contains("undoes it"), "{screen}");
+    assert!(screen.contains("revokes it"), "{screen}");
     assert_eq!(site.read("a.txt"), "1\ntwo\n");
 
     // The next call is not asked about, another path is, and after the revocation all are.

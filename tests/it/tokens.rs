@@ -213,7 +213,7 @@ fn what_cannot_be_done_with_tokens_is_said_with_what_to_do() {
     std::fs::write(site.state().join("tokens.json"), "{").unwrap();
     let broken = site.run(&["token", "create", "ci"]);
     assert_eq!(broken.code, Some(1), "{broken:?}");
-    assert!(broken.stderr.contains("tokens.json") && broken.stderr.contains("repaired"));
+    assert!(broken.stderr.contains("tokens.json") && broken.stderr.contains("fixed"));
 }
 
 #[tokio::test]

@@ -110,7 +110,7 @@ mod tests {
         let both = tools(&["a"]);
         let none = Grant::default();
         for (requested, listed, maximum, expected) in [
-            (&none, &both, &both, "does not ask for it"),
+            (&none, &both, &both, "does not request it"),
             (&both, &none, &both, "in l.json: \"tools\": [\"a\"]"),
             (&both, &none, &none, "; `plugin_maximum.tools` in config.toml must allow it, too"),
             (&both, &both, &none, "`plugin_maximum.tools` in config.toml does not allow it"),
@@ -130,7 +130,7 @@ mod tests {
         for (requested, listed, maximum, expected) in [
             (9, 9, 5, "plugin_maximum.store_bytes"),
             (9, 5, 9, "raise `store` of p in l.json"),
-            (5, 9, 9, "asks for no more"),
+            (5, 9, 9, "requests no more"),
         ] {
             let rights = Rights {
                 plugin: "p".to_owned(),

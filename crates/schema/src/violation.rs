@@ -123,9 +123,7 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the slash in front: most pointers are the name of a parameter.
-        let path = self.pointer.strip_prefix('/').unwrap_or("the arguments");
-        f.write_str(path)?;
+        f.write_str(if self.pointer.is_empty() { "the arguments" } else { &self.pointer })?;
         f.write_str(": ")?;
         self.write(f)
     }

@@ -117,7 +117,7 @@ async fn edit_that_the_editor_ignores_is_a_conflict() {
     let (id, _) = edit_of(&mut editor).await;
     assert_eq!(editor.over().await, (id, v1::QuestionEnd::Expired));
     let result = edits.await.unwrap().unwrap();
-    assert!(failure(&result).message.contains("did not answer"), "{result:?}");
+    assert!(failure(&result).message.contains("did not respond"), "{result:?}");
     assert_eq!(caller.numbers().await, [0; 0]);
 }
 

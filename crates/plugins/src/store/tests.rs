@@ -138,7 +138,7 @@ fn a_broken_file_is_not_written_over() {
         stores.set(&owner("a", "a"), "k", b"v", ROOM).unwrap_err(),
     ] {
         assert_eq!(error.code, ErrorCode::Io);
-        assert!(error.message.contains("plugins.sqlite, cannot be used"), "{error}");
+        assert!(error.message.contains("plugins.sqlite cannot be used"), "{error}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }

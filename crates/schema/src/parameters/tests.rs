@@ -126,7 +126,7 @@ fn keys_that_nothing_evaluates_are_named() {
     });
     let found = violations(&schema, &json!({ "a": 1, "b": 2, "c": 3 }), 8);
     let seen: Vec<_> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(seen, ["c: expected no such key, got number 3"]);
+    assert_eq!(seen, ["/c: expected no such key, got number 3"]);
     assert_eq!(violations(&schema, &json!({ "c": 3, "d": 4 }), 8).len(), 2);
 }
 
