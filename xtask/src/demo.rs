@@ -279,7 +279,7 @@ fn audit(stage: &mut DemoStage<'_>) -> Result<()> {
     )?;
     stage.until(&["moss", "audit", "tail", "-n", "6"], well(&["{\"path\":\"pipe\"}"]))?;
     let denied = ["moss", "audit", "tail", "-n", "100", "--tool", "replace_text"];
-    stage.run(&denied, well(&["answer=denied", "answer=approved", "the old title is fine"]))?;
+    stage.run(&denied, well(&["decision=denied", "decision=approved", "the old title is fine"]))?;
     stage.run(&["moss", "audit", "verify"], well(&["in order"]))?;
     Ok(())
 }
