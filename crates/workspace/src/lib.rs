@@ -12,7 +12,7 @@
 //!   carried out by the editor, and [`History::record`] notes it.
 //! * [`own`] holds moss's own files, outside of any workspace.
 //! * [`project`] lays out the directories of plugins that a person writes, and directories to try
-//! them in.
+//!   them in.
 //!
 //! Nothing here decides whether something is allowed, asks anybody, or runs anything. Everything
 //! may wait: callers with an event loop use its pool for blocking work. Only

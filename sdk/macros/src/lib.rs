@@ -20,8 +20,7 @@ use syn::{ItemFn, parse_macro_input};
 /// * `name = "…"`: the tool's name, where it is not the function's;
 /// * `title = "…"`: a short name for lists; without it the name in words;
 /// * `destructive`, `idempotent`, `open_world`, or one of them with `= false`: what clients may
-/// show
-///   people before they call it: that it may destroy something, that a second call with the same
+///   show people before they call it: that it may destroy something, that a second call with the same
 ///   arguments changes nothing more, that it deals with a world outside the workspace. Nothing is
 ///   decided by it; leave out what you do not know;
 /// * `examples = path`: a function that returns `Vec<moss::Example>`, calls that show what it does.

@@ -132,7 +132,7 @@ fn check_events(events: &[ReplyEvent], id: &str) {
                 assert_eq!(open.take().expect(id).0, *index, "{id}");
             }
             ReplyEvent::Text(text) | ReplyEvent::Reasoning(text) => {
-                assert!(!text.is_empty(), "{id}")
+                assert!(!text.is_empty(), "{id}");
             }
             ReplyEvent::Diagnostic(_) | ReplyEvent::Finish(_) => {}
         }

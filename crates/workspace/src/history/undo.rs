@@ -205,7 +205,7 @@ impl History {
             let mut back = Back { content, ..Back::default() };
             match self.step_back(number, file, &mut back, present.as_deref()) {
                 Err(UndoStop::Conflict(_)) => {
-                    found = Some(LaterChange { number: later, at, origin })
+                    found = Some(LaterChange { number: later, at, origin });
                 }
                 Ok(()) | Err(UndoStop::Failed(_)) => break,
             }
