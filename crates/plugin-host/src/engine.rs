@@ -21,9 +21,9 @@ const TABLES_KEPT_BYTES: usize = 32 << 10;
 /// How to set up an [`Engine`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Most calls at the same time. A call above it fails as [`CallError::Busy`].
+    /// Most calls at the same time. A call above it fails as [`PluginCallError::Busy`].
     ///
-    /// [`CallError::Busy`]: crate::CallError::Busy
+    /// [`PluginCallError::Busy`]: crate::PluginCallError::Busy
     pub calls_max: u32,
     /// Most instances of all plugins that are kept between calls. The pool has room for them.
     pub warm_max: u32,
