@@ -217,10 +217,7 @@ impl FollowedCall<'_> {
     ) -> Result<Option<v1::CallResult>, CliError> {
         if self.answering == Answering::Prompt && !self.client.may_answer().await? {
             self.answering = Answering::Elsewhere;
-            self.ui.note(
-                "the credentials of this command cannot decide: an approver does, on the daemon's \
-                 machine or with --approver-token-file",
-            );
+            self.ui.note(self.ui.wording().prompt.cannot_decide);
         }
         match confirming::reply(self.answering, confirmation) {
             // Whoever says it says it of whatever the call does.
@@ -234,7 +231,8 @@ impl FollowedCall<'_> {
             ConfirmAction::Wait => {
                 self.show(confirmation);
                 let id = text::line(&confirmation.id);
-                self.ui.note(&format!("waiting for `moss confirm approve {id}`"));
+                let command = format!("moss confirm approve {id}");
+                self.ui.note(&(self.ui.wording().prompt.waiting_for)(&command));
                 Ok(None)
             }
             ConfirmAction::Ask => {
@@ -246,7 +244,8 @@ impl FollowedCall<'_> {
                     {
                         return Ok(Err("not all of it was shown"));
                     }
-                    let answer = prompt::ask(self.ui, "apply?", &offers).await?;
+                    let answer =
+                        prompt::ask(self.ui, self.ui.wording().prompt.apply, &offers).await?;
                     Ok::<_, CliError>(answer.ok_or("nobody decided"))
                 };
                 tokio::select! {
@@ -261,7 +260,7 @@ impl FollowedCall<'_> {
                         Err(why) => Err(CliError::unconfirmed(why, confirmation)),
                     },
                     event = calling.next() => {
-                        self.ui.note("\ndecided elsewhere, or expired");
+                        self.ui.note(&format!("\n{}", self.ui.wording().prompt.decided_elsewhere));
                         Box::pin(self.take(event?, calling)).await
                     }
                 }
@@ -270,7 +269,7 @@ impl FollowedCall<'_> {
     }
 
     fn show(&mut self, confirmation: &v1::Confirmation) {
-        self.ui.note(&effect::confirmation(confirmation));
+        self.ui.note(&effect::confirmation(self.ui.wording(), confirmation));
         self.is_shown = true;
     }
 
@@ -296,7 +295,7 @@ impl FollowedCall<'_> {
     ) -> Result<Option<v1::CallResult>, CliError> {
         match self.client.remember(confirmation, offer).await {
             Ok(remembered) => {
-                self.ui.note(&confirming::remembered(&remembered));
+                self.ui.note(&confirming::remembered(&self.ui.wording().prompt, &remembered));
                 Ok(None)
             }
             Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(None),

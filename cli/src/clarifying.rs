@@ -7,6 +7,7 @@ use crate::client::AttachedTerminal;
 use super::prompt;
 use super::text;
 use super::ui::{Ui, bold};
+use super::wording::PromptWording;
 
 /// The tool that asks.
 pub(super) const TOOL: &str = "clarify";
@@ -17,7 +18,8 @@ pub(super) async fn answer(attached: Option<AttachedTerminal>, ui: &Ui) -> Infal
         while let Some(asked) = attached.next().await {
             ui.note(&shown(&asked.question, &asked.choices));
             // Where the input ends, nobody answers.
-            let said = prompt::words(ui, how(&asked.choices)).await.ok().flatten();
+            let said =
+                prompt::words(ui, how(&ui.wording().prompt, &asked.choices)).await.ok().flatten();
             let said = chosen(&said.unwrap_or_default(), &asked.choices);
             attached.answer(asked, said).await;
         }
@@ -33,10 +35,10 @@ fn shown(question: &str, choices: &[String]) -> String {
     shown
 }
 
-fn how(choices: &[String]) -> &'static str {
+fn how(words: &PromptWording, choices: &[String]) -> &'static str {
     match choices {
-        [] => "answer, or [enter] for none:",
-        _ => "a number, your own words, or [enter] for none:",
+        [] => words.answer,
+        _ => words.choose,
     }
 }
 

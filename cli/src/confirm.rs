@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::error::CliError;
 use super::ui::{Ui, bold, dim};
+use super::wording::{PromptWording, Wording};
 use super::{Session, confirming, effect, prompt, table, text, views, whole};
 use moss_dispatch::Outcome;
 
@@ -154,7 +155,7 @@ async fn watch(ui: &Ui, mut watching: crate::client::Watching) -> Result<Outcome
         if ui.json() {
             ui.print_json_line(&views::confirmation(&confirmation))?;
         } else if confirmation.state() == v1::ConfirmationState::Pending {
-            ui.print(&(described(&confirmation) + &how_to_answer(&confirmation)))?;
+            ui.print(&(described(ui.wording(), &confirmation) + &how_to_answer(&confirmation)))?;
         } else {
             ui.print(&ended(&confirmation))?;
         }
@@ -171,7 +172,10 @@ fn how_to_answer(confirmation: &v1::Confirmation) -> String {
 }
 
 fn show(ui: &Ui, confirmation: &v1::Confirmation) -> Result<Outcome, CliError> {
-    ui.print_either(|| views::confirmation(confirmation), || described(confirmation))?;
+    ui.print_either(
+        || views::confirmation(confirmation),
+        || described(ui.wording(), confirmation),
+    )?;
     Ok(Outcome::Ok)
 }
 
@@ -191,7 +195,7 @@ async fn show_full(
         ui.print_json(&views::confirmation(&whole))?;
         return Ok(Outcome::Ok);
     }
-    ui.print(&described(confirmation))?;
+    ui.print(&described(ui.wording(), confirmation))?;
     Ok(match whole::show(ui, client, confirmation).await? {
         true => Outcome::Ok,
         false => Outcome::Cancelled,
@@ -248,7 +252,7 @@ async fn remember(
     })?;
     if ui.interactive() && !ui.json() {
         ui.note(&text::lines(&offer.rule_toml));
-        if !prompt::agree(ui, prompt::REMEMBER).await? {
+        if !prompt::agree(ui, ui.wording().prompt.remember).await? {
             let message = "the rule was not approved; no decision was sent";
             return Err(CliError::unconfirmed(message, confirmation));
         }
@@ -263,34 +267,34 @@ async fn remember(
             format!(
                 "{} approved\n{}",
                 text::line(&confirmation.id),
-                confirming::remembered(&remembered)
+                confirming::remembered(&ui.wording().prompt, &remembered)
             )
         },
     )?;
     Ok(if remembered.is_ok() { Outcome::Ok } else { Outcome::Failed })
 }
 
-fn described(confirmation: &v1::Confirmation) -> String {
+fn described(wording: &Wording, confirmation: &v1::Confirmation) -> String {
+    let words = &wording.prompt;
     format!(
         "{} {}\n{}\n{}\n",
-        bold("confirmation"),
+        bold(words.confirmation),
         text::line(&confirmation.id),
-        dim(format!(
-            "in {}, called by {}, expires {}",
-            text::line(&confirmation.workspace),
-            text::line(&confirmation.caller),
-            views::time(confirmation.expires_at.as_ref()),
+        dim((words.origin)(
+            &text::line(&confirmation.workspace),
+            &text::line(&confirmation.caller),
+            &views::time(confirmation.expires_at.as_ref()),
         )),
-        effect::confirmation(confirmation),
-    ) + &offered(&confirmation.offers)
+        effect::confirmation(wording, confirmation),
+    ) + &offered(words, &confirmation.offers)
 }
 
 /// Shows the rules of standing approvals: mostly one text, which holds shorter or longer.
-fn offered(offers: &[v1::OfferedApproval]) -> String {
+fn offered(words: &PromptWording, offers: &[v1::OfferedApproval]) -> String {
     let offered = offers.iter().map(|offer| {
         let scope = views::approval_scope(offer.scope());
         let rule = text::lines(&offer.rule_toml);
-        format!("\n{}\n{rule}", dim(format!("--remember {scope} allows without asking:")))
+        format!("\n{}\n{rule}", dim((words.remember_allows)(&scope)))
     });
     offered.collect()
 }

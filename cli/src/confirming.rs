@@ -7,6 +7,7 @@ use moss_sdk::ContentHash;
 
 use super::text;
 use super::ui::yellow;
+use super::wording::PromptWording;
 
 /// What `--confirm` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,14 +116,15 @@ pub(super) fn offers(confirmation: &v1::Confirmation, alone: bool) -> Vec<v1::Of
 }
 
 /// Reports what became of a standing approval.
-pub(super) fn remembered(remembered: &Result<v1::StandingApproval, String>) -> String {
+pub(super) fn remembered(
+    words: &PromptWording,
+    remembered: &Result<v1::StandingApproval, String>,
+) -> String {
     match remembered {
-        Ok(answer) => {
-            let id = text::line(&answer.id);
-            format!("remembered: `moss approvals revoke {id}` revokes it")
-        }
+        Ok(approval) => (words.remembered)(&text::line(&approval.id)),
         Err(problem) => {
-            format!("{} it applies only once: {}", yellow("warning:"), text::line(problem))
+            let once = (words.applies_once)(&text::line(problem));
+            format!("{} {once}", yellow(words.warning))
         }
     }
 }

@@ -242,7 +242,7 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
                 [] => String::new(),
                 numbers => format!("\nundone by {}", ranges(numbers)),
             };
-            let changes = effect::changes(&entry.changes);
+            let changes = effect::changes(session.ui.wording(), &entry.changes);
             format!("{heading}\n{time}, called by {caller}, call {call}{undone}\n\n{changes}")
         },
     )?;

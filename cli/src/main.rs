@@ -51,6 +51,7 @@ mod undoing;
 mod user_prompt;
 mod views;
 mod whole;
+mod wording;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -9,14 +9,12 @@ use moss_proto::v1;
 
 use super::text;
 use super::ui::{Ui, bold};
+use super::wording::PromptWording;
 
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024;
 /// How often a decision that is not understood is asked for again.
 const ATTEMPTS_MAX: usize = 3;
-
-/// What is asked when the rule of a standing approval was shown.
-pub(super) const REMEMBER: &str = "allow everything in this rule without asking?";
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +33,16 @@ pub(super) async fn ask(
     question: &str,
     offers: &[v1::OfferedApproval],
 ) -> io::Result<Option<PersonsDecision>> {
-    let lasting: String = offers.iter().map(|offer| format!(" / {}", choice(offer))).collect();
-    let question = format!("{question} [y]es / [n]o / n with a reason{lasting}:");
+    let words = &ui.wording().prompt;
+    let choices = offers.iter().map(|offer| choice(words, offer));
+    let choices: Vec<_> =
+        [words.yes_or_no, words.with_a_reason].into_iter().chain(choices).collect();
+    let question = format!("{question} {}:", choices.join(" / "));
     for _ in 0..ATTEMPTS_MAX {
         match ask_once(ui, &question, offers).await? {
             Some(PersonsDecision::Lasting(offer)) => {
                 ui.note(&format!("\n{}", text::lines(&offer.rule_toml)));
-                if agree(ui, REMEMBER).await? {
+                if agree(ui, words.remember).await? {
                     return Ok(Some(PersonsDecision::Lasting(offer)));
                 }
             }
@@ -53,7 +54,8 @@ pub(super) async fn ask(
 
 /// Asks for a yes; anything else is none.
 pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
-    let answer = ask_once(ui, &format!("{question} [y]es / [n]o:"), &[]).await?;
+    let answer =
+        ask_once(ui, &format!("{question} {}:", ui.wording().prompt.yes_or_no), &[]).await?;
     Ok(answer == Some(PersonsDecision::Yes))
 }
 
@@ -78,7 +80,7 @@ pub(super) enum More {
 /// Asks whether to continue showing. Where the input ends, nobody reads on.
 pub(super) async fn more(ui: &Ui) -> io::Result<More> {
     let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
-    ui.ask(&bold("[enter] next screen / [a]ll the rest / [q]uit:"));
+    ui.ask(&bold(ui.wording().prompt.more));
     let line = read_line().await?;
     Ok(match line.as_deref().map(str::trim) {
         Some("") => More::Screen,
@@ -108,26 +110,26 @@ async fn ask_once(
 }
 
 /// How a standing approval is chosen.
-fn choice(offer: &v1::OfferedApproval) -> &'static str {
+fn choice(words: &PromptWording, offer: &v1::OfferedApproval) -> &'static str {
     match offer.scope() {
-        v1::ApprovalScope::Session => "for the [s]ession",
-        v1::ApprovalScope::Always | v1::ApprovalScope::Unspecified => "[a]lways",
+        v1::ApprovalScope::Session => words.for_session,
+        v1::ApprovalScope::Always | v1::ApprovalScope::Unspecified => words.always,
     }
 }
 
 /// Reads a decision.
 fn parse(line: &str, offers: &[v1::OfferedApproval]) -> Option<PersonsDecision> {
     let line = line.trim();
-    let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+    let (word, rest) = line.split_once([' ', ',', ':', '，', '：']).unwrap_or((line, ""));
     let lasting = |scope| {
         let offer = offers.iter().find(|offer| offer.scope() == scope);
         offer.cloned().map(PersonsDecision::Lasting)
     };
     match word.to_ascii_lowercase().as_str() {
-        "y" | "yes" if rest.trim().is_empty() => Some(PersonsDecision::Yes),
+        "y" | "yes" | "是" if rest.trim().is_empty() => Some(PersonsDecision::Yes),
         "s" | "session" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Session),
         "a" | "always" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Always),
-        "n" | "no" => Some(PersonsDecision::No(rest.trim().to_owned())),
+        "n" | "no" | "否" => Some(PersonsDecision::No(rest.trim().to_owned())),
         _ => None,
     }
 }
@@ -158,6 +160,8 @@ mod tests {
             ("n\n", no("")),
             ("no, use the other file\n", no("use the other file")),
             ("n too broad", no("too broad")),
+            ("是", Some(PersonsDecision::Yes)),
+            ("否，换一个文件", no("换一个文件")),
             ("", None),
             ("\n", None),
             ("yes but only half\n", None),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::{self, CliError, ErrorView};
 use super::ui::{Ui, dim};
-use super::{effect, text, views};
+use super::{effect, views};
 
 /// How one call ended: the object that `--json` prints.
 #[derive(Debug, Serialize)]
@@ -152,22 +152,24 @@ impl CallReport {
                 if let Some(output) = &self.output {
                     ui.print_json(output)?;
                 }
-                changes.iter().for_each(|change| ui.note(&dim(effect::summary(change))));
+                changes
+                    .iter()
+                    .for_each(|change| ui.note(&dim(effect::summary(ui.wording(), change))));
                 // The tools of moss say so themselves; plugins do not know.
                 let is_told = self.output.as_ref().is_some_and(|o| o.get("history").is_some());
                 if let Some(number) = self.history.filter(|_| !is_told) {
-                    ui.note(&dim(format!("undo it: moss history undo {number}")));
+                    ui.note(&dim((ui.wording().effect.undo_with)(number)));
                 }
             }
             ReportView::Effect(changes) => {
-                ui.print(&effect::changes(changes))?;
+                ui.print(&effect::changes(ui.wording(), changes))?;
                 let digest = self.digest.as_deref().unwrap_or_default();
-                ui.print(&format!("digest: {}", text::line(digest)))?;
-                ui.note(&dim("nothing was changed"));
+                ui.print(&effect::digest(ui.wording(), digest))?;
+                ui.note(&dim(ui.wording().effect.nothing_changed));
             }
             ReportView::Error(confirmation) => {
                 if let Some(confirmation) = confirmation {
-                    ui.note(&effect::confirmation(confirmation));
+                    ui.note(&effect::confirmation(ui.wording(), confirmation));
                 }
                 if let Some(error) = &self.error {
                     error::tell(ui, error);

@@ -9,6 +9,7 @@ use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use super::Session;
 use super::error::CliError;
@@ -48,6 +49,13 @@ pub(super) struct ServeArgs {
     /// Apply another admin policy in addition to /etc/moss/policy.toml
     #[arg(long, value_name = "FILE")]
     admin_policy: Vec<PathBuf>,
+
+    /// Stop when standard input ends
+    ///
+    /// For programs that start moss: as long as they hold the other end of the pipe it serves, and
+    /// no daemon stays behind when they are killed.
+    #[arg(long)]
+    stop_with_stdin: bool,
 }
 
 pub(super) async fn run(
@@ -71,7 +79,7 @@ pub(super) async fn run(
         ..session.setup()?
     };
     // Before anything is opened: a signal that comes early must not be lost.
-    let shutdown = shutdown()?;
+    let shutdown = shutdown(args.stop_with_stdin)?;
     // Next: a second daemon fails before it touches anything.
     let guard = if needs_guard(&args.listen, &inherited) {
         remote.guard(&setup.dirs)?
@@ -162,15 +170,34 @@ fn tell_supervisor(state: NotifyState<'_>) {
 }
 
 /// Is ready when somebody wants the daemon to end.
-fn shutdown() -> std::io::Result<impl Future<Output = ()>> {
+fn shutdown(with_stdin: bool) -> std::io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let stdin_end = with_stdin.then(stdin_end).transpose()?;
     Ok(async move {
+        let ended = async {
+            match stdin_end {
+                Some(end) => drop(end.await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
+            () = ended => {}
         }
     })
+}
+
+/// Is dropped when standard input has ended or cannot be read.
+fn stdin_end() -> std::io::Result<oneshot::Receiver<()>> {
+    let (sender, end) = oneshot::channel();
+    // A thread of its own: the runtime would wait for it when the daemon ends for another reason.
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        let _held = sender;
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+    })?;
+    Ok(end)
 }
 
 // === impl CliError ===

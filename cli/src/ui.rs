@@ -10,12 +10,14 @@ use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
 use super::text;
+use super::wording::{self, Wording};
 
 /// Where a command writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ui {
     json: bool,
     interactive: bool,
+    wording: &'static Wording,
 }
 
 pub(super) fn bold(text: impl Display) -> String {
@@ -48,7 +50,12 @@ pub(super) fn paint(style: Style, text: impl Display) -> String {
 impl Ui {
     pub(super) fn new(json: bool) -> Self {
         let interactive = io::stdin().is_terminal() && io::stderr().is_terminal();
-        Self { json, interactive }
+        Self { json, interactive, wording: wording::of_environment() }
+    }
+
+    /// The words of questions and outcomes.
+    pub(super) fn wording(&self) -> &'static Wording {
+        self.wording
     }
 
     /// Whether results are JSON.

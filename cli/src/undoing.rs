@@ -109,11 +109,11 @@ async fn answer(
         ConfirmAction::Wait => failure.into(),
         ConfirmAction::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
         ConfirmAction::Ask => {
-            ui.note(&effect::confirmation(&confirmation));
+            ui.note(&effect::confirmation(ui.wording(), &confirmation));
             if effect::is_cut(&confirmation.changes) {
                 return Err(too_long(&confirmation));
             }
-            return match prompt::ask(ui, "apply?", &[]).await? {
+            return match prompt::ask(ui, ui.wording().prompt.apply, &[]).await? {
                 Some(PersonsDecision::Yes) => Ok(confirmation.digest),
                 Some(PersonsDecision::No(reason)) => Err(denied(&reason)),
                 Some(PersonsDecision::Lasting(_)) | None => Err(CliError::new(

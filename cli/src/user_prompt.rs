@@ -108,7 +108,7 @@ async fn list(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliError
             let rows: Vec<_> = entries.iter().map(row).collect();
             let mut shown = table::render(["N", "TIME", "TOOL", "CALLER", "LINES"], &rows);
             for entry in entries.iter().filter(|_| args.diffs) {
-                let diffs = effect::changes(&entry.changes);
+                let diffs = effect::changes(session.ui.wording(), &entry.changes);
                 shown.push_str(&format!("\n\n{}\n{}", entry.number, diffs.trim_end()));
             }
             shown

@@ -93,7 +93,7 @@ impl Pager<'_> {
                 prompt::More::Screen => self.left = screen_lines(),
                 prompt::More::Rest => self.is_rest_wanted = true,
                 prompt::More::Nothing => {
-                    self.ui.note(&dim("the rest was not shown"));
+                    self.ui.note(&dim(self.ui.wording().prompt.rest_not_shown));
                     return Ok(false);
                 }
             }

@@ -182,11 +182,15 @@ async fn a_project_in_rust_holds_as_it_is_and_is_tried_again_after_every_change(
     let lock = repository("plugins-example/Cargo.lock");
     std::fs::copy(lock, project.directory.join("Cargo.lock")).unwrap();
     holds(&site, &project, 1);
+    let add = ["plugin", "add", project.path(), "--grant-requested", "--yes"];
+    let added = moss(&site, &[&add[..], &["--rename", "shout=yell"]].concat());
+    assert_eq!(added.code, Some(0), "{added:?}");
 
+    // Tools keep the names that the list gives them.
     let mut rounds = Rounds::begin(&site, &project);
     let first = rounds.next();
     assert_eq!(first["examples"][0]["passed"], true, "{first}");
-    let call = || site.run(&["call", "shout", "text=hello", "--json"]).stdout;
+    let call = || site.run(&["call", "yell", "text=hello", "--json"]).stdout;
     until("it serves", async || call().contains("\"HELLO\"")).await;
     let source = project.directory.join("src/lib.rs");
     let text = std::fs::read_to_string(&source).unwrap();

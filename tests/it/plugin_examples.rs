@@ -157,6 +157,17 @@ async fn a_file_that_is_withheld_is_distinguished_from_one_that_is_not_there() {
     assert!(!hint("data/a.csv/x").await.contains("was not granted"));
 }
 
+#[tokio::test]
+async fn plugin_without_any_files_learns_what_would_give_it_some() {
+    let site = Site::new();
+    site.write("data/a.csv", "id\n1\n");
+    let (_daemon, caller) = with(&site, "csv-profile", json!({})).await;
+    let result = caller.ran("csv_profile", json!({ "path": "data/a.csv" })).await;
+    let hint = &failure(&result).hint;
+    let written = "\"fs\": [{ \"path\": \"data/a.csv\", \"access\": \"read\" }]";
+    assert!(hint.contains(written), "{hint}");
+}
+
 fn first_of(saved: &Value, notes: u64) -> Value {
     json!({ "id": saved["id"], "notes": notes })
 }

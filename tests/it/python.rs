@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::editor::PATIENT;
 use crate::guide;
-use crate::harness::{Ended, Site};
+use crate::harness::{Ended, Site, binary};
 
 const NO_PYTHON: &str = "MOSS_TEST_PYTHON is not set: it names a Python with \
                          tests/clients/requirements.txt; run `cargo xtask test`";
@@ -57,6 +58,31 @@ fn editor_of_the_guide_in_python_is_asked_and_answers() {
         command.arg("--protos").arg(tests().join("../proto")).arg("--generated").arg(&generated);
         command
     });
+}
+
+#[test]
+fn editor_of_the_guide_in_python_starts_its_daemon_and_leaves_none_behind() {
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(NO_PYTHON);
+    let site = Site::new();
+    site.config(PATIENT);
+    site.write("a.txt", "saved\n");
+    let generated = site.outside("generated");
+    std::fs::create_dir(&generated).unwrap();
+    let code = guide::code("python") + &guide::code_below("\nWhat starts it: ", "python");
+    std::fs::write(generated.join("example_editor.py"), code).unwrap();
+    let mut command = Command::new(python);
+    let environment = site.command::<&str>([]);
+    command.env_clear();
+    command.envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.arg("-B").arg(tests().join("clients/python/start.py"));
+    command.arg("--moss").arg(binary()).arg("--workspace").arg(site.workspace());
+    command.arg("--protos").arg(tests().join("../proto")).arg("--generated").arg(&generated);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = Ended::of(&mut command);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(report["read"], "     1\tunsaved");
+    assert_eq!(report["exit_code"], 0);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::json;
 use tonic::Code;
 
 use crate::harness::guests::{install, zoo};
-use crate::harness::{Site, call, until, waiting};
+use crate::harness::{Daemon, Site, call, until, waiting};
 
 #[tokio::test]
 async fn an_idle_daemon_ends_at_once_on_either_signal() {
@@ -25,6 +25,19 @@ async fn an_idle_daemon_ends_at_once_on_either_signal() {
         // The grace time for calls is 10 s; there is none to wait for.
         assert!(asked.elapsed().as_secs() < 9, "{:?}", asked.elapsed());
     }
+}
+
+#[tokio::test]
+async fn daemon_ends_with_the_program_that_holds_its_input() {
+    let site = Site::new();
+    let (input, held) = std::io::pipe().unwrap();
+    let mut command = site.serve_command();
+    command.arg("--stop-with-stdin").stdin(input);
+    let daemon = Daemon::start(command, &site.socket(), &site.state());
+    daemon.caller().await.load().await;
+    drop(held);
+    assert_eq!(daemon.wait().code(), Some(0));
+    assert!(!site.socket().exists());
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 use crate::harness::guests::zoo;
-use crate::harness::{BOUND, Site};
+use crate::harness::{BOUND, Ended, Site};
 
 /// A command on a terminal.
 struct Terminal {
@@ -99,6 +99,25 @@ fn site() -> Site {
     let site = Site::new();
     site.write("a.txt", "one\ntwo\n");
     site
+}
+
+#[test]
+fn person_with_a_chinese_terminal_is_asked_and_told_in_chinese() {
+    let site = site();
+    let mut command = edit(&site, "one");
+    command.env("LANG", "zh_CN.UTF-8");
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("要修改 1 个文件");
+    terminal.wait_for("应用此更改？ [y] 是 / [n] 否");
+    terminal.type_in("是\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("已修改 a.txt (+1 -1)"), "{screen}");
+    // Errors and help are for everybody who helps: English.
+    let mut command = site.command(["call", "read_file", "path=none.txt"]);
+    command.env("LANG", "zh_CN.UTF-8").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let refused = Ended::of(&mut command);
+    assert!(refused.stderr.contains("error: ") && refused.stderr.is_ascii(), "{refused:?}");
 }
 
 #[test]

@@ -124,10 +124,8 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
         if !is_open || components.all(|component| component.may_not.is_empty()) {
             return Ok(Adjusted::Nothing);
         }
-        ui.note(&described::change(&shown.consent));
-        let question =
-            "grant everything that it requests? (no: it gets nothing, and you are asked next)";
-        let granted = prompt::agree(ui, question).await?;
+        ui.note(&described::change(&ui.wording().plugin, &shown.consent));
+        let granted = prompt::agree(ui, ui.wording().plugin.grant_everything).await?;
         if let Some(Change::Add(add)) = &mut request.change {
             add.grant_requested = granted;
         }
@@ -151,7 +149,7 @@ fn check(args: &AddArgs) -> Result<(), CliError> {
 }
 
 /// Reads which tools get which names.
-fn renamed(given: &[String]) -> Result<HashMap<String, String>, CliError> {
+pub(super) fn renamed(given: &[String]) -> Result<HashMap<String, String>, CliError> {
     let pairs = given.iter().map(|pair| {
         let (own, name) = pair
             .split_once('=')

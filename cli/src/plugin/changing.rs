@@ -14,6 +14,7 @@ use crate::error::CliError;
 use crate::prompt;
 use crate::report::CallReport;
 use crate::ui::{Ui, dim, yellow};
+use crate::wording::PluginWording;
 use crate::{Session, effect, text, undoing};
 use moss_dispatch::Outcome;
 
@@ -93,18 +94,18 @@ async fn change(
     }
     if !ui.json() {
         if !is_shown {
-            ui.note(&described::change(&shown.consent));
+            ui.note(&described::change(&ui.wording().plugin, &shown.consent));
         }
-        ui.note(&effect::changes(&shown.result.changes));
+        ui.note(&effect::changes(ui.wording(), &shown.result.changes));
         if !asks && !answer.yes && !answer.dry_run {
-            ui.note(&format!("digest: {}", shown.result.digest));
+            ui.note(&effect::digest(ui.wording(), &shown.result.digest));
         }
     }
     if answer.dry_run {
         if ui.json() {
             return CallReport::of_result(shown.result, true).show(ui);
         }
-        ui.print(&format!("digest: {}", shown.result.digest))?;
+        ui.print(&effect::digest(ui.wording(), &shown.result.digest))?;
         return Ok(Outcome::Ok);
     }
     if let Err(error) = approve(session, &shown, answer, asks).await {
@@ -119,11 +120,10 @@ async fn change(
         done.plugins_changed.unwrap_or_default();
     let consent = consent.unwrap_or_default();
     match not_loaded_because.as_str() {
-        "" => ui.note(&dim(done_line(&consent))),
+        "" => ui.note(&dim(done_line(&ui.wording().plugin, &consent))),
         why => {
             let name = of_one(&consent).map_or("it", |plugin| &plugin.name);
-            let told =
-                format!("{} is written, but does not serve: {}", text::line(name), text::line(why));
+            let told = (ui.wording().plugin.not_loaded)(&text::line(name), &text::line(why));
             ui.note(&yellow(told));
         }
     }
@@ -232,7 +232,7 @@ async fn approve(
             unconfirmed("`--confirm allow` does not cover plugins; `--yes` does, or the digest")
         }
         _ if asks && effect::is_cut(&shown.result.changes) => Err(undoing::too_long(&confirmation)),
-        _ if asks => match prompt::agree(&session.ui, "do it?").await? {
+        _ if asks => match prompt::agree(&session.ui, session.ui.wording().prompt.proceed).await? {
             true => Ok(()),
             false => Err(CliError::new(
                 Outcome::Denied,
@@ -258,44 +258,39 @@ fn of_one(consent: &v1::Consent) -> Option<&v1::ConsentPlugin> {
 }
 
 /// Reports what became of the store of a plugin that is removed.
-fn kept(consent: &v1::Consent) -> &'static str {
+fn kept(words: &PluginWording, consent: &v1::Consent) -> &'static str {
     match (consent.store_keys.unwrap_or_default(), consent.forgets_store) {
         (0, _) => "",
-        (_, true) => "; its store is deleted",
-        (_, false) => "; its store is kept for a later installation",
+        (_, true) => words.store_deleted,
+        (_, false) => words.store_kept,
     }
 }
 
 /// Reports what was done, and what is next.
-fn done_line(consent: &v1::Consent) -> String {
+fn done_line(words: &PluginWording, consent: &v1::Consent) -> String {
     let of_none = v1::ConsentPlugin::default();
     let plugin = of_one(consent).unwrap_or(&of_none);
     let name = text::line(&plugin.name);
     match consent.kind() {
-        v1::ConsentKind::Remove => format!("{name} is removed from the list{}", kept(consent)),
-        v1::ConsentKind::Accept => format!("{name} is pinned to its current file"),
-        v1::ConsentKind::Untrust => {
-            "the list is no longer trusted: none of its plugins serves".to_owned()
-        }
-        v1::ConsentKind::Trust => "the list is trusted as it is; see `moss plugin list`".to_owned(),
+        v1::ConsentKind::Remove => (words.removed)(&name) + kept(words, consent),
+        v1::ConsentKind::Accept => (words.accepted)(&name),
+        v1::ConsentKind::Untrust => words.untrusted.to_owned(),
+        v1::ConsentKind::Trust => words.trusted.to_owned(),
         v1::ConsentKind::Add
         | v1::ConsentKind::Replace
         | v1::ConsentKind::Fetch
-        | v1::ConsentKind::Unspecified => added_line(&name, plugin),
+        | v1::ConsentKind::Unspecified => added_line(words, &name, plugin),
     }
 }
 
-fn added_line(name: &str, plugin: &v1::ConsentPlugin) -> String {
+fn added_line(words: &PluginWording, name: &str, plugin: &v1::ConsentPlugin) -> String {
     let component = plugin.component.clone().unwrap_or_default();
     if plugin.granted.is_empty() && !component.may_not.is_empty() {
         let lacks = component.may_not.iter().map(|line| text::line(line));
         let (lacks, source) = (lacks.collect::<Vec<_>>().join(", "), text::line(&plugin.source));
-        return format!(
-            "{name} is in the list and is granted nothing; it requests: {lacks}; `moss plugin add \
-             --replace --grant-requested {source}` grants everything, `--fs`, `--http` and the like a part"
-        );
+        return (words.added_without)(name, &lacks, &source);
     }
     let tool =
         component.tools.first().map_or_else(|| "TOOL".to_owned(), |tool| text::line(&tool.name));
-    format!("{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`")
+    (words.added)(name, &tool)
 }

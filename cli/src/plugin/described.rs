@@ -6,18 +6,12 @@ use moss_proto::v1;
 use serde_json::Value;
 
 use crate::ui::{bold, dim, yellow};
+use crate::wording::PluginWording;
 use crate::{diff, text, views};
-
-/// What an administrator cuts off.
-const CAPPED: &str = "granted, but more than `[plugin_maximum]` in the configuration allows";
-
-/// Why something is not granted that was asked for, with a grant of all that is.
-const WITHHELD: &str = "not granted, because no list can grant this much at once; name the parts with \
-                        --env, --tool, --http or --store";
 
 /// Shows a change: what plugin, from where, what it asks for, what it would be allowed. All messages
 /// are taken apart whole: a field that is not shown does not compile.
-pub(crate) fn change(consent: &v1::Consent) -> String {
+pub(crate) fn change(words: &PluginWording, consent: &v1::Consent) -> String {
     let v1::Consent {
         kind: _,
         list: _,
@@ -32,46 +26,41 @@ pub(crate) fn change(consent: &v1::Consent) -> String {
     } = consent;
     let mut more = String::new();
     if !reason.is_empty() {
-        let _ = writeln!(more, "reason: {}", text::line(reason));
+        let _ = writeln!(more, "{}: {}", words.reason, text::line(reason));
     }
     if let Some(keys) = store_keys.filter(|keys| *keys > 0) {
-        let what = match forgets_store {
-            true => yellow("which is forgotten"),
-            false => "which is kept; `--forget-store` deletes it".to_owned(),
-        };
-        let keys = if keys == 1 { "1 key".to_owned() } else { format!("{keys} keys") };
-        let _ = writeln!(more, "it keeps {keys} in its store, {what}");
+        let stored = (words.stored_keys)(keys, *forgets_store);
+        let stored = if *forgets_store { yellow(stored) } else { stored };
+        let _ = writeln!(more, "{stored}");
     }
-    let mut out = format!("{}\n", bold(heading(consent)));
-    plugins.iter().for_each(|one| out.push_str(&plugin(consent.kind(), one, &more)));
+    let mut out = format!("{}\n", bold(heading(words, consent)));
+    plugins.iter().for_each(|one| out.push_str(&plugin(words, consent.kind(), one, &more)));
     if let Some(diff) = since_trusted {
-        let _ = writeln!(out, "\n{}", dim("since it was trusted:"));
+        let _ = writeln!(out, "\n{}", dim(words.since_trusted));
         out.push_str(&match diff.as_str() {
-            "" => "  nothing changed in the list\n".to_owned(),
+            "" => format!("  {}\n", words.list_unchanged),
             diff => diff::colored(diff),
         });
     }
     out
 }
 
-fn heading(consent: &v1::Consent) -> String {
+fn heading(words: &PluginWording, consent: &v1::Consent) -> String {
     let list = text::line(&consent.list);
     let of_none = v1::ConsentPlugin::default();
     let plugin = consent.plugins.first().unwrap_or(&of_none);
     let (name, whole) = (text::line(&plugin.name), named(plugin));
     match consent.kind() {
-        v1::ConsentKind::Add => format!("add the plugin {whole} to {list}"),
-        v1::ConsentKind::Replace => format!("replace the plugin {whole} in {list}"),
-        v1::ConsentKind::Accept => format!("pin the plugin {whole} in {list}"),
-        v1::ConsentKind::Remove => format!("remove the plugin {name} from {list}"),
-        v1::ConsentKind::Trust => format!("trust the list {list} as it is"),
-        v1::ConsentKind::Untrust => format!("stop trusting the list {list}"),
+        v1::ConsentKind::Add => (words.add)(&whole, &list),
+        v1::ConsentKind::Replace => (words.replace)(&whole, &list),
+        v1::ConsentKind::Accept => (words.accept)(&whole, &list),
+        v1::ConsentKind::Remove => (words.remove)(&name, &list),
+        v1::ConsentKind::Trust => (words.trust)(&list),
+        v1::ConsentKind::Untrust => (words.untrust)(&list),
         v1::ConsentKind::Fetch => {
-            format!("fetch from {}: {}", text::line(&consent.host), text::line(&plugin.source))
+            (words.fetch)(&text::line(&consent.host), &text::line(&plugin.source))
         }
-        v1::ConsentKind::Unspecified => {
-            format!("change the list {list} in a way that only a newer moss knows")
-        }
+        v1::ConsentKind::Unspecified => (words.of_newer_moss)(&list),
     }
 }
 
@@ -83,7 +72,12 @@ fn named(plugin: &v1::ConsentPlugin) -> String {
 }
 
 /// Shows one plugin; `more` is what the change says beside it.
-fn plugin(kind: v1::ConsentKind, plugin: &v1::ConsentPlugin, more: &str) -> String {
+fn plugin(
+    words: &PluginWording,
+    kind: v1::ConsentKind,
+    plugin: &v1::ConsentPlugin,
+    more: &str,
+) -> String {
     let v1::ConsentPlugin {
         name: _,
         source,
@@ -104,16 +98,16 @@ fn plugin(kind: v1::ConsentKind, plugin: &v1::ConsentPlugin, more: &str) -> Stri
     if is_listed {
         let _ = writeln!(out, "\n{}", bold(named(plugin)));
     }
-    let digest = if is_listed && !is_pinned { "the file has sha256" } else { "sha256" };
+    let digest = if is_listed && !is_pinned { words.file_sha256 } else { words.sha256 };
     for (key, said) in [
-        ("source", source),
+        (words.source, source),
         (digest, sha256),
-        ("pinned", pinned_sha256),
-        ("signed_by", signed_by),
-        ("problem", problem),
+        (words.pinned, pinned_sha256),
+        (words.signed_by, signed_by),
+        (words.problem, problem),
     ] {
         // The heading of a download says it.
-        let is_said = key == "source" && kind == v1::ConsentKind::Fetch;
+        let is_said = key == words.source && kind == v1::ConsentKind::Fetch;
         if !said.is_empty() && !is_said {
             let _ = writeln!(out, "{key}: {}", text::line(said));
         }
@@ -122,25 +116,27 @@ fn plugin(kind: v1::ConsentKind, plugin: &v1::ConsentPlugin, more: &str) -> Stri
     if is_listed {
         if !is_pinned {
             let source = text::line(source);
-            let told =
-                format!("not pinned: anyone who can write {source} can change its code unnoticed");
-            let _ = writeln!(out, "{}", yellow(told));
+            let _ = writeln!(out, "{}", yellow((words.not_pinned)(&source)));
         }
         // Of a plugin that is added it is what it may do, what is capped and what has no effect.
-        section(&mut out, "granted", lines_of(granted));
+        section(&mut out, words.granted, lines_of(granted));
     }
-    section(&mut out, "one call may use", lines_of(limits));
+    section(&mut out, words.limits, lines_of(limits));
     if !config_json.is_empty() {
-        let _ = writeln!(out, "settings: {}", text::json(config_json));
+        let _ = writeln!(out, "{}: {}", words.settings, text::json(config_json));
     }
     if let Some(component) = component {
-        out.push_str(&capabilities(component, withheld));
+        out.push_str(&capabilities(words, component, withheld));
     }
     out
 }
 
 /// Shows what a plugin does, asks for and may do.
-fn capabilities(component: &v1::ConsentComponent, withheld: &[String]) -> String {
+fn capabilities(
+    words: &PluginWording,
+    component: &v1::ConsentComponent,
+    withheld: &[String],
+) -> String {
     let v1::ConsentComponent {
         version: _,
         tools,
@@ -153,31 +149,31 @@ fn capabilities(component: &v1::ConsentComponent, withheld: &[String]) -> String
         since_served,
     } = component;
     let mut out = String::new();
-    section(&mut out, "tools", tools.iter().flat_map(tool).collect());
-    section(&mut out, "functions that are not tools", lines_of(left_out));
-    section(&mut out, "asks for", requested.iter().map(request).collect());
-    let may = if may.is_empty() { vec!["nothing".to_owned()] } else { lines_of(may) };
-    section(&mut out, "may", may);
-    section(&mut out, "granted without effect", warnings_of(without_effect));
-    section(&mut out, "may not", warnings_of(may_not));
-    section(&mut out, CAPPED, warnings_of(capped));
-    section(&mut out, WITHHELD, warnings_of(withheld));
+    section(&mut out, words.tools, tools.iter().flat_map(|one| tool(words, one)).collect());
+    section(&mut out, words.left_out, lines_of(left_out));
+    section(&mut out, words.requested, requested.iter().map(request).collect());
+    let may = if may.is_empty() { vec![words.nothing.to_owned()] } else { lines_of(may) };
+    section(&mut out, words.may, may);
+    section(&mut out, words.without_effect, warnings_of(without_effect));
+    section(&mut out, words.may_not, warnings_of(may_not));
+    section(&mut out, words.capped, warnings_of(capped));
+    section(&mut out, words.withheld, warnings_of(withheld));
     if let Some(since) = since_served {
-        out.push_str(&since_what_serves(since));
+        out.push_str(&since_what_serves(words, since));
     }
     out
 }
 
-fn since_what_serves(since: &v1::ConsentDifferences) -> String {
+fn since_what_serves(words: &PluginWording, since: &v1::ConsentDifferences) -> String {
     let v1::ConsentDifferences { differences, texts_diff, same_component } = since;
     let mut differs = lines_of(differences);
     if differs.is_empty() && !same_component {
-        differs.push("only its code".to_owned());
+        differs.push(words.only_code.to_owned());
     }
     let mut out = String::new();
-    section(&mut out, "differences from the version that serves", differs);
+    section(&mut out, words.differences, differs);
     if !texts_diff.is_empty() {
-        let _ = writeln!(out, "{}", dim("changes of its texts since the version that serves:"));
+        let _ = writeln!(out, "{}", dim(format!("{}:", words.texts_since)));
         out.push_str(&diff::colored(texts_diff));
     }
     out
@@ -201,7 +197,7 @@ fn warnings_of(lines: &[String]) -> Vec<String> {
 }
 
 /// All that a model reads of a tool.
-fn tool(tool: &v1::ConsentTool) -> Vec<String> {
+fn tool(words: &PluginWording, tool: &v1::ConsentTool) -> Vec<String> {
     let v1::ConsentTool {
         name,
         own_name,
@@ -213,21 +209,21 @@ fn tool(tool: &v1::ConsentTool) -> Vec<String> {
     } = tool;
     let own = match own_name.as_str() {
         "" => String::new(),
-        own => format!(", `{}` in the plugin", text::line(own)),
+        own => (words.own_name)(&text::line(own)),
     };
     let (name, effect, title) = (text::line(name), text::line(effect), text::line(title));
     let mut lines = vec![format!("{} [{effect}{own}] {title}", bold(name))];
     lines.extend(text::quoted(description).lines().map(ToOwned::to_owned));
-    lines.extend(parameters(&views::schema(parameters_json)));
+    lines.extend(parameters(words, &views::schema(parameters_json)));
     if !output_json.is_empty() {
-        lines.push(format!("  returns {}", text::line(output_json)));
+        lines.push(format!("  {} {}", words.returns, text::line(output_json)));
     }
     lines
 }
 
 /// The parameters of a tool, each with its text and with whatever else its schema says; then what the
 /// schema says beside them.
-fn parameters(schema: &Value) -> Vec<String> {
+fn parameters(words: &PluginWording, schema: &Value) -> Vec<String> {
     let Some(schema) = schema.as_object() else { return Vec::new() };
     let required: Vec<_> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().collect();
@@ -236,7 +232,7 @@ fn parameters(schema: &Value) -> Vec<String> {
         .into_iter()
         .flatten()
         .map(|(name, property)| {
-            let need = if required.iter().any(|key| *key == name) { ", required" } else { "" };
+            let need = if required.iter().any(|key| *key == name) { words.required } else { "" };
             let mut rest = property.clone();
             let mut take = |key: &str| match rest.get_mut(key) {
                 Some(Value::String(text)) => std::mem::take(text),
@@ -277,11 +273,12 @@ fn request(request: &v1::ConsentRequest) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wording::EN;
 
     const EVIL: &str = "\u{1b}[2J\u{202e}";
 
     fn plain(consent: &v1::Consent) -> String {
-        let shown = change(consent);
+        let shown = change(&EN.plugin, consent);
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
         anstream::adapter::strip_str(&shown).to_string()
     }
@@ -357,9 +354,10 @@ mod tests {
              returns {{\"description\":\"Out{safe}\"}}\n\
              functions that are not tools:\n  {safe}\nasks for:\n  {safe}: {safe}\n\
              may:\n  {safe}\ngranted without effect:\n  {safe}\nmay not:\n  {safe}\n\
-             {CAPPED}:\n  {safe}\n{WITHHELD}:\n  {safe}\n\
+             {}:\n  {safe}\n{}:\n  {safe}\n\
              differences from the version that serves:\n  {safe}\n\
-             changes of its texts since the version that serves:\n@@ @@\n-old{safe}\n+new\n"
+             changes of its texts since the version that serves:\n@@ @@\n-old{safe}\n+new\n",
+            EN.plugin.capped, EN.plugin.withheld,
         );
         assert_eq!(plain(&one), expected);
         let list = v1::Consent {

@@ -128,6 +128,12 @@ pub(crate) struct DevArgs {
     /// Let the plugin reach the hosts that it requests
     #[arg(long)]
     allow_http: bool,
+
+    /// Serve one of its tools under another name, such as `count_words=wc`
+    ///
+    /// Without it the names are those that your list gives to the tools of the installed version.
+    #[arg(long, value_name = "OWN=NAME")]
+    rename: Vec<String>,
 }
 
 /// A project and what it is written in.

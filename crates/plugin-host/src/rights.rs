@@ -74,6 +74,11 @@ impl Rights {
         }
     }
 
+    /// Whether the plugin wants to read files, granted or not.
+    pub(crate) fn requests_files(&self) -> bool {
+        !self.requested.files.is_empty()
+    }
+
     /// As [`Rights::why_not`], for reading a path.
     pub(crate) fn why_not_read(&self, path: &RelPath) -> String {
         let has = |grant: &Grant| GrantedPaths::new(&grant.files).sight(path) == Sight::Granted;

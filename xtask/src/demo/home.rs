@@ -93,7 +93,9 @@ impl DemoHome {
     /// Starts a daemon and waits until it answers.
     pub(super) fn serve(&self) -> Result<DemoDaemon> {
         let log = self.root.join("log");
-        let mut serve = self.command(&["moss", "serve"])?;
+        let mut serve = self.command(&["moss", "serve", "--stop-with-stdin"])?;
+        // Also when the tour is killed: then nobody holds the pipe.
+        serve.stdin(Stdio::piped());
         serve.stdout(File::create(&log)?).stderr(File::options().append(true).open(&log)?);
         let mut daemon = DemoDaemon(serve.spawn().context("cannot start the daemon")?);
         let end = Instant::now() + BOUND;

@@ -1,6 +1,7 @@
 //! `moss plugin dev`: builds, checks and tests a plugin after every change of its files, and serves
 //! the newest version that works to the workspace around.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -9,6 +10,7 @@ use moss_daemon::address::Address;
 use moss_daemon::listener::{self, BindError};
 use moss_daemon::setup::Setup;
 use moss_plugin_host::Plugin;
+use moss_plugin_list::PluginList;
 use moss_workspace::project::{self, Scratch};
 use serde_json::json;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::error::{self, CliError};
 use super::super::super::ui::{bold, dim};
 use super::super::super::{Session, interruptible, text};
+use super::super::add;
 use super::{
     BuiltComponent, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
 };
@@ -28,6 +31,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(300);
 /// Files that building writes beside those of the author.
 const WRITTEN: &[&str] = &["Cargo.lock", "package-lock.json"];
 
+/// Largest list of plugins that is looked at for names.
+const LIST_BYTES_MAX: u64 = 1 << 20;
+
 /// What the copy of a component that serves ends with.
 const SERVED: &str = "dev.wasm";
 
@@ -37,6 +43,8 @@ type ProjectSnapshot = Vec<(PathBuf, Option<SystemTime>)>;
 /// A daemon for the workspace, with the plugin in a list of its own.
 struct DevDaemon {
     list: PathBuf,
+    /// The names that tools are served under, by those that the plugin gives them.
+    names: HashMap<String, String>,
     stop: CancellationToken,
     daemon: JoinHandle<()>,
     // The list is in there.
@@ -46,7 +54,11 @@ struct DevDaemon {
 pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, CliError> {
     let project = Project::open(&args.project.dir)?;
     let given = args.given.read(args.allow_http)?;
-    let serving = DevDaemon::start(session).await?;
+    let names = match args.rename.is_empty() {
+        true => listed_names(&project, session)?,
+        false => add::renamed(&args.rename)?,
+    };
+    let serving = DevDaemon::start(names, session).await?;
     let rounds = interruptible(follow(&project, &given, session, serving.as_ref())).await;
     if let Some(serving) = serving {
         serving.end().await;
@@ -56,6 +68,16 @@ pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, Cl
         Err(error) if error.outcome == Outcome::Cancelled => Ok(Outcome::Ok),
         ended => ended,
     }
+}
+
+/// The names that the user's list gives to the plugin's tools. A list that is missing or malformed gives
+/// none: the daemon reports it.
+fn listed_names(project: &Project, session: &Session) -> Result<HashMap<String, String>, CliError> {
+    let list = session.setup()?.dirs.config.join(bench::LIST);
+    let text = project::read(&list, LIST_BYTES_MAX).ok().flatten().unwrap_or_default();
+    let plugins = PluginList::parse(bench::LIST, &text).unwrap_or_default().plugins;
+    let listed = plugins.into_iter().find(|entry| entry.name == project.name);
+    Ok(listed.map(|entry| entry.tools.into_iter().collect()).unwrap_or_default())
 }
 
 /// Works on the project each time its files have changed and rest.
@@ -148,7 +170,10 @@ async fn changed(project: &Project, mut seen: ProjectSnapshot) -> Result<(), Cli
 
 impl DevDaemon {
     /// Serves the workspace on the default socket, unless a daemon does already.
-    async fn start(session: &Session) -> Result<Option<Self>, CliError> {
+    async fn start(
+        names: HashMap<String, String>,
+        session: &Session,
+    ) -> Result<Option<Self>, CliError> {
         let scratch = Scratch::new("moss-dev-").map_err(unusable)?;
         let list = scratch.path().join(bench::LIST);
         bench::write_list(&list, &[]).map_err(|error| refused(&error))?;
@@ -178,7 +203,7 @@ impl DevDaemon {
                 tracing::error!(%error, "the daemon broke");
             }
         });
-        Ok(Some(Self { list, stop, daemon, _scratch: scratch }))
+        Ok(Some(Self { list, names, stop, daemon, _scratch: scratch }))
     }
 
     /// Lets a version serve, with what it requests: a copy, which no build changes.
@@ -192,7 +217,8 @@ impl DevDaemon {
         let file = component.file.with_extension(SERVED);
         project::write(&file, &component.bytes).map_err(unusable)?;
         let served = BenchComponent { file: &file, ..component.candidate(&sha256) };
-        let entry = bench::entry(served, plugin, given);
+        let mut entry = bench::entry(served, plugin, given);
+        entry["tools"] = json!(self.names);
         bench::write_list(&self.list, &[entry]).map_err(|error| refused(&error))
     }
 

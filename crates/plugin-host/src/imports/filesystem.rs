@@ -216,7 +216,10 @@ impl FilesystemView<'_> {
 
 impl preopens::Host for FilesystemView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        if self.filesystem.granted.is_empty() {
+        // Who requests files and was granted none finds nothing in it, and learns why.
+        let is_given =
+            !self.filesystem.granted.is_empty() || self.filesystem.served.rights.requests_files();
+        if !is_given {
             return Ok(Vec::new());
         }
         let root = self.table.push(DescriptorTarget::Directory(RelPath::root()))?;
