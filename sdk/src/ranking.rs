@@ -209,96 +209,97 @@ fn is_test(name: &str, lower: &str, stem: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Paths of each rank.
+    const RANKED: [(PathRank, &[&str]); RANKS] = [
+        (
+            PathRank::Source,
+            &[
+                "src/main.rs",
+                "Makefile",
+                "Cargo.toml",
+                "package.json",
+                "CMakeLists.txt",
+                "requirements-dev.txt",
+                "lib/contest.py",
+                "src/latest.ts",
+                "attest.go",
+                "src/testing/host.rs",
+                "src/Request.java",
+                "changes.rs",
+                "license.go",
+                "build/rules.bzl",
+                ".github/workflows/ci.yml",
+                "src/spectrum.c",
+                "src/outer/target.rs",
+                "map.ts",
+            ],
+        ),
+        (
+            PathRank::Test,
+            &[
+                "tests/it/main.rs",
+                "src/tests.rs",
+                "src/test.c",
+                "pkg/parse_test.go",
+                "test_parse.py",
+                "conftest.py",
+                "ui/button.test.tsx",
+                "ui/button.spec.ts",
+                "ui/__tests__/button.js",
+                "spec/models/user.rb",
+                "app/user_spec.rb",
+                "src/test/java/Base.java",
+                "src/ParserTest.java",
+                "src/ParserTests.cs",
+                "core/ParserSpec.scala",
+                "testdata/in.json",
+                "Tests/Fixtures/a.swift",
+            ],
+        ),
+        (
+            PathRank::Document,
+            &[
+                "README.md",
+                "README",
+                "LICENSE-MIT",
+                "CHANGELOG",
+                "docs/conf.py",
+                "doc/tests/example.rs",
+                "tests/README.md",
+                "notes.txt",
+                "guide.rst",
+            ],
+        ),
+        (
+            PathRank::Vendored,
+            &[
+                "vendor/github.com/a/b.go",
+                "third_party/zlib/zlib.h",
+                "web/node_modules/left-pad/README.md",
+                "target/debug/build/x.rs",
+                "dist/app.js",
+                "Cargo.lock",
+                "package-lock.json",
+                "go.sum",
+                "static/jquery.min.js",
+                "static/app.js.map",
+                "api/service.pb.go",
+                "api/service_pb2.py",
+                "api/types.generated.ts",
+                "k8s/zz_generated.deepcopy.go",
+                "tests/vendor/a.rs",
+            ],
+        ),
+    ];
+
     #[test]
     fn paths_have_the_ranks_that_people_give_them() {
-        use PathRank::{Document, Source, Test, Vendored};
-        let cases: [(PathRank, &[&str]); 4] = [
-            (
-                Source,
-                &[
-                    "src/main.rs",
-                    "Makefile",
-                    "Cargo.toml",
-                    "package.json",
-                    "CMakeLists.txt",
-                    "requirements-dev.txt",
-                    "lib/contest.py",
-                    "src/latest.ts",
-                    "attest.go",
-                    "src/testing/host.rs",
-                    "src/Request.java",
-                    "changes.rs",
-                    "license.go",
-                    "build/rules.bzl",
-                    ".github/workflows/ci.yml",
-                    "src/spectrum.c",
-                    "src/outer/target.rs",
-                    "map.ts",
-                ],
-            ),
-            (
-                Test,
-                &[
-                    "tests/it/main.rs",
-                    "src/tests.rs",
-                    "src/test.c",
-                    "pkg/parse_test.go",
-                    "test_parse.py",
-                    "conftest.py",
-                    "ui/button.test.tsx",
-                    "ui/button.spec.ts",
-                    "ui/__tests__/button.js",
-                    "spec/models/user.rb",
-                    "app/user_spec.rb",
-                    "src/test/java/Base.java",
-                    "src/ParserTest.java",
-                    "src/ParserTests.cs",
-                    "core/ParserSpec.scala",
-                    "testdata/in.json",
-                    "Tests/Fixtures/a.swift",
-                ],
-            ),
-            (
-                Document,
-                &[
-                    "README.md",
-                    "README",
-                    "LICENSE-MIT",
-                    "CHANGELOG",
-                    "docs/conf.py",
-                    "doc/tests/example.rs",
-                    "tests/README.md",
-                    "notes.txt",
-                    "guide.rst",
-                ],
-            ),
-            (
-                Vendored,
-                &[
-                    "vendor/github.com/a/b.go",
-                    "third_party/zlib/zlib.h",
-                    "web/node_modules/left-pad/README.md",
-                    "target/debug/build/x.rs",
-                    "dist/app.js",
-                    "Cargo.lock",
-                    "package-lock.json",
-                    "go.sum",
-                    "static/jquery.min.js",
-                    "static/app.js.map",
-                    "api/service.pb.go",
-                    "api/service_pb2.py",
-                    "api/types.generated.ts",
-                    "k8s/zz_generated.deepcopy.go",
-                    "tests/vendor/a.rs",
-                ],
-            ),
-        ];
-        for (rank, paths) in cases {
+        for (rank, paths) in RANKED {
             for path in paths {
                 assert_eq!(PathRank::of(&RelPath::parse(path).unwrap()), rank, "{path}");
             }
         }
-        assert_eq!(PathRank::of(&RelPath::root()), Source);
+        assert_eq!(PathRank::of(&RelPath::root()), PathRank::Source);
     }
 
     #[test]

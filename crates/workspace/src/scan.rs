@@ -22,9 +22,9 @@ use rustix::io::Errno;
 pub(crate) use self::directory::ScannedDirectory;
 use self::sharing::ScanSharing;
 use crate::error::Error;
+use crate::gate::VisitGate;
 use crate::ignoring::IgnoreRules;
 use crate::root::Workspace;
-use crate::visiting::VisitGate;
 
 /// What a scan looks for.
 #[derive(Clone, Copy)]

@@ -11,12 +11,12 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{DirectoryTask, ScanTerms, TaskStart};
+use crate::gate::{MayRead, VisitGate};
 use crate::handle::{self, Identity};
 use crate::ignoring::{GIT, IgnoreRules};
 use crate::mount::Mount;
 use crate::options::Resolver;
 use crate::root::Workspace;
-use crate::visiting::{MayRead, VisitGate};
 
 /// A directory that was read.
 pub(crate) struct ScannedDirectory {
@@ -71,6 +71,13 @@ struct EntryJudging<'a> {
     rank: PathRank,
     rules: Arc<IgnoreRules>,
     beneath: Vec<DirectoryTask>,
+}
+
+/// Makes room for more directories; returns the number of the first of them.
+pub(super) fn add(directories: &mut Vec<Option<ScannedDirectory>>, count: usize) -> u32 {
+    let first = u32::try_from(directories.len()).expect("the entries of a scan are bounded");
+    directories.extend(std::iter::repeat_with(|| None).take(count));
+    first
 }
 
 // === impl Workspace ===

@@ -7,8 +7,7 @@ use moss_sdk::file::SkippedTexts;
 use moss_sdk::ranking::RANKS;
 use rustix::io::Errno;
 
-use super::directory::{EntryRole, ScannedEntry};
-use super::sharing::add;
+use super::directory::{EntryRole, ScannedEntry, add};
 use super::{DirectoryTask, ScanTerms, ScannedDirectory, ScannedFile, ScannedTree};
 use crate::error::Error;
 use crate::root::Workspace;

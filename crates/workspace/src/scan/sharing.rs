@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
+use super::directory::add;
 use super::order::ScanOrdering;
 use super::{DirectoryTask, ScanTerms, ScannedDirectory, ScannedTree};
 use crate::error::Error;
@@ -138,13 +139,6 @@ impl ScanState {
         self.waiting[waits_from..].reverse();
         self.directories[number as usize] = Some(found);
     }
-}
-
-/// Makes room for more directories; returns the number of the first of them.
-pub(super) fn add(directories: &mut Vec<Option<ScannedDirectory>>, count: usize) -> u32 {
-    let first = u32::try_from(directories.len()).expect("the entries of a scan are bounded");
-    directories.extend(std::iter::repeat_with(|| None).take(count));
-    first
 }
 
 impl Drop for AtWork<'_> {

@@ -8,9 +8,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use moss_sdk::context::{TextScanner, TextVisitor};
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
 
-use super::VisitGate;
 use super::reading::{ReadOutcome, TextReading};
 use crate::error::Error;
+use crate::gate::VisitGate;
 use crate::root::Workspace;
 use crate::scan::ScannedTree;
 use crate::threads;

@@ -7,7 +7,7 @@ use moss_sdk::context::{TextFinding, TextScanner};
 use moss_sdk::file::{EntryKind, VisitedText};
 use rustix::io::Errno;
 
-use super::VisitGate;
+use crate::gate::VisitGate;
 use crate::handle;
 use crate::mount::Mount;
 use crate::options::Resolver;
