@@ -29,6 +29,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A visitor that has been round, and what became of its walk.
 pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
 
+/// What a scanner found in one text, for the visitor that made the scanner: it has lost its type.
+pub type TextFinding = Box<dyn Any + Send>;
+
 /// Work for a thread of its own; what it returns has lost its type.
 pub type BlockingWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
 
@@ -72,10 +75,14 @@ pub trait Files: Send + Sync {
         options: ListOptions,
     ) -> BoxFuture<'a, Result<Listing, ToolError>>;
 
-    /// Hands the text of every regular file beneath a directory to a visitor, in path order
-    /// (bytewise by component), on a thread that may wait for disks. Files come as
-    /// [`Files::list`] lists them and are decoded as [`Files::read`] decodes them, but nobody is
-    /// asked: what the policy denies or would ask about is left out and counted, unread.
+    /// Has scanners of a visitor look at the text of every regular file beneath a directory, on
+    /// threads that may wait for disks, and hands it what they found in the order of
+    /// [`ranking`](crate::ranking). Files are those that [`Files::list`] lists and are decoded as
+    /// [`Files::read`] decodes them, but nobody is asked: what the policy denies or would ask about
+    /// is left out and counted, unread.
+    ///
+    /// The result does not depend on how many threads there are. What is left out by its name is
+    /// counted over the whole walk; what turns out to be no text, up to where the visitor ends it.
     ///
     /// Returns the visitor, with what it has gathered: [`Context::visit`] does so with its type.
     ///
@@ -96,13 +103,24 @@ pub trait Files: Send + Sync {
     fn last_read(&self, path: &RelPath) -> Option<ContentHash>;
 }
 
-/// Looks at texts on a walk: see [`Files::visit_texts`].
-pub trait TextVisitor: Any + Send {
+/// Gathers what is found in texts on a walk: see [`Files::visit_texts`].
+pub trait TextVisitor: Any + Send + Sync {
     /// Whether to read a file. What is not wanted is not counted either.
     fn wants(&self, path: &RelPath) -> bool;
 
-    /// Looks at the text of a file that was wanted; may end the walk.
-    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()>;
+    /// Makes what looks at texts on one thread.
+    fn scanner(&self) -> Box<dyn TextScanner>;
+
+    /// Takes what was found in a file, one file after the other in the order of the walk; may end
+    /// the walk.
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()>;
+}
+
+/// Looks at texts on one of the threads of a walk.
+pub trait TextScanner: Send {
+    /// Looks at the text of a file that was wanted; none where there is nothing to gather. Files
+    /// come in any order, and some whose findings nobody gathers.
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding>;
 }
 
 /// The editors that are attached to the workspace of the call, filtered by the policy. One that

@@ -41,6 +41,8 @@ pub mod history;
 pub mod plugin;
 #[cfg(feature = "host")]
 pub mod prompt;
+#[cfg(feature = "host")]
+pub mod ranking;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "host")]

@@ -1,9 +1,14 @@
 //! The same searches by moss and by ripgrep, on the sources of this repository and some odd files.
 
+mod generated;
+
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use moss_sdk::RelPath;
+use moss_sdk::ranking::PathRank;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Site};
@@ -159,6 +164,9 @@ const SETTINGS: &[&str] = &[
 /// Most matches that are compared by their location; all are counted.
 const LIMIT: usize = 1_000;
 
+/// How many patterns are generated.
+const GENERATED: usize = 240;
+
 /// A match: the names of the path, the line, and the column, where it is reported.
 type Place = (Vec<String>, u64, Option<u64>);
 
@@ -231,7 +239,7 @@ fn run_ripgrep(site: &Site, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What ripgrep finds, in path order: how many lines in how many files, and where the first are.
+/// What ripgrep finds: how many lines in how many files, and where the first are.
 fn by_ripgrep(site: &Site, pattern: &str, case_sensitive: bool) -> (usize, usize, Vec<Place>) {
     let case = if case_sensitive { "--case-sensitive" } else { "--ignore-case" };
     let mut arguments = vec!["--json", "--sort=path", case];
@@ -244,8 +252,25 @@ fn by_ripgrep(site: &Site, pattern: &str, case_sensitive: bool) -> (usize, usize
         let start = format!(r#"{{"type":"{kind}","#);
         printed.lines().filter(move |line| line.starts_with(&start))
     };
-    let places = of_type("match").take(LIMIT).map(place).collect();
-    (of_type("match").count(), of_type("begin").count(), places)
+    (of_type("match").count(), of_type("begin").count(), first_places(&printed))
+}
+
+/// Where the first matches are in moss's order, of which ripgrep has the last part: by path and line.
+fn first_places(printed: &str) -> Vec<Place> {
+    let mut ranked: HashMap<PathRank, Vec<&str>> = HashMap::new();
+    let mut rank = PathRank::Source;
+    for event in printed.lines() {
+        if event.starts_with(r#"{"type":"begin","#) {
+            let event: Value = serde_json::from_str(event).unwrap();
+            let path = event["data"]["path"]["text"].as_str().unwrap();
+            rank = PathRank::of(&RelPath::parse(path).unwrap());
+        } else if event.starts_with(r#"{"type":"match","#) {
+            ranked.entry(rank).or_default().push(event);
+        }
+    }
+    let mut ranked: Vec<_> = ranked.into_iter().collect();
+    ranked.sort_unstable_by_key(|(rank, _)| *rank);
+    ranked.into_iter().flat_map(|(_, events)| events).take(LIMIT).map(place).collect()
 }
 
 /// Reads where a match of ripgrep is.
@@ -295,6 +320,22 @@ async fn lines_are_those_that_ripgrep_finds() {
         matched += usize::from(compare(&client, &site, pattern, number % 2 == 0).await > 0);
     }
     assert!(PATTERNS.len() >= 100 && matched >= 90, "{matched} of {}", PATTERNS.len());
+}
+
+#[tokio::test]
+async fn generated_patterns_find_what_ripgrep_finds() {
+    if !has_ripgrep() {
+        return;
+    }
+    let site = sources();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let patterns = generated::patterns(&site.workspace(), GENERATED);
+    let mut matched = 0;
+    for (pattern, case_sensitive) in &patterns {
+        matched += usize::from(compare(&client, &site, pattern, *case_sensitive).await > 0);
+    }
+    assert!(patterns.len() == GENERATED && matched >= GENERATED / 2, "{matched} match");
 }
 
 #[tokio::test]

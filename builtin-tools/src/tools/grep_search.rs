@@ -24,7 +24,8 @@ fn default_limit() -> u64 {
 }
 
 /// Searches the text files of the workspace for a regular expression and returns the matching
-/// lines, with two lines of context on either side, in path order.
+/// lines, with two lines of context on either side: source before tests before documents before
+/// vendored and generated files, then by path, then by line.
 ///
 /// The syntax is that of Rust's `regex` crate, close to Perl's, without look-around and without
 /// back-references; special characters in plain text need a backslash (`foo\(`). A match lies
@@ -52,7 +53,8 @@ pub(crate) struct GrepSearch {
 /// Lines that match.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GrepSearchOutput {
-    /// The matches, by path, then by line. A line with several matches is one.
+    /// The matches: source, tests, documents, vendored; then by path and line. A line with several
+    /// matches is one.
     matches: Vec<Hit>,
     /// How many matches there are, those included that are not returned.
     total_matches: u64,

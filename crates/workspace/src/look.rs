@@ -6,11 +6,12 @@ use std::time::SystemTime;
 
 use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
-use rustix::fs::{Dir, FileType};
+use rustix::fs::Dir;
 use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle::{self, Identity, Stat};
+use crate::names::kind_of;
 use crate::root::Workspace;
 
 /// What to do with a symbolic link at the end of a path; those on the way are always followed.
@@ -137,16 +138,6 @@ impl Workspace {
             Err(Errno::NOENT) => Err(Error::NotFound { path: path.clone() }),
             Err(errno) => Err(Error::io(path, "read the link", errno)),
         }
-    }
-}
-
-fn kind_of(kind: FileType) -> Option<EntryKind> {
-    match kind {
-        FileType::RegularFile => Some(EntryKind::File),
-        FileType::Directory => Some(EntryKind::Directory),
-        FileType::Symlink => Some(EntryKind::Symlink),
-        FileType::Unknown => None,
-        _ => Some(EntryKind::Other),
     }
 }
 

@@ -5,28 +5,18 @@
 //! number of components a path may have. What an entry is worth is for its caller to say.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
-use rustix::fs::{Dir, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::handle::{self, Patience, Stat};
+use crate::handle::{self, Stat};
+use crate::ignoring::{GIT, IgnoreRules};
 use crate::mount::Mount;
-use crate::resolve::ResolvedPath;
 use crate::root::Workspace;
-
-/// The ignore file of any program: stronger than all of git's.
-const IGNORE_FILE: &str = ".ignore";
-/// Git's ignore file.
-const GIT_IGNORE_FILE: &str = ".gitignore";
-/// The directory or file that makes a directory a repository's root; no walk shows it.
-const GIT: &str = ".git";
-/// Where in it rules stand that are not shared: weaker than those of ignore files.
-const GIT_EXCLUDE_FILE: [&str; 2] = ["info", "exclude"];
 
 /// How far a walk goes.
 #[derive(Clone, Copy)]
@@ -41,10 +31,6 @@ pub(crate) struct Extent<'a> {
 
 /// An entry that a walk came to.
 pub(crate) struct WalkEntry<'a> {
-    /// The directory that holds it.
-    pub(crate) directory: &'a OwnedFd,
-    /// Its name there.
-    pub(crate) name: &'a str,
     /// Its path as the caller named it.
     pub(crate) shown: &'a RelPath,
     /// Its path after all links.
@@ -79,22 +65,13 @@ struct TreeWalk<'a> {
     extent: Extent<'a>,
     left_out: LeftOut,
     visited: usize,
-    /// The ignore rules of the directories above and of those that are open, the root first.
-    rules: Vec<IgnoreRules>,
     open: Vec<Level>,
-}
-
-/// The ignore rules that one directory holds.
-struct IgnoreRules {
-    ignore: Gitignore,
-    git: Gitignore,
-    /// Whether a repository starts here: git's rules from above do not hold in it.
-    is_repository: bool,
 }
 
 /// A directory that is being walked.
 struct Level {
     directory: OwnedFd,
+    rules: Arc<IgnoreRules>,
     /// Its path as the caller named it, and after all links.
     shown: RelPath,
     real: RelPath,
@@ -121,85 +98,13 @@ impl Workspace {
             extent,
             left_out: LeftOut::default(),
             visited: 0,
-            rules: self.rules_above(&place)?,
             open: Vec::new(),
         };
-        walk.enter(fd, directory.clone(), place.path)
+        let above = self.rules_above(&place)?;
+        walk.enter(fd, directory.clone(), place.path, &above)
             .map_err(|errno| Error::io(directory, "list", errno))?;
         walk.run(&mut visit)?;
         Ok(walk.left_out)
-    }
-
-    /// The ignore rules of all directories above a location. One that is gone by now has none.
-    fn rules_above(&self, place: &ResolvedPath) -> Result<Vec<IgnoreRules>, Error> {
-        let mut above: Vec<RelPath> =
-            std::iter::successors(place.path.parent(), RelPath::parent).collect();
-        above.reverse();
-        let rules = |path: RelPath| match self.open_directory(&path) {
-            Ok((_, directory)) => Ok(self.rules_of(&directory, &path)),
-            Err(Error::NotFound { .. } | Error::NotADirectory { .. }) => Ok(IgnoreRules::none()),
-            Err(error) => Err(error),
-        };
-        above.into_iter().map(rules).collect()
-    }
-
-    /// The ignore rules that a directory holds itself. Ignore files that cannot be read, are too
-    /// large or hold broken lines leave out what they would have said.
-    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> IgnoreRules {
-        let is_repository = handle::find_at(directory, GIT).is_ok_and(|git| git.is_some());
-        let exclude = if is_repository { self.read_exclude_file(directory) } else { None };
-        let git = self.read_ignore_file(directory, GIT_IGNORE_FILE);
-        IgnoreRules {
-            ignore: rules(path, self.read_ignore_file(directory, IGNORE_FILE)),
-            git: rules(path, exclude.into_iter().chain(git)),
-            is_repository,
-        }
-    }
-
-    fn read_exclude_file(&self, root: &OwnedFd) -> Option<String> {
-        let [info, file] = GIT_EXCLUDE_FILE;
-        let git = handle::open_at(root, GIT, handle::DIRECTORY).ok()?;
-        let info = handle::open_at(git, info, handle::DIRECTORY).ok()?;
-        self.read_ignore_file(&info, file)
-    }
-
-    fn read_ignore_file(&self, directory: &OwnedFd, name: &str) -> Option<String> {
-        let stat = handle::find_at(directory, name).ok()??;
-        let bytes_max = self.limits().ignore_bytes_max;
-        if stat.kind != EntryKind::File || stat.size_bytes > bytes_max {
-            return None;
-        }
-        let fd = handle::open_at(directory, name, handle::READ).ok()?;
-        let is_same = handle::stat(&fd).ok()?.identity == stat.identity;
-        if !is_same || self.secrets.contains(stat.identity) {
-            return None;
-        }
-        let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).ok()?;
-        Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
-    }
-}
-
-/// Makes rules of the texts of ignore files in a directory, the strongest last.
-fn rules(directory: &RelPath, texts: impl IntoIterator<Item = String>) -> Gitignore {
-    let mut texts = texts.into_iter().peekable();
-    if texts.peek().is_none() {
-        return Gitignore::empty();
-    }
-    let root = if directory.is_root() { "" } else { directory.as_str() };
-    let mut builder = GitignoreBuilder::new(root);
-    for text in texts {
-        for line in text.lines() {
-            let _ = builder.add_line(None, line);
-        }
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
-}
-
-// === impl IgnoreRules ===
-
-impl IgnoreRules {
-    fn none() -> Self {
-        Self { ignore: Gitignore::empty(), git: Gitignore::empty(), is_repository: false }
     }
 }
 
@@ -210,7 +115,6 @@ impl TreeWalk<'_> {
         while let Some(level) = self.open.last_mut() {
             let Some(name) = level.names.pop() else {
                 self.open.pop();
-                self.rules.pop();
                 continue;
             };
             if (self.extent.cancelled)() {
@@ -245,12 +149,11 @@ impl TreeWalk<'_> {
             Err(_) => return self.unreadable(),
         };
         let is_directory = stat.kind == EntryKind::Directory;
-        if name == GIT || self.is_ignored(&real, is_directory) {
+        if name == GIT || level.rules.is_ignored(&real, is_directory) {
             self.left_out.ignored += 1;
             return WalkControl::Past;
         }
-        let directory = &level.directory;
-        let step = visit(WalkEntry { directory, name, shown: &shown, real: &real, stat: &stat });
+        let step = visit(WalkEntry { shown: &shown, real: &real, stat: &stat });
         let enters = step == WalkControl::On && is_directory && self.extent.recursive;
         if enters && self.descend(name, &stat, shown, real).is_err() {
             return self.unreadable();
@@ -261,21 +164,6 @@ impl TreeWalk<'_> {
     fn unreadable(&mut self) -> WalkControl {
         self.left_out.unreadable += 1;
         WalkControl::Past
-    }
-
-    /// Whether the rules say to leave a path out: those of `.ignore` before git's, the nearest
-    /// first.
-    fn is_ignored(&self, real: &RelPath, is_directory: bool) -> bool {
-        let speaks = |rules: &Gitignore| match rules.matched(real.as_str(), is_directory) {
-            Match::None => None,
-            Match::Ignore(_) => Some(true),
-            Match::Whitelist(_) => Some(false),
-        };
-        let nearest = || self.rules.iter().rev();
-        let repository = nearest().position(|rules| rules.is_repository);
-        let in_repository = repository.map_or(self.rules.len(), |at| at + 1);
-        let by_git = || nearest().take(in_repository).find_map(|rules| speaks(&rules.git));
-        nearest().find_map(|rules| speaks(&rules.ignore)).or_else(by_git).unwrap_or(false)
     }
 
     fn descend(
@@ -292,35 +180,23 @@ impl TreeWalk<'_> {
         if !is_same || !self.workspace.reaches(Mount::of(&fd)?) {
             return Err(Errno::XDEV);
         }
-        self.enter(fd, shown, real)
+        let above = Arc::clone(&level.rules);
+        self.enter(fd, shown, real, &above)
     }
 
-    fn enter(&mut self, fd: OwnedFd, shown: RelPath, real: RelPath) -> Result<(), Errno> {
-        let mut names = Vec::new();
-        let own = &self.workspace.own;
-        let own: Vec<&str> = own
-            .iter()
-            .filter(|own| own.parent().as_ref() == Some(&real))
-            .filter_map(RelPath::file_name)
-            .collect();
-        for entry in Dir::read_from(&fd)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if name == c"." || name == c".." || name.to_str().is_ok_and(|n| own.contains(&n)) {
-                continue;
-            }
-            if names.len() == self.workspace.limits().directory_names_max {
-                self.left_out.truncated = true;
-                break;
-            }
-            match name.to_str() {
-                Ok(name) => names.push(name.to_owned()),
-                Err(_) => self.left_out.unreadable += 1,
-            }
-        }
-        names.sort_unstable_by(|a, b| b.cmp(a));
-        self.rules.push(self.workspace.rules_of(&fd, &real));
-        self.open.push(Level { directory: fd, shown, real, names });
+    fn enter(
+        &mut self,
+        directory: OwnedFd,
+        shown: RelPath,
+        real: RelPath,
+        above: &Arc<IgnoreRules>,
+    ) -> Result<(), Errno> {
+        let found = self.workspace.found_names(&directory, &real)?;
+        self.left_out.unreadable += found.unnameable;
+        self.left_out.truncated |= found.truncated;
+        let rules = self.workspace.rules_of(&directory, &real, found.ignore_names, above);
+        let names = found.names.into_iter().rev().map(|(name, _)| name).collect();
+        self.open.push(Level { directory, rules, shown, real, names });
         Ok(())
     }
 }

@@ -76,7 +76,7 @@ const CHECKS: &[(&str, ConformanceCheck)] = checks![
     listing::an_ignored_directory_is_listed_by_its_name,
     listing::the_bound_on_entries_counts_what_is_left_out,
     listing::a_cancelled_call_lists_nothing,
-    visiting::texts_are_visited_in_path_order_and_the_rest_is_counted,
+    visiting::texts_are_visited_in_order_and_the_rest_is_counted,
     visiting::bounds_end_a_walk,
     visiting::a_visitor_ends_its_walk,
     visiting::a_cancelled_call_visits_nothing,

@@ -8,10 +8,11 @@ use super::{MemoryFile, MemoryHostState, decode, hash};
 use crate::context::TextVisitor;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
-    Content, Entry, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions,
-    Listing, Skipped, SkippedTexts, Text, VisitOptions, Visited, VisitedText,
+    Content, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing,
+    Skipped, SkippedTexts, Text, VisitOptions, Visited, VisitedText,
 };
 use crate::path::RelPath;
+use crate::ranking;
 
 // === impl MemoryHostState ===
 
@@ -68,36 +69,45 @@ impl MemoryHostState {
         visitor: &mut dyn TextVisitor,
     ) -> Result<Visited, ToolError> {
         let mut visited = Visited::default();
-        let mut bytes_read = 0;
         let entries_max = options.entries_max;
+        let mut wanted = Vec::new();
         let walked = ListOptions { recursive: true, entries_max };
         let left_out = self.walk(path, walked, &mut |entry| {
-            if entry.kind != EntryKind::File || !visitor.wants(&entry.path) {
-                return ControlFlow::Continue(());
-            }
-            let Some((text, size_bytes)) = self.visited_text(&entry, &mut visited.skipped) else {
-                return ControlFlow::Continue(());
-            };
-            visited.files += 1;
-            bytes_read += size_bytes;
-            visitor.visit(VisitedText { path: &entry.path, text: &text })?;
-            if bytes_read > options.bytes_max {
-                visited.truncated = true;
-                return ControlFlow::Break(());
+            if entry.kind == EntryKind::File && visitor.wants(&entry.path) {
+                match self.denied.contains(&entry.path) {
+                    true => visited.skipped.denied += 1,
+                    false => wanted.push(entry.path),
+                }
             }
             ControlFlow::Continue(())
         })?;
         visited.skipped.ignored = left_out.ignored;
-        visited.truncated |= left_out.truncated;
+        visited.truncated = left_out.truncated;
+        wanted.sort_by(ranking::compare);
+        let mut scanner = visitor.scanner();
+        let mut bytes_read = 0;
+        for path in &wanted {
+            let Some((text, size_bytes)) = self.visited_text(path, &mut visited.skipped) else {
+                continue;
+            };
+            visited.files += 1;
+            bytes_read += size_bytes;
+            let finding = scanner.scan(VisitedText { path, text: &text });
+            if finding.is_some_and(|finding| visitor.gather(finding).is_break()) {
+                break;
+            }
+            if bytes_read > options.bytes_max {
+                visited.truncated = true;
+                break;
+            }
+        }
         Ok(visited)
     }
 
     /// The text of a file and its size; of one that is left out, the reason is counted.
-    fn visited_text(&self, entry: &Entry, skipped: &mut SkippedTexts) -> Option<(String, u64)> {
-        let MemoryFile { bytes, .. } = self.files.get(&entry.path)?;
-        let reason = if self.denied.contains(&entry.path) {
-            &mut skipped.denied
-        } else if check_size(&entry.path, bytes).is_err() {
+    fn visited_text(&self, path: &RelPath, skipped: &mut SkippedTexts) -> Option<(String, u64)> {
+        let MemoryFile { bytes, .. } = self.files.get(path)?;
+        let reason = if check_size(path, bytes).is_err() {
             &mut skipped.too_large
         } else {
             match decode(bytes) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use moss_sdk::context::{Context, TextVisitor};
+use moss_sdk::context::{Context, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::editor::{Position, Span};
 use moss_sdk::file::{VisitOptions, VisitedText};
 use moss_sdk::{RelPath, ToolError};
@@ -51,14 +51,19 @@ pub(super) struct Callee {
     definitions: Vec<FileLocation>,
 }
 
-/// Looks for calls of a name in files with the same ending.
+/// Gathers calls of a name in files with the same ending.
 struct Callers {
     name: String,
     extension: Option<String>,
     found: Vec<CallSite>,
 }
 
-/// Where a name seems to be called, in path order.
+/// Finds the calls of a name in one file: the first ones, in their order.
+struct CallFinder {
+    name: String,
+}
+
+/// Where a name seems to be called: source before tests, then by path.
 pub(super) async fn callers(
     cx: &Context,
     path: &RelPath,
@@ -127,22 +132,35 @@ impl TextVisitor for Callers {
         ending(path) == self.extension.as_deref()
     }
 
-    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
-        if !file.text.contains(&self.name) {
-            return ControlFlow::Continue(());
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(CallFinder { name: self.name.clone() })
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        let found: Vec<CallSite> = *finding.downcast().expect("a call finder found it");
+        let room = CALLS_MAX - self.found.len();
+        self.found.extend(found.into_iter().take(room));
+        match self.found.len() == CALLS_MAX {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
-        for (number, line) in (1..).zip(file.text.lines()) {
-            if !called(line).any(|(_, name)| name == self.name) {
-                continue;
-            }
-            if self.found.len() == CALLS_MAX {
-                return ControlFlow::Break(());
-            }
+    }
+}
+
+impl TextScanner for CallFinder {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        if !file.text.contains(&self.name) {
+            return None;
+        }
+        let lines = (1..).zip(file.text.lines());
+        let calls = lines.filter(|(_, line)| called(line).any(|(_, name)| name == self.name));
+        let site = |(number, line): (u32, &str)| {
             let text = line.trim();
             let text = text[..text.floor_char_boundary(LINE_BYTES_MAX)].to_owned();
-            self.found.push(CallSite { path: file.path.to_string(), line: number, text });
-        }
-        ControlFlow::Continue(())
+            CallSite { path: file.path.to_string(), line: number, text }
+        };
+        let found: Vec<CallSite> = calls.take(CALLS_MAX).map(site).collect();
+        if found.is_empty() { None } else { Some(Box::new(found)) }
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::io;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 use moss_sdk::RelPath;
-use moss_sdk::context::TextVisitor;
+use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::VisitedText;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,12 +58,30 @@ pub(super) struct Hits {
     pattern: Pattern,
     types: Option<FileTypes>,
     limit: usize,
-    showing: Searcher,
-    counting: Searcher,
     pub(super) matches: Vec<Hit>,
     text_bytes: usize,
     pub(super) total: u64,
     pub(super) files: u64,
+    /// Whether there is room for more matches: files that are not gathered yet come later, so that
+    /// their matches need only be counted once there is none.
+    is_full: Arc<AtomicBool>,
+}
+
+/// Searches one file after the other on one thread.
+struct HitFinder {
+    pattern: Pattern,
+    limit: usize,
+    showing: Searcher,
+    counting: Searcher,
+    is_full: Arc<AtomicBool>,
+}
+
+/// The matches of one file: the first ones as they are shown, and how many there are.
+#[derive(Debug, Default)]
+struct FileHits {
+    shown: Vec<(Hit, usize)>,
+    text_bytes: usize,
+    total: u64,
 }
 
 /// Takes the matches of one file while there is room.
@@ -70,9 +90,7 @@ struct Show<'a> {
     matcher: &'a RegexMatcher,
     spans_lines: bool,
     limit: usize,
-    matches: &'a mut Vec<Hit>,
-    text_bytes: &'a mut usize,
-    total: &'a mut u64,
+    found: FileHits,
     /// Lines of context whose match has not come yet.
     before: Vec<String>,
     /// Whether lines of context belong to the last match that was taken.
@@ -80,7 +98,7 @@ struct Show<'a> {
 }
 
 /// Counts the matches of one file.
-struct MatchCounter<'a>(&'a mut u64);
+struct MatchCounter(u64);
 
 /// Cuts a text to a bound, around a location in it; says whether it did.
 fn cut(text: &str, place: usize, bytes_max: usize) -> (String, bool) {
@@ -103,13 +121,15 @@ fn line(bytes: &[u8]) -> &str {
     without_line_end(std::str::from_utf8(bytes).unwrap_or_default())
 }
 
+fn has_room(limit: usize, matches: usize, text_bytes: usize) -> bool {
+    matches < limit && text_bytes < TEXT_BYTES_MAX
+}
+
 // === impl Hits ===
 
 impl Hits {
     pub(super) fn new(pattern: Pattern, types: Option<FileTypes>, limit: usize) -> Self {
         Self {
-            showing: pattern.searcher(CONTEXT_LINES),
-            counting: pattern.searcher(0),
             pattern,
             types,
             limit,
@@ -117,6 +137,7 @@ impl Hits {
             text_bytes: 0,
             total: 0,
             files: 0,
+            is_full: Arc::new(AtomicBool::new(limit == 0)),
         }
     }
 
@@ -131,43 +152,69 @@ impl TextVisitor for Hits {
         self.types.as_ref().is_none_or(|types| types.admits(path))
     }
 
-    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
-        let Self { pattern, limit, showing, counting, matches, text_bytes, total, .. } = self;
-        let Pattern { matcher, spans_lines } = &*pattern;
-        let (limit, spans_lines) = (*limit, *spans_lines);
-        let before = *total;
-        let text = file.text.as_bytes();
-        let searched = if has_room(limit, matches, *text_bytes) {
-            let path = file.path;
-            let (before, is_after) = (Vec::new(), false);
-            let show = Show {
-                path,
-                matcher,
-                spans_lines,
-                limit,
-                matches,
-                text_bytes,
-                total,
-                before,
-                is_after,
-            };
-            showing.search_slice(matcher, text, show)
-        } else {
-            counting.search_slice(matcher, text, MatchCounter(total))
-        };
-        searched.expect("a text in memory can be searched");
-        self.files += u64::from(self.total > before);
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(HitFinder {
+            showing: self.pattern.searcher(CONTEXT_LINES),
+            counting: self.pattern.searcher(0),
+            pattern: self.pattern.clone(),
+            limit: self.limit,
+            is_full: Arc::clone(&self.is_full),
+        })
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        let found: FileHits = *finding.downcast().expect("a hit finder found it");
+        for (hit, bytes) in found.shown {
+            if !has_room(self.limit, self.matches.len(), self.text_bytes) {
+                break;
+            }
+            self.text_bytes += bytes;
+            self.matches.push(hit);
+        }
+        if !has_room(self.limit, self.matches.len(), self.text_bytes) {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+        self.total = COUNTED_MAX.min(self.total + found.total);
+        self.files += 1;
         if self.is_counted_out() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-fn has_room(limit: usize, matches: &[Hit], text_bytes: usize) -> bool {
-    matches.len() < limit && text_bytes < TEXT_BYTES_MAX
+// === impl HitFinder ===
+
+impl TextScanner for HitFinder {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        let Pattern { matcher, spans_lines } = &self.pattern;
+        let text = file.text.as_bytes();
+        let searched = if self.is_full.load(Ordering::Relaxed) {
+            let mut counter = MatchCounter(0);
+            let searched = self.counting.search_slice(matcher, text, &mut counter);
+            searched.map(|()| FileHits { total: counter.0, ..FileHits::default() })
+        } else {
+            let mut show = Show {
+                path: file.path,
+                matcher,
+                spans_lines: *spans_lines,
+                limit: self.limit,
+                found: FileHits::default(),
+                before: Vec::new(),
+                is_after: false,
+            };
+            let searched = self.showing.search_slice(matcher, text, &mut show);
+            searched.map(|()| show.found)
+        };
+        let found = searched.expect("a text in memory can be searched");
+        if found.total == 0 { None } else { Some(Box::new(found)) }
+    }
 }
 
 // === impl Show ===
 
 impl Show<'_> {
+    fn has_room(&self) -> bool {
+        has_room(self.limit, self.found.shown.len(), self.found.text_bytes)
+    }
+
     fn hit(&mut self, found: &SinkMatch<'_>) -> Hit {
         let range = found.bytes_range_in_buffer();
         let bytes = &found.buffer()[range.clone()];
@@ -205,26 +252,31 @@ impl Sink for Show<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        *self.total += 1;
-        self.is_after = has_room(self.limit, self.matches, *self.text_bytes);
+        self.found.total += 1;
+        self.is_after = self.has_room();
         if self.is_after {
             let hit = self.hit(found);
-            *self.text_bytes += hit.path.len() + hit.text.len();
-            self.matches.push(hit);
+            let before = hit.before.iter().map(String::len).sum::<usize>();
+            let bytes = hit.path.len() + hit.text.len() + before;
+            self.found.text_bytes += bytes;
+            self.found.shown.push((hit, bytes));
         }
         self.before.clear();
-        Ok(*self.total < COUNTED_MAX)
+        Ok(self.found.total < COUNTED_MAX)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if !has_room(self.limit, self.matches, *self.text_bytes) && !self.is_after {
+        if !self.has_room() && !self.is_after {
             return Ok(true);
         }
         let (text, _) = cut(line(context.bytes()), 0, LINE_BYTES_MAX);
-        *self.text_bytes += text.len();
-        match (context.kind(), self.matches.last_mut()) {
+        match (context.kind(), self.found.shown.last_mut()) {
             (SinkContextKind::Before, _) => self.before.push(text),
-            (SinkContextKind::After, Some(hit)) if self.is_after => hit.after.push(text),
+            (SinkContextKind::After, Some((hit, bytes))) if self.is_after => {
+                *bytes += text.len();
+                self.found.text_bytes += text.len();
+                hit.after.push(text);
+            }
             _ => {}
         }
         Ok(true)
@@ -238,11 +290,11 @@ impl Sink for Show<'_> {
 
 // === impl MatchCounter ===
 
-impl Sink for MatchCounter<'_> {
+impl Sink for MatchCounter {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        *self.0 += 1;
-        Ok(*self.0 < COUNTED_MAX)
+        self.0 += 1;
+        Ok(self.0 < COUNTED_MAX)
     }
 }

@@ -14,8 +14,8 @@ const COMPILED_BYTES_MAX: usize = 10 << 20;
 /// Most characters of the pattern that a message repeats.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// A compiled pattern.
-#[derive(Debug)]
+/// A compiled pattern. A clone shares what is compiled and has tables of its own to run with.
+#[derive(Debug, Clone)]
 pub(super) struct Pattern {
     pub(super) matcher: RegexMatcher,
     /// Whether a match may hold line ends.

@@ -25,3 +25,4 @@ mod undo;
 mod undo_several;
 mod unsaved;
 mod visiting;
+mod visiting_threads;

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::RelPath;
-use moss_sdk::context::TextVisitor;
+use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
 use moss_workspace::{
     Error, FileLimits, MayRead, NoBuffers, VisitGate, Workspace, WorkspaceOptions,
@@ -30,13 +30,26 @@ struct Texts {
     unwanted: Option<&'static str>,
 }
 
+/// Finds the whole text.
+struct WholeText;
+
+impl TextScanner for WholeText {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        Some(Box::new((file.path.to_string(), file.text.to_owned())))
+    }
+}
+
 impl TextVisitor for Texts {
     fn wants(&self, path: &RelPath) -> bool {
         self.unwanted.is_none_or(|ending| !path.as_str().ends_with(ending))
     }
 
-    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
-        self.texts.push((file.path.to_string(), file.text.to_owned()));
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(WholeText)
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        self.texts.push(*finding.downcast().unwrap());
         if self.files_max == Some(self.texts.len()) {
             return ControlFlow::Break(());
         }
@@ -57,7 +70,7 @@ fn visit(workspace: &Workspace, path: &str, gate: VisitGate<'_>) -> (Texts, Visi
 }
 
 #[test]
-fn texts_come_decoded_and_in_path_order_and_the_rest_is_counted() {
+fn texts_come_decoded_and_in_order_and_the_rest_is_counted() {
     for resolver in RESOLVERS {
         let fixture = Fixture::with(resolver);
         let utf_16: Vec<u8> = std::iter::once(0xfeff)
@@ -82,7 +95,7 @@ fn texts_come_decoded_and_in_path_order_and_the_rest_is_counted() {
         }
         symlink("b.txt", fixture.root().join("link")).unwrap();
         let (texts, visited) = visit(&fixture.workspace, ".", OPEN);
-        let expected = [".gitignore", "a/legacy", "a/wide", "b/x", "b.txt", "empty", "large"];
+        let expected = [".gitignore", "a/legacy", "a/wide", "b/x", "empty", "large", "b.txt"];
         assert_eq!(texts.paths(), expected);
         let text = |path: &str| &texts.texts.iter().find(|(name, _)| name == path).unwrap().1;
         assert_eq!(text("a/legacy"), "café au lait\n");
@@ -153,13 +166,22 @@ fn bounds_and_the_visitor_end_the_walk() {
 #[test]
 fn a_walk_ends_where_it_is_cancelled() {
     struct Cancelling(&'static AtomicUsize);
+    impl TextScanner for Cancelling {
+        fn scan(&mut self, _: VisitedText<'_>) -> Option<TextFinding> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            None
+        }
+    }
     impl TextVisitor for Cancelling {
         fn wants(&self, _: &RelPath) -> bool {
             true
         }
 
-        fn visit(&mut self, _: VisitedText<'_>) -> ControlFlow<()> {
-            self.0.fetch_add(1, Ordering::Relaxed);
+        fn scanner(&self) -> Box<dyn TextScanner> {
+            Box::new(Self(self.0))
+        }
+
+        fn gather(&mut self, _: TextFinding) -> ControlFlow<()> {
             ControlFlow::Continue(())
         }
     }

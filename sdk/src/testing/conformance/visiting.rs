@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use super::{ConformanceHost, check_refused, finish, rel};
-use crate::context::TextVisitor;
+use crate::context::{TextFinding, TextScanner, TextVisitor};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
 use crate::path::RelPath;
@@ -19,13 +19,27 @@ struct TextCollector {
     texts_max: Option<usize>,
 }
 
+/// Finds the whole text.
+struct TextCopier;
+
+impl TextScanner for TextCopier {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        Some(Box::new((file.path.to_string(), file.text.to_owned())))
+    }
+}
+
 impl TextVisitor for TextCollector {
     fn wants(&self, path: &RelPath) -> bool {
         !path.as_str().ends_with("unwanted")
     }
 
-    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
-        self.texts.push((file.path.to_string(), file.text.to_owned()));
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(TextCopier)
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        let text = finding.downcast().expect("a host passes on what a scanner found");
+        self.texts.push(*text);
         match self.texts_max == Some(self.texts.len()) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -33,11 +47,13 @@ impl TextVisitor for TextCollector {
     }
 }
 
-pub(super) fn texts_are_visited_in_path_order_and_the_rest_is_counted(host: &dyn ConformanceHost) {
+pub(super) fn texts_are_visited_in_order_and_the_rest_is_counted(host: &dyn ConformanceHost) {
     let large = "x".repeat(usize::try_from(host.edit_bytes_max()).expect("it is held in memory"));
     for (path, text) in [
+        ("d/a.md", "read first\n"),
         ("d/b/x", "inner\n"),
-        ("d/b.txt", "\u{feff}marked\r\n"),
+        ("d/b.c", "\u{feff}marked\r\n"),
+        ("d/tests/c", "checks\n"),
         ("d/a", ""),
         ("d/binary", "a\0b"),
         ("d/denied", "denied"),
@@ -51,11 +67,17 @@ pub(super) fn texts_are_visited_in_path_order_and_the_rest_is_counted(host: &dyn
     host.deny("d/denied");
     host.deny("d/unwanted");
     let (texts, visited) = visit(host, "d", ALL, None).expect("a directory");
-    let expected = [("d/a", ""), ("d/b/x", "inner\n"), ("d/b.txt", "marked\r\n")];
+    let expected = [
+        ("d/a", ""),
+        ("d/b/x", "inner\n"),
+        ("d/b.c", "marked\r\n"),
+        ("d/tests/c", "checks\n"),
+        ("d/a.md", "read first\n"),
+    ];
     assert!(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).eq(expected));
     let skipped =
         SkippedTexts { ignored: 1, denied: 1, binary: 1, too_large: 1, ..SkippedTexts::default() };
-    assert_eq!(visited, Visited { files: 3, skipped, truncated: false });
+    assert_eq!(visited, Visited { files: 5, skipped, truncated: false });
     check_refused(visit(host, "d/a", ALL, None), ErrorCode::NotADirectory, "d/a");
     check_refused(visit(host, "none", ALL, None), ErrorCode::NotFound, "none");
 }
@@ -85,11 +107,12 @@ pub(super) fn a_visitor_ends_its_walk(host: &dyn ConformanceHost) {
         host.put(path, b"text");
     }
     host.ignore("d/c");
-    // What the walk did not come to is not counted, and no bound ended it.
-    let options = VisitOptions { entries_max: 4, ..ALL };
-    let (texts, visited) = visit(host, "d", options, Some(2)).expect("a directory");
+    host.put("d/g", b"\0");
+    // What is left out by its name is counted all the same, and no bound ended the walk.
+    let (texts, visited) = visit(host, "d", ALL, Some(2)).expect("a directory");
     assert_eq!(texts.len(), 2);
-    assert_eq!(visited, Visited { files: 2, ..Visited::default() });
+    let skipped = SkippedTexts { ignored: 1, ..SkippedTexts::default() };
+    assert_eq!(visited, Visited { files: 2, skipped, truncated: false });
 }
 
 pub(super) fn a_cancelled_call_visits_nothing(host: &dyn ConformanceHost) {

@@ -1,0 +1,206 @@
+//! How threads share the files of a scan, and how what they find comes together in its order.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use moss_sdk::context::{TextScanner, TextVisitor};
+use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
+
+use super::reading::{ReadOutcome, TextReading};
+use crate::error::Error;
+use crate::gate::VisitGate;
+use crate::root::Workspace;
+use crate::scan::ScannedTree;
+use crate::threads;
+
+/// So many files are taken at once.
+const BATCH_FILES: usize = 16;
+/// Most batches that are ahead of the one that is gathered next.
+const AHEAD_MAX: usize = 256;
+/// Most findings that wait to be gathered before no more files are taken.
+const FINDINGS_MAX: usize = 128;
+
+/// A walk over texts on its threads.
+pub(super) struct TextGathering<'a> {
+    workspace: &'a Workspace,
+    gate: VisitGate<'a>,
+    tree: &'a ScannedTree,
+    bytes_max: u64,
+    state: Mutex<GatheringState<'a>>,
+    changed: Condvar,
+    /// Nobody is to read another file.
+    has_ended: AtomicBool,
+}
+
+/// What was gathered.
+struct GatheringState<'a> {
+    visitor: &'a mut dyn TextVisitor,
+    /// The number of the first file that nobody has taken.
+    next: usize,
+    /// How many batches were gathered.
+    gathered: usize,
+    /// The batches behind them, as far as they were read.
+    ahead: VecDeque<Option<Vec<ReadOutcome>>>,
+    /// How many findings are in them.
+    findings: usize,
+    bytes_read: u64,
+    visited: Visited,
+    is_cancelled: bool,
+}
+
+/// Ends the walk where its thread panics, so that no other waits for what does not come.
+struct EndOnPanic<'a, 'b>(&'a TextGathering<'b>);
+
+// === impl TextGathering ===
+
+impl<'a> TextGathering<'a> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        gate: VisitGate<'a>,
+        tree: &'a ScannedTree,
+        options: VisitOptions,
+        visitor: &'a mut dyn TextVisitor,
+    ) -> Self {
+        let visited = Visited { files: 0, skipped: tree.skipped, truncated: tree.truncated };
+        let state = GatheringState {
+            visitor,
+            next: 0,
+            gathered: 0,
+            ahead: VecDeque::new(),
+            findings: 0,
+            bytes_read: 0,
+            visited,
+            is_cancelled: false,
+        };
+        Self {
+            workspace,
+            gate,
+            tree,
+            bytes_max: options.bytes_max,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            has_ended: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn run(self) -> Result<Visited, Error> {
+        match self.tree.len() <= 2 * BATCH_FILES {
+            // Other threads take longer to start than these few take to read.
+            true => self.read_files(),
+            false => threads::share(&|| self.read_files()),
+        }
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if state.is_cancelled { Err(Error::Cancelled) } else { Ok(state.visited) }
+    }
+
+    fn read_files(&self) {
+        let _end = EndOnPanic(self);
+        let scanner: Box<dyn TextScanner> = self.lock().visitor.scanner();
+        let mut reading = TextReading::new(self.workspace, self.gate, self.tree, scanner);
+        while let Some((number, files)) = self.take() {
+            let mut batch = Vec::with_capacity(BATCH_FILES);
+            for file in files {
+                if self.has_ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                batch.push(reading.read(file));
+            }
+            self.give(number, batch);
+        }
+    }
+
+    /// Takes the next batch of files: its number, and theirs.
+    fn take(&self) -> Option<(usize, Range<usize>)> {
+        let mut state = self.lock();
+        loop {
+            if self.has_ended.load(Ordering::Relaxed) || state.next == self.tree.len() {
+                return None;
+            }
+            let number = state.next / BATCH_FILES;
+            let ahead = number - state.gathered;
+            // Whoever reads the batch that is gathered next waits for nobody.
+            if ahead < AHEAD_MAX && (state.findings < FINDINGS_MAX || ahead == 0) {
+                let end = (state.next + BATCH_FILES).min(self.tree.len());
+                let files = state.next..end;
+                state.next = end;
+                state.ahead.push_back(None);
+                return Some((number, files));
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Hands in a batch that was read, and gathers what is next.
+    fn give(&self, number: usize, batch: Vec<ReadOutcome>) {
+        let mut state = self.lock();
+        let is_finding =
+            |outcome: &&ReadOutcome| matches!(outcome, ReadOutcome::Scanned(_, Some(_)));
+        state.findings += batch.iter().filter(is_finding).count();
+        let at = number - state.gathered;
+        state.ahead[at] = Some(batch);
+        while let Some(batch) = state.ahead.front_mut().and_then(Option::take) {
+            state.ahead.pop_front();
+            state.gathered += 1;
+            state.findings -= batch.iter().filter(is_finding).count();
+            for outcome in batch {
+                if self.has_ended.load(Ordering::Relaxed) {
+                    break;
+                }
+                if !state.gather(outcome, self.bytes_max) {
+                    self.has_ended.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, GatheringState<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl GatheringState ===
+
+impl GatheringState<'_> {
+    /// Takes what became of the next file; returns whether the walk goes on.
+    fn gather(&mut self, outcome: ReadOutcome, bytes_max: u64) -> bool {
+        let SkippedTexts { binary, too_large, unreadable, .. } = &mut self.visited.skipped;
+        match outcome {
+            ReadOutcome::Scanned(size_bytes, finding) => {
+                self.visited.files += 1;
+                self.bytes_read += size_bytes;
+                if finding.is_some_and(|finding| self.visitor.gather(finding).is_break()) {
+                    return false;
+                }
+                let is_past = self.bytes_read > bytes_max;
+                self.visited.truncated |= is_past;
+                return !is_past;
+            }
+            ReadOutcome::Gone => {}
+            ReadOutcome::Binary => *binary += 1,
+            ReadOutcome::TooLarge => *too_large += 1,
+            ReadOutcome::Unreadable => *unreadable += 1,
+            ReadOutcome::Cancelled => {
+                self.is_cancelled = true;
+                return false;
+            }
+        }
+        true
+    }
+}
+
+// === impl EndOnPanic ===
+
+impl Drop for EndOnPanic<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.has_ended.store(true, Ordering::Relaxed);
+            // Nobody checks and then waits meanwhile.
+            drop(self.0.lock());
+            self.0.changed.notify_all();
+        }
+    }
+}
