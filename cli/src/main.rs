@@ -77,6 +77,10 @@ const EXIT_GRACE: Duration = Duration::from_secs(5);
 /// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
 /// deadlines would not be noticed for a third of a second where each worker has such a plugin.
 const EVENT_INTERVAL: u32 = 3;
+/// Threads that may wait for disks at once; more work waits for one of them. As many as calls run by
+/// default: with tokio's 512 a minute of load left a stack and an allocator's cache in each of 170. None of
+/// them waits for work that needs another one.
+const BLOCKING_THREADS_MAX: usize = 64;
 
 /// Coding tools behind one policy: propose, confirm, commit, undo
 ///
@@ -206,7 +210,8 @@ fn run(arguments: &[OsString]) -> ExitCode {
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = match runtime.event_interval(EVENT_INTERVAL).enable_all().build() {
+    runtime.event_interval(EVENT_INTERVAL).max_blocking_threads(BLOCKING_THREADS_MAX);
+    let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
