@@ -33,6 +33,7 @@ mod held;
 mod history;
 mod lines;
 mod listing;
+mod live;
 mod look;
 mod mount;
 pub mod named;
@@ -64,6 +65,7 @@ pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
     UndoTarget,
 };
+pub use crate::live::{FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree};
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;

@@ -20,11 +20,11 @@ use crate::resolve::ResolvedPath;
 use crate::root::Workspace;
 
 /// The ignore file of any program: stronger than all of git's.
-const IGNORE_FILE: &str = ".ignore";
+pub(crate) const IGNORE_FILE: &str = ".ignore";
 /// Git's ignore file.
-const GIT_IGNORE_FILE: &str = ".gitignore";
+pub(crate) const GIT_IGNORE_FILE: &str = ".gitignore";
 /// The directory or file that makes a directory a repository's root; no walk shows it.
-const GIT: &str = ".git";
+pub(crate) const GIT: &str = ".git";
 /// Where in it rules stand that are not shared: weaker than those of ignore files.
 const GIT_EXCLUDE_FILE: [&str; 2] = ["info", "exclude"];
 
@@ -85,7 +85,8 @@ struct TreeWalk<'a> {
 }
 
 /// The ignore rules that one directory holds.
-struct IgnoreRules {
+#[derive(Debug)]
+pub(crate) struct IgnoreRules {
     ignore: Gitignore,
     git: Gitignore,
     /// Whether a repository starts here: git's rules from above do not hold in it.
@@ -145,7 +146,7 @@ impl Workspace {
 
     /// The ignore rules that a directory holds itself. Ignore files that cannot be read, are too
     /// large or hold broken lines leave out what they would have said.
-    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> IgnoreRules {
+    pub(crate) fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> IgnoreRules {
         let is_repository = handle::find_at(directory, GIT).is_ok_and(|git| git.is_some());
         let exclude = if is_repository { self.read_exclude_file(directory) } else { None };
         let git = self.read_ignore_file(directory, GIT_IGNORE_FILE);
@@ -156,7 +157,7 @@ impl Workspace {
         }
     }
 
-    fn read_exclude_file(&self, root: &OwnedFd) -> Option<String> {
+    pub(crate) fn read_exclude_file(&self, root: &OwnedFd) -> Option<String> {
         let [info, file] = GIT_EXCLUDE_FILE;
         let git = handle::open_at(root, GIT, handle::DIRECTORY).ok()?;
         let info = handle::open_at(git, info, handle::DIRECTORY).ok()?;
@@ -200,6 +201,35 @@ fn rules(directory: &RelPath, texts: impl IntoIterator<Item = String>) -> Gitign
 impl IgnoreRules {
     fn none() -> Self {
         Self { ignore: Gitignore::empty(), git: Gitignore::empty(), is_repository: false }
+    }
+
+    /// Whether there are none.
+    pub(crate) fn are_none(&self) -> bool {
+        self.ignore.is_empty() && self.git.is_empty() && !self.is_repository
+    }
+
+    /// Whether a repository starts where they stand.
+    pub(crate) fn are_of_repository(&self) -> bool {
+        self.is_repository
+    }
+
+    /// Whether the rules of the directories above a path say to leave it out: those of `.ignore`
+    /// before git's, the nearest first.
+    pub(crate) fn ignore<'a>(
+        nearest: impl Iterator<Item = &'a Self> + Clone,
+        real: &RelPath,
+        is_directory: bool,
+    ) -> bool {
+        let speaks = |rules: &Gitignore| match rules.matched(real.as_str(), is_directory) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        };
+        let repository = nearest.clone().position(|rules| rules.is_repository);
+        let in_repository = repository.map_or(usize::MAX, |at| at + 1);
+        let by_git = || nearest.clone().take(in_repository).find_map(|rules| speaks(&rules.git));
+        let by_all = nearest.clone().find_map(|rules| speaks(&rules.ignore));
+        by_all.or_else(by_git).unwrap_or(false)
     }
 }
 
@@ -245,7 +275,7 @@ impl TreeWalk<'_> {
             Err(_) => return self.unreadable(),
         };
         let is_directory = stat.kind == EntryKind::Directory;
-        if name == GIT || self.is_ignored(&real, is_directory) {
+        if name == GIT || IgnoreRules::ignore(self.rules.iter().rev(), &real, is_directory) {
             self.left_out.ignored += 1;
             return WalkControl::Past;
         }
@@ -261,21 +291,6 @@ impl TreeWalk<'_> {
     fn unreadable(&mut self) -> WalkControl {
         self.left_out.unreadable += 1;
         WalkControl::Past
-    }
-
-    /// Whether the rules say to leave a path out: those of `.ignore` before git's, the nearest
-    /// first.
-    fn is_ignored(&self, real: &RelPath, is_directory: bool) -> bool {
-        let speaks = |rules: &Gitignore| match rules.matched(real.as_str(), is_directory) {
-            Match::None => None,
-            Match::Ignore(_) => Some(true),
-            Match::Whitelist(_) => Some(false),
-        };
-        let nearest = || self.rules.iter().rev();
-        let repository = nearest().position(|rules| rules.is_repository);
-        let in_repository = repository.map_or(self.rules.len(), |at| at + 1);
-        let by_git = || nearest().take(in_repository).find_map(|rules| speaks(&rules.git));
-        nearest().find_map(|rules| speaks(&rules.ignore)).or_else(by_git).unwrap_or(false)
     }
 
     fn descend(
