@@ -17,9 +17,9 @@ use crate::resolve::ResolvedPath;
 use crate::root::Workspace;
 
 /// The ignore file of any program: stronger than all of git's.
-const IGNORE_FILE: &str = ".ignore";
+pub(crate) const IGNORE_FILE: &str = ".ignore";
 /// Git's ignore file.
-const GIT_IGNORE_FILE: &str = ".gitignore";
+pub(crate) const GIT_IGNORE_FILE: &str = ".gitignore";
 /// The directory or file that makes a directory a repository's root; no walk shows it.
 pub(crate) const GIT: &str = ".git";
 /// Where in it rules are that are not shared: weaker than those of ignore files.
@@ -28,6 +28,12 @@ const GIT_EXCLUDE_FILE: [&str; 2] = ["info", "exclude"];
 /// The ignore rules of a directory and of all above it.
 pub(crate) struct IgnoreRules {
     above: Option<Arc<Self>>,
+    local: LocalIgnoreRules,
+}
+
+/// The ignore rules that one directory holds itself.
+#[derive(Debug)]
+pub(crate) struct LocalIgnoreRules {
     ignore: Gitignore,
     git: Gitignore,
     /// Whether a repository starts here: git's rules from above do not apply in it.
@@ -89,6 +95,17 @@ impl Workspace {
         if !names.ignore && !names.git_ignore && !names.git {
             return Arc::clone(above);
         }
+        let local = self.local_rules_of(directory, path, names);
+        Arc::new(IgnoreRules { above: Some(Arc::clone(above)), local })
+    }
+
+    /// The ignore rules that a directory holds itself, without those above it.
+    pub(crate) fn local_rules_of(
+        &self,
+        directory: &OwnedFd,
+        path: &RelPath,
+        names: IgnoreNames,
+    ) -> LocalIgnoreRules {
         let is_repository =
             names.git && handle::find_at(directory, GIT).is_ok_and(|git| git.is_some());
         let exclude = if is_repository { self.read_exclude_file(directory) } else { None };
@@ -97,15 +114,14 @@ impl Workspace {
             false => None,
         };
         let git = read(names.git_ignore, GIT_IGNORE_FILE);
-        Arc::new(IgnoreRules {
-            above: Some(Arc::clone(above)),
+        LocalIgnoreRules {
             ignore: rules(path, read(names.ignore, IGNORE_FILE)),
             git: rules(path, exclude.into_iter().chain(git)),
             is_repository,
-        })
+        }
     }
 
-    fn read_exclude_file(&self, root: &OwnedFd) -> Option<String> {
+    pub(crate) fn read_exclude_file(&self, root: &OwnedFd) -> Option<String> {
         let [info, file] = GIT_EXCLUDE_FILE;
         let git = handle::open_at(root, GIT, handle::DIRECTORY).ok()?;
         let info = handle::open_at(git, info, handle::DIRECTORY).ok()?;
@@ -132,17 +148,37 @@ impl Workspace {
 
 impl IgnoreRules {
     fn none() -> Self {
-        Self {
-            above: None,
-            ignore: Gitignore::empty(),
-            git: Gitignore::empty(),
-            is_repository: false,
-        }
+        let (ignore, git) = (Gitignore::empty(), Gitignore::empty());
+        Self { above: None, local: LocalIgnoreRules { ignore, git, is_repository: false } }
     }
 
-    /// Whether the rules say to leave a path out: those of `.ignore` before git's, the nearest
-    /// first.
+    /// Whether the rules say to leave a path out.
     pub(crate) fn is_ignored(&self, real: &RelPath, is_directory: bool) -> bool {
+        let chain = std::iter::successors(Some(self), |rules| rules.above.as_deref());
+        LocalIgnoreRules::ignore(chain.map(|rules| &rules.local), real, is_directory)
+    }
+}
+
+// === impl LocalIgnoreRules ===
+
+impl LocalIgnoreRules {
+    /// Whether there are none.
+    pub(crate) fn are_none(&self) -> bool {
+        self.ignore.is_empty() && self.git.is_empty() && !self.is_repository
+    }
+
+    /// Whether a repository starts where they are.
+    pub(crate) fn are_of_repository(&self) -> bool {
+        self.is_repository
+    }
+
+    /// Whether the rules of the directories above a path say to leave it out: those of `.ignore`
+    /// before git's, the nearest first.
+    pub(crate) fn ignore<'a>(
+        nearest: impl Iterator<Item = &'a Self>,
+        real: &RelPath,
+        is_directory: bool,
+    ) -> bool {
         let speaks = |rules: &Gitignore| match rules.matched(real.as_str(), is_directory) {
             Match::None => None,
             Match::Ignore(_) => Some(true),
@@ -150,7 +186,7 @@ impl IgnoreRules {
         };
         let mut by_git = None;
         let mut in_repository = true;
-        for rules in std::iter::successors(Some(self), |rules| rules.above.as_deref()) {
+        for rules in nearest {
             if let Some(is_ignored) = speaks(&rules.ignore) {
                 return is_ignored;
             }

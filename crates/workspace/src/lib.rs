@@ -35,6 +35,7 @@ mod history;
 mod ignoring;
 mod lines;
 mod listing;
+mod live;
 mod look;
 mod mount;
 pub mod named;
@@ -70,6 +71,7 @@ pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
     UndoTarget,
 };
+pub use crate::live::{FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree};
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;

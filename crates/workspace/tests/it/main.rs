@@ -17,6 +17,7 @@ mod fuse;
 mod kill;
 mod kill_side_by_side;
 mod listing;
+mod live;
 mod races;
 mod reading;
 mod repositories;

@@ -1,0 +1,142 @@
+//! What is known of one name in a directory: 64 bytes.
+
+use std::time::SystemTime;
+
+use moss_sdk::file::EntryKind;
+
+use super::FileMark;
+use crate::handle::{Identity, Stat};
+
+/// The number of a directory in the store.
+pub(super) type DirectoryNumber = u32;
+
+/// In place of the number of a directory that is not known.
+pub(super) const NONE: DirectoryNumber = DirectoryNumber::MAX;
+
+/// A file that changed so short a time before it was looked at may have changed again since, without
+/// another time or size.
+const UNSURE_S: i64 = 2;
+
+/// What is known of one name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LiveEntry {
+    pub(super) size_bytes: u64,
+    pub(super) identity: Identity,
+    pub(super) modified: SystemTime,
+    changed: i64,
+    changed_ns: u32,
+    name_start: u32,
+    /// The directory that it is.
+    pub(super) child: DirectoryNumber,
+    name_bytes: u16,
+    pub(super) state: EntryState,
+    flags: u8,
+}
+
+/// How a walk takes an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryState {
+    /// Shown.
+    Listed(EntryKind),
+    /// A directory that is shown and cannot be entered.
+    Closed,
+    /// Left out by an ignore file.
+    Ignored,
+    /// Not to be looked at, or not nameable.
+    Unreadable,
+}
+
+/// It had other names when it was looked at.
+const LINKED: u8 = 1;
+/// It had been left alone for long enough when it was looked at.
+const SURE: u8 = 2;
+
+// === impl LiveEntry ===
+
+impl LiveEntry {
+    pub(super) fn new(stat: &Stat, is_ignored: bool, now: SystemTime) -> Self {
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let is_sure = i64::try_from(now).is_ok_and(|now| stat.changed.0 < now - UNSURE_S);
+        let is_linked = stat.kind == EntryKind::File && stat.names > 1;
+        Self {
+            size_bytes: stat.size_bytes,
+            identity: stat.identity,
+            modified: stat.modified,
+            changed: stat.changed.0,
+            changed_ns: u32::try_from(stat.changed.1).unwrap_or_default(),
+            name_start: 0,
+            child: NONE,
+            name_bytes: 0,
+            state: if is_ignored { EntryState::Ignored } else { EntryState::Listed(stat.kind) },
+            flags: if is_linked { LINKED } else { 0 } | if is_sure { SURE } else { 0 },
+        }
+    }
+
+    pub(super) fn unreadable() -> Self {
+        Self {
+            size_bytes: 0,
+            identity: Identity { device: 0, inode: 0 },
+            modified: SystemTime::UNIX_EPOCH,
+            changed: 0,
+            changed_ns: 0,
+            name_start: 0,
+            child: NONE,
+            name_bytes: 0,
+            state: EntryState::Unreadable,
+            flags: 0,
+        }
+    }
+
+    /// The same, with its name at so many bytes from a start.
+    pub(super) fn named(self, name_start: u32, name_bytes: u16) -> Self {
+        Self { name_start, name_bytes, ..self }
+    }
+
+    /// The same, with the name of another.
+    pub(super) fn named_as(self, other: &Self) -> Self {
+        self.named(other.name_start, other.name_bytes)
+    }
+
+    /// Where its name is.
+    pub(super) fn name(&self) -> std::ops::Range<usize> {
+        let start = self.name_start as usize;
+        start..start + usize::from(self.name_bytes)
+    }
+
+    pub(super) fn is_file(&self) -> bool {
+        self.state == EntryState::Listed(EntryKind::File)
+    }
+
+    pub(super) fn is_linked(&self) -> bool {
+        self.flags & LINKED != 0
+    }
+
+    pub(super) fn mark(&self) -> FileMark {
+        FileMark {
+            identity: self.identity,
+            size_bytes: self.size_bytes,
+            modified: self.modified,
+            changed: self.changed(),
+            is_sure: self.is_sure(),
+        }
+    }
+
+    pub(super) fn is_sure(&self) -> bool {
+        self.flags & SURE != 0
+    }
+
+    /// When anything about it changed last.
+    pub(super) fn changed(&self) -> (i64, u32) {
+        (self.changed, self.changed_ns)
+    }
+
+    /// Whether nothing speaks for another content than before.
+    pub(super) fn is_as(&self, before: &Self) -> bool {
+        before.is_sure()
+            && self.state == before.state
+            && self.identity == before.identity
+            && self.size_bytes == before.size_bytes
+            && self.modified == before.modified
+            && self.changed() == before.changed()
+    }
+}

@@ -1,0 +1,163 @@
+//! Looking at directories: opened by their paths without links, their names read, each name looked at.
+
+use std::os::fd::OwnedFd;
+use std::time::SystemTime;
+
+use moss_sdk::RelPath;
+use rustix::fs::{Dir, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::entry::{EntryState, LiveEntry};
+use crate::handle::{self, Stat};
+use crate::ignoring::GIT;
+use crate::mount::Mount;
+use crate::options::Resolver;
+use crate::root::Workspace;
+
+const LIST: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// One look at what is in doubt.
+pub(super) struct TreeLook<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) cancelled: &'a dyn Fn() -> bool,
+    /// Is given how many entries are known so far.
+    pub(super) progress: &'a dyn Fn(usize),
+    /// When it started.
+    pub(super) now: SystemTime,
+    /// How often something was not where it was known.
+    pub(super) attempts: usize,
+}
+
+/// What is at a name.
+#[derive(Clone, Copy)]
+pub(super) enum Sighting {
+    Gone,
+    Unreadable,
+    Seen(Stat),
+}
+
+/// The names in a directory.
+#[derive(Default)]
+pub(super) struct NamesRead {
+    names: Vec<String>,
+    /// How many are not text.
+    pub(super) unnamed: u64,
+    /// Whether there are more than are read.
+    pub(super) is_cut: bool,
+    /// Whether they are all that there are.
+    pub(super) is_all: bool,
+}
+
+/// Opens the directory at a real path, without links and on the same mount.
+pub(super) fn open_live(workspace: &Workspace, path: &RelPath) -> Result<OwnedFd, Errno> {
+    #[cfg(target_os = "linux")]
+    if workspace.resolver == Resolver::Kernel {
+        use rustix::fs::ResolveFlags;
+        let resolve = ResolveFlags::NO_SYMLINKS | crate::resolve::kernel::beneath(workspace);
+        let root = &workspace.directory;
+        match rustix::fs::openat2(root, path.as_str(), LIST, Mode::empty(), resolve) {
+            // It has to be asked for in parts.
+            Err(Errno::NAMETOOLONG) => {}
+            opened => return opened,
+        }
+    }
+    let mut held = handle::readable(&workspace.directory)?;
+    for name in path.components() {
+        held = handle::open_at(&held, name, LIST)?;
+        if !workspace.reaches(Mount::of(&held)?) {
+            return Err(Errno::XDEV);
+        }
+    }
+    Ok(held)
+}
+
+/// What the unshared rules of a repository are.
+pub(super) fn exclude_hash(workspace: &Workspace, root: &OwnedFd) -> Option<blake3::Hash> {
+    workspace.read_exclude_file(root).map(|text| blake3::hash(text.as_bytes()))
+}
+
+// === impl Sighting ===
+
+impl Sighting {
+    fn of(directory: &OwnedFd, name: &str) -> Self {
+        match handle::find_at(directory, name) {
+            Ok(Some(stat)) => Self::Seen(stat),
+            Ok(None) => Self::Gone,
+            Err(_) => Self::Unreadable,
+        }
+    }
+
+    /// Whether a file with rules, or the root of a repository, may be another than it was.
+    pub(super) fn differs(self, before: Option<&LiveEntry>, name: &str) -> bool {
+        match (before, self) {
+            (None, Self::Gone) => false,
+            (Some(before), Self::Seen(stat)) if name == GIT => stat.identity != before.identity,
+            (Some(before), Self::Seen(stat)) => {
+                let is_ignored = before.state == EntryState::Ignored;
+                !LiveEntry::new(&stat, is_ignored, SystemTime::UNIX_EPOCH).is_as(before)
+            }
+            _ => true,
+        }
+    }
+}
+
+// === impl NamesRead ===
+
+impl NamesRead {
+    /// Reads the names that a walk would come to.
+    pub(super) fn of(
+        workspace: &Workspace,
+        directory: &OwnedFd,
+        path: &RelPath,
+    ) -> Result<Self, Errno> {
+        let mut read = Self { is_all: true, ..Self::default() };
+        let own = workspace.own.iter().filter(|own| own.parent().as_ref() == Some(path));
+        let own: Vec<&str> = own.filter_map(RelPath::file_name).collect();
+        for entry in Dir::read_from(directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == c"." || name == c".." || name.to_str().is_ok_and(|n| own.contains(&n)) {
+                continue;
+            }
+            if read.names.len() == workspace.limits().directory_names_max {
+                read.is_cut = true;
+                break;
+            }
+            match name.to_str() {
+                Ok(name) => read.names.push(name.to_owned()),
+                Err(_) => read.unnamed += 1,
+            }
+        }
+        read.names.sort_unstable();
+        Ok(read)
+    }
+
+    /// The names of a directory that are in doubt.
+    pub(super) fn in_doubt<'a>(
+        workspace: &Workspace,
+        names: impl Iterator<Item = &'a String>,
+        path: &RelPath,
+    ) -> Self {
+        let is_own = |name: &str| path.join(name).is_ok_and(|at| workspace.own.contains(&at));
+        let names = names.filter(|name| !is_own(name)).cloned().collect();
+        Self { names, ..Self::default() }
+    }
+
+    /// Looks at what is there.
+    pub(super) fn sight(&mut self, directory: &OwnedFd) -> Vec<(String, Sighting)> {
+        let names = std::mem::take(&mut self.names).into_iter();
+        names
+            .map(|name| (Sighting::of(directory, &name), name))
+            .map(|(at, name)| (name, at))
+            .collect()
+    }
+}
+
+// === impl TreeLook ===
+
+impl<'a> TreeLook<'a> {
+    pub(super) fn new(workspace: &'a Workspace, cancelled: &'a dyn Fn() -> bool) -> Self {
+        Self { workspace, cancelled, progress: &|_| {}, now: SystemTime::now(), attempts: 0 }
+    }
+}
