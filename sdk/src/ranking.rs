@@ -201,8 +201,7 @@ fn is_test(name: &str, lower: &str, stem: &str) -> bool {
     }
     let cased = &name[..stem.len()];
     let is_worded = |word: &&str| cased.len() > word.len() && cased.ends_with(*word);
-    TEST_ENDINGS.iter().any(|ending| stem.ends_with(ending))
-        || TEST_WORDS.iter().any(|w| is_worded(&w))
+    TEST_ENDINGS.iter().any(|ending| stem.ends_with(ending)) || TEST_WORDS.iter().any(is_worded)
 }
 
 #[cfg(test)]

@@ -42,26 +42,28 @@ pub(crate) fn decode_borrowed(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
 fn decode_body(bytes: &[u8]) -> Result<(Cow<'_, str>, &'static Encoding, bool), NotText> {
     let (encoding, bom) = mark(bytes);
     let body = &bytes[bom..];
-    let text = match encoding {
-        Some(encoding) if encoding == UTF_8 => std::str::from_utf8(body).map(Cow::Borrowed).ok(),
-        Some(encoding) => decode_exactly(encoding, body).map(Cow::Owned),
-        None => match std::str::from_utf8(body) {
-            Ok(text) => Some(text.into()),
-            Err(_) => {
-                return decode_legacy(body).map(|(text, encoding)| (text.into(), encoding, false));
-            }
+    let has_nul = |bytes: &[u8]| memchr::memchr(0, bytes).is_some();
+    match encoding {
+        None if has_nul(body) => Err(NotText::Binary),
+        None => match simdutf8::basic::from_utf8(body) {
+            Ok(text) => Ok((text.into(), UTF_8, false)),
+            Err(_) => decode_legacy(body).map(|(text, encoding)| (text.into(), encoding, false)),
         },
-    };
-    let encoding = encoding.unwrap_or(UTF_8);
-    let text = text.ok_or(if encoding == UTF_8 && body.contains(&0) {
-        NotText::Binary
-    } else {
-        NotText::Encoding
-    })?;
-    if memchr::memchr(0, text.as_bytes()).is_some() {
-        return Err(NotText::Binary);
+        Some(encoding) if encoding == UTF_8 => {
+            if has_nul(body) {
+                return Err(NotText::Binary);
+            }
+            let text = simdutf8::basic::from_utf8(body).map_err(|_| NotText::Encoding)?;
+            Ok((text.into(), encoding, true))
+        }
+        Some(encoding) => {
+            let text = decode_exactly(encoding, body).ok_or(NotText::Encoding)?;
+            if has_nul(text.as_bytes()) {
+                return Err(NotText::Binary);
+            }
+            Ok((text.into(), encoding, true))
+        }
     }
-    Ok((text, encoding, bom > 0))
 }
 
 /// Encodes a text in the form of a file.

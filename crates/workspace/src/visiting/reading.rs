@@ -121,12 +121,12 @@ impl<'a> TextReading<'a> {
             if size as u64 > bytes_max {
                 return Err(ReadOutcome::TooLarge);
             }
-            if size <= FIRST_BYTES + 1 && is_plainly_binary(&buffer[..size]) {
-                return Err(ReadOutcome::Binary);
-            }
             // A read that wanted more and ended where the file was found to end met its end.
             if size == expected && size < room {
                 return Ok(size);
+            }
+            if size <= FIRST_BYTES + 1 && is_plainly_binary(&buffer[..size]) {
+                return Err(ReadOutcome::Binary);
             }
             if (self.gate.cancelled)() {
                 return Err(ReadOutcome::Cancelled);

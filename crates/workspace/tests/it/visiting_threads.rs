@@ -198,7 +198,7 @@ fn a_walk_is_cancelled_wherever_it_is() {
 #[test]
 fn reading_a_large_file_is_cancelled_on_the_way() {
     let fixture = Fixture::new();
-    fixture.put("large", &"x".repeat(8 << 20));
+    fixture.put("large", "x".repeat(8 << 20));
     let asked = AtomicUsize::new(0);
     // Once for each entry and for each file, and then for each piece of it.
     let cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= 4;
