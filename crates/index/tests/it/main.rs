@@ -1,0 +1,3 @@
+//! Tests of the index from outside.
+
+mod queries;
