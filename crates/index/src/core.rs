@@ -245,9 +245,10 @@ impl IndexCore {
     /// Takes out segments that another one stands for.
     pub(crate) fn retire_segments(&mut self, numbers: &[u32]) {
         let is_retired = |live: &LiveSegment| numbers.contains(&live.number());
-        let (retired, kept) = std::mem::take(&mut self.segments).into_iter().partition(is_retired);
+        let all = std::mem::take(&mut self.segments).into_iter();
+        let (retired, kept): (Vec<_>, Vec<_>) = all.partition(is_retired);
         self.segments = kept;
-        for live in Vec::<LiveSegment>::from(retired) {
+        for live in retired {
             for (slot, number) in live.slots.iter().zip(0..) {
                 let place = SegmentPlace { segment: live.number(), number };
                 if self.was_at(*slot, place)

@@ -30,9 +30,9 @@ pub(crate) enum GramNeed {
     /// The text has the trigram.
     Has(Gram),
     /// The text fulfils every part: at least two.
-    All(Vec<GramNeed>),
+    All(Vec<Self>),
     /// The text fulfils some part: at least two.
-    Any(Vec<GramNeed>),
+    Any(Vec<Self>),
 }
 
 // === impl GramQuery ===
