@@ -58,6 +58,16 @@ impl Folder {
         self.clock += 1;
         let time = (self.clock, 0);
         let mark = DocumentMark { size_bytes: 1, modified: time, changed: time, inode: 1 };
+        self.write_marked(name, mark, content)
+    }
+
+    /// Writes a document with a mark of the test's.
+    pub(crate) fn write_marked(
+        &mut self,
+        name: &str,
+        mark: DocumentMark,
+        content: Content,
+    ) -> DocumentChange {
         self.documents.insert(name.to_owned(), (mark, content));
         DocumentChange::Present(path(name), mark)
     }

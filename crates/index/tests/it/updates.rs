@@ -1,6 +1,8 @@
 //! An index that is told of changes answers as one that is built anew.
 
-use moss_index::{DocumentChange, GramQuery, IndexProblem, IndexState, TextIndex};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use moss_index::{DocumentChange, DocumentMark, GramQuery, IndexProblem, IndexState, TextIndex};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -150,7 +152,7 @@ fn check_counts(index: &TextIndex, folder: &Folder) -> Result<(), TestCaseError>
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 1_500, ..Config::default() })]
+    #![proptest_config(Config { cases: 600, ..Config::default() })]
 
     #[test]
     fn an_index_that_is_told_of_changes_is_as_one_built_anew(happenings in happenings()) {
@@ -306,4 +308,56 @@ fn a_cancelled_index_answers_and_goes_on_later() {
     index.clear();
     assert_eq!(index.candidates(&GramQuery::of_pattern("text", true), None), None);
     assert_eq!(shelf.files().len(), 1);
+}
+
+#[test]
+fn who_asks_while_it_settles_misses_nothing() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    for number in 0..50 {
+        folder.write_text(&format!("kept{number}"), &format!("lasting number{number}"));
+    }
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !has_ended.load(Ordering::Relaxed) {
+                    let asked = Folder::asked(&index, "lasting");
+                    let kept = asked.iter().filter(|name| name.starts_with("kept")).count();
+                    assert_eq!(kept, 50, "{asked:?}");
+                }
+            });
+        }
+        for round in 0..300 {
+            let name = format!("other{}", round % 40);
+            index.update([folder.write_text(&name, &format!("passing text of round{round}"))]);
+            let kept = format!("kept{}", round % 50);
+            index.update([folder.write_text(&kept, &format!("lasting again{round}"))]);
+            assert!(index.settle(&folder, &never));
+        }
+        has_ended.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(index.status().problem, None);
+    assert_eq!(Folder::asked(&index, "lasting").len(), 50);
+}
+
+#[test]
+fn a_file_that_changed_just_before_it_was_read_is_read_again() {
+    let mut folder = Folder::default();
+    folder.write_text("settled", "some text");
+    let future =
+        DocumentMark { size_bytes: 1, modified: (i64::MAX, 0), changed: (i64::MAX, 0), inode: 1 };
+    folder.write_marked("unsettled", future, Content::Words("some text".to_owned()));
+    let index = open(&MemoryShelf::default());
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    // Another text of the same size, in the same tick of a coarse clock.
+    folder.write_marked("unsettled", future, Content::Words("more text".to_owned()));
+    index.sync(folder.listing());
+    assert_eq!(Folder::asked(&index, "more"), ["unsettled"]);
+    assert!(index.settle(&folder, &never));
+    assert_eq!(folder.reads(), 3);
+    assert_eq!(Folder::asked(&index, "more"), ["unsettled"]);
 }
