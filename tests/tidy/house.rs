@@ -31,6 +31,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/journal", "what happened, for good"),
             ("crates/dispatch", "calls, whatever the front"),
             ("crates/workspace", "the only door to files"),
+            ("crates/index", "which files may match"),
             ("crates/sandbox", "the only door to processes"),
             ("crates/plugin-list", "what lists of plugins say"),
             ("crates/plugin-host", "alone knows the WASM engine"),

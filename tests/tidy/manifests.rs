@@ -16,6 +16,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/sandbox", &[]),
     ("crates/schema", &[]),
     ("crates/workspace", &["moss-sdk"]),
+    ("crates/index", &["moss-sdk", "moss-workspace"]),
     ("crates/plugin-list", &["moss-schema", "moss-sdk"]),
     ("crates/policy", &["moss-sdk", "moss-workspace"]),
     (

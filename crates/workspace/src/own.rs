@@ -17,6 +17,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look from outside"))]
 
 mod checked;
+mod pieces;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
@@ -33,6 +34,7 @@ use cap_std::fs::{
 
 use self::checked::{PRIVATE, check, check_file, failed, options, present, read_bounded, refused};
 pub use self::checked::{read_secret, read_trusted};
+pub use self::pieces::{OwnDraft, OwnReader};
 use crate::error::Error;
 use crate::temp_name::temp_name;
 

@@ -150,3 +150,34 @@ fn secrets_that_others_can_read_are_refused() {
     assert!(matches!(read_secret(temp.path(), 8), Err(Error::Own { .. })));
     assert!(read_secret(&temp.path().join("none"), 8).is_err());
 }
+
+#[test]
+fn a_draft_takes_its_name_once_it_is_whole() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(&temp.path().join("a")).unwrap();
+    own.write("large", b"old").unwrap();
+    let mut draft = own.draft("large").unwrap();
+    draft.write(b"one").unwrap();
+    draft.write(b"two").unwrap();
+    let old = own.reader("large").unwrap().expect("there is one");
+    draft.finish().unwrap();
+    let new = own.reader("large").unwrap().expect("there is one");
+    assert_eq!((old.size_bytes(), new.size_bytes()), (3, 6));
+    let mut piece = [0; 3];
+    new.read_exact_at(&mut piece, 3).unwrap();
+    assert_eq!(&piece, b"two");
+    old.read_exact_at(&mut piece, 0).unwrap();
+    assert_eq!(&piece, b"old");
+    assert!(new.read_exact_at(&mut piece, 4).is_err(), "it ends before");
+    assert!(own.reader("missing").unwrap().is_none());
+}
+
+#[test]
+fn a_draft_that_is_dropped_leaves_nothing() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(&temp.path().join("a")).unwrap();
+    let mut draft = own.draft("large").unwrap();
+    draft.write(b"one").unwrap();
+    drop(draft);
+    assert!(own.files().unwrap().is_empty());
+}

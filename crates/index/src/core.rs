@@ -1,0 +1,275 @@
+//! The state of an index in memory: which documents there are, where the trigrams of each are, and
+//! which segments there are.
+
+mod live;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use moss_sdk::RelPath;
+
+pub(crate) use self::live::LiveSegment;
+use crate::document::{DocumentChange, DocumentKind, DocumentMark, IndexedDocument};
+use crate::grams::Gram;
+use crate::manifest::IndexManifest;
+use crate::problem::IndexProblem;
+use crate::segment::IndexSegment;
+use crate::table::{DocumentPlace, DocumentSlot, DocumentTable, SegmentPlace};
+
+/// The state of an index.
+#[derive(Default)]
+pub(crate) struct IndexCore {
+    pub(crate) documents: DocumentTable,
+    pub(crate) segments: Vec<LiveSegment>,
+    /// The trigrams of documents that are in no segment yet, sorted.
+    pub(crate) overlay: BTreeMap<DocumentSlot, Box<[Gram]>>,
+    pub(crate) overlay_grams: usize,
+    /// The documents that have to be looked at whatever is searched for.
+    pub(crate) always: BTreeSet<DocumentSlot>,
+    pub(crate) pending: usize,
+    /// How many documents are texts whose trigrams are known, and how many are binary.
+    pub(crate) listed: usize,
+    pub(crate) binary: usize,
+    /// Whether a listing has said which documents there are.
+    pub(crate) is_told: bool,
+    /// Counts what was told of documents.
+    pub(crate) generation: u64,
+    /// Why there is no index, if there is none.
+    pub(crate) off: Option<IndexProblem>,
+    /// What went wrong last.
+    pub(crate) problem: Option<IndexProblem>,
+    listing: u32,
+    next_segment: u32,
+}
+
+// === impl IndexCore ===
+
+impl IndexCore {
+    /// A state without documents, whose segments begin with a number.
+    pub(crate) fn empty(next_segment: u32) -> Self {
+        Self { next_segment, ..Self::default() }
+    }
+
+    /// Takes in the documents that there are, and that there are no others. What the files tell of
+    /// others is going to be removed from them.
+    pub(crate) fn sync(&mut self, listing: impl IntoIterator<Item = (RelPath, DocumentMark)>) {
+        self.generation += 1;
+        self.listing = self.listing.wrapping_add(1);
+        for (path, mark) in listing {
+            self.present(&path, mark);
+        }
+        let unlisted = self.documents.iter().filter(|(_, record)| record.listing != self.listing);
+        let unlisted: Vec<DocumentSlot> = unlisted.map(|(slot, _)| slot).collect();
+        for slot in unlisted {
+            self.remove(slot, true);
+        }
+        self.is_told = true;
+    }
+
+    pub(crate) fn update(&mut self, changes: impl IntoIterator<Item = DocumentChange>) {
+        self.generation += 1;
+        for change in changes {
+            match change {
+                DocumentChange::Present(path, mark) => self.present(&path, mark),
+                DocumentChange::Gone(path) => self.remove_path(&path, false),
+                DocumentChange::Denied(path) => self.remove_path(&path, true),
+            }
+        }
+    }
+
+    fn present(&mut self, path: &RelPath, mark: DocumentMark) {
+        let slot = self.adopt(path);
+        let (generation, listing) = (self.generation, self.listing);
+        let Some(record) = self.documents.get_mut(slot) else { return };
+        record.listing = listing;
+        let is_same = record
+            .indexed
+            .is_some_and(|indexed| !indexed.is_unsettled && indexed.mark == mark.digest());
+        let former = match record.place {
+            DocumentPlace::Unread | DocumentPlace::Overlay if is_same => return,
+            DocumentPlace::Segment(_) if is_same => return,
+            DocumentPlace::Segment(place) => Some(place),
+            DocumentPlace::Pending { former } => former,
+            DocumentPlace::Unread | DocumentPlace::Overlay => None,
+        };
+        record.version = generation;
+        let indexed = record.indexed;
+        self.put(slot, DocumentPlace::Pending { former }, indexed);
+    }
+
+    /// Returns the slot of a path. A document that was not known is pending.
+    pub(crate) fn adopt(&mut self, path: &RelPath) -> DocumentSlot {
+        let known = self.documents.len();
+        let slot = self.documents.slot(path);
+        if self.documents.len() > known {
+            self.always.insert(slot);
+            self.pending += 1;
+        }
+        slot
+    }
+
+    fn remove_path(&mut self, path: &RelPath, must_rewrite: bool) {
+        if let Some(slot) = self.documents.find(path) {
+            self.remove(slot, must_rewrite);
+        }
+    }
+
+    /// Removes a document; where it must not even stay in files, they are going to be written anew.
+    fn remove(&mut self, slot: DocumentSlot, must_rewrite: bool) {
+        let Some(record) = self.documents.get(slot) else { return };
+        let place = match record.place {
+            DocumentPlace::Segment(place) | DocumentPlace::Pending { former: Some(place) } => {
+                Some(place)
+            }
+            _ => None,
+        };
+        if let Some(place) = place.filter(|_| must_rewrite)
+            && let Some(live) = self.segment_mut(place.segment)
+        {
+            live.must_rewrite = true;
+        }
+        self.leave(slot);
+        self.documents.remove(slot);
+    }
+
+    /// Puts a document somewhere else, with what is known of it.
+    pub(crate) fn put(
+        &mut self,
+        slot: DocumentSlot,
+        place: DocumentPlace,
+        indexed: Option<IndexedDocument>,
+    ) {
+        self.leave(slot);
+        let Some(record) = self.documents.get_mut(slot) else { return };
+        record.place = place;
+        record.indexed = indexed;
+        let kind = indexed.map(|indexed| indexed.kind);
+        match (place, kind) {
+            (DocumentPlace::Pending { .. }, _) => {
+                self.pending += 1;
+                self.always.insert(slot);
+            }
+            (DocumentPlace::Unread, _) | (_, None | Some(DocumentKind::Unlisted)) => {
+                self.always.insert(slot);
+            }
+            (_, Some(DocumentKind::Listed)) => self.listed += 1,
+            (_, Some(DocumentKind::Binary)) => self.binary += 1,
+        }
+        if let DocumentPlace::Segment(place) = place
+            && let Some(live) = self.segment_mut(place.segment)
+        {
+            live.live += 1;
+        }
+    }
+
+    /// Takes a document away from where it is.
+    fn leave(&mut self, slot: DocumentSlot) {
+        let Some(record) = self.documents.get(slot) else { return };
+        let (place, kind) = (record.place, record.indexed.map(|indexed| indexed.kind));
+        self.always.remove(&slot);
+        match (place, kind) {
+            (DocumentPlace::Pending { .. }, _) => self.pending -= 1,
+            (DocumentPlace::Unread, _) => {}
+            (_, Some(DocumentKind::Listed)) => self.listed -= 1,
+            (_, Some(DocumentKind::Binary)) => self.binary -= 1,
+            (_, None | Some(DocumentKind::Unlisted)) => {}
+        }
+        match place {
+            DocumentPlace::Overlay => {
+                let grams = self.overlay.remove(&slot);
+                self.overlay_grams -= grams.map_or(0, |grams| grams.len());
+            }
+            DocumentPlace::Segment(place) => {
+                if let Some(live) = self.segment_mut(place.segment) {
+                    live.live -= 1;
+                }
+            }
+            DocumentPlace::Pending { .. } | DocumentPlace::Unread => {}
+        }
+    }
+
+    /// Keeps the trigrams of a document in memory.
+    pub(crate) fn put_overlay(
+        &mut self,
+        slot: DocumentSlot,
+        indexed: IndexedDocument,
+        grams: Box<[Gram]>,
+    ) {
+        self.put(slot, DocumentPlace::Overlay, Some(indexed));
+        self.overlay_grams += grams.len();
+        self.overlay.insert(slot, grams);
+    }
+
+    /// Whether a document is still as it was told in a generation.
+    pub(crate) fn is_current(&self, slot: DocumentSlot, version: u64) -> bool {
+        self.documents.get(slot).is_some_and(|record| record.version == version)
+    }
+
+    /// Whether a document is in a segment under a number.
+    pub(crate) fn is_at(&self, slot: DocumentSlot, place: SegmentPlace) -> bool {
+        let record = self.documents.get(slot);
+        record.is_some_and(|record| record.place == DocumentPlace::Segment(place))
+    }
+
+    /// Whether a document was in a segment under a number when it was read last.
+    pub(crate) fn was_at(&self, slot: DocumentSlot, place: SegmentPlace) -> bool {
+        let former = DocumentPlace::Pending { former: Some(place) };
+        self.documents.get(slot).is_some_and(|record| record.place == former)
+    }
+
+    pub(crate) fn segment_mut(&mut self, number: u32) -> Option<&mut LiveSegment> {
+        self.segments.iter_mut().find(|live| live.number() == number)
+    }
+
+    /// Adds a segment behind the others, without documents that are in it.
+    pub(crate) fn add_segment(&mut self, segment: Arc<IndexSegment>, slots: Vec<DocumentSlot>) {
+        self.segments.push(LiveSegment::new(segment, slots));
+    }
+
+    /// Drops a segment that cannot be read: its documents are pending.
+    pub(crate) fn drop_segment(&mut self, number: u32, problem: IndexProblem) {
+        let Some(at) = self.segments.iter().position(|live| live.number() == number) else {
+            return;
+        };
+        self.problem = Some(problem);
+        let slots = std::mem::take(&mut self.segments[at].slots);
+        for (slot, number_in) in slots.into_iter().zip(0..) {
+            let place = SegmentPlace { segment: number, number: number_in };
+            if self.is_at(slot, place) || self.was_at(slot, place) {
+                self.put(slot, DocumentPlace::Pending { former: None }, None);
+            }
+        }
+        self.segments.remove(at);
+    }
+
+    /// Takes out segments that another one stands for.
+    pub(crate) fn retire_segments(&mut self, numbers: &[u32]) {
+        let is_retired = |live: &LiveSegment| numbers.contains(&live.number());
+        let all = std::mem::take(&mut self.segments).into_iter();
+        let (retired, kept): (Vec<_>, Vec<_>) = all.partition(is_retired);
+        self.segments = kept;
+        for live in retired {
+            for (slot, number) in live.slots.iter().zip(0..) {
+                let place = SegmentPlace { segment: live.number(), number };
+                if self.was_at(*slot, place)
+                    && let Some(record) = self.documents.get_mut(*slot)
+                {
+                    record.place = DocumentPlace::Pending { former: None };
+                }
+            }
+        }
+    }
+
+    /// Returns a number for a new segment.
+    pub(crate) fn number_segment(&mut self) -> Result<u32, IndexProblem> {
+        let number = self.next_segment;
+        let used_up = || IndexProblem::Unusable { reason: "its numbers are used up".to_owned() };
+        self.next_segment = number.checked_add(1).ok_or_else(used_up)?;
+        Ok(number)
+    }
+
+    pub(crate) fn manifest(&self) -> IndexManifest {
+        let segments = self.segments.iter().map(|live| live.segment.name).collect();
+        IndexManifest { segments, next: self.next_segment }
+    }
+}

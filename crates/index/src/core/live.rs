@@ -1,0 +1,40 @@
+//! A segment in use: which of its documents are still the current ones.
+
+use std::sync::Arc;
+
+use crate::segment::IndexSegment;
+use crate::table::DocumentSlot;
+
+/// Once so large a part of a segment is out of date, it is written anew: one in so many.
+const STALE_PART: u32 = 4;
+
+/// A segment in use.
+pub(crate) struct LiveSegment {
+    pub(crate) segment: Arc<IndexSegment>,
+    /// The slot of each of its documents. The slot says whether it is still there.
+    pub(crate) slots: Vec<DocumentSlot>,
+    /// How many of its documents are current.
+    pub(crate) live: u32,
+    /// How many have another mark by now than is written.
+    pub(crate) remarked: u32,
+    /// Whether it has something that must not stay in a file.
+    pub(crate) must_rewrite: bool,
+}
+
+// === impl LiveSegment ===
+
+impl LiveSegment {
+    pub(super) fn new(segment: Arc<IndexSegment>, slots: Vec<DocumentSlot>) -> Self {
+        Self { segment, slots, live: 0, remarked: 0, must_rewrite: false }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.segment.name.number
+    }
+
+    /// Whether writing it anew is worth the while.
+    pub(crate) fn is_stale(&self) -> bool {
+        let stale = (self.segment.documents - self.live).saturating_add(self.remarked);
+        self.must_rewrite || stale > self.segment.documents / STALE_PART
+    }
+}

@@ -1,0 +1,234 @@
+//! The index of a workspace: what it is told, what it answers, and how it is kept.
+//!
+//! `reading` reads documents that have changed, `merging` makes one segment of several. Only one
+//! thread at a time does either; others may ask and tell meanwhile.
+
+mod merging;
+mod opening;
+mod reading;
+
+use std::any::Any;
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use moss_sdk::RelPath;
+
+use crate::cache::BlockCache;
+use crate::candidates::{DocumentFilter, IndexCandidates, answer};
+use crate::core::IndexCore;
+use crate::document::{DocumentChange, DocumentMark, DocumentSource};
+use crate::manifest::IndexManifest;
+use crate::problem::IndexProblem;
+use crate::query::GramQuery;
+use crate::status::{IndexState, IndexStatus};
+use crate::store::IndexStore;
+
+/// How much an index may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexBounds {
+    /// How many threads read documents.
+    pub threads: usize,
+    /// How many trigrams of documents are held while they are read, over all threads: 8 bytes each.
+    pub reading_grams: usize,
+    /// How many trigrams of changed documents are held before they are written: 4 bytes each.
+    pub overlay_grams: usize,
+    /// Most trigrams of a text; one with more is looked at whatever is searched for.
+    pub document_grams: usize,
+    /// Most memory for pieces of files that were read lately.
+    pub cache_bytes: usize,
+    /// Most segments; more are made one.
+    pub segments: usize,
+}
+
+/// An index over the text files of a workspace.
+pub struct TextIndex {
+    store: Box<dyn IndexStore>,
+    bounds: IndexBounds,
+    core: RwLock<IndexCore>,
+    cache: BlockCache,
+    /// Held by whoever writes segments.
+    settling: Mutex<()>,
+    /// Held by whoever writes the manifest.
+    saving: Mutex<()>,
+    /// The directory is ours as long as this lives.
+    lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
+}
+
+// === impl IndexBounds ===
+
+impl Default for IndexBounds {
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, NonZero::get).min(8),
+            reading_grams: 3 << 20,
+            overlay_grams: 1 << 20,
+            document_grams: 200_000,
+            cache_bytes: 4 << 20,
+            segments: 6,
+        }
+    }
+}
+
+// === impl TextIndex ===
+
+impl TextIndex {
+    /// Opens the index of a directory. It is off where the directory cannot be used or another
+    /// process has it; what is damaged is going to be read again.
+    ///
+    /// It knows nothing for sure before it is told which documents there are: see [`Self::sync`].
+    pub fn open(store: Box<dyn IndexStore>, bounds: IndexBounds) -> Self {
+        let (core, lock) = opening::open(&*store);
+        Self {
+            store,
+            bounds,
+            core: RwLock::new(core),
+            cache: BlockCache::new(bounds.cache_bytes),
+            settling: Mutex::default(),
+            saving: Mutex::default(),
+            lock: Mutex::new(lock),
+        }
+    }
+
+    /// Takes in the documents that there are, and that there are no others. Those with the mark of
+    /// before are known already. Of those that are gone nothing stays in files once the index is
+    /// settled.
+    pub fn sync(&self, listing: impl IntoIterator<Item = (RelPath, DocumentMark)>) {
+        let mut core = self.write();
+        if core.off.is_none() {
+            core.sync(listing);
+        }
+    }
+
+    /// Takes in changes of documents, in the order in which they happened.
+    pub fn update(&self, changes: impl IntoIterator<Item = DocumentChange>) {
+        let mut core = self.write();
+        if core.off.is_none() {
+            core.update(changes);
+        }
+    }
+
+    /// Returns the documents that may match a query, of those that a filter chooses. Documents that
+    /// are not known yet are among them.
+    ///
+    /// None where everything has to be searched: the index is off or was not told yet which
+    /// documents there are, or the query accepts every text.
+    pub fn candidates(
+        &self,
+        query: &GramQuery,
+        filter: Option<DocumentFilter<'_>>,
+    ) -> Option<IndexCandidates> {
+        let (candidates, damaged) = {
+            let core = self.read();
+            if core.off.is_some() || !core.is_told || query.accepts_every_text() {
+                return None;
+            }
+            answer(&core, &self.cache, query, filter)
+        };
+        if !damaged.is_empty() {
+            let mut core = self.write();
+            for (number, problem) in damaged {
+                core.drop_segment(number, problem);
+            }
+        }
+        Some(candidates)
+    }
+
+    /// Reads what has changed, and writes and merges segments where that is worth the while. Returns
+    /// whether all documents were read: not where it was cancelled or the index is off.
+    ///
+    /// May take long; documents that it has read are known at once.
+    pub fn settle(
+        &self,
+        source: &dyn DocumentSource,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> bool {
+        let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_off_or_untold = {
+            let core = self.read();
+            core.off.is_some() || !core.is_told
+        };
+        if is_off_or_untold {
+            return false;
+        }
+        let settled = self.read_pending(source, cancelled);
+        let settled = settled.and_then(|()| self.merge_stale(cancelled));
+        self.or_off(settled.and_then(|()| self.sweep()));
+        let core = self.read();
+        core.off.is_none() && core.pending == 0
+    }
+
+    /// Writes what is only in memory, so that it need not be read again by the next process.
+    pub fn persist(&self) {
+        let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.read().off.is_none() {
+            self.or_off(self.write_overlay().and_then(|()| self.sweep()));
+        }
+    }
+
+    /// Forgets everything, on disk as well. What there is has to be told anew.
+    pub fn clear(&self) {
+        let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.read().off.is_some() {
+            return;
+        }
+        let next = self.read().manifest().next;
+        *self.write() = IndexCore::empty(next);
+        self.cache.clear();
+        self.or_off(self.save().and_then(|()| self.sweep()));
+    }
+
+    /// Says what the index can do at the moment.
+    pub fn status(&self) -> IndexStatus {
+        let core = self.read();
+        let documents = core.documents.len() as u64;
+        let state = match &core.off {
+            Some(problem) => IndexState::Off(problem.clone()),
+            None if core.is_told && core.pending == 0 => IndexState::Ready,
+            None => IndexState::Building,
+        };
+        IndexStatus {
+            state,
+            documents,
+            indexed: documents - core.pending as u64,
+            binary: core.binary as u64,
+            disk_bytes: core.segments.iter().map(|live| live.segment.name.size_bytes).sum(),
+            segments: core.segments.len() as u64,
+            generation: core.generation,
+            problem: core.problem.clone(),
+        }
+    }
+
+    /// Writes the manifest.
+    fn save(&self) -> Result<(), IndexProblem> {
+        let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        let manifest = self.read().manifest();
+        manifest.save(&*self.store)
+    }
+
+    /// Removes the files that the saved manifest does not name. Only where no segment is being
+    /// written: it would go as well.
+    fn sweep(&self) -> Result<(), IndexProblem> {
+        let manifest = IndexManifest::load(&*self.store)?;
+        opening::remove_outlived(&*self.store, &manifest, false)
+    }
+
+    /// Turns the index off where something cannot be written.
+    fn or_off(&self, done: Result<(), IndexProblem>) {
+        let Err(problem) = done else { return };
+        let mut core = IndexCore::empty(0);
+        core.off = Some(problem);
+        *self.write() = core;
+        self.cache.clear();
+        // What was written takes space, and nobody reads it again before it is checked.
+        let _ = opening::remove_outlived(&*self.store, &IndexManifest::default(), true);
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, IndexCore> {
+        self.core.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, IndexCore> {
+        self.core.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,331 @@
+//! Reading documents that have changed: on several threads, into memory where they are few and into
+//! segments where they are many.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use moss_sdk::RelPath;
+
+use super::TextIndex;
+use super::opening::open_segment;
+use crate::core::IndexCore;
+use crate::document::{
+    DocumentContent, DocumentKind, DocumentSource, IndexedDocument, MarkDigest, TextHash,
+};
+use crate::grams::{Gram, GramCollector};
+use crate::problem::IndexProblem;
+use crate::segment::{DocumentsDraft, SegmentName, SegmentWriter};
+use crate::table::{DocumentPlace, DocumentSlot, SegmentPlace};
+
+/// So many documents are taken at a time.
+const TAKEN: usize = 32;
+/// So many documents are worth another thread.
+const DOCUMENTS_PER_THREAD: usize = 64;
+
+/// A document that has to be read.
+struct PendingDocument {
+    slot: DocumentSlot,
+    version: u64,
+    path: RelPath,
+    /// The text that it had when it was read last, where a segment still has it.
+    former: Option<(SegmentPlace, IndexedDocument)>,
+}
+
+/// Documents that one thread has read.
+struct ReadBatch {
+    documents: Vec<BatchedDocument>,
+    /// Trigram and number in the batch, document by document.
+    postings: Vec<u64>,
+    /// Documents whose text is that of a segment still, and those that could not be read.
+    others: Vec<(DocumentSlot, u64, DocumentPlace, Option<IndexedDocument>)>,
+}
+
+struct BatchedDocument {
+    slot: DocumentSlot,
+    version: u64,
+    path: RelPath,
+    indexed: IndexedDocument,
+    /// Where its postings end.
+    end: usize,
+}
+
+/// What the threads share that read.
+struct ReadingRound<'a> {
+    index: &'a TextIndex,
+    source: &'a dyn DocumentSource,
+    pending: &'a [PendingDocument],
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+    cancelled: &'a (dyn Fn() -> bool + Sync),
+    batch_grams: usize,
+    left: Mutex<Vec<ReadBatch>>,
+}
+
+// === impl TextIndex ===
+
+impl TextIndex {
+    /// Reads the documents that are pending at the moment.
+    pub(super) fn read_pending(
+        &self,
+        source: &dyn DocumentSource,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), IndexProblem> {
+        let pending = pending_documents(&self.read());
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let threads = pending.len().div_ceil(DOCUMENTS_PER_THREAD).min(self.bounds.threads).max(1);
+        let round = ReadingRound {
+            index: self,
+            source,
+            pending: &pending,
+            next: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(false),
+            cancelled,
+            batch_grams: self.bounds.reading_grams / threads,
+            left: Mutex::default(),
+        };
+        let read: Vec<Result<(), IndexProblem>> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| round.read())).collect();
+            let own = round.read();
+            let others = others.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            others.chain([own]).collect()
+        });
+        let left = round.left.into_inner().unwrap_or_else(PoisonError::into_inner);
+        read.into_iter().collect::<Result<(), _>>()?;
+        let grams: usize = left.iter().map(|batch| batch.postings.len()).sum();
+        if grams <= self.bounds.overlay_grams {
+            let mut core = self.write();
+            left.into_iter().for_each(|batch| batch.keep_in_memory(&mut core));
+        } else {
+            left.into_iter().try_for_each(|batch| self.write_batch(batch))?;
+        }
+        if self.read().overlay_grams > self.bounds.overlay_grams {
+            return self.write_overlay();
+        }
+        Ok(())
+    }
+
+    /// Makes a segment of the documents that are only in memory.
+    pub(super) fn write_overlay(&self) -> Result<(), IndexProblem> {
+        let mut batch = ReadBatch::new(0);
+        {
+            let core = self.read();
+            for (slot, grams) in &core.overlay {
+                let Some(record) = core.documents.get(*slot) else { continue };
+                let Some(indexed) = record.indexed else { continue };
+                batch.push(*slot, record.version, record.path.clone(), indexed, grams);
+            }
+        }
+        self.write_batch(batch)
+    }
+
+    /// Makes a segment of documents that were read.
+    fn write_batch(&self, mut batch: ReadBatch) -> Result<(), IndexProblem> {
+        batch.put_others(&mut self.write());
+        if batch.documents.is_empty() {
+            return Ok(());
+        }
+        let number = self.write().number_segment()?;
+        let name = batch.write(self, number)?;
+        // What cannot be read back at once is not worth keeping; its documents stay as they are.
+        let segment = match open_segment(&*self.store, name) {
+            Ok(segment) => Arc::new(segment),
+            Err(problem) => {
+                self.write().problem = Some(problem);
+                return Ok(());
+            }
+        };
+        {
+            let mut core = self.write();
+            let slots = batch.documents.iter().map(|document| document.slot).collect();
+            core.add_segment(segment, slots);
+            let is_gone = |document: &BatchedDocument| {
+                let record = core.documents.get(document.slot);
+                record.is_none_or(|record| record.path != document.path)
+            };
+            let has_gone = batch.documents.iter().any(is_gone);
+            if let Some(live) = core.segment_mut(number) {
+                live.must_rewrite = has_gone;
+            }
+            for (document, number_in) in batch.documents.iter().zip(0..) {
+                if core.is_current(document.slot, document.version) {
+                    let place = SegmentPlace { segment: number, number: number_in };
+                    let place = DocumentPlace::Segment(place);
+                    core.put(document.slot, place, Some(document.indexed));
+                }
+            }
+        }
+        self.save()
+    }
+}
+
+/// The documents that have to be read, neighbours together.
+fn pending_documents(core: &IndexCore) -> Vec<PendingDocument> {
+    let records = core.always.iter().filter_map(|slot| Some((*slot, core.documents.get(*slot)?)));
+    let pending = records.filter_map(|(slot, record)| {
+        let DocumentPlace::Pending { former } = record.place else { return None };
+        let (version, path) = (record.version, record.path.clone());
+        let former = former.zip(record.indexed);
+        Some(PendingDocument { slot, version, path, former })
+    });
+    let mut pending: Vec<PendingDocument> = pending.collect();
+    pending.sort_unstable_by(|one, two| one.path.cmp(&two.path));
+    pending
+}
+
+// === impl ReadingRound ===
+
+impl ReadingRound<'_> {
+    fn read(&self) -> Result<(), IndexProblem> {
+        let mut collector = GramCollector::new();
+        let mut buffer = Vec::new();
+        let mut batch = ReadBatch::new(self.batch_grams);
+        loop {
+            let start = self.next.fetch_add(TAKEN, Ordering::Relaxed);
+            if start >= self.pending.len() {
+                break;
+            }
+            let end = (start + TAKEN).min(self.pending.len());
+            for document in &self.pending[start..end] {
+                if (self.cancelled)() || self.has_failed.load(Ordering::Relaxed) {
+                    self.next.store(self.pending.len(), Ordering::Relaxed);
+                    break;
+                }
+                self.read_document(document, &mut collector, &mut buffer, &mut batch);
+                if batch.postings.len() >= self.batch_grams {
+                    let full = std::mem::replace(&mut batch, ReadBatch::new(self.batch_grams));
+                    let written = self.index.write_batch(full);
+                    self.has_failed.fetch_or(written.is_err(), Ordering::Relaxed);
+                    written?;
+                }
+            }
+        }
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+        Ok(())
+    }
+
+    fn read_document(
+        &self,
+        document: &PendingDocument,
+        collector: &mut GramCollector,
+        buffer: &mut Vec<u8>,
+        batch: &mut ReadBatch,
+    ) {
+        let now = SystemTime::now();
+        let PendingDocument { slot, version, path, former } = document;
+        let read = self.source.read(path, buffer);
+        let mark = read.mark.map_or(MarkDigest::NONE, |mark| mark.digest());
+        let is_unsettled = read.mark.is_none_or(|mark| mark.is_unsettled(now));
+        let hash = match &read.content {
+            DocumentContent::Text(text) => TextHash::of(text.as_bytes()),
+            DocumentContent::Binary | DocumentContent::Unread => TextHash::NONE,
+        };
+        let mut indexed = IndexedDocument { mark, hash, kind: DocumentKind::Listed, is_unsettled };
+        let grams = match &read.content {
+            DocumentContent::Unread => {
+                indexed.kind = DocumentKind::Unlisted;
+                batch.others.push((*slot, *version, DocumentPlace::Unread, Some(indexed)));
+                return;
+            }
+            DocumentContent::Binary => {
+                indexed.kind = DocumentKind::Binary;
+                &[]
+            }
+            DocumentContent::Text(text) => {
+                if let Some((place, before)) = former
+                    && before.hash == hash
+                    && before.kind != DocumentKind::Binary
+                {
+                    indexed.kind = before.kind;
+                    let place = DocumentPlace::Segment(*place);
+                    batch.others.push((*slot, *version, place, Some(indexed)));
+                    return;
+                }
+                collector.collect(text.as_bytes())
+            }
+        };
+        if grams.len() > self.index.bounds.document_grams {
+            indexed.kind = DocumentKind::Unlisted;
+            batch.push(*slot, *version, path.clone(), indexed, &[]);
+        } else {
+            batch.push(*slot, *version, path.clone(), indexed, grams);
+        }
+    }
+}
+
+// === impl ReadBatch ===
+
+impl ReadBatch {
+    fn new(grams: usize) -> Self {
+        Self { documents: Vec::new(), postings: Vec::with_capacity(grams), others: Vec::new() }
+    }
+
+    fn push(
+        &mut self,
+        slot: DocumentSlot,
+        version: u64,
+        path: RelPath,
+        indexed: IndexedDocument,
+        grams: &[Gram],
+    ) {
+        let number = self.documents.len() as u64;
+        self.postings.extend(grams.iter().map(|gram| u64::from(*gram) << 32 | number));
+        let end = self.postings.len();
+        self.documents.push(BatchedDocument { slot, version, path, indexed, end });
+    }
+
+    /// Puts the documents that need no new postings where they belong.
+    fn put_others(&mut self, core: &mut IndexCore) {
+        for (slot, version, place, indexed) in self.others.drain(..) {
+            if !core.is_current(slot, version) {
+                continue;
+            }
+            if let DocumentPlace::Segment(place) = place {
+                // The segment may have turned out to be damaged meanwhile.
+                if !core.was_at(slot, place) {
+                    continue;
+                }
+                if let Some(live) = core.segment_mut(place.segment) {
+                    live.remarked += 1;
+                }
+            }
+            core.put(slot, place, indexed);
+        }
+    }
+
+    fn keep_in_memory(mut self, core: &mut IndexCore) {
+        self.put_others(core);
+        let mut start = 0;
+        for document in self.documents {
+            let postings = &self.postings[start..document.end];
+            start = document.end;
+            if core.is_current(document.slot, document.version) {
+                let mut grams: Box<[Gram]> =
+                    postings.iter().map(|posting| (posting >> 32) as Gram).collect();
+                grams.sort_unstable();
+                core.put_overlay(document.slot, document.indexed, grams);
+            }
+        }
+    }
+
+    fn write(&mut self, index: &TextIndex, number: u32) -> Result<SegmentName, IndexProblem> {
+        self.postings.sort_unstable();
+        let documents = self.documents.len() as u32;
+        let mut writer = SegmentWriter::create(&*index.store, number, documents)?;
+        let mut numbers = Vec::new();
+        for postings in self.postings.chunk_by(|one, two| one >> 32 == two >> 32) {
+            numbers.clear();
+            numbers.extend(postings.iter().map(|posting| *posting as u32));
+            writer.push((postings[0] >> 32) as Gram, &numbers)?;
+        }
+        let mut draft = DocumentsDraft::default();
+        for document in &self.documents {
+            draft.push(&document.path, &document.indexed);
+        }
+        writer.finish(draft)
+    }
+}

@@ -1,0 +1,128 @@
+//! The documents that there are, and where the index has each.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use moss_sdk::RelPath;
+
+use crate::document::IndexedDocument;
+
+/// Where a document stands in the table; free again once the document is gone.
+pub(crate) type DocumentSlot = u32;
+
+/// The documents that there are, by slot and by path.
+#[derive(Default)]
+pub(crate) struct DocumentTable {
+    records: Vec<Option<DocumentRecord>>,
+    free: Vec<DocumentSlot>,
+    by_path: HashTable<DocumentSlot>,
+    hashing: RandomState,
+}
+
+/// A document that there is.
+#[derive(Debug)]
+pub(crate) struct DocumentRecord {
+    pub(crate) path: RelPath,
+    pub(crate) place: DocumentPlace,
+    /// What is known of it where it has been read.
+    pub(crate) indexed: Option<IndexedDocument>,
+    /// The version of the index in which it changed last: what was read before counts no longer.
+    pub(crate) version: u64,
+    /// The last listing that it was in.
+    pub(crate) listing: u32,
+}
+
+/// Where the trigrams of a document are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DocumentPlace {
+    /// Nowhere: it has to be read. The text that it had when it was read last may be in a segment.
+    Pending { former: Option<SegmentPlace> },
+    /// Nowhere: it could not be read, and is not tried again before it changes.
+    Unread,
+    /// In memory.
+    Overlay,
+    /// In a segment.
+    Segment(SegmentPlace),
+}
+
+/// A document of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SegmentPlace {
+    /// The number of the segment.
+    pub(crate) segment: u32,
+    /// The number of the document in it.
+    pub(crate) number: u32,
+}
+
+// === impl DocumentTable ===
+
+impl DocumentTable {
+    /// Returns how many documents there are.
+    pub(crate) fn len(&self) -> usize {
+        self.by_path.len()
+    }
+
+    pub(crate) fn find(&self, path: &RelPath) -> Option<DocumentSlot> {
+        let hash = self.hashing.hash_one(path.as_str());
+        self.by_path.find(hash, |slot| self.is_at(*slot, path)).copied()
+    }
+
+    pub(crate) fn get(&self, slot: DocumentSlot) -> Option<&DocumentRecord> {
+        self.records.get(slot as usize)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: DocumentSlot) -> Option<&mut DocumentRecord> {
+        self.records.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Returns the documents with their slots, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (DocumentSlot, &DocumentRecord)> {
+        (0..).zip(&self.records).filter_map(|(slot, record)| Some((slot, record.as_ref()?)))
+    }
+
+    /// Returns the slot of a path, a new one where there is none. A new document is pending.
+    pub(crate) fn slot(&mut self, path: &RelPath) -> DocumentSlot {
+        let hash = self.hashing.hash_one(path.as_str());
+        let records = &mut self.records;
+        let is_it = |slot: &DocumentSlot| {
+            records[*slot as usize].as_ref().is_some_and(|record| record.path == *path)
+        };
+        let hash_of = |slot: &DocumentSlot| {
+            let record = records[*slot as usize].as_ref();
+            record.map_or(0, |record| self.hashing.hash_one(record.path.as_str()))
+        };
+        let vacant = match self.by_path.entry(hash, is_it, hash_of) {
+            Entry::Occupied(found) => return *found.get(),
+            Entry::Vacant(vacant) => vacant,
+        };
+        let record = DocumentRecord {
+            path: path.clone(),
+            place: DocumentPlace::Pending { former: None },
+            indexed: None,
+            version: 0,
+            listing: 0,
+        };
+        let slot = self.free.pop().unwrap_or(records.len() as DocumentSlot);
+        vacant.insert(slot);
+        match records.get_mut(slot as usize) {
+            Some(free) => *free = Some(record),
+            None => records.push(Some(record)),
+        }
+        slot
+    }
+
+    pub(crate) fn remove(&mut self, slot: DocumentSlot) {
+        let Some(path) = self.get(slot).map(|record| record.path.clone()) else { return };
+        let hash = self.hashing.hash_one(path.as_str());
+        if let Ok(found) = self.by_path.find_entry(hash, |one| *one == slot) {
+            found.remove();
+        }
+        self.records[slot as usize] = None;
+        self.free.push(slot);
+    }
+
+    fn is_at(&self, slot: DocumentSlot, path: &RelPath) -> bool {
+        self.get(slot).is_some_and(|record| record.path == *path)
+    }
+}

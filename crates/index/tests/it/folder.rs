@@ -1,0 +1,139 @@
+//! Documents in memory, and what an index over them has to answer.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use moss_index::{
+    DocumentChange, DocumentContent, DocumentMark, DocumentSource, Gram, GramCollector, GramQuery,
+    IndexBounds, IndexStore, ReadDocument, TextIndex,
+};
+use moss_sdk::RelPath;
+
+/// What a document holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    Words(String),
+    Bytes,
+    Closed,
+}
+
+/// Documents by path.
+#[derive(Debug, Default)]
+pub(crate) struct Folder {
+    documents: BTreeMap<String, (DocumentMark, Content)>,
+    clock: i64,
+    /// How many documents were read.
+    pub(crate) reads: AtomicUsize,
+}
+
+pub(crate) fn path(text: &str) -> RelPath {
+    RelPath::parse(text).expect("a path")
+}
+
+/// Bounds that are reached by little.
+pub(crate) fn small_bounds() -> IndexBounds {
+    IndexBounds {
+        threads: 2,
+        reading_grams: 400,
+        overlay_grams: 40,
+        document_grams: 200,
+        cache_bytes: 2_000,
+        segments: 3,
+    }
+}
+
+pub(crate) fn open(store: &(impl IndexStore + Clone + 'static)) -> TextIndex {
+    TextIndex::open(Box::new(store.clone()), small_bounds())
+}
+
+pub(crate) fn never() -> bool {
+    false
+}
+
+// === impl Folder ===
+
+impl Folder {
+    /// Writes a document, with a mark that no other has.
+    pub(crate) fn write(&mut self, name: &str, content: Content) -> DocumentChange {
+        self.clock += 1;
+        let time = (self.clock, 0);
+        let mark = DocumentMark { size_bytes: 1, modified: time, changed: time, inode: 1 };
+        self.write_marked(name, mark, content)
+    }
+
+    /// Writes a document with a mark of the test's.
+    pub(crate) fn write_marked(
+        &mut self,
+        name: &str,
+        mark: DocumentMark,
+        content: Content,
+    ) -> DocumentChange {
+        self.documents.insert(name.to_owned(), (mark, content));
+        DocumentChange::Present(path(name), mark)
+    }
+
+    pub(crate) fn write_text(&mut self, name: &str, text: &str) -> DocumentChange {
+        self.write(name, Content::Words(text.to_owned()))
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) -> DocumentChange {
+        self.documents.remove(name);
+        DocumentChange::Gone(path(name))
+    }
+
+    pub(crate) fn content(&self, name: &str) -> Option<&Content> {
+        self.documents.get(name).map(|(_, content)| content)
+    }
+
+    pub(crate) fn listing(&self) -> Vec<(RelPath, DocumentMark)> {
+        self.documents.iter().map(|(name, (mark, _))| (path(name), *mark)).collect()
+    }
+
+    pub(crate) fn reads(&self) -> usize {
+        self.reads.load(Ordering::Relaxed)
+    }
+
+    /// The names of the documents that an index names for a pattern.
+    pub(crate) fn asked(index: &TextIndex, pattern: &str) -> Vec<String> {
+        let query = GramQuery::of_pattern(pattern, false);
+        let candidates = index.candidates(&query, None).expect("the index answers");
+        candidates.paths.iter().map(|path| path.as_str().to_owned()).collect()
+    }
+
+    /// The names of the documents that meet the query of a pattern, and of those that cannot be read.
+    pub(crate) fn expected(&self, pattern: &str) -> Vec<String> {
+        let query = GramQuery::of_pattern(pattern, false);
+        let mut collector = GramCollector::new();
+        let mut meets = |content: &Content| match content {
+            Content::Words(text) => {
+                let grams: HashSet<Gram> =
+                    collector.collect(text.as_bytes()).iter().copied().collect();
+                grams.len() > small_bounds().document_grams
+                    || query.accepts(&|gram| grams.contains(&gram))
+            }
+            Content::Bytes => false,
+            Content::Closed => true,
+        };
+        let meeting = self.documents.iter().filter(|(_, (_, content))| meets(content));
+        meeting.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl DocumentSource for Folder {
+    fn read<'b>(&self, path: &RelPath, buffer: &'b mut Vec<u8>) -> ReadDocument<'b> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        let Some((mark, content)) = self.documents.get(path.as_str()) else {
+            return ReadDocument { mark: None, content: DocumentContent::Unread };
+        };
+        let content = match content {
+            Content::Words(text) => {
+                buffer.clear();
+                buffer.extend(text.as_bytes());
+                DocumentContent::Text(String::from_utf8_lossy(buffer))
+            }
+            Content::Bytes => DocumentContent::Binary,
+            Content::Closed => DocumentContent::Unread,
+        };
+        ReadDocument { mark: Some(*mark), content }
+    }
+}

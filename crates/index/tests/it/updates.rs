@@ -1,0 +1,363 @@
+//! An index that is told of changes answers as one that is built anew.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use moss_index::{DocumentChange, DocumentMark, GramQuery, IndexProblem, IndexState, TextIndex};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use crate::folder::{Content, Folder, never, open, path, small_bounds};
+use crate::shelf::MemoryShelf;
+
+/// Patterns that ask for something, in words of the texts.
+const PATTERNS: [&str; 12] = [
+    "alpha",
+    "beta|gamma",
+    "alpha.*beta",
+    "delta",
+    "epsilon",
+    "alphabeta",
+    "nowhere",
+    "gam",
+    "(alpha|beta) gamma",
+    "betabeta",
+    "phaga",
+    "ta al",
+];
+
+/// What happens to a folder and its index.
+#[derive(Debug, Clone)]
+enum Happening {
+    Write(u8, Content),
+    /// The same text again, with another mark.
+    Touch(u8),
+    Rename(u8, u8),
+    Remove(u8),
+    Deny(u8),
+    Settle,
+    Persist,
+    /// The process ends and another begins.
+    Restart,
+    /// All is told again.
+    Sync,
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "alpha", "beta", "gamma", "delta", "epsilon", "Alpha", " ", " ", "\n", "\r\n", "é",
+    ]);
+    let few = prop::collection::vec(words, 0..12).prop_map(|words| words.concat());
+    let many = any::<u64>().prop_map(|seed| {
+        let letters = (0..1_200_u64).map(|at| {
+            let mixed = (seed ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+            char::from(b'a' + (mixed % 26) as u8)
+        });
+        letters.collect()
+    });
+    prop_oneof![9 => few, 1 => many]
+}
+
+fn contents() -> impl Strategy<Value = Content> {
+    prop_oneof![
+        8 => texts().prop_map(Content::Words),
+        1 => Just(Content::Bytes),
+        1 => Just(Content::Closed),
+    ]
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let names = 0..30_u8;
+    let one = prop_oneof![
+        8 => (names.clone(), contents()).prop_map(|(name, content)| Happening::Write(name, content)),
+        2 => names.clone().prop_map(Happening::Touch),
+        1 => (names.clone(), names.clone()).prop_map(|(from, to)| Happening::Rename(from, to)),
+        2 => names.clone().prop_map(Happening::Remove),
+        1 => names.prop_map(Happening::Deny),
+        4 => Just(Happening::Settle),
+        1 => Just(Happening::Persist),
+        1 => Just(Happening::Restart),
+        1 => Just(Happening::Sync),
+    ];
+    prop::collection::vec(one, 1..60)
+}
+
+fn name(number: u8) -> String {
+    format!("src/file{number}.rs")
+}
+
+fn changes(folder: &mut Folder, happening: &Happening) -> Vec<DocumentChange> {
+    match happening {
+        Happening::Write(number, content) => vec![folder.write(&name(*number), content.clone())],
+        Happening::Touch(number) => match folder.content(&name(*number)).cloned() {
+            Some(content) => vec![folder.write(&name(*number), content)],
+            None => Vec::new(),
+        },
+        Happening::Rename(from, to) => match folder.content(&name(*from)).cloned() {
+            Some(content) if from != to => {
+                let gone = folder.remove(&name(*from));
+                vec![gone, folder.write(&name(*to), content)]
+            }
+            _ => Vec::new(),
+        },
+        Happening::Remove(number) => vec![folder.remove(&name(*number))],
+        Happening::Deny(number) => {
+            folder.remove(&name(*number));
+            vec![DocumentChange::Denied(path(&name(*number)))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether an index names all that match, and once it is settled nothing else.
+fn check(index: &TextIndex, folder: &Folder, is_settled: bool) -> Result<(), TestCaseError> {
+    for pattern in PATTERNS {
+        let (asked, expected) = (Folder::asked(index, pattern), folder.expected(pattern));
+        for name in &expected {
+            prop_assert!(asked.contains(name), "{pattern} finds {name}");
+        }
+        for name in &asked {
+            prop_assert!(folder.content(name).is_some(), "{name} is gone");
+        }
+        if is_settled {
+            prop_assert_eq!(&asked, &expected, "{}", pattern);
+            let query = GramQuery::of_pattern(pattern, false);
+            let chosen = |path: &moss_sdk::RelPath| path.as_str().ends_with("5.rs");
+            let some = index.candidates(&query, Some(&chosen)).expect("it answers");
+            let expected: Vec<&String> =
+                expected.iter().filter(|name| name.ends_with("5.rs")).collect();
+            let some: Vec<&str> = some.paths.iter().map(|path| path.as_str()).collect();
+            prop_assert_eq!(some, expected);
+        }
+    }
+    Ok(())
+}
+
+/// Whether what is counted is what there is.
+fn check_counts(index: &TextIndex, folder: &Folder) -> Result<(), TestCaseError> {
+    let status = index.status();
+    let documents = folder.listing();
+    let content = |path: &moss_sdk::RelPath| folder.content(path.as_str()).expect("it is listed");
+    let binary =
+        documents.iter().filter(|(path, _)| *content(path) == Content::Bytes).count() as u64;
+    prop_assert_eq!(status.documents, documents.len() as u64);
+    prop_assert_eq!((status.indexed, status.binary), (status.documents, binary));
+    prop_assert_eq!(status.state, IndexState::Ready);
+    prop_assert_eq!(status.problem, None);
+    let candidates = index.candidates(&GramQuery::of_pattern("alpha", true), None);
+    let candidates = candidates.expect("it answers");
+    let looked_at = candidates.paths.len() as u64;
+    let passed = candidates.texts_passed + candidates.binary_passed;
+    prop_assert_eq!((passed + looked_at, candidates.binary_passed), (status.documents, binary));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 600, ..Config::default() })]
+
+    #[test]
+    fn an_index_that_is_told_of_changes_is_as_one_built_anew(happenings in happenings()) {
+        let shelf = MemoryShelf::default();
+        let mut folder = Folder::default();
+        let mut index = open(&shelf);
+        index.sync(folder.listing());
+        for happening in &happenings {
+            index.update(changes(&mut folder, happening));
+            let mut is_settled = false;
+            match happening {
+                Happening::Settle => {
+                    prop_assert!(index.settle(&folder, &never));
+                    is_settled = true;
+                }
+                Happening::Persist => index.persist(),
+                Happening::Sync => index.sync(folder.listing()),
+                Happening::Restart => {
+                    drop(index);
+                    index = open(&shelf);
+                    prop_assert_eq!(index.status().problem, None);
+                    prop_assert!(index.candidates(&GramQuery::of_pattern("abc", true), None).is_none());
+                    index.sync(folder.listing());
+                }
+                _ => {}
+            }
+            check(&index, &folder, is_settled)?;
+        }
+        prop_assert!(index.settle(&folder, &never));
+        check(&index, &folder, true)?;
+        check_counts(&index, &folder)?;
+        prop_assert!(index.status().segments <= small_bounds().segments as u64 + 1);
+    }
+}
+
+#[test]
+fn what_has_its_mark_of_before_is_not_read_again() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    for number in 0..200 {
+        folder.write_text(&format!("file{number}"), &format!("text of number{number}"));
+    }
+    folder.write("image", Content::Bytes);
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    index.persist();
+    assert_eq!(folder.reads(), 201);
+    drop(index);
+    folder.write_text("file7", "another text");
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    assert_eq!(index.status().indexed, 200);
+    assert!(index.settle(&folder, &never));
+    assert_eq!(folder.reads(), 202);
+    assert_eq!(Folder::asked(&index, "another"), ["file7"]);
+    assert_eq!(Folder::asked(&index, "number7\\b"), folder.expected("number7\\b"));
+}
+
+#[test]
+fn what_is_denied_leaves_no_trace_in_files() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    for number in 0..100 {
+        folder.write_text(&format!("file{number}"), "common text of all the files");
+    }
+    folder.write_text("hidden.key", "xqzjk");
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    index.persist();
+    let has = |part: &str| {
+        let has = |bytes: &[u8]| bytes.windows(part.len()).any(|some| some == part.as_bytes());
+        shelf.files().values().any(|file| has(file))
+    };
+    assert!(has("hidden.key"));
+    folder.remove("hidden.key");
+    index.update([DocumentChange::Denied(path("hidden.key"))]);
+    assert!(index.settle(&folder, &never));
+    assert!(!has("hidden.key"));
+    assert_eq!(Folder::asked(&index, "xqzjk"), [""; 0]);
+    // Also where it is denied while no process has the index.
+    folder.write_text("other.key", "xqzjk");
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    index.persist();
+    assert!(has("other.key"));
+    drop(index);
+    folder.remove("other.key");
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    assert!(!has("other.key"));
+}
+
+#[test]
+fn a_second_index_of_a_directory_stands_aside() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    folder.write_text("file", "some text");
+    let first = open(&shelf);
+    let second = open(&shelf);
+    assert_eq!(second.status().state, IndexState::Off(IndexProblem::Busy));
+    for index in [&first, &second] {
+        index.sync(folder.listing());
+        index.settle(&folder, &never);
+    }
+    assert_eq!(Folder::asked(&first, "some"), ["file"]);
+    assert_eq!(second.candidates(&GramQuery::of_pattern("some", true), None), None);
+    drop(first);
+    assert_eq!(open(&shelf).status().state, IndexState::Building);
+}
+
+#[test]
+fn an_index_without_space_is_off_and_leaves_nothing() {
+    for space in (0..3_000).step_by(7) {
+        let shelf = MemoryShelf::with_space(space);
+        let mut folder = Folder::default();
+        for number in 0..40 {
+            folder.write_text(&format!("file{number}"), &format!("text of number{number}"));
+        }
+        let index = open(&shelf);
+        index.sync(folder.listing());
+        index.settle(&folder, &never);
+        index.persist();
+        let query = GramQuery::of_pattern("number7\\b", true);
+        match index.status().state {
+            IndexState::Off(problem) => {
+                assert!(matches!(problem, IndexProblem::NoSpace { .. }), "{problem}");
+                assert_eq!(index.candidates(&query, None), None);
+                assert!(shelf.files().is_empty());
+            }
+            _ => assert_eq!(Folder::asked(&index, "number7\\b"), folder.expected("number7\\b")),
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_index_answers_and_goes_on_later() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    for number in 0..300 {
+        folder.write_text(&format!("file{number}"), &format!("text of number{number}"));
+    }
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    assert!(!index.settle(&folder, &|| folder.reads() > 100));
+    assert_eq!(index.status().state, IndexState::Building);
+    let asked = Folder::asked(&index, "number299");
+    assert!(asked.contains(&"file299".to_owned()) && asked.len() < 300);
+    assert!(index.settle(&folder, &never));
+    assert_eq!(Folder::asked(&index, "number299"), ["file299"]);
+    index.clear();
+    assert_eq!(index.candidates(&GramQuery::of_pattern("text", true), None), None);
+    assert_eq!(shelf.files().len(), 1);
+}
+
+#[test]
+fn who_asks_while_it_settles_misses_nothing() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    for number in 0..50 {
+        folder.write_text(&format!("kept{number}"), &format!("lasting number{number}"));
+    }
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !has_ended.load(Ordering::Relaxed) {
+                    let asked = Folder::asked(&index, "lasting");
+                    let kept = asked.iter().filter(|name| name.starts_with("kept")).count();
+                    assert_eq!(kept, 50, "{asked:?}");
+                }
+            });
+        }
+        for round in 0..300 {
+            let name = format!("other{}", round % 40);
+            index.update([folder.write_text(&name, &format!("passing text of round{round}"))]);
+            let kept = format!("kept{}", round % 50);
+            index.update([folder.write_text(&kept, &format!("lasting again{round}"))]);
+            assert!(index.settle(&folder, &never));
+        }
+        has_ended.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(index.status().problem, None);
+    assert_eq!(Folder::asked(&index, "lasting").len(), 50);
+}
+
+#[test]
+fn a_file_that_changed_just_before_it_was_read_is_read_again() {
+    let mut folder = Folder::default();
+    folder.write_text("settled", "some text");
+    let future =
+        DocumentMark { size_bytes: 1, modified: (i64::MAX, 0), changed: (i64::MAX, 0), inode: 1 };
+    folder.write_marked("unsettled", future, Content::Words("some text".to_owned()));
+    let index = open(&MemoryShelf::default());
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    // Another text of the same size, in the same tick of a coarse clock.
+    folder.write_marked("unsettled", future, Content::Words("more text".to_owned()));
+    index.sync(folder.listing());
+    assert_eq!(Folder::asked(&index, "more"), ["unsettled"]);
+    assert!(index.settle(&folder, &never));
+    assert_eq!(folder.reads(), 3);
+    assert_eq!(Folder::asked(&index, "more"), ["unsettled"]);
+}
