@@ -42,6 +42,9 @@ fn described(status: &v1::GetStatusResponse) -> String {
             workspace.plugins_ready,
             workspace.plugins_failed,
         );
+        if let Some(index) = &workspace.index {
+            let _ = writeln!(shown, "  {}", index_line(index));
+        }
         for editor in &workspace.editors {
             let _ = writeln!(
                 shown,
@@ -58,7 +61,7 @@ fn described(status: &v1::GetStatusResponse) -> String {
         }
         if !workspace.approvals_problem.is_empty() {
             let problem = text::line(&workspace.approvals_problem);
-            let _ = writeln!(shown, "  {} {problem}", yellow("answers:"));
+            let _ = writeln!(shown, "  {} {problem}", yellow("approvals:"));
         }
         if !workspace.untrusted_list.is_empty() {
             let list = text::line(&workspace.untrusted_list);
@@ -69,4 +72,21 @@ fn described(status: &v1::GetStatusResponse) -> String {
         }
     }
     shown
+}
+
+fn index_line(index: &v1::IndexStatus) -> String {
+    let state = views::index_state(index.state());
+    let (entries, watched) = (index.entries, index.directories_watched);
+    match index.state() {
+        v1::IndexState::Ready => {
+            format!("index: {state}, {entries} files and directories, {watched} watched")
+        }
+        v1::IndexState::Building => {
+            format!("index: {state}, {entries} files and directories so far")
+        }
+        v1::IndexState::Off | v1::IndexState::Unspecified => match index.reason.as_str() {
+            "" => format!("index: {state}"),
+            reason => format!("index: {state}, {}", text::line(reason)),
+        },
+    }
 }

@@ -225,6 +225,20 @@ pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
     })
 }
 
+fn index(index: &v1::IndexStatus) -> Value {
+    json!({
+        "state": index_state(index.state()),
+        "reason": index.reason,
+        "entries": index.entries,
+        "directories_watched": index.directories_watched,
+        "memory_bytes": index.memory_bytes,
+    })
+}
+
+pub(super) fn index_state(state: v1::IndexState) -> String {
+    word(state.as_str_name(), "INDEX_STATE_")
+}
+
 fn editor(editor: &v1::EditorStatus) -> Value {
     json!({
         "name": editor.name,
@@ -249,6 +263,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
                 "approvals_problem": workspace.approvals_problem,
                 "untrusted_list": workspace.untrusted_list,
+                "index": workspace.index.as_ref().map(index),
             })
         })
         .collect();

@@ -26,6 +26,7 @@ pub struct Config {
     pub sessions: SessionsConfig,
     pub editors: EditorsConfig,
     pub files: FilesConfig,
+    pub index: IndexConfig,
     pub history: HistoryConfig,
     pub journal: JournalConfig,
     pub plugins: PluginsConfig,
@@ -70,6 +71,7 @@ section!(AnswersConfig {
     always_days: u64,
     approvals_max: usize,
 });
+section!(IndexConfig { enabled: bool, entries_max: usize });
 section!(SessionsConfig { sessions_max: usize, files_max: usize, bytes_max: usize });
 section!(EditorsConfig {
     attached_max: usize,

@@ -19,6 +19,7 @@ pub mod explain;
 pub mod grpc;
 mod ids;
 pub mod listener;
+pub mod live_tree;
 pub mod metrics;
 pub mod metrics_endpoint;
 pub mod permits;
@@ -75,6 +76,9 @@ pub async fn serve(
     }
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
     daemon.tasks.spawn(record_folded(Arc::clone(&daemon)));
+    for workspace in daemon.workspaces() {
+        daemon.tasks.spawn(live_tree::keep(Arc::clone(&daemon), Arc::clone(workspace)));
+    }
     if let Some(endpoint) = endpoint {
         daemon.tasks.spawn(metrics_endpoint::serve(endpoint, Arc::clone(&daemon)));
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -18,6 +18,7 @@ use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::editors::EditorRegistry;
+use crate::live_tree::KeptTree;
 use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
 use crate::sessions::Sessions;
@@ -86,6 +87,8 @@ pub struct Daemon {
 pub struct WorkspaceState {
     /// The door to its files.
     pub files: Arc<Workspace>,
+    /// What is known of them without walking: nothing until somebody builds it.
+    pub live: OnceLock<KeptTree>,
     /// Its committed changes.
     pub history: Arc<History>,
     /// What happened in it.
@@ -322,6 +325,7 @@ impl WorkspaceState {
         Self {
             name: files.root().display().to_string(),
             files,
+            live: OnceLock::new(),
             history: Arc::new(history),
             journal,
             folding: RefusalFolding::new(folding::FoldingBounds {

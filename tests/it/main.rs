@@ -43,6 +43,7 @@ mod kill;
 mod kill_side_by_side;
 mod limits;
 mod listings;
+mod live_tree;
 mod metrics;
 mod model_clients;
 mod newcomers;

@@ -127,7 +127,7 @@ impl CallHost {
         let list = move || {
             let keep = |path: &RelPath| reader.lists(path);
             let cancelled = || reader.scope.cancel.is_cancelled();
-            reader.scope.workspace.files.list(&path, options, &keep, &cancelled)
+            reader.scope.workspace.list(&path, options, &keep, &cancelled)
         };
         Ok(self.scope.blocking(list).await??)
     }

@@ -8,8 +8,13 @@ use tonic::{Request, Response};
 
 use super::to_proto;
 use crate::editors::Overview;
+use crate::live_tree::KeptTree;
 use crate::state::{Daemon, WorkspaceState};
 use moss_plugins::{PluginState, PluginStatus};
+use moss_workspace::LiveState;
+
+/// Why the files of a workspace are not kept where nobody wants it.
+const DISABLED: &str = "`index.enabled` in config.toml is false";
 
 #[derive(Debug)]
 pub(super) struct StatusRpc(pub(super) Arc<Daemon>);
@@ -22,11 +27,13 @@ impl StatusService for StatusRpc {
     ) -> Result<Response<v1::GetStatusResponse>, tonic::Status> {
         let daemon = &self.0;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let is_indexed = daemon.config().index.enabled;
+        let workspaces = daemon.workspaces().map(|workspace| status_of(workspace, is_indexed));
         Ok(Response::new(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             started_at: Some(to_proto::timestamp(daemon.started_at)),
-            workspaces: daemon.workspaces().map(|workspace| status_of(workspace)).collect(),
+            workspaces: workspaces.collect(),
             calls_running: count(daemon.calls().0),
             calls_queued: count(daemon.calls().1),
             confirmations_pending: count(daemon.confirmations.pending().len()),
@@ -35,7 +42,7 @@ impl StatusService for StatusRpc {
     }
 }
 
-fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
+fn status_of(workspace: &WorkspaceState, is_indexed: bool) -> v1::WorkspaceStatus {
     let plugins = workspace.installed.statuses.load();
     let policy = workspace.policy.load();
     let problems: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
@@ -50,10 +57,37 @@ fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
         plugins_ready: count(|state| matches!(state, PluginState::Ready(_))),
         plugins_failed: count(|state| matches!(state, PluginState::Failed(_))),
         policy_problem: problems.join("; "),
+        index: Some(index(workspace, is_indexed)),
         approvals_problem: workspace.answers.problem().unwrap_or_default(),
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
         untrusted_list: plugins.iter().find_map(untrusted).unwrap_or_default(),
         editors: workspace.editors.overview().into_iter().map(editor).collect(),
+    }
+}
+
+fn index(workspace: &WorkspaceState, is_enabled: bool) -> v1::IndexStatus {
+    let Some(status) = workspace.live.get().map(KeptTree::status) else {
+        let mut none = v1::IndexStatus::default();
+        match is_enabled {
+            true => none.set_state(v1::IndexState::Building),
+            false => {
+                none.set_state(v1::IndexState::Off);
+                none.reason = DISABLED.to_owned();
+            }
+        }
+        return none;
+    };
+    let state = match status.state {
+        LiveState::Building => v1::IndexState::Building,
+        LiveState::Live => v1::IndexState::Ready,
+        LiveState::Sweeping | LiveState::Off => v1::IndexState::Off,
+    };
+    v1::IndexStatus {
+        state: state.into(),
+        reason: status.reason.unwrap_or_default(),
+        entries: status.entries as u64,
+        directories_watched: status.watched as u64,
+        memory_bytes: status.memory_bytes as u64,
     }
 }
 
