@@ -37,6 +37,13 @@ pub(super) fn through_link(text: &str, root: &Path) -> Option<String> {
     Some(if text.is_empty() { ".".to_owned() } else { text.to_owned() })
 }
 
+/// What somebody is told whose directory was removed or closed beneath them.
+fn nowhere(error: &std::io::Error) -> CliError {
+    let message = format!("the current directory cannot be used: {error}");
+    CliError::new(Outcome::Invalid, "workspace_unusable", message)
+        .hint("change to a directory that is there, or name the workspace with --workspace")
+}
+
 // === impl Session ===
 
 impl Session {
@@ -49,7 +56,7 @@ impl Session {
         let (start, named) = match &self.global.workspace {
             Some(directory) => (directory.clone(), true),
             #[expect(clippy::disallowed_methods, reason = "where the person at the terminal is")]
-            None => (std::env::current_dir()?, false),
+            None => (std::env::current_dir().map_err(|error| nowhere(&error))?, false),
         };
         let start = start.canonicalize().map_err(|error| unusable(&start, &error))?;
         if !start.is_dir() {

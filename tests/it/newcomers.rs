@@ -165,6 +165,31 @@ fn path_given_from_a_subdirectory_is_corrected_to_one_from_the_root() {
 }
 
 #[test]
+fn directory_that_is_gone_is_named_as_the_trouble() {
+    let site = Site::new();
+    site.write("a.txt", "x\n");
+    let moss = site.command::<&str>([]);
+    let gone = site.outside("gone");
+    let script = "mkdir \"$0\" && cd \"$0\" && rmdir \"$0\" && exec \"$@\"";
+    let run = |words: &[&str]| {
+        let mut command = std::process::Command::new("sh");
+        command.env_clear().envs(moss.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args(["-c", script]).arg(&gone).arg(moss.get_program()).args(words);
+        Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+    };
+    for words in [&["call", "read_file", "path=a.txt"][..], &["tools"], &["doctor"]] {
+        let ended = run(words);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains("the current directory cannot be used"), "{ended:?}");
+        assert!(ended.stderr.contains("hint: change to a directory"), "{ended:?}");
+    }
+    let workspace = site.workspace();
+    let read =
+        run(&["--workspace", workspace.to_str().unwrap(), "call", "read_file", "path=a.txt"]);
+    assert_eq!(read.code, Some(0), "{read:?}");
+}
+
+#[test]
 fn absolute_path_through_a_link_into_the_workspace_is_taken() {
     let site = Site::allowing();
     site.write("sub/a.txt", "x\n");
