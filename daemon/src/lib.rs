@@ -32,6 +32,7 @@ pub mod state;
 pub mod tls;
 pub mod todos;
 pub mod traces;
+mod tree_keeping;
 pub mod turns;
 pub mod user_prompt;
 
@@ -77,7 +78,7 @@ pub async fn serve(
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
     daemon.tasks.spawn(record_folded(Arc::clone(&daemon)));
     for workspace in daemon.workspaces() {
-        daemon.tasks.spawn(live_tree::keep(Arc::clone(&daemon), Arc::clone(workspace)));
+        daemon.tasks.spawn(tree_keeping::keep(Arc::clone(&daemon), Arc::clone(workspace)));
     }
     if let Some(endpoint) = endpoint {
         daemon.tasks.spawn(metrics_endpoint::serve(endpoint, Arc::clone(&daemon)));

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
+use moss_sdk::RelPath;
+use moss_sdk::file::{ListOptions, Listing};
 use moss_workspace::{History, Workspace};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -355,6 +357,23 @@ impl WorkspaceState {
                 tracing::error!(%error, "a count of refused calls is not recorded");
             }
         }
+    }
+
+    /// Lists a directory as [`Workspace::list`] does: from what is known, where it is known, else by a
+    /// walk.
+    pub(crate) fn list(
+        &self,
+        directory: &RelPath,
+        options: ListOptions,
+        keep: &dyn Fn(&RelPath) -> bool,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Listing, moss_workspace::Error> {
+        if let Some(kept) = self.live.get()
+            && let Some(listing) = kept.list(directory, options, keep, cancelled)?
+        {
+            return Ok(listing);
+        }
+        self.files.list(directory, options, keep, cancelled)
     }
 
     /// Its root directory as text: its name on the wire and in questions.

@@ -340,7 +340,7 @@ async fn a_list_of_the_workspace_serves_it_once_it_is_trusted_and_until_it_chang
     assert_eq!((here.plugins_failed, here.plugin_problems.len()), (0, 0), "nothing is broken");
     assert!(here.untrusted_list.contains("moss plugin trust --workspace"), "{here:?}");
     let status = site.run(&["status"]).stdout;
-    assert!(status.contains("0 failed\n  not trusted: "), "{status}");
+    assert!(status.contains("0 failed\n") && status.contains("\n  not trusted: "), "{status}");
     let shown = site.run(&["plugin", "trust", "--dry-run"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     let told = &shown.stderr;

@@ -13,6 +13,7 @@ mod changed;
 mod entry;
 mod events;
 mod known;
+mod mounts;
 mod refresh;
 mod sighted;
 mod store;

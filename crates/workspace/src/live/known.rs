@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use super::changed::ChangeLog;
 use super::entry::{DirectoryNumber, EntryState, NONE};
 use super::events::{TreeEvent, TreeEvents};
+use super::mounts::MountEvents;
 use super::sighted::{exclude_hash, open_live};
 use super::store::{ROOT, TreeStore};
 use super::{LiveOptions, NO_EVENTS_WANTED};
@@ -22,6 +23,8 @@ pub(super) struct KnownTree {
     pub(super) events: Option<TreeEvents>,
     /// Why there are no events.
     pub(super) reason: Option<String>,
+    /// None where the system does not report mounts.
+    mounts: Option<MountEvents>,
     /// By depth: a directory is looked at before those in it.
     pub(super) doubts: BTreeMap<(u16, DirectoryNumber), Doubt>,
     /// Files that have got another name, which gave no event for those that they had.
@@ -70,6 +73,7 @@ impl KnownTree {
             store,
             events,
             reason,
+            mounts: MountEvents::open(),
             doubts: BTreeMap::new(),
             new_links: BTreeSet::new(),
             log: ChangeLog::new(options.changes_max),
@@ -123,23 +127,51 @@ impl KnownTree {
         if self.events.is_none() {
             return self.doubt_everything();
         }
-        self.take_events();
+        if self.mounts.as_ref().is_some_and(MountEvents::have_come) {
+            self.doubt_everything();
+        }
+        self.take_events(workspace);
         self.doubt_unsure();
         self.doubt_excludes(workspace);
     }
 
-    fn take_events(&mut self) {
+    fn take_events(&mut self, workspace: &Workspace) {
         let Some(events) = self.events.take() else { return };
-        let drained = events.drain(|event| self.take_event(&event));
-        self.events = Some(events);
-        if let Err(errno) = drained {
-            self.sweep_from_now_on(format!("changes of files cannot be read: {errno}"));
+        let mut were_lost = false;
+        let drained = events.drain(|event| {
+            were_lost |= event == TreeEvent::Lost;
+            self.take_event(&event);
+        });
+        match drained {
+            Ok(()) if were_lost => {
+                drop(events);
+                self.watch_anew(workspace);
+            }
+            Ok(()) => self.events = Some(events),
+            Err(errno) => {
+                self.sweep_from_now_on(format!("changes of files cannot be read: {errno}"));
+            }
+        }
+    }
+
+    /// Has everything watched again. Among the events that were lost may be the ends of watches: a
+    /// directory that came back as the same one is none that the kernel still reports.
+    fn watch_anew(&mut self, workspace: &Workspace) {
+        self.store.forget_watches();
+        let root = handle::readable(&workspace.directory).map_err(|errno| errno.to_string());
+        match root.and_then(|root| TreeEvents::open(&root)) {
+            Ok(events) => {
+                self.events = Some(events);
+                self.doubt_everything();
+            }
+            Err(reason) => self.sweep_from_now_on(reason),
         }
     }
 
     fn take_event(&mut self, event: &TreeEvent<'_>) {
         match *event {
-            TreeEvent::Lost => self.doubt_everything(),
+            // All is watched anew when the others are taken in.
+            TreeEvent::Lost => {}
             TreeEvent::Name(watch, Some(name)) => {
                 self.each_reported(watch, |tree, number| tree.doubt_name(number, name, true));
             }

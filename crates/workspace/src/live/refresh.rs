@@ -121,6 +121,8 @@ impl KnownTree {
             return Err(Errno::STALE);
         }
         self.watch(number, &held, &stat);
+        // Anew: what changed before it was watched gives no event.
+        let stat = handle::stat(&held)?;
         let mut names = match doubt.is_whole {
             true => NamesRead::of(look.workspace, &held, &path)?,
             false => NamesRead::in_doubt(look.workspace, doubt.names.keys(), &path),

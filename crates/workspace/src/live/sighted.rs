@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::SystemTime;
 
 use moss_sdk::RelPath;
-use rustix::fs::{Dir, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::entry::{EntryState, LiveEntry};
@@ -111,26 +111,13 @@ impl NamesRead {
         directory: &OwnedFd,
         path: &RelPath,
     ) -> Result<Self, Errno> {
-        let mut read = Self { is_all: true, ..Self::default() };
-        let own = workspace.own.iter().filter(|own| own.parent().as_ref() == Some(path));
-        let own: Vec<&str> = own.filter_map(RelPath::file_name).collect();
-        for entry in Dir::read_from(directory)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if name == c"." || name == c".." || name.to_str().is_ok_and(|n| own.contains(&n)) {
-                continue;
-            }
-            if read.names.len() == workspace.limits().directory_names_max {
-                read.is_cut = true;
-                break;
-            }
-            match name.to_str() {
-                Ok(name) => read.names.push(name.to_owned()),
-                Err(_) => read.unnamed += 1,
-            }
-        }
-        read.names.sort_unstable();
-        Ok(read)
+        let found = workspace.found_names(directory, path)?;
+        Ok(Self {
+            names: found.names.into_iter().map(|(name, _)| name).collect(),
+            unnamed: found.unnameable,
+            is_cut: found.truncated,
+            is_all: true,
+        })
     }
 
     /// The names of a directory that are in doubt.

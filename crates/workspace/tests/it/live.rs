@@ -36,7 +36,15 @@ struct Watched {
 
 impl Watched {
     fn new(resolver: Resolver, options: LiveOptions, lay_out: impl FnOnce(&Path)) -> Self {
-        let temp = memory();
+        Self::beneath(memory(), resolver, options, lay_out)
+    }
+
+    fn beneath(
+        temp: TempDir,
+        resolver: Resolver,
+        options: LiveOptions,
+        lay_out: impl FnOnce(&Path),
+    ) -> Self {
         let root = temp.path().join("root");
         fs::create_dir(&root).unwrap();
         lay_out(&root);
@@ -216,10 +224,37 @@ fn changes_name_what_is_to_be_looked_at_again() {
     }
 }
 
+fn queue_max() -> usize {
+    let text = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    text.trim().parse().unwrap()
+}
+
+#[test]
+fn directory_that_came_back_while_events_were_lost_is_watched_again() {
+    // On a disk: there a directory may come back under the number that it had.
+    let temp = TempDir::new().unwrap();
+    let watched = Watched::beneath(temp, Resolver::Kernel, WITH_EVENTS, |root| {
+        fs::create_dir_all(root.join("d")).unwrap();
+        fs::create_dir_all(root.join("burst")).unwrap();
+    });
+    for _ in 0..queue_max() / 2 + 10 {
+        fs::write(watched.at("burst/y"), "").unwrap();
+        fs::remove_file(watched.at("burst/y")).unwrap();
+    }
+    fs::remove_dir(watched.at("d")).unwrap();
+    fs::create_dir(watched.at("d")).unwrap();
+    assert!(watched.agrees("."));
+    for name in ["d/new", "d/.gitignore", "d/deep/new"] {
+        watched.put(name, "1");
+        assert!(watched.agrees("."), "{name}");
+    }
+    fs::remove_file(watched.at("d/new")).unwrap();
+    assert!(watched.agrees("."));
+}
+
 #[test]
 fn lost_events_are_made_up_for() {
-    let queue_max = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
-    let queue_max: usize = queue_max.trim().parse().unwrap();
+    let queue_max = queue_max();
     let watched = Watched::new(Resolver::Kernel, WITH_EVENTS, lay_out);
     for at in 0..queue_max / 2 + 10 {
         // Two events each, and never the same twice in a row.
