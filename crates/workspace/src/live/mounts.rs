@@ -19,7 +19,9 @@ impl MountEvents {
     /// None where the system does not tell.
     pub(super) fn open() -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        rustix::fs::open(MOUNTS, flags, Mode::empty()).ok().map(Self)
+        #[expect(clippy::disallowed_methods, reason = "the system's own file, by its fixed name")]
+        let opened = rustix::fs::open(MOUNTS, flags, Mode::empty());
+        opened.ok().map(Self)
     }
 
     /// Whether there were changes since this was asked last. Where that cannot be said there were.
