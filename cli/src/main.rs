@@ -77,10 +77,11 @@ const EXIT_GRACE: Duration = Duration::from_secs(5);
 /// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
 /// deadlines would not be noticed for a third of a second where each worker has such a plugin.
 const EVENT_INTERVAL: u32 = 3;
-/// Threads that may wait for disks at once; more work waits for one of them. As many as calls run by
-/// default: with tokio's 512 a minute of load left a stack and an allocator's cache in each of 170. None of
-/// them waits for work that needs another one.
-const BLOCKING_THREADS_MAX: usize = 64;
+/// Threads that may wait for disks at once; more work waits for one of them. Twice as many as calls run by
+/// default (`calls.running_max`), so that calls which fill their share keep nobody from deciding or looking.
+/// With tokio's 512 a minute of load left a stack and an allocator's cache in each of 170. None of them waits
+/// for work that needs another one.
+const BLOCKING_THREADS_MAX: usize = 128;
 
 /// Coding tools behind one policy: propose, confirm, commit, undo
 ///

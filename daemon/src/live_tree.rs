@@ -29,10 +29,12 @@ impl KeptTree {
         self.tree.build(cancelled);
     }
 
-    /// Looks at everything again, for what no event reports.
+    /// Looks at everything again, for what no event reports, where it knows from events.
     pub(crate) fn sweep(&self, cancelled: &dyn Fn() -> bool) {
-        // Cancelled: the daemon ends.
-        let _ = self.tree.sweep(cancelled);
+        if self.tree.status().state == LiveState::Live {
+            // Cancelled: the daemon ends.
+            let _ = self.tree.sweep(cancelled);
+        }
     }
 
     /// Returns how it is doing.
@@ -40,9 +42,9 @@ impl KeptTree {
         self.tree.status()
     }
 
-    /// Whether somebody asked it since this was asked last, and it knows from events.
+    /// Whether somebody asked it since this was asked last.
     pub(crate) fn was_asked(&self) -> bool {
-        self.was_asked.swap(false, Ordering::Relaxed) && self.tree.status().state == LiveState::Live
+        self.was_asked.swap(false, Ordering::Relaxed)
     }
 
     /// As [`LiveTree::list`].

@@ -28,12 +28,19 @@ impl StatusService for StatusRpc {
         let daemon = &self.0;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let is_indexed = daemon.config().index.enabled;
-        let workspaces = daemon.workspaces().map(|workspace| status_of(workspace, is_indexed));
+        let all: Vec<_> = daemon.workspaces().map(Arc::clone).collect();
+        // What is known of files may be being brought up to date: that is waited for elsewhere.
+        let workspaces = moss_dispatch::blocking::blocking(move || {
+            all.iter().map(|workspace| status_of(workspace, is_indexed)).collect()
+        });
+        let workspaces = workspaces.await;
+        let workspaces =
+            workspaces.map_err(|broken| tonic::Status::internal(broken.to_string()))?;
         Ok(Response::new(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             started_at: Some(to_proto::timestamp(daemon.started_at)),
-            workspaces: workspaces.collect(),
+            workspaces,
             calls_running: count(daemon.calls().0),
             calls_queued: count(daemon.calls().1),
             confirmations_pending: count(daemon.confirmations.pending().len()),
