@@ -28,6 +28,7 @@ const LAYERS: &[(&str, &[Room])] = &[
         "doors and decisions",
         &[
             ("crates/policy", "one pure function decides"),
+            ("crates/commands", "reads shell commands"),
             ("crates/journal", "what happened, for good"),
             ("crates/dispatch", "calls, whatever the front"),
             ("crates/workspace", "the only door to files"),

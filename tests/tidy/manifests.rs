@@ -18,7 +18,8 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/workspace", &["moss-sdk"]),
     ("crates/index", &["moss-sdk", "moss-workspace"]),
     ("crates/plugin-list", &["moss-schema", "moss-sdk"]),
-    ("crates/policy", &["moss-sdk", "moss-workspace"]),
+    ("crates/commands", &["moss-sdk"]),
+    ("crates/policy", &["moss-commands", "moss-sdk", "moss-workspace"]),
     (
         "crates/dispatch",
         &["moss-plugin-list", "moss-policy", "moss-schema", "moss-sdk", "moss-workspace"],

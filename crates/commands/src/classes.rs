@@ -1,0 +1,144 @@
+//! To which class a command belongs: two tables, and what stands in none.
+
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::environment::{is_decisive, is_harmless_variable};
+use crate::options::OptionForms;
+use crate::{RedirectionMode, ShellWord, SimpleCommand};
+
+mod asking;
+mod reading;
+
+/// What a command does, as far as its words say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandClass {
+    /// Reads, or changes nothing but the shell itself: no program that it runs writes or reaches out.
+    ReadOnly,
+    /// May destroy what cannot be brought back, or reaches beyond the sandbox: why.
+    AlwaysAsks(String),
+    /// What it runs is not known: why.
+    Unclear(String),
+    /// Anything else.
+    Other,
+}
+
+/// Finds out to which class a command belongs.
+pub fn classify(command: &SimpleCommand) -> CommandClass {
+    if let Some(why) = &command.unclear {
+        return CommandClass::Unclear(why.clone());
+    }
+    if let Some(assigned) = command.assignments.iter().find(|assigned| is_decisive(&assigned.name))
+    {
+        let why = format!("{} decides which programs run, or how", assigned.name);
+        return CommandClass::Unclear(why);
+    }
+    if let Some(why) = asking::reason(command) {
+        return CommandClass::AlwaysAsks(why);
+    }
+    if let Some(emptied) = emptied(command) {
+        let why = format!("empties {}, which cannot be undone; `>>` appends", emptied.shown());
+        return CommandClass::AlwaysAsks(why);
+    }
+    if command.writes().next().is_none() && reads_only(command) {
+        return CommandClass::ReadOnly;
+    }
+    CommandClass::Other
+}
+
+/// The file that the shell empties for a command; none in the folder for temporary files, which is the
+/// command's own.
+fn emptied(command: &SimpleCommand) -> Option<&ShellWord> {
+    let is_temporary = |word: &ShellWord| {
+        word.fixed().is_some_and(|path| path.starts_with("/tmp/") && !path.contains(".."))
+    };
+    let mut emptied =
+        command.writes().filter(|redirection| redirection.mode == RedirectionMode::Truncate);
+    emptied.find(|redirection| !is_temporary(&redirection.target)).map(|found| &found.target)
+}
+
+fn reads_only(command: &SimpleCommand) -> bool {
+    if command.words.is_empty() {
+        return true;
+    }
+    let are_harmless =
+        command.assignments.iter().all(|assigned| is_harmless_variable(&assigned.name));
+    are_harmless && (command.is_wrapper || reading::is_listed(&command.words))
+}
+
+/// A pattern in a table.
+fn pattern(text: &str) -> Regex {
+    Regex::new(&format!("^(?:{text})$")).expect("a test reads the table")
+}
+
+/// An entry of the table of commands that only read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadOnlyEntry {
+    /// The words it begins with; `a|b` stands for both.
+    argv: Vec<String>,
+    /// Whether there is no word that would make it write.
+    #[serde(default)]
+    any_words: bool,
+    /// Sets of options, by name.
+    #[serde(default)]
+    sets: Vec<String>,
+    /// Further options.
+    #[serde(default)]
+    options: OptionForms,
+    /// Most operands.
+    operands_max: Option<usize>,
+    /// What each operand has to be, as a regular expression.
+    operands: Option<String>,
+    /// What the first operand has to be, as a regular expression: a program for the command.
+    program: Option<String>,
+    /// What must not be found in it.
+    program_not: Option<String>,
+    /// What each word behind `argv` has to be, as a regular expression, instead of options and operands.
+    words: Option<String>,
+    /// Whether words that are not known fit `words`.
+    #[serde(default)]
+    unknown_words: bool,
+    /// Whether options end at the first operand.
+    #[serde(default)]
+    only_leading: bool,
+    /// One of these options has to be there.
+    #[serde(default)]
+    needs: Vec<String>,
+    /// Command lines that are in the class.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
+    examples: Vec<String>,
+    /// Command lines of the same program that are not.
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
+    not: Vec<String>,
+}
+
+/// An entry of the table of commands that always ask.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskingEntry {
+    /// The words it begins with; `a|b` stands for both, `a*` for all that begin so.
+    argv: Vec<String>,
+    /// One of these words has to be there: `-f` also among other letters, `--force` also shortened,
+    /// `+*` all that begin so.
+    #[serde(default)]
+    has: Vec<String>,
+    /// None of these words may be there.
+    #[serde(default)]
+    unless: Vec<String>,
+    reason: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
+    examples: Vec<String>,
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
+    not: Vec<String>,
+}
+
+/// Reads a table that is compiled in.
+fn table<T: serde::de::DeserializeOwned>(text: &str) -> T {
+    toml::from_str(text).expect("a test reads the table")
+}
+
+#[cfg(test)]
+mod tests;

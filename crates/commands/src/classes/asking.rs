@@ -1,0 +1,115 @@
+//! The table of commands that always ask.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{AskingEntry, table};
+use crate::matching::{GIT_VALUES, bare_words, may_be};
+use crate::{ShellWord, SimpleCommand};
+
+static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskingFile {
+    /// Settings of git that change at most what it prints.
+    pub(super) git_settings: Vec<String>,
+    pub(super) command: Vec<AskingEntry>,
+}
+
+/// Why a command always asks; none where it does not.
+pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
+    let bare = bare_words(command);
+    if bare.first().and_then(ShellWord::fixed) == Some("git")
+        && let Some(setting) = git_setting(&command.words[1..])
+    {
+        return Some(format!("git with {setting}, which may name a program that it runs"));
+    }
+    let found = TABLE.command.iter().find(|entry| entry.is(&bare))?;
+    Some(found.reason.clone())
+}
+
+/// The first setting before git's subcommand that may change what runs.
+fn git_setting(words: &[ShellWord]) -> Option<String> {
+    let mut at = 0;
+    while let Some(word) = words.get(at).and_then(ShellWord::fixed)
+        && word.starts_with('-')
+    {
+        let value = words.get(at + 1);
+        if word == "-c" {
+            let key = value.and_then(|value| value.starts().split_once('='));
+            let key = key.map(|(key, _)| key.to_ascii_lowercase());
+            let is_harmless =
+                |known: &String| key.as_deref().is_some_and(|key| is_setting(known, key));
+            if !TABLE.git_settings.iter().any(is_harmless) {
+                return Some(format!("-c {}", value.map(ShellWord::shown).unwrap_or_default()));
+            }
+        } else if ["--config-env", "--exec-path"].iter().any(|option| word.starts_with(option)) {
+            return Some(word.to_owned());
+        }
+        at += if GIT_VALUES.contains(&word) { 2 } else { 1 };
+    }
+    None
+}
+
+fn is_setting(known: &str, key: &str) -> bool {
+    known.strip_suffix('*').map_or(known == key, |start| key.starts_with(start))
+}
+
+// === impl AskingEntry ===
+
+impl AskingEntry {
+    pub(super) fn is(&self, bare: &[ShellWord]) -> bool {
+        let (mut at, mut is_certain) = (0, true);
+        for expected in &self.argv {
+            let Some(word) = bare.get(at) else { return !is_certain };
+            if !expected.split('|').any(|expected| may_be(word, expected)) {
+                return false;
+            }
+            // What becomes several words, or none, may bring the rest along.
+            is_certain &= !matches!(word, ShellWord::Unknown { is_single: false, .. });
+            at += 1;
+        }
+        let rest = bare.get(at..).unwrap_or_default();
+        let is_there = |known: &String| rest.iter().any(|word| is_word(word, known));
+        let may_bring = |word: &ShellWord| word.fixed().is_none() && !word.is_operand();
+        let has = self.has.is_empty()
+            || !is_certain
+            || self.has.iter().any(is_there)
+            || rest.iter().any(may_bring);
+        has && !self.unless.iter().any(|known| rest.iter().any(|word| is_exactly(word, known)))
+    }
+}
+
+/// Whether a word is an option as the table writes it, or may be a short form of it.
+fn is_word(word: &ShellWord, known: &str) -> bool {
+    let text = word.starts();
+    if let Some(start) = known.strip_suffix('*') {
+        return text.starts_with(start);
+    }
+    if let Some(long) = known.strip_prefix("--") {
+        let name = text.split('=').next().unwrap_or(text);
+        return name
+            .strip_prefix("--")
+            .is_some_and(|name| !name.is_empty() && long.starts_with(name));
+    }
+    let is_letter = known.len() == 2 && known.starts_with('-');
+    if is_letter && text.starts_with('-') && !text.starts_with("--") {
+        return text[1..].contains(&known[1..]);
+    }
+    text == known
+}
+
+/// Whether a word is one that makes a command harmless: nothing may be left to guess.
+fn is_exactly(word: &ShellWord, known: &str) -> bool {
+    let Some(text) = word.fixed() else { return false };
+    let is_letter = known.len() == 2 && known.starts_with('-');
+    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+    match letters {
+        Some(letters) if is_letter => {
+            letters.chars().all(|c| c.is_ascii_alphabetic()) && letters.contains(&known[1..])
+        }
+        _ => text == known,
+    }
+}

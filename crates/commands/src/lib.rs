@@ -1,0 +1,246 @@
+//! What a shell command does, read as bash reads it and never run: every simple command with its
+//! words, what it assigns and which files it opens, and to which class each belongs.
+//!
+//! [`read`] is strict. It reads the part of bash's grammar that means one thing whatever the
+//! surroundings are; everything else is [`Unparsed`], and who decides about it asks a person. So a
+//! text that is read wrongly is a defect, and one that is refused is not. Nothing here opens a file,
+//! and nothing recurses deeper than [`DEPTH_MAX`].
+//!
+//! What bash would only know when it runs (a variable, a pattern, the output of a command) is
+//! [`ShellWord::Unknown`]. Commands that run others (`env`, `xargs`, `sh -c`, `find -exec`) are
+//! unfolded: what they run stands in the list as well. [`classify`] looks one command up in two
+//! tables, `read_only.toml` and `always_ask.toml`.
+
+use std::fmt;
+
+mod ansi;
+mod classes;
+mod environment;
+mod matching;
+mod options;
+mod reader;
+mod unfold;
+mod wrappers;
+
+pub use self::classes::{CommandClass, classify};
+pub use self::matching::{WordMatch, bare_words};
+
+/// Longest text that is read, in bytes.
+pub const SCRIPT_BYTES_MAX: usize = 64 * 1024;
+/// Most simple commands in one text, with those that others run.
+pub const COMMANDS_MAX: usize = 256;
+/// Most words in one text.
+pub const WORDS_MAX: usize = 16 * 1024;
+/// How deep lists, substitutions and commands that run others may be nested.
+pub const DEPTH_MAX: usize = 24;
+
+/// A text, read whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellScript {
+    /// Every simple command that may run, and nothing else that could: in the order in which they
+    /// end, those inside a substitution before the command around them, those that a command runs
+    /// behind it.
+    pub commands: Vec<SimpleCommand>,
+}
+
+/// One program or builtin with its words; or, without words, an assignment or a redirection alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// The name and the arguments.
+    pub words: Vec<ShellWord>,
+    /// What is assigned for it, or by it.
+    pub assignments: Vec<Assignment>,
+    /// The files that the shell opens for it.
+    pub redirections: Vec<Redirection>,
+    /// The commands through which it is run, outermost first: `["sudo", "env"]`.
+    pub via: Vec<String>,
+    /// As it is written, or as it would be.
+    pub text: String,
+    /// Whether what it runs stands in the list as commands of their own, so that it adds nothing.
+    pub is_wrapper: bool,
+    /// Why nobody can know what it runs.
+    pub unclear: Option<String>,
+    /// What the text gives it to read: a here-document or a here-string.
+    pub input: Option<ShellWord>,
+}
+
+/// A word, as far as it is known before anything runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellWord {
+    /// Exactly this text.
+    Fixed(String),
+    /// Something that only the shell will know.
+    Unknown {
+        /// As it is written.
+        text: String,
+        /// The text with which every word begins that it becomes; may be empty.
+        starts: String,
+        /// Whether it becomes exactly one word.
+        is_single: bool,
+    },
+}
+
+/// A variable that is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// Name of the variable.
+    pub name: String,
+    /// What it is set to; none where only its name is exported.
+    pub value: Option<ShellWord>,
+}
+
+/// A file that the shell opens, or a copy of a descriptor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// What happens to the file.
+    pub mode: RedirectionMode,
+    /// The file.
+    pub target: ShellWord,
+}
+
+/// What a redirection does to its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RedirectionMode {
+    /// Reads it.
+    Read,
+    /// Makes it, and empties it where there is one.
+    Truncate,
+    /// Makes it, and writes behind what there is.
+    Append,
+    /// Makes it, reads and writes it.
+    ReadWrite,
+}
+
+/// Why a text is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unparsed {
+    /// Where, in bytes from the start.
+    pub at: usize,
+    /// What stands there.
+    pub reason: String,
+}
+
+/// Reads a text and unfolds what its commands run.
+///
+/// # Errors
+///
+/// The first thing that is no bash, or that is bash of which one cannot say what it runs.
+pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
+    let commands = unfold::unfold(reader::read(text, 0)?)?;
+    Ok(ShellScript { commands })
+}
+
+/// Writes a word so that bash reads it as that text.
+pub fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+// === impl SimpleCommand ===
+
+impl SimpleCommand {
+    fn new(text: impl Into<String>) -> Self {
+        Self {
+            words: Vec::new(),
+            assignments: Vec::new(),
+            redirections: Vec::new(),
+            via: Vec::new(),
+            text: text.into(),
+            is_wrapper: false,
+            unclear: None,
+            input: None,
+        }
+    }
+
+    /// Returns the words where all are fixed; none where one is not.
+    pub fn fixed_words(&self) -> Option<Vec<&str>> {
+        self.words.iter().map(ShellWord::fixed).collect()
+    }
+
+    /// Returns the name of the program without the folder of the system in which it is; none where
+    /// it is unknown, and whole where it is in another folder.
+    pub fn program(&self) -> Option<&str> {
+        let word = self.words.first()?.fixed()?;
+        let of_system = ["/bin/", "/usr/bin/", "/usr/local/bin/"];
+        let name = of_system.iter().find_map(|folder| word.strip_prefix(folder)).unwrap_or(word);
+        Some(if name.contains('/') { word } else { name })
+    }
+
+    /// Returns the redirections that change files: all but those to devices that keep nothing.
+    pub fn writes(&self) -> impl Iterator<Item = &Redirection> {
+        self.redirections
+            .iter()
+            .filter(|redirection| redirection.mode != RedirectionMode::Read)
+            .filter(|redirection| !redirection.target.is_sink())
+    }
+}
+
+// === impl ShellWord ===
+
+impl ShellWord {
+    /// Returns the text of a fixed word.
+    pub fn fixed(&self) -> Option<&str> {
+        match self {
+            Self::Fixed(text) => Some(text),
+            Self::Unknown { .. } => None,
+        }
+    }
+
+    /// Returns the text with which all begins that it may become.
+    pub fn starts(&self) -> &str {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Unknown { starts, .. } => starts,
+        }
+    }
+
+    /// Whether it can be nothing but operands: it begins with something else than a dash.
+    pub fn is_operand(&self) -> bool {
+        match self {
+            Self::Fixed(text) => !text.starts_with('-') || text == "-",
+            Self::Unknown { starts, .. } => !starts.is_empty() && !starts.starts_with('-'),
+        }
+    }
+
+    /// Writes it for people: a fixed word as bash reads it, another as it is written.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Fixed(text) => quote(text),
+            Self::Unknown { text, .. } => text.clone(),
+        }
+    }
+
+    fn unknown(text: impl Into<String>) -> Self {
+        Self::Unknown { text: text.into(), starts: String::new(), is_single: false }
+    }
+
+    /// Whether what is written there goes nowhere.
+    fn is_sink(&self) -> bool {
+        matches!(
+            self.fixed(),
+            Some("/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/fd/1" | "/dev/fd/2")
+        )
+    }
+}
+
+// === impl Unparsed ===
+
+impl Unparsed {
+    fn new(at: usize, reason: impl Into<String>) -> Self {
+        Self { at, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Unparsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.at, self.reason)
+    }
+}
+
+impl std::error::Error for Unparsed {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Words of commands against words of rules.
+
+use crate::environment::is_harmless_variable;
+use crate::{ShellWord, SimpleCommand};
+
+/// Options before git's subcommand that take the next word.
+pub(crate) const GIT_VALUES: [&str; 7] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"];
+
+/// Returns the words of a command as rules that restrict look at them: the program by the last part
+/// of its name, and git without what stands before its subcommand.
+pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
+    let Some((first, rest)) = command.words.split_first() else { return Vec::new() };
+    let name = match first {
+        ShellWord::Fixed(name) => {
+            ShellWord::Fixed(name.rsplit('/').next().unwrap_or(name).to_owned())
+        }
+        unknown @ ShellWord::Unknown { .. } => unknown.clone(),
+    };
+    let mut at = 0;
+    if name.fixed() == Some("git") {
+        while let Some(word) = rest.get(at).and_then(ShellWord::fixed)
+            && word.starts_with('-')
+        {
+            at += if GIT_VALUES.contains(&word) { 2 } else { 1 };
+        }
+    }
+    let rest = rest.get(at.min(rest.len())..).unwrap_or_default();
+    [name].into_iter().chain(rest.iter().cloned()).collect()
+}
+
+/// Whether the words of a command are those of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WordMatch {
+    /// They are not, whatever the unknown ones become.
+    No,
+    /// They are, if unknown ones become what the rule names.
+    Maybe,
+    /// They are.
+    Yes,
+}
+
+/// Whether a word may become a text; `a*` stands for all that begin so.
+pub(crate) fn may_be(word: &ShellWord, expected: &str) -> bool {
+    match (word, expected.strip_suffix('*')) {
+        (ShellWord::Fixed(text), Some(start)) => text.starts_with(start),
+        (ShellWord::Fixed(text), None) => text == expected,
+        (ShellWord::Unknown { starts, .. }, Some(start)) => {
+            start.starts_with(starts.as_str()) || starts.starts_with(start)
+        }
+        (ShellWord::Unknown { starts, .. }, None) => expected.starts_with(starts.as_str()),
+    }
+}
+
+// === impl SimpleCommand ===
+
+impl SimpleCommand {
+    /// Whether it certainly begins with words, of each of which there may be several to choose from;
+    /// the program by its name or by its path in a folder of the system. A command for which variables
+    /// are set that may change what it does does not.
+    pub fn begins_with(&self, argv: &[Vec<String>]) -> bool {
+        if self.words.len() < argv.len() || !self.has_harmless_variables() {
+            return false;
+        }
+        self.words.iter().zip(argv).enumerate().all(|(index, (word, expected))| {
+            let is_one = |text: &str| expected.iter().any(|expected| expected == text);
+            word.fixed().is_some_and(is_one) || (index == 0 && self.program().is_some_and(is_one))
+        })
+    }
+
+    /// Whether it is exactly these words, and the shell does nothing else for it.
+    pub fn is_exactly(&self, argv: &[String]) -> bool {
+        let is_same = |(word, expected): (&ShellWord, &String)| {
+            word.fixed().is_some_and(|word| word == expected)
+        };
+        self.words.len() == argv.len()
+            && self.words.iter().zip(argv).all(is_same)
+            && self.assignments.is_empty()
+            && self.redirections.is_empty()
+            && self.input.is_none()
+            && self.unclear.is_none()
+    }
+
+    /// Whether it begins with words, or may, of each of which there may be several to choose from: for
+    /// rules that restrict. The folder of the program does not count, nor do git's options before its
+    /// subcommand; a word that is unknown may be any that begins like it, and may bring others along.
+    pub fn begin(&self, argv: &[Vec<String>]) -> WordMatch {
+        let bare = bare_words(self);
+        let mut found = WordMatch::Yes;
+        for (index, expected) in argv.iter().enumerate() {
+            let Some(word) = bare.get(index) else { return WordMatch::No };
+            if !expected.iter().any(|expected| may_be(word, expected)) {
+                return WordMatch::No;
+            }
+            if word.fixed().is_none() {
+                found = WordMatch::Maybe;
+            }
+            if matches!(word, ShellWord::Unknown { is_single: false, .. }) {
+                return found;
+            }
+        }
+        found
+    }
+
+    fn has_harmless_variables(&self) -> bool {
+        self.assignments.iter().all(|assigned| is_harmless_variable(&assigned.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WordMatch;
+    use crate::{SimpleCommand, read};
+
+    fn command(text: &str) -> SimpleCommand {
+        read(text).unwrap().commands.pop().unwrap()
+    }
+
+    fn argv(text: &str) -> Vec<Vec<String>> {
+        let word = |word: &str| word.split('|').map(ToOwned::to_owned).collect();
+        text.split(' ').map(word).collect()
+    }
+
+    #[test]
+    fn what_is_allowed_begins_exactly_so() {
+        let rule = argv("cargo test|build");
+        for line in [
+            "cargo test",
+            "cargo build --release",
+            "/usr/bin/cargo test $x",
+            "RUST_LOG=a cargo test",
+        ] {
+            assert!(command(line).begins_with(&rule), "{line}");
+        }
+        for line in [
+            "cargo",
+            "cargo run",
+            "./cargo test",
+            "cargo $x",
+            "CC=x cargo test",
+            "cargo +nightly test",
+        ] {
+            assert!(!command(line).begins_with(&rule), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_restricted_may_begin_so() {
+        let rule = argv("git push|fetch");
+        for line in [
+            "git push",
+            "/x/git push -f",
+            "git -C a push",
+            "git $x",
+            "git \"p$x\"",
+            "git -c a=b fetch",
+        ] {
+            assert_ne!(command(line).begin(&rule), WordMatch::No, "{line}");
+        }
+        assert_eq!(command("git -C a push").begin(&rule), WordMatch::Yes);
+        assert_eq!(command("git $x").begin(&rule), WordMatch::Maybe);
+        for line in ["git", "git status", "git \"s$x\"", "echo git push"] {
+            assert_eq!(command(line).begin(&rule), WordMatch::No, "{line}");
+        }
+    }
+
+    #[test]
+    fn exactly_leaves_nothing_open() {
+        let rule = ["make".to_owned(), "all".to_owned()];
+        assert!(command("make 'all'").is_exactly(&rule));
+        for line in
+            ["make all x", "make", "A=1 make all", "make all > x", "make $x", "/usr/bin/make all"]
+        {
+            assert!(!command(line).is_exactly(&rule), "{line}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Reads a text into its simple commands: one pass, from left to right, without going back.
+//!
+//! `grammar` has lists and compound commands, `simple` simple ones with their redirections, `words`
+//! words and quotes, `expansions` what begins with `$` or a backtick. What is refused although bash
+//! would run it is refused where one character more or less, or a setting of the shell, makes
+//! another command of it.
+
+use super::{
+    COMMANDS_MAX, DEPTH_MAX, SCRIPT_BYTES_MAX, ShellWord, SimpleCommand, Unparsed, WORDS_MAX,
+};
+use moss_sdk::deceptive::is_deceptive;
+
+mod expansions;
+mod grammar;
+mod simple;
+mod words;
+
+/// Reads a text that is nested so deep.
+pub(crate) fn read(text: &str, depth: usize) -> Result<Vec<SimpleCommand>, Unparsed> {
+    if text.len() > SCRIPT_BYTES_MAX {
+        let reason = format!("longer than {SCRIPT_BYTES_MAX} bytes");
+        return Err(Unparsed::new(SCRIPT_BYTES_MAX, reason));
+    }
+    let deceptive =
+        text.char_indices().find(|(_, c)| !matches!(c, '\n' | '\t') && is_deceptive(*c));
+    if let Some((at, c)) = deceptive {
+        let reason = format!("a control or invisible character, {}", c.escape_unicode());
+        return Err(Unparsed::new(at, reason));
+    }
+    let mut reader = ShellReader::new(text, depth);
+    reader.script()?;
+    Ok(reader.finish())
+}
+
+/// A place in a text.
+#[derive(Debug)]
+struct ShellReader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    commands: Vec<SimpleCommand>,
+    word_count: usize,
+    /// Here-documents whose text begins behind the next line break.
+    pending: Vec<HereDocument>,
+    /// Whether one was announced since the last line break.
+    awaits_document: bool,
+    /// The texts of those that were read, and the commands that they belong to.
+    documents: Vec<(usize, ShellWord)>,
+}
+
+/// A here-document that was announced.
+#[derive(Debug)]
+struct HereDocument {
+    delimiter: String,
+    /// Whether nothing in it is expanded.
+    is_quoted: bool,
+    /// Whether tabs before its lines are no part of it.
+    strips_tabs: bool,
+    /// The simple command that reads it, by its place in the list.
+    command: usize,
+}
+
+// === impl ShellReader ===
+
+impl<'a> ShellReader<'a> {
+    fn new(text: &'a str, depth: usize) -> Self {
+        Self {
+            text,
+            at: 0,
+            depth,
+            commands: Vec::new(),
+            word_count: 0,
+            pending: Vec::new(),
+            awaits_document: false,
+            documents: Vec::new(),
+        }
+    }
+
+    /// Gives the here-documents to their commands.
+    fn finish(mut self) -> Vec<SimpleCommand> {
+        for (command, text) in self.documents {
+            if let Some(command) = self.commands.get_mut(command) {
+                command.input = Some(text);
+            }
+        }
+        self.commands
+    }
+
+    fn script(&mut self) -> Result<(), Unparsed> {
+        self.list(&[], false)?;
+        match self.peek() {
+            None if self.pending.is_empty() => Ok(()),
+            None => self.refuse("a here-document without its last line"),
+            Some(_) => self.refuse("more than a list of commands"),
+        }
+    }
+
+    /// Reads another text, which stands inside this one, with what is left of the bounds.
+    fn read_inner(
+        &mut self,
+        text: &str,
+        inner: impl FnOnce(&mut ShellReader<'_>) -> Result<(), Unparsed>,
+    ) -> Result<(), Unparsed> {
+        self.descend(|reader| {
+            let mut nested = ShellReader::new(text, reader.depth);
+            nested.word_count = reader.word_count;
+            let at = reader.at;
+            inner(&mut nested).map_err(|error| Unparsed::new(at, error.reason))?;
+            if !nested.pending.is_empty() {
+                return reader.refuse("a here-document without its last line");
+            }
+            reader.word_count = nested.word_count;
+            for command in nested.finish() {
+                reader.push(command)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something one level deeper.
+    fn descend<T>(
+        &mut self,
+        deeper: impl FnOnce(&mut Self) -> Result<T, Unparsed>,
+    ) -> Result<T, Unparsed> {
+        if self.depth >= DEPTH_MAX {
+            return self.refuse(format!("nested more than {DEPTH_MAX} deep"));
+        }
+        self.depth += 1;
+        let done = deeper(self);
+        self.depth -= 1;
+        done
+    }
+
+    /// Adds a command and returns its place.
+    fn push(&mut self, command: SimpleCommand) -> Result<usize, Unparsed> {
+        if self.commands.len() >= COMMANDS_MAX {
+            return self.refuse(format!("more than {COMMANDS_MAX} commands"));
+        }
+        self.commands.push(command);
+        Ok(self.commands.len() - 1)
+    }
+
+    fn count_word(&mut self) -> Result<(), Unparsed> {
+        self.word_count += 1;
+        if self.word_count > WORDS_MAX {
+            return self.refuse(format!("more than {WORDS_MAX} words"));
+        }
+        Ok(())
+    }
+
+    fn refuse<T>(&self, reason: impl Into<String>) -> Result<T, Unparsed> {
+        Err(Unparsed::new(self.at, reason))
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// The character behind the next one.
+    fn peek_second(&self) -> Option<char> {
+        self.rest().chars().nth(1)
+    }
+
+    fn is_at(&self, text: &str) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    /// Takes a character that was looked at.
+    fn bump(&mut self) {
+        self.at += self.peek().map_or(0, char::len_utf8);
+    }
+
+    fn take(&mut self, text: &str) -> bool {
+        let is_there = self.is_at(text);
+        if is_there {
+            self.at += text.len();
+        }
+        is_there
+    }
+
+    fn expect(&mut self, text: &str) -> Result<(), Unparsed> {
+        if self.take(text) { Ok(()) } else { self.refuse(format!("expected `{text}`")) }
+    }
+
+    /// Takes as many characters as are of a kind.
+    fn take_while(&mut self, is_of_kind: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c| !is_of_kind(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    /// Takes a name of a variable; an empty text where there is none.
+    fn take_name(&mut self) -> &'a str {
+        if self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            return "";
+        }
+        self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            self.take_while(|c| matches!(c, ' ' | '\t'));
+            if !self.take("\\\n") {
+                return;
+            }
+        }
+    }
+
+    /// Skips blanks, line breaks and comments.
+    fn skip_lines(&mut self) -> Result<(), Unparsed> {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some('\n') => self.line_break()?,
+                Some('#') => {
+                    self.take_while(|c| c != '\n');
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes a line break, and the here-documents that begin behind it.
+    fn line_break(&mut self) -> Result<(), Unparsed> {
+        self.expect("\n")?;
+        self.awaits_document = false;
+        for document in std::mem::take(&mut self.pending) {
+            self.here_document(&document)?;
+        }
+        Ok(())
+    }
+
+    fn here_document(&mut self, document: &HereDocument) -> Result<(), Unparsed> {
+        let start = self.at;
+        loop {
+            let rest = self.rest();
+            if rest.is_empty() {
+                return self.refuse("a here-document without its last line");
+            }
+            let line_end = rest.find('\n').unwrap_or(rest.len());
+            let line = &rest[..line_end];
+            let bare = if document.strips_tabs { line.trim_start_matches('\t') } else { line };
+            if bare == document.delimiter {
+                break;
+            }
+            self.at += (line_end + 1).min(rest.len());
+        }
+        let body = &self.text[start..self.at];
+        self.at += self.rest().find('\n').map_or(self.rest().len(), |end| end + 1);
+        let word = if document.is_quoted {
+            ShellWord::Fixed(body.to_owned())
+        } else {
+            self.expanded_document(body)?
+        };
+        self.documents.push((document.command, word));
+        Ok(())
+    }
+
+    /// Looks for what is expanded in a here-document.
+    fn expanded_document(&mut self, body: &str) -> Result<ShellWord, Unparsed> {
+        if body.contains("\\\n") {
+            return self.refuse("a here-document with a line that goes on in the next");
+        }
+        if !body.contains(['$', '`', '\\']) {
+            return Ok(ShellWord::Fixed(body.to_owned()));
+        }
+        self.read_inner(body, |inner| inner.document_expansions())?;
+        Ok(ShellWord::unknown(body))
+    }
+}

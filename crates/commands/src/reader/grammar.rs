@@ -1,0 +1,328 @@
+//! Lists, pipelines and compound commands.
+
+use super::ShellReader;
+use crate::{Assignment, ShellWord, SimpleCommand, Unparsed};
+
+/// Words that mean something where a command begins.
+const RESERVED: [&str; 21] = [
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "select", "then", "time", "until", "while", "{", "}",
+];
+/// What ends the commands of one case.
+const CASE_ENDS: [&str; 3] = [";;&", ";;", ";&"];
+
+/// Whether a word ends before a character that nothing quotes.
+pub(super) fn ends_word(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
+}
+
+// === impl ShellReader ===
+
+impl ShellReader<'_> {
+    /// Reads commands up to the end, to one of some reserved words or to a closing parenthesis.
+    pub(super) fn list(&mut self, ends: &[&str], is_in_parens: bool) -> Result<(), Unparsed> {
+        self.descend(|reader| {
+            let mut is_empty = true;
+            loop {
+                reader.skip_lines()?;
+                if reader.is_end_of_list(ends, is_in_parens) {
+                    break;
+                }
+                reader.and_or()?;
+                is_empty = false;
+                if !reader.separator(is_in_parens)? {
+                    break;
+                }
+            }
+            let is_case = ends.contains(&"esac");
+            let is_script = ends.is_empty() && !is_in_parens;
+            if is_empty && !is_case {
+                return reader.refuse(if is_script { "no command" } else { "an empty list" });
+            }
+            Ok(())
+        })
+    }
+
+    fn is_end_of_list(&self, ends: &[&str], is_in_parens: bool) -> bool {
+        let is_case = ends.contains(&"esac");
+        self.peek().is_none()
+            || (is_in_parens && self.is_at(")"))
+            || (is_case && CASE_ENDS.iter().any(|end| self.is_at(end)))
+            || self.reserved().is_some_and(|word| ends.contains(&word))
+    }
+
+    /// Takes what separates two commands; false where the list has to end.
+    fn separator(&mut self, is_in_parens: bool) -> Result<bool, Unparsed> {
+        self.skip_blanks();
+        match self.peek() {
+            None => Ok(false),
+            Some(';') if CASE_ENDS.iter().any(|end| self.is_at(end)) => Ok(true),
+            Some(';' | '&') => {
+                self.bump();
+                Ok(true)
+            }
+            Some('\n' | '#') => Ok(true),
+            Some(')') if is_in_parens => Ok(true),
+            Some(c) => self.refuse(format!("`{}` where a command ends", c.escape_debug())),
+        }
+    }
+
+    /// The reserved word that stands here.
+    fn reserved(&self) -> Option<&'static str> {
+        let rest = self.rest();
+        let end = rest.find(ends_word).unwrap_or(rest.len());
+        RESERVED.into_iter().find(|word| *word == &rest[..end])
+    }
+
+    fn take_reserved(&mut self, word: &str) -> bool {
+        let is_there = self.reserved() == Some(word);
+        if is_there {
+            self.at += word.len();
+        }
+        is_there
+    }
+
+    fn expect_reserved(&mut self, word: &str) -> Result<(), Unparsed> {
+        self.skip_lines()?;
+        if self.take_reserved(word) {
+            return Ok(());
+        }
+        self.refuse(format!("expected `{word}`"))
+    }
+
+    fn and_or(&mut self) -> Result<(), Unparsed> {
+        loop {
+            self.pipeline()?;
+            self.skip_blanks();
+            if !self.take("&&") && !self.take("||") {
+                return Ok(());
+            }
+            self.skip_lines()?;
+        }
+    }
+
+    fn pipeline(&mut self) -> Result<(), Unparsed> {
+        loop {
+            if self.take_reserved("time") {
+                self.skip_blanks();
+                let rest = self.rest();
+                if rest.split(ends_word).next() == Some("-p") {
+                    self.at += "-p".len();
+                }
+            } else if !self.take_reserved("!") {
+                break;
+            }
+            self.skip_blanks();
+        }
+        loop {
+            self.command()?;
+            self.skip_blanks();
+            if self.is_at("||") || !self.take("|") {
+                return Ok(());
+            }
+            self.take("&");
+            self.skip_lines()?;
+        }
+    }
+
+    fn command(&mut self) -> Result<(), Unparsed> {
+        if self.is_at("((") {
+            return self.refuse("arithmetic, which may run what a variable says");
+        }
+        if self.is_at("(") {
+            return self.subshell();
+        }
+        match self.reserved() {
+            None => self.simple(),
+            Some("{") => self.group(),
+            Some("if") => self.if_command(),
+            Some("while") => self.loop_command("while"),
+            Some("until") => self.loop_command("until"),
+            Some("for") => self.for_command("for"),
+            Some("select") => self.for_command("select"),
+            Some("case") => self.case_command(),
+            Some("function") => self.function(),
+            Some("[[") => self.test_command(),
+            Some(word) => self.refuse(format!("`{word}` where a command begins")),
+        }
+    }
+
+    fn subshell(&mut self) -> Result<(), Unparsed> {
+        self.expect("(")?;
+        self.list(&[], true)?;
+        self.expect(")")?;
+        self.redirections_behind()
+    }
+
+    fn group(&mut self) -> Result<(), Unparsed> {
+        self.expect_reserved("{")?;
+        self.list(&["}"], false)?;
+        self.expect_reserved("}")?;
+        self.redirections_behind()
+    }
+
+    fn if_command(&mut self) -> Result<(), Unparsed> {
+        self.expect_reserved("if")?;
+        self.list(&["then"], false)?;
+        self.expect_reserved("then")?;
+        loop {
+            self.list(&["elif", "else", "fi"], false)?;
+            if self.take_reserved("elif") {
+                self.list(&["then"], false)?;
+                self.expect_reserved("then")?;
+                continue;
+            }
+            if self.take_reserved("else") {
+                self.list(&["fi"], false)?;
+            }
+            self.expect_reserved("fi")?;
+            return self.redirections_behind();
+        }
+    }
+
+    fn loop_command(&mut self, word: &str) -> Result<(), Unparsed> {
+        self.expect_reserved(word)?;
+        self.list(&["do"], false)?;
+        self.do_group()
+    }
+
+    fn do_group(&mut self) -> Result<(), Unparsed> {
+        self.expect_reserved("do")?;
+        self.list(&["done"], false)?;
+        self.expect_reserved("done")?;
+        self.redirections_behind()
+    }
+
+    fn for_command(&mut self, word: &str) -> Result<(), Unparsed> {
+        let start = self.at;
+        self.expect_reserved(word)?;
+        self.skip_blanks();
+        if self.is_at("((") {
+            return self.refuse("arithmetic, which may run what a variable says");
+        }
+        let name = self.take_name().to_owned();
+        if name.is_empty() || !self.peek().is_none_or(ends_word) {
+            return self.refuse(format!("`{word}` without the name of a variable"));
+        }
+        self.skip_lines()?;
+        let is_list = self.rest().split(ends_word).next() == Some("in");
+        if is_list {
+            self.at += "in".len();
+            loop {
+                self.skip_blanks();
+                match self.peek() {
+                    Some(';' | '\n' | '#') => break,
+                    _ => self.word()?,
+                };
+            }
+        }
+        let mut command = SimpleCommand::new(self.text[start..self.at].trim());
+        let value = Some(ShellWord::unknown(format!("${name}")));
+        command.assignments.push(Assignment { name, value });
+        self.push(command)?;
+        self.skip_blanks();
+        self.take(";");
+        self.do_group()
+    }
+
+    fn case_command(&mut self) -> Result<(), Unparsed> {
+        self.expect_reserved("case")?;
+        self.skip_blanks();
+        self.word()?;
+        self.skip_lines()?;
+        if self.rest().split(ends_word).next() != Some("in") {
+            return self.refuse("`case` without `in`");
+        }
+        self.at += "in".len();
+        loop {
+            self.skip_lines()?;
+            if self.take_reserved("esac") {
+                return self.redirections_behind();
+            }
+            self.take("(");
+            loop {
+                self.skip_blanks();
+                self.word()?;
+                self.skip_blanks();
+                if self.take(")") {
+                    break;
+                }
+                self.expect("|")?;
+            }
+            self.list(&["esac"], false)?;
+            if !CASE_ENDS.into_iter().any(|end| self.take(end)) && self.reserved() != Some("esac") {
+                return self.refuse("a case without its end");
+            }
+        }
+    }
+
+    fn function(&mut self) -> Result<(), Unparsed> {
+        self.expect_reserved("function")?;
+        self.skip_blanks();
+        let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        if name.is_empty() {
+            return self.refuse("`function` without a name");
+        }
+        self.skip_blanks();
+        if self.take("(") {
+            self.skip_blanks();
+            self.expect(")")?;
+        }
+        self.function_body()
+    }
+
+    /// Reads what a function does, as if it were done: whether it is called makes no difference.
+    pub(super) fn function_body(&mut self) -> Result<(), Unparsed> {
+        self.skip_lines()?;
+        match self.reserved() {
+            Some("{" | "if" | "while" | "until" | "for" | "select" | "case") => {}
+            None if self.is_at("(") => {}
+            _ => return self.refuse("a function whose body is not in braces or parentheses"),
+        }
+        self.descend(Self::command)
+    }
+
+    /// Reads `[[ … ]]` as a command with those words. Its operators come from the text alone, never
+    /// from a variable.
+    fn test_command(&mut self) -> Result<(), Unparsed> {
+        let start = self.at;
+        self.expect_reserved("[[")?;
+        let mut words = vec![ShellWord::Fixed("[[".to_owned())];
+        let mut parens = 0_usize;
+        loop {
+            self.skip_lines()?;
+            let operators = ["&&", "||", "(", ")", "<", ">"];
+            if self.reserved() == Some("]]") {
+                self.at += "]]".len();
+                break;
+            }
+            if self.is_at("<(") || self.is_at(">(") {
+                return self.refuse("a process substitution in a test");
+            }
+            let Some(operator) = operators.into_iter().find(|operator| self.take(operator)) else {
+                let word = self.word()?;
+                let is_pattern = word.fixed() == Some("=~");
+                words.push(word);
+                self.skip_blanks();
+                if is_pattern && self.is_at("(") {
+                    return self.refuse("a regular expression that begins with a parenthesis");
+                }
+                continue;
+            };
+            parens = match operator {
+                "(" => parens + 1,
+                ")" if parens == 0 => return self.refuse("a parenthesis too many"),
+                ")" => parens - 1,
+                _ => parens,
+            };
+            words.push(ShellWord::Fixed(operator.to_owned()));
+        }
+        if parens > 0 || words.len() == 1 {
+            return self.refuse("a test that is not whole");
+        }
+        let mut command = SimpleCommand::new(&self.text[start..self.at]);
+        command.words = words;
+        self.push(command)?;
+        self.redirections_behind()
+    }
+}

@@ -1,0 +1,264 @@
+//! Tests of the reader: what it reads, what it refuses, and its bounds.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What is read of a text: each command with its words, unknown ones in angle brackets.
+fn shown(text: &str) -> String {
+    match read(text) {
+        Err(error) => format!("! {}", error.reason),
+        Ok(script) => {
+            let commands: Vec<_> = script.commands.iter().map(shown_command).collect();
+            commands.join(" | ")
+        }
+    }
+}
+
+fn shown_command(command: &SimpleCommand) -> String {
+    let word = |word: &ShellWord| match word {
+        ShellWord::Fixed(text) => text.replace('\n', "\\n"),
+        ShellWord::Unknown { starts, is_single, .. } => {
+            format!("<{starts}{}>", if *is_single { "" } else { "…" })
+        }
+    };
+    let mut parts: Vec<String> = command.via.iter().map(|name| format!("{name}:")).collect();
+    parts.extend(command.assignments.iter().map(|assigned| {
+        format!("{}={}", assigned.name, assigned.value.as_ref().map_or("-".to_owned(), word))
+    }));
+    parts.extend(command.words.iter().map(word));
+    parts.extend(command.redirections.iter().map(|redirection| {
+        let sign = match redirection.mode {
+            RedirectionMode::Read => "<",
+            RedirectionMode::Truncate => ">",
+            RedirectionMode::Append => ">>",
+            RedirectionMode::ReadWrite => "<>",
+        };
+        format!("{sign}{}", word(&redirection.target))
+    }));
+    if command.unclear.is_some() {
+        parts.push("?".to_owned());
+    }
+    parts.join(" ")
+}
+
+#[track_caller]
+fn check(rows: &[(&str, &str)]) {
+    for (text, expected) in rows {
+        assert_eq!(shown(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn words_are_read_as_bash_reads_them() {
+    check(&[
+        ("ls -la", "ls -la"),
+        ("r\"\"m 'a b' c\\ d", "rm a b c d"),
+        ("echo \"a\\$b\\n\" 'c'\"d\"e", "echo a$b\\n cde"),
+        ("echo $'a\\x2db\\n'", "echo a-b\\n"),
+        ("echo $x \"$x\" a$x \"a$x\" \"$@\"", "echo <…> <> <…> <a> <…>"),
+        ("ls *.rs src/* {a,b} a{b,c}", "ls <…> <src/…> <…> <a…>"),
+        ("ls ~ ~/x --a=~/x a~b", "ls <~> <~> <--a=~> a~b"),
+        ("find . -exec echo {} ;", "find . ? | find: echo <>"),
+        ("ls a#b # c", "ls a#b"),
+        ("ls \\\n -la", "ls -la"),
+        ("A=1 B=\"x$y\" ls", "A=1 B=<x> ls"),
+        ("A=$'x' B=*", "A=x B=*"),
+        ("a=(1 2)", "a=<…>"),
+        ("[ -f a ]", "[ -f a ]"),
+        ("echo $ \"$\" $", "echo $ $ $"),
+        ("echo ${x} ${x:-a} \"${x%.rs}\" ${#x} ${a[@]}", "echo <…> <…> <> <…> <…>"),
+        ("echo $((1 + (2 * 3)))", "echo <>"),
+    ]);
+}
+
+#[test]
+fn every_command_of_a_text_is_found() {
+    check(&[
+        ("ls | head && rm x || cat; pwd & id", "ls | head | rm x | cat | pwd | id"),
+        ("echo $(rm x) \"`ls`\" <(cat y)", "rm x | ls | cat y | echo <…> <> </dev/fd/>"),
+        ("if ls; then rm a; elif b; then c; else d; fi", "ls | rm a | b | c | d"),
+        ("for i in a $(ls); do rm $i; done", "ls | i=<…> | rm <…>"),
+        ("while read l; do echo $l; done < f", "read l | echo <…> | <f"),
+        ("case $x in a|b) rm c;; *) ls ;; esac", "rm c | ls"),
+        ("f() { rm x; }; f", "rm x | f"),
+        ("function g { ls; }", "ls"),
+        ("(cd a; rm b) > c", "cd a | rm b | >c"),
+        ("{ ls; } 2>&1 | cat", "ls | cat"),
+        ("! ls", "ls"),
+        ("time -p ls", "ls"),
+        ("cat <<EOF >x\nhi $(rm a)\nEOF\nls", "cat >x | rm a | ls"),
+        ("cat <<'EOF'\n$(rm a)\nEOF", "cat"),
+        ("cat <<-A && ls\n\tx\n\tA\npwd", "cat | ls | pwd"),
+        ("[[ -f a && $b == x* ]] && ls", "[[ -f a && <…> == <x…> | ls"),
+        ("x=$(rm a)", "rm a | x=<>"),
+        ("echo ${x:-$(rm a)}", "rm a | echo <…>"),
+        ("a;\n# c\nb", "a | b"),
+        ("ls 2>a >>b <c &>d <>e", "ls >a >>b <c >d <>e"),
+        ("cat <<< $(id)", "id | cat"),
+    ]);
+}
+
+#[test]
+fn what_commands_run_is_unfolded() {
+    check(&[
+        ("env -i A=1 rm x", "env -i A=1 rm x | env: A=1 rm x"),
+        (
+            "nohup timeout -k 1 5 nice -n 3 rm x",
+            "nohup timeout -k 1 5 nice -n 3 rm x | nohup: timeout -k 1 5 nice -n 3 rm x | nohup: timeout: nice -n 3 rm x | nohup: timeout: nice: rm x",
+        ),
+        ("sh -c 'ls; rm x'", "sh -c ls; rm x | sh: ls | sh: rm x"),
+        ("bash -euc \"rm $x\"", "bash -euc <rm > ?"),
+        ("bash <<'E'\nrm x\nE", "bash | bash: rm x"),
+        ("curl x | bash", "curl x | bash ?"),
+        ("bash x.sh", "bash x.sh"),
+        ("ls | xargs -0 -n 1 rm -f", "ls | xargs -0 -n 1 rm -f | xargs: rm -f <…>"),
+        ("xargs -I X mv X b/X", "xargs -I X mv X b/X | xargs: mv <> <b/>"),
+        ("xargs -0I{} rm -f a/{}", "xargs -0I{} rm -f a/{} | xargs: rm -f <a/>"),
+        ("xargs -i rm {}", "xargs -i rm {} ?"),
+        ("find . -name a -exec rm {} + -print", "find . -name a -print | find: rm <>"),
+        (
+            "find . -exec sh -c 'rm \"$1\"' _ {} \\;",
+            "find . | find: sh -c rm \"$1\" _ <> | find: sh: rm <>",
+        ),
+        ("command -v ls", "command -v ls"),
+        ("command rm x", "command rm x | command: rm x"),
+        ("sudo -u a rm x", "sudo -u a rm x | sudo: rm x"),
+        ("eval 'rm x'", "eval rm x | eval: rm x"),
+        ("eval \"$x\"", "eval <> ?"),
+        ("source x", "source x ?"),
+        ("$x y", "<…> y ?"),
+        ("env -S 'rm x'", "env -S rm x ?"),
+        ("export A=1 B", "A=1 B=- export A=1 B"),
+        ("declare -i x=1", "declare -i x=1 ?"),
+        ("watch -n 1 rm x", "watch -n 1 rm x | watch: rm x"),
+        ("flock f -c 'rm x'", "flock f -c rm x | flock: rm x"),
+        ("/usr/bin/env rm x", "/usr/bin/env rm x | env: rm x"),
+        ("busybox rm x", "busybox rm x | busybox: rm x"),
+    ]);
+}
+
+#[test]
+fn what_means_more_than_one_thing_is_refused() {
+    for text in [
+        "",
+        " ",
+        "# x",
+        "if ls",
+        "ls )",
+        "ls ;; rm",
+        "ls; ; rm",
+        "( )",
+        "'a",
+        "\"a",
+        "`ls",
+        "$(ls",
+        "${x",
+        "ls\rrm",
+        "ls\u{200b}",
+        "ls\0",
+        "((x=1))",
+        "echo $((x))",
+        "echo $[1]",
+        "echo ${x@P}",
+        "echo ${!x}",
+        "echo ${x:=1}",
+        "echo ${a[$(rm x)]}",
+        "echo ${a[i]}",
+        "a[$(rm x)]=1",
+        "echo $'\\u0041'",
+        "echo $\"x\"",
+        "coproc ls",
+        "cat <<E",
+        "cat <<E\nx",
+        "cat <<$x\n$x",
+        "ls @(a|b)",
+        "echo {a}>x",
+        "ls {fd}>x",
+        "for ((i=0;i<3;i++)); do ls; done",
+        "echo `echo \\`ls\\``",
+        "\"`echo \"x\"`\"",
+        "l\\\ns",
+        "ls \\",
+        "f() ls",
+        "function",
+        "then",
+        "ls | | rm",
+        "&& ls",
+        "ls &&",
+        "case x in",
+        "for 1 in a; do ls; done",
+        "[[ a",
+        "[[ ]]",
+        "[[ ( a ]]",
+        "[[ a =~ (b) ]]",
+        "echo ${x:-'}'}",
+        "cat <<E \"\n\"\nE\n",
+        "ls <& $x",
+        "$(cat <<E)\nE",
+        "1234>a",
+        "echo ${x/a",
+        "select x in a; do",
+        "a <(ls)b<(c)",
+    ] {
+        assert!(shown(text).starts_with("! "), "{text:?}: {}", shown(text));
+    }
+}
+
+#[test]
+fn bounds_hold() {
+    let nested = |open: &str, close: &str, count: usize| {
+        format!("{}ls{}", open.repeat(count), close.repeat(count))
+    };
+    for text in [
+        nested("(", ")", 10_000),
+        nested("$(", ")", 10_000),
+        nested("{ ", ";}", 10_000),
+        nested("\"$(", ")\"", 10_000),
+        nested("${x:-", "}", 10_000),
+        nested("<(", ")", 10_000),
+        nested("if ", ";then ls;fi", 4000),
+        nested("sh -c ls; env ", "", 1000),
+        "env ".repeat(10_000) + "ls",
+        "ls;".repeat(COMMANDS_MAX + 1),
+        "a ".repeat(WORDS_MAX + 1),
+        "a".repeat(SCRIPT_BYTES_MAX + 1),
+        "! ".repeat(30_000) + ";",
+        "(".repeat(60_000),
+        "((".repeat(30_000),
+        "[[ (".repeat(10_000),
+        "case x in ".repeat(6000),
+        "<<a ".repeat(10_000),
+    ] {
+        assert!(read(&text).is_err(), "{}", &text[..20]);
+    }
+    assert!(read(&"ls;".repeat(COMMANDS_MAX)).is_ok());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in any::<Vec<u8>>()) {
+        let _ = read(&String::from_utf8_lossy(&text));
+    }
+
+    #[test]
+    fn no_row_of_shell_characters_makes_it_panic(
+        text in proptest::collection::vec(prop::sample::select(vec![
+            "$", "(", ")", "{", "}", "[", "]", "`", "\"", "'", "\\", "\n", ";", "&", "|", "<", ">", "<<", "E",
+            " ", "if ", "fi ", "for ", "in ", "do ", "done ", "case ", "esac ", "a", "=", "x=", "#", "~", "*",
+            "[[ ", " ]]", "time ", "! ", "sh -c ", "find ", "-exec ", "{} ", "xargs ", "-I ", "é", "1", "@", "env ",
+        ]), 0..40)
+    ) {
+        if let Ok(script) = read(&text.concat()) {
+            for command in &script.commands {
+                let _ = classify(command);
+            }
+        }
+    }
+
+    #[test]
+    fn a_quoted_word_is_read_as_it_was(word in "[ -~é]{0,20}") {
+        let script = read(&format!("echo {}", quote(&word))).unwrap();
+        prop_assert_eq!(script.commands[0].words[1].fixed(), Some(word.as_str()));
+    }
+}

@@ -1,0 +1,227 @@
+//! Adds what commands run to the list: the words behind wrappers, the texts for shells, the actions
+//! of `find`.
+
+use crate::wrappers::{self, WhatRuns, joined, script_at};
+use crate::{Assignment, COMMANDS_MAX, DEPTH_MAX, ShellWord, SimpleCommand, Unparsed, reader};
+
+/// Shells that read their text as bash does, as far as it is read here.
+const SHELLS: [&str; 4] = ["ash", "bash", "dash", "sh"];
+/// Options of shells that change nothing that is looked at here.
+const SHELL_FLAGS: &str = "eux";
+/// Builtins that set variables by their words.
+const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+/// Options of those that change nothing that is looked at here: no arithmetic, no references, no functions.
+const DECLARING_FLAGS: &str = "grx";
+/// Actions of `find` that run words.
+const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+
+/// Adds what each command runs behind it.
+pub(crate) fn unfold(commands: Vec<SimpleCommand>) -> Result<Vec<SimpleCommand>, Unparsed> {
+    let mut unfolded = Vec::with_capacity(commands.len());
+    for command in commands {
+        unfold_one(command, 0, &mut unfolded)?;
+    }
+    Ok(unfolded)
+}
+
+fn unfold_one(
+    mut command: SimpleCommand,
+    depth: usize,
+    unfolded: &mut Vec<SimpleCommand>,
+) -> Result<(), Unparsed> {
+    if depth >= DEPTH_MAX {
+        return Err(Unparsed::new(
+            0,
+            format!("commands that run others more than {DEPTH_MAX} deep"),
+        ));
+    }
+    if unfolded.len() >= COMMANDS_MAX {
+        return Err(Unparsed::new(0, format!("more than {COMMANDS_MAX} commands")));
+    }
+    declare(&mut command);
+    let inner = what_runs(&mut command);
+    let name = command.program().unwrap_or_default().to_owned();
+    let mut via = command.via.clone();
+    via.push(name);
+    match inner {
+        WhatRuns::Itself => {
+            let found = find_actions(&mut command);
+            unfolded.push(command);
+            for words in found {
+                unfold_one(inner_command(words, Vec::new(), &via, None), depth + 1, unfolded)?;
+            }
+            Ok(())
+        }
+        WhatRuns::Unclear(why) => {
+            command.unclear.get_or_insert(why);
+            unfolded.push(command);
+            Ok(())
+        }
+        WhatRuns::Words(words, assignments) => {
+            command.is_wrapper = true;
+            let inner = inner_command(words, assignments, &via, command.input.clone());
+            unfolded.push(command);
+            unfold_one(inner, depth + 1, unfolded)
+        }
+        WhatRuns::Script(text) => match reader::read(&text, depth + 1) {
+            Err(error) => {
+                command.unclear = Some(format!("what it runs is not read: {error}"));
+                unfolded.push(command);
+                Ok(())
+            }
+            Ok(inner) => {
+                command.is_wrapper = true;
+                unfolded.push(command);
+                for mut inner in inner {
+                    inner.via.clone_from(&via);
+                    unfold_one(inner, depth + 1, unfolded)?;
+                }
+                Ok(())
+            }
+        },
+    }
+}
+
+/// A command that another one runs with these words.
+fn inner_command(
+    words: Vec<ShellWord>,
+    assignments: Vec<Assignment>,
+    via: &[String],
+    input: Option<ShellWord>,
+) -> SimpleCommand {
+    let text: Vec<_> = words.iter().map(ShellWord::shown).collect();
+    let mut command = SimpleCommand::new(text.join(" "));
+    command.words = words;
+    command.assignments = assignments;
+    command.via = via.to_vec();
+    command.input = input;
+    command
+}
+
+/// Finds out what a command runs beside itself, and why that may be unknown.
+fn what_runs(command: &mut SimpleCommand) -> WhatRuns {
+    if command.words.is_empty() {
+        return WhatRuns::Itself;
+    }
+    let Some(name) = command.program().map(ToOwned::to_owned) else {
+        return WhatRuns::Unclear("which program runs is known only when it does".to_owned());
+    };
+    let arguments = &command.words[1..];
+    match name.as_str() {
+        "eval" if arguments.is_empty() => WhatRuns::Itself,
+        "eval" => joined("eval", arguments),
+        "source" | "." => WhatRuns::Unclear(format!("`{name}` runs what a file says")),
+        shell if SHELLS.contains(&shell) => shell_runs(&name, command),
+        _ => wrappers::what_runs(&name, arguments),
+    }
+}
+
+/// What a shell runs: the text behind `-c`, or that on its input. A file of commands is a program
+/// like any other.
+fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
+    let arguments = &command.words[1..];
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        let Some(text) = word.fixed() else {
+            return WhatRuns::Unclear(format!("`{name}` with {}", word.shown()));
+        };
+        if text == "-o" && arguments.get(at + 1).and_then(ShellWord::fixed) == Some("pipefail") {
+            at += 2;
+            continue;
+        }
+        let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+            // The name of a file.
+            return WhatRuns::Itself;
+        };
+        let is_known = letters.chars().all(|letter| letter == 'c' || SHELL_FLAGS.contains(letter));
+        if !is_known {
+            return WhatRuns::Unclear(format!("`{name}` with {}", word.shown()));
+        }
+        at += 1;
+        if letters.contains('c') {
+            return script_at(name, arguments, at);
+        }
+    }
+    match command.input.as_ref().map(ShellWord::fixed) {
+        Some(Some(script)) => WhatRuns::Script(script.to_owned()),
+        _ => WhatRuns::Unclear(format!("`{name}` runs what it is given to read")),
+    }
+}
+
+/// Notes what `export` and its like set.
+fn declare(command: &mut SimpleCommand) {
+    if !command.program().is_some_and(|name| DECLARING.contains(&name)) {
+        return;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut declared = Vec::new();
+    for word in &command.words[1..] {
+        let text = word.starts();
+        if let Some(letters) = text.strip_prefix('-') {
+            let is_known =
+                !letters.is_empty() && letters.chars().all(|c| DECLARING_FLAGS.contains(c));
+            if !is_known || word.fixed().is_none() {
+                command.unclear =
+                    Some(format!("{} with {}", command.words[0].shown(), word.shown()));
+                return;
+            }
+        } else if let Some(assignment) = wrappers::assignment(word) {
+            declared.push(assignment);
+        } else if word.fixed().is_some() && !text.is_empty() && text.chars().all(is_name) {
+            declared.push(Assignment { name: text.to_owned(), value: None });
+        } else {
+            let reason = format!("{} of {}", command.words[0].shown(), word.shown());
+            command.unclear = Some(reason);
+            return;
+        }
+    }
+    command.assignments.extend(declared);
+}
+
+/// Takes the actions of `find` that run words out of it.
+fn find_actions(command: &mut SimpleCommand) -> Vec<Vec<ShellWord>> {
+    if command.program() != Some("find") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut kept = Vec::with_capacity(command.words.len());
+    let mut words = std::mem::take(&mut command.words).into_iter();
+    while let Some(word) = words.next() {
+        if !word.fixed().is_some_and(|word| FIND_ACTIONS.contains(&word)) {
+            kept.push(word);
+            continue;
+        }
+        let mut action: Vec<ShellWord> = Vec::new();
+        let mut is_whole = false;
+        for word in words.by_ref() {
+            let is_last = match word.fixed() {
+                Some(";") => true,
+                Some("+") => action.last().and_then(ShellWord::fixed) == Some("{}"),
+                _ => false,
+            };
+            if is_last {
+                is_whole = true;
+                break;
+            }
+            action.push(word);
+        }
+        if !is_whole || action.is_empty() {
+            command.unclear = Some("an action of `find` without its end".to_owned());
+        }
+        found.push(action.into_iter().map(with_names_of_files).collect());
+    }
+    command.words = kept;
+    found.retain(|action: &Vec<ShellWord>| !action.is_empty());
+    found
+}
+
+/// `find` puts a name where a word has `{}`.
+fn with_names_of_files(word: ShellWord) -> ShellWord {
+    match word.fixed().and_then(|text| text.split_once("{}")) {
+        None => word,
+        Some((starts, _)) => {
+            let starts = starts.to_owned();
+            ShellWord::Unknown { text: word.shown(), starts, is_single: true }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Commands that run the words behind their options, one table.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::options::{OptionForms, SortedWords};
+use crate::{Assignment, ShellWord, quote};
+
+static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
+    let table: WrapperTable =
+        toml::from_str(include_str!("wrappers.toml")).expect("a test reads the table");
+    table.wrapper
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrapperTable {
+    wrapper: Vec<Wrapper>,
+}
+
+/// A command that runs another; the keys are described in the table.
+#[derive(Debug, Deserialize)]
+struct Wrapper {
+    name: String,
+    #[serde(flatten)]
+    forms: WrapperOptions,
+    #[serde(default)]
+    operands: usize,
+    #[serde(default)]
+    assigns: bool,
+    script: Option<String>,
+    #[serde(default)]
+    joins: bool,
+    #[serde(default)]
+    appends: bool,
+    #[serde(default)]
+    itself: Vec<String>,
+}
+
+/// The options of a wrapper: those of any command, without the refusal of unknown keys, which a
+/// flattened table cannot have.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct WrapperOptions {
+    flags: String,
+    values: String,
+    long: Vec<String>,
+    long_values: Vec<String>,
+    numeric: bool,
+}
+
+/// What a command runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum WhatRuns {
+    /// Nothing but itself.
+    Itself,
+    /// These words, with these variables.
+    Words(Vec<ShellWord>, Vec<Assignment>),
+    /// A text for a shell.
+    Script(String),
+    /// Nobody can know: why.
+    Unclear(String),
+}
+
+/// Finds out what a command runs that is no shell; `name` is its first word.
+pub(crate) fn what_runs(name: &str, arguments: &[ShellWord]) -> WhatRuns {
+    let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else {
+        return WhatRuns::Itself;
+    };
+    let is_itself = |word: &ShellWord| {
+        word.fixed().is_some_and(|word| wrapper.itself.iter().any(|own| own == word))
+    };
+    if arguments.first().is_some_and(is_itself) {
+        return WhatRuns::Itself;
+    }
+    if wrapper.appends {
+        return appended(wrapper, arguments);
+    }
+    let forms = wrapper.forms();
+    if let Some(script) = &wrapper.script
+        && let Some(at) = arguments.iter().position(|word| word.fixed() == Some(script))
+    {
+        return script_at(name, arguments, at + 1);
+    }
+    let sorted = match forms.sort(arguments, true) {
+        Ok(sorted) => sorted,
+        Err(option) => return WhatRuns::Unclear(format!("`{name}` with {option}")),
+    };
+    let mut words = &arguments[sorted.operands_at.min(arguments.len())..];
+    if words.is_empty() {
+        return WhatRuns::Itself;
+    }
+    let (before, behind) = words.split_at(wrapper.operands.min(words.len()));
+    if before.iter().any(|word| !word.is_exactly_one()) {
+        return WhatRuns::Unclear(format!("`{name}` with {}", before[0].shown()));
+    }
+    words = behind;
+    let mut assignments = Vec::new();
+    while wrapper.assigns
+        && let Some(assignment) = words.first().and_then(assignment)
+    {
+        assignments.push(assignment);
+        words = &words[1..];
+    }
+    if words.is_empty() {
+        return WhatRuns::Itself;
+    }
+    if wrapper.joins {
+        return joined(name, words);
+    }
+    WhatRuns::Words(words.to_vec(), assignments)
+}
+
+/// The text that a shell gets which words together make.
+pub(crate) fn joined(name: &str, words: &[ShellWord]) -> WhatRuns {
+    match words.iter().map(ShellWord::fixed).collect::<Option<Vec<_>>>() {
+        Some(words) => WhatRuns::Script(words.join(" ")),
+        None => WhatRuns::Unclear(format!("`{name}` of a text that is not known")),
+    }
+}
+
+/// The text for a shell in one word.
+pub(crate) fn script_at(name: &str, arguments: &[ShellWord], at: usize) -> WhatRuns {
+    match arguments.get(at).map(ShellWord::fixed) {
+        Some(Some(script)) => WhatRuns::Script(script.to_owned()),
+        Some(None) => WhatRuns::Unclear(format!("`{name}` of a text that is not known")),
+        None => WhatRuns::Unclear(format!("`{name}` without its text")),
+    }
+}
+
+/// Reads `NAME=value` as a word.
+pub(crate) fn assignment(word: &ShellWord) -> Option<Assignment> {
+    let (name, value) = word.starts().split_once('=')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty()
+        || !name.chars().all(is_name)
+        || name.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return None;
+    }
+    let value = match word {
+        ShellWord::Fixed(_) => ShellWord::Fixed(value.to_owned()),
+        ShellWord::Unknown { is_single: true, .. } => ShellWord::unknown(word.shown()),
+        ShellWord::Unknown { .. } => return None,
+    };
+    Some(Assignment { name: name.to_owned(), value: Some(value) })
+}
+
+/// What `xargs` runs: words with others behind them, or in the place of a text.
+fn appended(wrapper: &Wrapper, arguments: &[ShellWord]) -> WhatRuns {
+    let mut forms = wrapper.forms();
+    forms.values.push('I');
+    let sorted = match forms.sort(arguments, true) {
+        Ok(sorted) => sorted,
+        Err(option) => return WhatRuns::Unclear(format!("`{}` with {option}", wrapper.name)),
+    };
+    let mut words = arguments[sorted.operands_at.min(arguments.len())..].to_vec();
+    if words.is_empty() {
+        return WhatRuns::Itself;
+    }
+    let replaced = match replaced_text(&sorted) {
+        Ok(replaced) => replaced,
+        Err(why) => return WhatRuns::Unclear(why.to_owned()),
+    };
+    let Some(replaced) = replaced else {
+        words.push(ShellWord::unknown("…"));
+        return WhatRuns::Words(words, Vec::new());
+    };
+    for word in &mut words {
+        let Some((starts, _)) = word.fixed().and_then(|text| text.split_once(&replaced)) else {
+            continue;
+        };
+        let (text, starts) = (quote(word.starts()), starts.to_owned());
+        *word = ShellWord::Unknown { text, starts, is_single: true };
+    }
+    WhatRuns::Words(words, Vec::new())
+}
+
+/// The text that `xargs` replaces, where it does.
+fn replaced_text(sorted: &SortedWords<'_>) -> Result<Option<String>, &'static str> {
+    let mut found = None;
+    for (_, value) in sorted.options.iter().filter(|(name, _)| name == "-I") {
+        match value.as_ref().map(ShellWord::fixed) {
+            Some(Some(text)) if !text.is_empty() => found = Some(text.to_owned()),
+            _ => return Err("`xargs -I` without a text of its own behind it"),
+        }
+    }
+    Ok(found)
+}
+
+// === impl Wrapper ===
+
+impl Wrapper {
+    fn forms(&self) -> OptionForms {
+        let own = &self.forms;
+        OptionForms {
+            flags: own.flags.clone(),
+            values: own.values.clone(),
+            long: own.long.clone(),
+            long_values: own.long_values.clone(),
+            numeric: own.numeric,
+            single_dash: false,
+        }
+    }
+}
+
+// === impl ShellWord ===
+
+impl ShellWord {
+    fn is_exactly_one(&self) -> bool {
+        matches!(self, Self::Fixed(_) | Self::Unknown { is_single: true, .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read_and_has_no_unknown_key() {
+        let known = [
+            "name",
+            "flags",
+            "values",
+            "long",
+            "long_values",
+            "numeric",
+            "operands",
+            "assigns",
+            "script",
+            "joins",
+            "appends",
+            "itself",
+        ];
+        let table: toml::Table = toml::from_str(include_str!("wrappers.toml")).unwrap();
+        for wrapper in table["wrapper"].as_array().unwrap() {
+            for key in wrapper.as_table().unwrap().keys() {
+                assert!(known.contains(&key.as_str()), "{key}");
+            }
+        }
+        assert_eq!(table["wrapper"].as_array().unwrap().len(), WRAPPERS.len());
+    }
+}
