@@ -80,6 +80,7 @@ pub fn call(
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
             match_level: None,
             drift: false,
+            command: None,
             answers: &answers,
         };
         let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
@@ -113,6 +114,7 @@ fn plugin_change(
         size_bytes: None,
         match_level: None,
         drift: false,
+        command: None,
         answers: &answers,
     };
     explain(&workspace.policy.load(), &subject)

@@ -309,6 +309,7 @@ fn every_kind_of_record_reads_back() {
         size_bytes: Some(1),
         match_level: None,
         drift: false,
+        command: None,
         answers: &[],
     };
     let policy = Policy::load(Sources::default()).unwrap();

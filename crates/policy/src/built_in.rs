@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::{Action, Layer, Protection, RuleRef, Verdict};
+use super::{Action, CommandPart, Layer, Protection, RuleRef, Verdict};
 
 /// Returns what happens where no rule says anything.
-pub(super) fn default_verdict(action: Action) -> (Verdict, &'static Arc<RuleRef>) {
+pub(super) fn default_verdict(
+    action: Action,
+    command: Option<&CommandPart>,
+) -> (Verdict, &'static Arc<RuleRef>) {
     static READS: LazyLock<Arc<RuleRef>> =
         LazyLock::new(|| RuleRef::built_in(Layer::Default, "reading needs no rule"));
     static CALLS: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
@@ -13,9 +16,16 @@ pub(super) fn default_verdict(action: Action) -> (Verdict, &'static Arc<RuleRef>
     });
     static EFFECTS: LazyLock<Arc<RuleRef>> =
         LazyLock::new(|| RuleRef::built_in(Layer::Default, "no rule allows it"));
+    static READING: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        RuleRef::built_in(
+            Layer::Default,
+            "the command only reads, and the sandbox holds it to that",
+        )
+    });
     match action {
         Action::Call => (Verdict::Allow, &CALLS),
         Action::Read => (Verdict::Allow, &READS),
+        Action::Exec if command.is_some_and(CommandPart::is_harmless) => (Verdict::Allow, &READING),
         Action::Create
         | Action::Modify
         | Action::Delete

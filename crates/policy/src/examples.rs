@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::effect_word::EffectWord;
 use super::error::{PolicyFault, shown};
 use super::rules::Conditions;
-use super::{Action, Subject, Verdict};
+use super::{Action, CommandPart, Subject, Verdict};
 
 /// Most examples in one list.
 pub(super) const EXAMPLES_MAX: usize = 64;
@@ -24,6 +24,7 @@ pub(super) struct ExampleForm {
     caller: String,
     size_bytes: Option<u64>,
     match_level: Option<MatchLevel>,
+    command: Option<Spanned<String>>,
 }
 
 /// Refuses a rule that does not treat its examples as they say.
@@ -78,9 +79,13 @@ impl ExampleForm {
             })?),
         };
         let actions = self.effect.map_or(Action::ALL, |word| word.actions());
+        let parts = self.parts()?;
         let mut nearest = None;
         for &action in actions {
-            for tool_effect in [Effect::Read, Effect::Write, Effect::Exec] {
+            let with_parts = parts.iter().flat_map(|part| {
+                [Effect::Read, Effect::Write, Effect::Exec].map(|effect| (part, effect))
+            });
+            for (part, tool_effect) in with_parts {
                 let subject = Subject {
                     action,
                     tool: &self.tool,
@@ -92,6 +97,7 @@ impl ExampleForm {
                     size_bytes: self.size_bytes,
                     match_level: self.match_level,
                     drift: false,
+                    command: part.as_ref(),
                     answers: &[],
                 };
                 match conditions.mismatch(verdict, &subject) {
@@ -104,6 +110,18 @@ impl ExampleForm {
             }
         }
         Ok(nearest)
+    }
+
+    /// The commands that the example names; none and nothing else where it names none.
+    fn parts(&self) -> Result<Vec<Option<CommandPart>>, PolicyFault> {
+        let Some(text) = &self.command else { return Ok(vec![None]) };
+        let script = moss_commands::read(text.as_ref())
+            .map_err(|error| PolicyFault::new(text.span(), format!("no command: {error}")))?;
+        Ok(script
+            .commands
+            .into_iter()
+            .map(|command| Some(CommandPart::new(command, true)))
+            .collect())
     }
 
     fn shown(&self) -> String {

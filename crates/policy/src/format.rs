@@ -15,6 +15,8 @@
 //! not_paths = ["migrations/drafts/**"]          # all paths but these
 //! size_bytes_min = 1                            # of the new content, both inclusive
 //! size_bytes_max = 100000
+//! argv = ["git", ["status", "diff"]]            # of commands: their first words, each one or one of a list
+//! exact_argv = ["make", "all"]                  # of commands: all of their words
 //! match_levels = ["exact", "line_trimmed"]      # how an edit was located: the levels of
 //!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
@@ -40,16 +42,20 @@
 //! **Match levels** are those of edits whose locations were searched for: no other effect has one.
 //! An edit of lines that are not as it says asks, whatever rules allow.
 //!
+//! **Commands.** `argv` and `exact_argv` are words of commands: see the module `words`.
+//!
 //! **Protected names** (git's and moss's own files, key files) are denied by default. Only a rule
 //! with `protected = true` and `paths` opens them: `src/**` must not open `src/vendor/.git/hooks`.
 //!
 //! **Workspaces.** A workspace's file has neither `decision = "allow"` nor `protected`.
 //!
 //! **Examples.** `match` and `not_match` are checked when the file is read. An example has `tool`
-//! and optionally `effect`, `path`, `plugin`, `caller`, `size_bytes`, `match_level`; without `effect`
+//! and optionally `effect`, `path`, `plugin`, `caller`, `size_bytes`, `match_level`, `command`; without `effect`
 //! it stands for all effects.
 //!
 //! Unknown keys are refused: a condition that nothing enforces must not look enforced.
+
+mod words;
 
 use std::sync::Arc;
 
@@ -57,12 +63,13 @@ use moss_sdk::edit::MatchLevel;
 use serde::Deserialize;
 use toml::Spanned;
 
+use self::words::{ArgvWordForm, command_words};
 use super::effect_word::EffectWord;
 use super::error::{PolicyError, PolicyFault, shown};
 use super::examples::{self, ExampleForm};
 use super::globs::{Globs, Over, Unusable};
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
-use super::{Action, Layer, RuleRef, Verdict};
+use super::{Action, Layer, RuleRef, SandboxMin, Verdict};
 use moss_sdk::deceptive::is_deceptive;
 
 /// Largest policy file, in bytes.
@@ -96,6 +103,7 @@ type GlobTexts = Option<Spanned<Vec<Spanned<String>>>>;
 #[serde(deny_unknown_fields)]
 struct PolicyFileForm {
     version: Spanned<i64>,
+    sandbox_min: Option<SandboxMin>,
     #[serde(default)]
     rule: Vec<Spanned<RuleForm>>,
 }
@@ -114,6 +122,8 @@ struct RuleForm {
     size_bytes_min: Option<Spanned<u64>>,
     size_bytes_max: Option<Spanned<u64>>,
     match_levels: Option<Spanned<Vec<MatchLevel>>>,
+    argv: Option<Spanned<Vec<ArgvWordForm>>>,
+    exact_argv: Option<Spanned<Vec<String>>>,
     decision: Spanned<Verdict>,
     protected: Option<Spanned<bool>>,
     reason: Option<Spanned<String>>,
@@ -123,12 +133,19 @@ struct RuleForm {
     not_match: Vec<Spanned<ExampleForm>>,
 }
 
+/// What one file says.
+#[derive(Debug)]
+pub(super) struct FileRules<V> {
+    pub(super) rules: Vec<Rule<V>>,
+    pub(super) sandbox_min: Option<SandboxMin>,
+}
+
 /// Reads and compiles a policy file.
 pub(super) fn parse<V: LayerVerdict>(
     layer: Layer,
     file: &str,
     text: &str,
-) -> Result<Vec<Rule<V>>, Box<PolicyError>> {
+) -> Result<FileRules<V>, Box<PolicyError>> {
     compile(layer, file, text).map_err(|fault| PolicyError::locate(file, text, fault))
 }
 
@@ -136,7 +153,7 @@ fn compile<V: LayerVerdict>(
     layer: Layer,
     file: &str,
     text: &str,
-) -> Result<Vec<Rule<V>>, PolicyFault> {
+) -> Result<FileRules<V>, PolicyFault> {
     if text.len() > FILE_BYTES_MAX {
         return Err(PolicyFault::new(
             0..0,
@@ -153,13 +170,11 @@ fn compile<V: LayerVerdict>(
     if let Some(rule) = form.rule.get(RULES_MAX) {
         return Err(PolicyFault::new(rule.span(), format!("more than {RULES_MAX} rules")));
     }
-    form.rule
-        .into_iter()
-        .map(|form| {
-            let line = text[..form.span().start].matches('\n').count() + 1;
-            rule(form.into_inner(), layer, file, line)
-        })
-        .collect()
+    let rules = form.rule.into_iter().map(|form| {
+        let line = text[..form.span().start].matches('\n').count() + 1;
+        rule(form.into_inner(), layer, file, line)
+    });
+    Ok(FileRules { rules: rules.collect::<Result<_, _>>()?, sandbox_min: form.sandbox_min })
 }
 
 fn rule<V: LayerVerdict>(
@@ -178,6 +193,7 @@ fn rule<V: LayerVerdict>(
     if decision == Verdict::Allow {
         check_allowed(form.effects.as_ref())?;
     }
+    let command = command_words(form.argv, form.exact_argv, form.effects.as_ref())?;
     let verdict = V::read(form.decision, form.protected)?;
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
@@ -189,12 +205,14 @@ fn rule<V: LayerVerdict>(
             form.effects,
             form.size_bytes_min.as_ref().or(form.size_bytes_max.as_ref()),
             form.match_levels.as_ref(),
+            command.is_some(),
         )?,
         paths: path_globs(form.paths, ignore_case)?,
         not_paths: path_globs(form.not_paths, !ignore_case)?,
         size_bytes_min: form.size_bytes_min.map(Spanned::into_inner),
         size_bytes_max: form.size_bytes_max.map(Spanned::into_inner),
         match_levels: form.match_levels.map(Spanned::into_inner),
+        command,
     };
     examples::check(&conditions, decision, &form.matching, true)?;
     examples::check(&conditions, decision, &form.not_match, false)?;
@@ -289,12 +307,16 @@ fn effects(
     words: Option<Spanned<Vec<Spanned<EffectWord>>>>,
     size: Option<&Spanned<u64>>,
     levels: Option<&Spanned<Vec<MatchLevel>>>,
+    is_of_commands: bool,
 ) -> Result<Option<Vec<Action>>, PolicyFault> {
     if let Some(levels) = levels.filter(|levels| levels.as_ref().is_empty()) {
         return Err(PolicyFault::new(levels.span(), "an empty list matches nothing")
             .help("leave `match_levels` out to match every edit"));
     }
     let Some(words) = words else {
+        if is_of_commands {
+            return Ok(Some(vec![Action::Exec]));
+        }
         let with_size = size.map(|_| vec![Action::Create, Action::Modify]);
         return Ok(levels.map(|_| vec![Action::Modify]).or(with_size));
     };
@@ -318,6 +340,14 @@ fn effects(
             .help("write `effects = [\"modify\"]` in a rule with match levels"));
     }
     Ok(Some(actions))
+}
+
+// === impl FileRules ===
+
+impl<V> Default for FileRules<V> {
+    fn default() -> Self {
+        Self { rules: Vec::new(), sandbox_min: None }
+    }
 }
 
 // === impl Ruling ===

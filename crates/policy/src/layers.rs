@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use super::built_in::{default_verdict, drift_rule, protection_verdict, register_rule};
 use super::error::PolicyError;
-use super::format;
+use super::format::{self, FileRules};
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
-use super::{Action, Layer, RuleRef, Subject, Verdict};
+use super::{Action, CommandPart, Layer, RuleRef, SandboxMin, Subject, Verdict};
 
 /// Maximum number of admin policy files.
 pub const ADMIN_FILES_MAX: usize = 16;
@@ -68,6 +68,8 @@ pub(super) struct Match<'a> {
 #[derive(Debug, Clone)]
 struct Rules<V> {
     rules: Vec<Rule<V>>,
+    /// The least isolation that it wants for commands, where it says so.
+    sandbox_min: Option<SandboxMin>,
     /// Why they are older than their file.
     outdated: Option<Box<PolicyError>>,
 }
@@ -131,6 +133,13 @@ impl Policy {
             .chain(self.workspace.iter().map(Rule::listed))
     }
 
+    /// Returns the least isolation of commands that is enough: the strictest that a layer names. An
+    /// administrator or a user may name less than full isolation, a workspace only more than they do.
+    pub fn sandbox_min(&self) -> SandboxMin {
+        let ours = [self.admin.sandbox_min, self.user.sandbox_min()].into_iter().flatten().max();
+        ours.unwrap_or_default().max(self.workspace.sandbox_min().unwrap_or(SandboxMin::None))
+    }
+
     /// Returns the sizes from which on a rule begins or ceases to match.
     pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         let of_rules = self.admin.rules.iter().chain(self.user.iter()).map(|rule| &rule.conditions);
@@ -144,7 +153,12 @@ impl Policy {
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
     /// workspace, built-in. There is at least one.
     pub(super) fn matches<'a>(&'a self, subject: &Subject<'a>) -> impl Iterator<Item = Match<'a>> {
-        let admin = self.admin.rules.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
+        let admin = self
+            .admin
+            .rules
+            .iter()
+            .filter(|rule| rule.matches(subject))
+            .map(|rule| rule.matched(subject));
         let mut ruled: Vec<_> = admin.collect();
         let mut users: Vec<_> = self.user.matches(subject).collect();
         if let Some(answered) = answered(subject, &ruled, &users) {
@@ -159,10 +173,13 @@ impl Policy {
         if let Some(protection) = protection {
             ruled.push(Match::built_in(protection_verdict(protection)));
         } else if !decided {
-            ruled.push(Match::built_in(default_verdict(subject.action)));
+            ruled.push(Match::built_in(default_verdict(subject.action, subject.command)));
         }
         if subject.drift {
             ruled.push(Match::built_in((Verdict::Ask, drift_rule())));
+        }
+        if let Some(rule) = subject.command.and_then(CommandPart::asking_rule) {
+            ruled.push(Match { verdict: Verdict::Ask, opens_protected: false, rule });
         }
         if subject.action == Action::Register {
             ruled.push(Match::built_in((Verdict::Ask, register_rule())));
@@ -179,8 +196,9 @@ fn answered<'a>(
     users: &[Match<'_>],
 ) -> Option<Match<'a>> {
     let by_user = users.iter().any(|matched| matched.verdict == Verdict::Ask);
-    let by_default =
-        admins.is_empty() && users.is_empty() && default_verdict(subject.action).0 == Verdict::Ask;
+    let by_default = admins.is_empty() && users.is_empty() && {
+        default_verdict(subject.action, subject.command).0 == Verdict::Ask
+    };
     let answer = subject.answers.iter().find(|answer| answer.allows(subject))?;
     (by_user || by_default).then_some(Match {
         verdict: Verdict::Allow,
@@ -190,16 +208,18 @@ fn answered<'a>(
 }
 
 /// Reads and compiles the admin's files, all or none.
-fn admin_rules(sources: &Sources) -> Result<Vec<Rule<Ruling>>, Box<PolicyError>> {
+fn admin_rules(sources: &Sources) -> Result<FileRules<Ruling>, Box<PolicyError>> {
     if let Some(source) = sources.admin.get(ADMIN_FILES_MAX) {
         let reason = format!("more than {ADMIN_FILES_MAX} admin policy files");
         return Err(PolicyError::unusable(&source.file, reason, "put the rules into fewer files"));
     }
-    let mut rules = Vec::new();
+    let mut all = FileRules::default();
     for source in &sources.admin {
-        rules.extend(source.rules(Layer::Admin)?);
+        let file = source.rules(Layer::Admin)?;
+        all.rules.extend(file.rules);
+        all.sandbox_min = all.sandbox_min.max(file.sandbox_min);
     }
-    Ok(rules)
+    Ok(all)
 }
 
 // === impl PolicyProblem ===
@@ -222,10 +242,10 @@ impl PolicyFile {
     fn rules<V: format::LayerVerdict>(
         &self,
         layer: Layer,
-    ) -> Result<Vec<Rule<V>>, Box<PolicyError>> {
+    ) -> Result<FileRules<V>, Box<PolicyError>> {
         match &self.text {
             Ok(Some(text)) => format::parse(layer, &self.file, text),
-            Ok(None) => Ok(Vec::new()),
+            Ok(None) => Ok(FileRules::default()),
             Err(reason) => Err(PolicyError::unusable(
                 &self.file,
                 format!("cannot be read: {reason}"),
@@ -238,15 +258,16 @@ impl PolicyFile {
 // === impl Rules ===
 
 impl<V> Rules<V> {
-    fn new(rules: Vec<Rule<V>>) -> Self {
-        Self { rules, outdated: None }
+    fn new(file: FileRules<V>) -> Self {
+        Self { rules: file.rules, sandbox_min: file.sandbox_min, outdated: None }
     }
 }
 
 impl<V: Clone> Rules<V> {
     /// The same rules, which their file does not say any more.
     fn outdated(&self, error: Box<PolicyError>) -> Self {
-        Self { rules: self.rules.clone(), outdated: Some(error) }
+        let (rules, sandbox_min) = (self.rules.clone(), self.sandbox_min);
+        Self { rules, sandbox_min, outdated: Some(error) }
     }
 }
 
@@ -254,14 +275,15 @@ impl<V: Clone> Rules<V> {
 
 impl<V: format::LayerVerdict> LayerRules<V> {
     fn load(layer: Layer, source: Option<&PolicyFile>) -> Self {
-        match source.map_or(Ok(Vec::new()), |source| source.rules(layer)) {
+        match source.map_or_else(|| Ok(FileRules::default()), |source| source.rules(layer)) {
             Ok(rules) => Self::Rules(Rules::new(rules)),
             Err(error) => Self::broken(layer, error),
         }
     }
 
     fn reload(&self, layer: Layer, source: Option<&PolicyFile>) -> Self {
-        match (source.map_or(Ok(Vec::new()), |source| source.rules(layer)), self) {
+        match (source.map_or_else(|| Ok(FileRules::default()), |source| source.rules(layer)), self)
+        {
             (Ok(rules), _) => Self::Rules(Rules::new(rules)),
             (Err(error), Self::Rules(rules)) => Self::Rules(rules.outdated(error)),
             (Err(error), Self::Broken { .. }) => Self::broken(layer, error),
@@ -290,6 +312,13 @@ impl<V: format::LayerVerdict> LayerRules<V> {
         }
     }
 
+    fn sandbox_min(&self) -> Option<SandboxMin> {
+        match self {
+            Self::Rules(rules) => rules.sandbox_min,
+            Self::Broken { .. } => Some(SandboxMin::Full),
+        }
+    }
+
     fn problem(&self) -> Option<PolicyProblem<'_>> {
         match self {
             Self::Rules(rules) => {
@@ -306,7 +335,8 @@ impl<V: format::LayerVerdict> LayerRules<V> {
             }
             Self::Broken { .. } | Self::Rules(_) => None,
         };
-        let rules = self.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
+        let rules =
+            self.iter().filter(|rule| rule.matches(subject)).map(|rule| rule.matched(subject));
         rules.chain(broken)
     }
 }
@@ -314,9 +344,16 @@ impl<V: format::LayerVerdict> LayerRules<V> {
 // === impl Rule ===
 
 impl<V: RuleVerdict> Rule<V> {
-    fn matched(&self) -> Match<'_> {
+    fn matched(&self, subject: &Subject<'_>) -> Match<'_> {
+        let verdict = self.verdict.verdict();
+        let is_uncertain = verdict == Verdict::Deny
+            && self
+                .conditions
+                .command
+                .as_ref()
+                .is_some_and(|words| words.is_uncertain(subject.command));
         Match {
-            verdict: self.verdict.verdict(),
+            verdict: if is_uncertain { Verdict::Ask } else { verdict },
             opens_protected: self.verdict.opens_protected(),
             rule: &self.rule,
         }

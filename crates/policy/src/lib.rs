@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::standing::StandingApproval;
 
 mod built_in;
+pub mod commands;
 mod effect_word;
 mod error;
 mod examples;
@@ -23,12 +24,15 @@ pub mod format;
 mod globs;
 pub mod layers;
 mod rules;
+mod sandbox_min;
 pub mod standing;
 
+pub use self::commands::CommandPart;
 pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
 pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources};
+pub use self::sandbox_min::SandboxMin;
 
 /// What somebody wants to do, as far as the policy looks at it.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +47,8 @@ pub struct Subject<'a> {
     pub plugin: Option<&'a str>,
     /// The credential or role in whose name the call runs.
     pub caller: &'a str,
-    /// The file, as the workspace resolved it; none where no file is meant.
+    /// The file, as the workspace resolved it; none where no file is meant. Of a command, the directory
+    /// in which it runs; none where that is not known.
     pub path: Option<&'a RelPath>,
     /// Whether the file has a protected name, as the workspace says.
     pub protection: Option<Protection>,
@@ -53,6 +58,8 @@ pub struct Subject<'a> {
     pub match_level: Option<MatchLevel>,
     /// Whether an edit changes lines that are not as it says.
     pub drift: bool,
+    /// The command, for `Exec`; none where none is known.
+    pub command: Option<&'a CommandPart>,
     /// The standing approvals in effect for who calls.
     pub answers: &'a [Arc<StandingApproval>],
 }
@@ -154,6 +161,8 @@ pub enum Layer {
     Protected,
     /// The built-in question about lines that are not as an edit says.
     Drift,
+    /// The built-in question about commands that destroy, or of which nobody knows what they do.
+    Command,
     /// The built-in defaults.
     Default,
 }
@@ -165,6 +174,9 @@ pub enum Layer {
 /// it makes other programs run code, unless an admin or user rule opens it. An edit of lines that
 /// are not as it says asks, whatever allows it, and so does the registration of a plugin. A standing
 /// approval overrides an ask of the user's rules or of the default, and nothing else.
+///
+/// A command is decided one simple command at a time: see [`commands`]. One that destroys, or of which
+/// nobody knows what it does, asks, whatever allows it.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let strictest = policy.matches(subject).reduce(stricter);
     let ruled = strictest.expect("where no rule matches, a built-in one does");
@@ -190,7 +202,8 @@ pub fn strictest(decisions: &[Decision]) -> Option<&Decision> {
 /// approval: it only matches where it is needed. No rule takes away the question about drift: among
 /// those who ask it is the one to name.
 fn stricter<'a>(best: layers::Match<'a>, next: layers::Match<'a>) -> layers::Match<'a> {
-    let says_more = next.rule.answer.is_some() || next.rule.layer == Layer::Drift;
+    let says_more =
+        next.rule.answer.is_some() || matches!(next.rule.layer, Layer::Drift | Layer::Command);
     let is_named = next.verdict == best.verdict && says_more;
     if next.verdict > best.verdict || is_named { next } else { best }
 }
@@ -279,6 +292,7 @@ impl Layer {
             Self::Workspace => "workspace",
             Self::Protected => "protected",
             Self::Drift => "drift",
+            Self::Command => "command",
             Self::Default => "default",
         }
     }
@@ -288,9 +302,10 @@ impl Layer {
 
 impl Decision {
     /// Orders decisions by strictness: an ask about a protected name is the stricter ask, then one
-    /// about drift.
+    /// about drift or about what a command is.
     fn rank(&self) -> (Verdict, bool, bool) {
-        (self.verdict, self.protected, self.rule.layer == Layer::Drift)
+        let says_more = matches!(self.rule.layer, Layer::Drift | Layer::Command);
+        (self.verdict, self.protected, says_more)
     }
 }
 
@@ -322,6 +337,7 @@ impl fmt::Display for RuleRef {
             }
             Layer::Protected => f.write_str("because the name is protected")?,
             Layer::Drift => f.write_str("because the file differs")?,
+            Layer::Command => f.write_str("because of the command")?,
             Layer::Default => f.write_str("by default")?,
         }
         if let Some(file) = &self.file {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use moss_sdk::Effect;
 use moss_sdk::edit::MatchLevel;
 
+use super::commands::CommandWords;
 use super::globs::Globs;
 use super::{Action, RuleRef, Subject, Verdict};
 
@@ -59,6 +60,7 @@ pub(super) struct Conditions {
     pub(super) size_bytes_min: Option<u64>,
     pub(super) size_bytes_max: Option<u64>,
     pub(super) match_levels: Option<Vec<MatchLevel>>,
+    pub(super) command: Option<CommandWords>,
 }
 
 // === impl Rule ===
@@ -132,6 +134,8 @@ impl Conditions {
             Some("size_bytes_min, size_bytes_max")
         } else if !self.covers_level(subject) {
             Some("match_levels")
+        } else if !self.covers_command(verdict, subject) {
+            Some("argv, exact_argv")
         } else {
             None
         }
@@ -143,6 +147,7 @@ impl Conditions {
             || self.not_paths.is_some()
             || self.has_size()
             || self.match_levels.is_some()
+            || self.command.is_some()
     }
 
     fn has_size(&self) -> bool {
@@ -182,6 +187,10 @@ impl Conditions {
             // An unknown size can neither satisfy an allow nor escape a restriction.
             None => verdict != Verdict::Allow,
         }
+    }
+
+    fn covers_command(&self, verdict: Verdict, subject: &Subject<'_>) -> bool {
+        self.command.as_ref().is_none_or(|words| words.covers(verdict, subject.command))
     }
 
     /// Rules with match levels are about edits whose locations were searched for.

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use moss_sdk::RelPath;
 
 use super::format::{GLOB_BYTES_MAX, GLOBS_MAX};
-use super::{Action, Layer, RuleRef, Subject};
+use super::{Action, CommandPart, Layer, RuleRef, Subject};
 use moss_sdk::deceptive::is_deceptive;
 
 pub mod file;
@@ -59,6 +59,8 @@ pub struct Permission {
     pub paths: BTreeSet<RelPath>,
     /// Largest new content, in bytes; none where there is no new content.
     pub size_bytes_max: Option<u64>,
+    /// All words of the command, for `Exec`; its paths are the one directory in which it runs.
+    pub argv: Option<Vec<String>>,
 }
 
 /// Who asks, as permissions name it.
@@ -102,10 +104,42 @@ pub fn narrowest(asker: Asker<'_>, effects: &[AskedEffect<'_>]) -> Option<Vec<Pe
             size_bytes_max: size
                 .filter(|_| has_content)
                 .map(|size| size.saturating_mul(SIZE_FACTOR).max(SIZE_BYTES_MIN)),
+            argv: None,
         }
     };
     let permissions: Vec<_> =
         ACTIONS.iter().map(permission).filter(|permission| !permission.paths.is_empty()).collect();
+    let is_told = !permissions.is_empty() && permissions.iter().all(Permission::is_tellable);
+    is_told.then_some(permissions)
+}
+
+/// Returns the permissions that cover commands that were asked about, one for each, in the directory in
+/// which they run; none where one of them is not the same words each time, or cannot be shown.
+pub fn narrowest_commands(
+    asker: Asker<'_>,
+    directory: &RelPath,
+    asked: &[&CommandPart],
+) -> Option<Vec<Permission>> {
+    let mut permissions: Vec<Permission> = Vec::new();
+    for part in asked {
+        let command = part.command.as_ref().filter(|_| part.asking_rule().is_none())?;
+        let argv: Vec<String> = command.fixed_words()?.into_iter().map(ToOwned::to_owned).collect();
+        if argv.is_empty() || !command.is_exactly(&argv) {
+            return None;
+        }
+        let permission = Permission {
+            tool: asker.tool.to_owned(),
+            plugin: asker.plugin.map(ToOwned::to_owned),
+            caller: asker.caller.to_owned(),
+            action: Action::Exec,
+            paths: BTreeSet::from([directory.clone()]),
+            size_bytes_max: None,
+            argv: Some(argv),
+        };
+        if !permissions.contains(&permission) {
+            permissions.push(permission);
+        }
+    }
     let is_told = !permissions.is_empty() && permissions.iter().all(Permission::is_tellable);
     is_told.then_some(permissions)
 }
@@ -194,7 +228,15 @@ impl Permission {
             (Some(max), Some(size)) => size <= max,
             (Some(_), None) => false,
         };
-        fits && !subject.is_guarded()
+        let is_command = match (&self.argv, subject.command) {
+            (None, None) => true,
+            (Some(argv), Some(part)) => {
+                part.command.as_ref().is_some_and(|command| command.is_exactly(argv))
+            }
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        fits && is_command
+            && !subject.is_guarded()
             && !subject.drift
             && subject.action == self.action
             && subject.tool == self.tool
@@ -208,9 +250,12 @@ impl Permission {
         let names = [Some(&self.tool), self.plugin.as_ref(), Some(&self.caller)];
         let texts = || {
             let paths = self.paths.iter().map(RelPath::as_str);
-            names.into_iter().flatten().map(String::as_str).chain(paths)
+            let argv = self.argv.iter().flatten().map(String::as_str);
+            names.into_iter().flatten().map(String::as_str).chain(paths).chain(argv)
         };
+        let argv_words = self.argv.as_ref().map_or(0, Vec::len);
         self.paths.len() <= GLOBS_MAX
+            && argv_words <= GLOBS_MAX
             && texts().all(|text| !text.chars().any(is_deceptive))
             && texts().all(|text| escape(text).len() <= GLOB_BYTES_MAX)
     }

@@ -36,6 +36,7 @@ const CALL_READ: Subject<'static> = Subject {
     size_bytes: None,
     match_level: None,
     drift: false,
+    command: None,
     answers: &[],
 };
 const CALL_WRITE: Subject<'static> =

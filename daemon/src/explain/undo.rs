@@ -80,6 +80,7 @@ fn explained(
         size_bytes: file.and_then(|(_, size)| size).filter(|_| has_content),
         match_level: None,
         drift: false,
+        command: None,
         answers: &[],
     };
     explain(&workspace.policy.load(), &subject)

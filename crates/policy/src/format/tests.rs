@@ -5,7 +5,7 @@ use crate::{Layer, PolicyError};
 
 /// Reads a user's file.
 fn read(text: &str) -> Result<Vec<Rule<Ruling>>, Box<PolicyError>> {
-    super::parse(Layer::User, "p.toml", text)
+    super::parse(Layer::User, "p.toml", text).map(|file| file.rules)
 }
 
 /// Checks the one-line error of a rule that stands from line 3 on.
@@ -22,7 +22,7 @@ fn errors_of_a_file_name_location_and_remedy() {
         ("version = \"1\"", "1:11: invalid type: string \"1\", expected a whole number"),
         (
             "version = 1\nrules = []",
-            "2:1: unknown field `rules`, expected `version` or `rule`; did you mean `rule`?",
+            "2:1: unknown field `rules`, expected one of `version`, `sandbox_min`, `rule`; did you mean `rule`?",
         ),
         ("version = 1\n[[rule]\n", "2:8: unclosed array table, expected `]`"),
         ("version = 1\n[[rule]]\n", "2:1: missing field `decision`"),
@@ -39,15 +39,15 @@ fn errors_of_a_file_name_location_and_remedy() {
 #[test]
 fn errors_of_a_rule_name_location_and_remedy() {
     const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
-                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `decision`, \
+                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `argv`, `exact_argv`, `decision`, \
                     `protected`, `reason`, `match`, `not_match`";
     check(
         "tool = [\"x\"]\ndecision = \"allow\"",
         &format!("3:1: unknown field `tool`, expected one of {KEYS}; did you mean `tools`?"),
     );
     check(
-        "decision = \"deny\"\nargv = [\"git\"]",
-        &format!("4:1: unknown field `argv`, expected one of {KEYS}"),
+        "decision = \"deny\"\nsandbox = [\"git\"]",
+        &format!("4:1: unknown field `sandbox`, expected one of {KEYS}"),
     );
     check(
         "decision = \"alow\"",
@@ -138,7 +138,7 @@ fn failing_examples_are_named() {
     check(
         &format!("{rule}match = [{{ tol = \"t\" }}]"),
         "5:12: unknown field `tol`, expected one of `tool`, `effect`, `path`, `plugin`, `caller`, \
-         `size_bytes`, `match_level`; did you mean `tool`?",
+         `size_bytes`, `match_level`, `command`; did you mean `tool`?",
     );
 }
 

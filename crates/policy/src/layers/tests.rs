@@ -131,6 +131,7 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
                 size_bytes: matches!(action, Action::Create | Action::Modify).then_some(1),
                 match_level,
                 drift,
+                command: None,
                 answers: &[],
             })
         })

@@ -17,6 +17,14 @@
 //! paths = ["src/main.rs"]
 //! size_bytes_max = 65536
 //! decision = "allow"
+//!
+//! [[approval.rule]]                             # of a command: all of its words, and where it runs
+//! tools = ["run_terminal_cmd"]
+//! callers = ["caller"]
+//! effects = ["exec"]
+//! paths = ["."]
+//! exact_argv = ["cargo", "test"]
+//! decision = "allow"
 //! ```
 
 use std::fmt::Write as _;
@@ -80,6 +88,7 @@ struct ApprovalRuleForm {
     effects: Spanned<Vec<Action>>,
     paths: Spanned<Vec<Spanned<String>>>,
     size_bytes_max: Option<u64>,
+    exact_argv: Option<Spanned<Vec<String>>>,
     decision: Spanned<Verdict>,
 }
 
@@ -211,12 +220,13 @@ fn permission(form: ApprovalRuleForm) -> Result<Permission, PolicyFault> {
     }
     let action = match form.effects.as_ref().as_slice() {
         [action] if ACTIONS.contains(action) => *action,
+        [Action::Exec] => Action::Exec,
         _ => {
             return Err(PolicyFault::new(
                 form.effects.span(),
                 "an approval covers one kind of effect",
             )
-            .help("write one of read, create, modify, delete"));
+            .help("write one of read, create, modify, delete, exec"));
         }
     };
     let has_content = matches!(action, Action::Create | Action::Modify);
@@ -226,6 +236,14 @@ fn permission(form: ApprovalRuleForm) -> Result<Permission, PolicyFault> {
             "`size_bytes_max` belongs to new content",
         )
         .help("write it with create and modify, and only there"));
+    }
+    if form.exact_argv.is_some() != (action == Action::Exec) {
+        let message = "`exact_argv` belongs to commands";
+        return Err(PolicyFault::new(form.effects.span(), message)
+            .help("write it with exec, and only there"));
+    }
+    if let Some(argv) = form.exact_argv.as_ref().filter(|argv| argv.as_ref().is_empty()) {
+        return Err(PolicyFault::new(argv.span(), "a command without words").help("remove it"));
     }
     let mut paths = std::collections::BTreeSet::new();
     for glob in form.paths.as_ref() {
@@ -246,6 +264,7 @@ fn permission(form: ApprovalRuleForm) -> Result<Permission, PolicyFault> {
         action,
         paths,
         size_bytes_max: form.size_bytes_max,
+        argv: form.exact_argv.map(Spanned::into_inner),
     })
 }
 
@@ -296,6 +315,10 @@ impl Permission {
             [path] => writeln!(text, "paths = [{path}]"),
             paths => writeln!(text, "paths = [\n    {},\n]", paths.join(",\n    ")),
         };
+        if let Some(argv) = &self.argv {
+            let words: Vec<_> = argv.iter().map(|word| quoted(word)).collect();
+            let _ = writeln!(text, "exact_argv = [{}]", words.join(", "));
+        }
         if let Some(max) = self.size_bytes_max {
             let _ = writeln!(text, "size_bytes_max = {max}");
         }

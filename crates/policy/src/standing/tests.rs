@@ -77,6 +77,7 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
                         size_bytes,
                         match_level: None,
                         drift: false,
+                        command: None,
                         answers: &[],
                     })
                 })
@@ -151,6 +152,7 @@ proptest! {
                 size_bytes: effect.size_bytes,
                 match_level: None,
                 drift: false,
+                command: None,
                 answers: &[],
             };
             prop_assert!(answer.allows(&asked));
@@ -191,6 +193,7 @@ fn protected_names_are_never_covered() {
         size_bytes: Some(1),
         match_level: None,
         drift: false,
+        command: None,
         answers: &answers,
     };
     assert_eq!(decide(&policy, &subject).verdict, Verdict::Allow);

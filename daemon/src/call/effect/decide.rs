@@ -71,6 +71,7 @@ pub(crate) fn may_show(
             size_bytes: None,
             match_level: None,
             drift: false,
+            command: None,
             answers: &[],
         };
         moss_policy::decide(&policy, &subject).verdict == Verdict::Allow
@@ -241,6 +242,7 @@ impl Effects {
             size_bytes: change.size_bytes,
             match_level: change.match_level,
             drift: change.drift,
+            command: None,
             answers: &tool.answers,
         };
         let decision = moss_policy::decide(policy, &subject);

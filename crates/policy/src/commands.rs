@@ -1,0 +1,114 @@
+//! Commands, as rules look at them: one simple command at a time.
+//!
+//! A rule that allows needs certainty: `argv` has to be the first words of the command, fixed, without
+//! variables that change what it does. A rule that restricts needs none: a word that is unknown may be
+//! what the rule names, and then it asks, also where it would deny.
+
+use std::sync::Arc;
+
+use moss_commands::{CommandClass, SimpleCommand, WordMatch, classify};
+
+use super::{Layer, RuleRef, Verdict};
+
+/// One part of what a shell would run: a simple command, or a text that nobody could read.
+#[derive(Debug, Clone)]
+pub struct CommandPart {
+    /// As it was read; none for a text that was not.
+    pub command: Option<SimpleCommand>,
+    /// As it is written.
+    pub text: String,
+    /// Whether it only reads.
+    pub only_reads: bool,
+    /// Whether the machine can keep it from writing: the full tier of the sandbox.
+    pub is_isolated: bool,
+    /// The rule that asks about it whatever else allows it.
+    asks: Option<Arc<RuleRef>>,
+}
+
+/// The words of commands that a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CommandWords {
+    /// The command begins with them; of each there may be several to choose from.
+    First(Vec<Vec<String>>),
+    /// These are all of its words.
+    All(Vec<String>),
+}
+
+// === impl CommandPart ===
+
+impl CommandPart {
+    /// Looks a command up.
+    pub fn new(command: SimpleCommand, is_isolated: bool) -> Self {
+        let class = classify(&command);
+        let asks = match &class {
+            CommandClass::ReadOnly | CommandClass::Other => None,
+            CommandClass::AlwaysAsks(why) => {
+                Some(built_in("always-asks", format!("it {why}; no rule allows that unseen")))
+            }
+            CommandClass::Unclear(why) => {
+                Some(built_in("unclear", format!("{why}; no rule allows what nobody can know")))
+            }
+        };
+        let only_reads = class == CommandClass::ReadOnly;
+        Self { text: command.text.clone(), command: Some(command), only_reads, is_isolated, asks }
+    }
+
+    /// Makes a part of a text that was not read, and why it was not.
+    pub fn unread(text: &str, why: &moss_commands::Unparsed) -> Self {
+        let why = format!("the command cannot be read: {why}; no rule allows what nobody can know");
+        let asks = Some(built_in("unparsed", why));
+        let text = text.to_owned();
+        Self { command: None, text, only_reads: false, is_isolated: false, asks }
+    }
+
+    /// The rule that asks about it whatever else allows it: it destroys, or nobody knows what it does.
+    pub(super) fn asking_rule(&self) -> Option<&Arc<RuleRef>> {
+        self.asks.as_ref()
+    }
+
+    /// Whether it runs unasked where no rule says otherwise.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.only_reads && self.is_isolated
+    }
+}
+
+fn built_in(name: &str, reason: String) -> Arc<RuleRef> {
+    Arc::new(RuleRef {
+        layer: Layer::Command,
+        file: None,
+        line: None,
+        name: Some(name.to_owned()),
+        reason: Some(reason),
+        answer: None,
+    })
+}
+
+// === impl CommandWords ===
+
+impl CommandWords {
+    /// Whether a rule with these words is about a command.
+    pub(super) fn covers(&self, verdict: Verdict, part: Option<&CommandPart>) -> bool {
+        let Some(command) = part.and_then(|part| part.command.as_ref()) else { return false };
+        match (self, verdict) {
+            (Self::First(argv), Verdict::Allow) => command.begins_with(argv),
+            (Self::First(argv), Verdict::Ask | Verdict::Deny) => {
+                command.begin(argv) != WordMatch::No
+            }
+            (Self::All(argv), _) => command.is_exactly(argv),
+        }
+    }
+
+    /// Whether a rule that restricts only may be about a command: then it asks.
+    pub(super) fn is_uncertain(&self, part: Option<&CommandPart>) -> bool {
+        let command = part.and_then(|part| part.command.as_ref());
+        match self {
+            Self::First(argv) => {
+                command.is_some_and(|command| command.begin(argv) == WordMatch::Maybe)
+            }
+            Self::All(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
