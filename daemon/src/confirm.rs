@@ -1,6 +1,7 @@
 //! Questions to a person and their answers. A question is bound to the digest of its effect,
 //! answered once, and withdrawn when its caller goes. Who may answer is decided by the fronts.
 
+mod left;
 mod limits;
 mod shown;
 mod watch;
@@ -17,6 +18,7 @@ use moss_dispatch::{
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
 
+pub use self::left::{LeftKey, LeftQuestion, LeftQuestions};
 pub use self::limits::ConfirmationLimits;
 pub use self::watch::{ConfirmationWatch, WatchScope};
 

@@ -50,6 +50,8 @@ pub struct Daemon {
     pub config_problem: ArcSwap<String>,
     /// Open questions.
     pub confirmations: Arc<Confirmations>,
+    /// Questions that stay open when their call is over, and the decisions about them.
+    pub left_questions: Arc<confirm::LeftQuestions>,
     /// Slots for running calls of callers.
     pub permits: Permits,
     /// As many for those of approvers, whom callers cannot lock out.
@@ -197,6 +199,7 @@ impl Daemon {
         Arc::new(Self {
             plugins: Arc::new(plugins),
             confirmations: Arc::new(Confirmations::new(limits, expiry)),
+            left_questions: Arc::new(confirm::LeftQuestions::new(expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             approver_permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             calls_held: Budgets::default(),

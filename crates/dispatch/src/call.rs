@@ -77,6 +77,9 @@ pub enum ConfirmMode {
     Refuse,
     /// Wait if an approver is watching, refuse otherwise.
     Auto,
+    /// Wait for a short while if an approver is watching; then fail, and leave the question open for a
+    /// later call that is the same.
+    Leave,
 }
 
 /// How a call that ran ended.

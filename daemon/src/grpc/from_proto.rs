@@ -167,6 +167,7 @@ fn confirm_mode(mode: i32) -> Result<ConfirmMode, Status> {
         Ok(v1::ConfirmMode::Unspecified) => Ok(ConfirmMode::Auto),
         Ok(v1::ConfirmMode::Wait) => Ok(ConfirmMode::Wait),
         Ok(v1::ConfirmMode::Refuse) => Ok(ConfirmMode::Refuse),
+        Ok(v1::ConfirmMode::Leave) => Ok(ConfirmMode::Leave),
         Err(_) => Err(invalid_field("confirm", "no such value")),
     }
 }

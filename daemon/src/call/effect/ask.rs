@@ -2,19 +2,24 @@
 //! at all.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use moss_sdk::ContentHash;
 
 use super::Effects;
 use crate::call::record;
 use crate::call::weight::held_bytes;
-use crate::confirm::WaitOutcome;
+use crate::confirm::{LeftKey, LeftQuestion, WaitOutcome};
 use moss_dispatch::{
     CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
     confirmation::ConfirmationState, consent::Consent,
 };
 use moss_journal::AskOutcome;
 use moss_policy::Decision;
+
+/// How long a call waits for a decision that then leaves its question open: shorter than the time that
+/// clients of models give a tool.
+const LEAVE_WAIT: Duration = Duration::from_secs(45);
 
 /// What a person would be asked about.
 pub(super) struct Ask<'a> {
@@ -80,6 +85,7 @@ impl Effects {
         let waits = match call.confirm {
             ConfirmMode::Wait => true,
             ConfirmMode::Refuse => false,
+            ConfirmMode::Leave => return self.ask_and_leave(question).await,
             ConfirmMode::Auto => {
                 self.scope.daemon.confirmations.is_watched(self.scope.workspace.name())
             }
@@ -109,6 +115,76 @@ impl Effects {
             () = stops => return Err(CallError::Cancelled),
         };
         self.lock().asking = None;
+        self.conclude_question(question, answer).await
+    }
+
+    /// Asks, and leaves the question open for a later call that is the same, once it took longer than a
+    /// caller waits who cannot wait for people.
+    async fn ask_and_leave(&self, question: Question) -> Result<(), CallError> {
+        let daemon = &self.scope.daemon;
+        let key = LeftKey {
+            workspace: question.workspace.clone(),
+            caller: question.caller.clone(),
+            digest: question.digest,
+        };
+        match daemon.left_questions.take(&key) {
+            Some(LeftQuestion::Decided(answer)) => {
+                return self.conclude_question(question, answer).await;
+            }
+            Some(LeftQuestion::Waits) => return Err(self.left(question).await),
+            None => {}
+        }
+        record::release(&self.scope).await?;
+        let pending = daemon.confirmations.ask(question.clone());
+        let pending = pending.map_err(CallError::TooManyConfirmations)?;
+        let id = pending.confirmation().id.clone();
+        let mut answer = Box::pin(pending.answer());
+        if daemon.confirmations.is_watched(self.scope.workspace.name()) {
+            self.lock().asking = Some(key.digest);
+            let wait = tokio::time::timeout(LEAVE_WAIT, &mut answer);
+            let answered = tokio::select! {
+                answered = self.scope.held_by_question(self.scope.parked(wait)) => answered.ok(),
+                () = daemon.draining.cancelled() => return Err(CallError::Cancelled),
+            };
+            self.lock().asking = None;
+            if let Some(answered) = answered {
+                return self.conclude_question(question, answered).await;
+            }
+        }
+        let tool = self.scope.call.tool();
+        tracing::info!(
+            tool,
+            "a question waits: `moss confirm show {id}`, `moss confirm approve {id}`"
+        );
+        daemon.left_questions.leave(key.clone());
+        let (left, draining) = (Arc::clone(&daemon.left_questions), daemon.draining.clone());
+        daemon.tasks.spawn(async move {
+            tokio::select! {
+                answer = answer => left.settle(&key, answer),
+                () = draining.cancelled() => {}
+            }
+        });
+        Err(self.left(question).await)
+    }
+
+    /// Makes the error of an effect whose question stays open.
+    async fn left(&self, question: Question) -> CallError {
+        let message = format!(
+            "{} needs the decision of a person{}; nothing was changed, and the question waits in moss: \
+             once a person has approved it there, send exactly the same call again",
+            self.scope.call.tool(),
+            because_of_drift(&question.changes),
+        );
+        self.unconfirmed(question, message).await
+    }
+
+    /// Does with a decision what it says.
+    async fn conclude_question(
+        &self,
+        question: Question,
+        answer: WaitOutcome,
+    ) -> Result<(), CallError> {
+        let (call, digest) = (&self.scope.call, question.digest);
         match answer {
             WaitOutcome::Approved => {
                 record::answered(&self.scope, digest, AskOutcome::Approved, None).await?;
