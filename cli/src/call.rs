@@ -57,6 +57,9 @@ pub(super) struct CallArgs {
     timeout: Option<Duration>,
 }
 
+/// What the terminal calls itself: the result of a call says where it was answered.
+const TERMINAL: &str = "terminal";
+
 /// A file and the content that it must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ExpectedContent {
@@ -108,7 +111,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
     }
     let attached = match args.tool == clarifying::TOOL && interactive {
         // Who may not answer questions is not asked: the result says so.
-        true => client.attach().await.ok(),
+        true => client.attach(TERMINAL).await.ok(),
         false => None,
     };
     let result = super::interruptible(async {

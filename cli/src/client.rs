@@ -30,11 +30,11 @@ use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
 pub(crate) use self::confirmations::OneTimeDecision;
-pub(crate) use self::editor::AttachedTerminal;
+pub(crate) use self::editor::{AttachedTerminal, TerminalQuestion};
 pub(crate) use self::failure::RequestFailure;
-use self::host::InProcessDaemon;
+use self::host::{HostLifetime, InProcessDaemon};
 pub(crate) use self::remote::NamedDaemon;
-pub(crate) use self::streams::{Calling, Watching};
+pub(crate) use self::streams::{Calling, Watching, WatchingTools};
 use moss_catalog::Language;
 use moss_daemon::caller::Credentials;
 use moss_daemon::grpc::APPROVER_HEADER;
@@ -94,6 +94,34 @@ impl Client {
     ///
     /// Where a daemon listens and does not respond, or none can be started here.
     pub(crate) async fn open(setup: Setup) -> Result<Self, OpenError> {
+        Self::open_for(setup, HostLifetime::Command).await
+    }
+
+    /// As [`Client::open`], for a connection that lasts: a daemon of this process follows its files.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::open`].
+    pub(crate) async fn open_to_stay(setup: Setup) -> Result<Self, OpenError> {
+        Self::open_for(setup, HostLifetime::Connection).await
+    }
+
+    async fn open_for(setup: Setup, lifetime: HostLifetime) -> Result<Self, OpenError> {
+        if let Some(client) = Self::serving(&setup).await? {
+            return Ok(client);
+        }
+        let (host, pipe, credentials) = InProcessDaemon::start(setup, lifetime).await?;
+        let channel = transport::channel(pipe).await?;
+        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
+    }
+
+    /// Connects to the daemon on the default socket; none where none listens, or it does not serve the
+    /// workspace of `setup`.
+    ///
+    /// # Errors
+    ///
+    /// Where a daemon listens and does not respond.
+    pub(crate) async fn serving(setup: &Setup) -> Result<Option<Self>, RequestFailure> {
         let root = setup.workspaces.first().map(|root| root.display().to_string());
         if let Some(mut client) = Self::connect(&setup.dirs).await? {
             let status = client.status().await?;
@@ -101,10 +129,10 @@ impl Client {
                 root.filter(|root| status.workspaces.iter().any(|w| w.root == *root))
             {
                 client.workspace = root;
-                return Ok(client);
+                return Ok(Some(client));
             }
         }
-        Self::in_process(setup).await
+        Ok(None)
     }
 
     /// Connects to the daemon on the default socket; none where no daemon listens. Requests go to
@@ -122,15 +150,14 @@ impl Client {
         Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
     }
 
-    async fn in_process(setup: Setup) -> Result<Self, OpenError> {
-        let (host, pipe, credentials) = InProcessDaemon::start(setup).await?;
-        let channel = transport::channel(pipe).await?;
-        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
-    }
-
     /// Whether the daemon runs in this process, where nobody else can reach it.
     pub(crate) fn is_alone(&self) -> bool {
         self.host.is_some()
+    }
+
+    /// Whether there is a credential to resolve confirmations with.
+    pub(crate) fn has_approver(&self) -> bool {
+        !self.credentials.approver.is_empty()
     }
 
     /// Makes sure that what a command needs is there. A daemon of its own looks after itself.
@@ -183,6 +210,17 @@ impl Client {
         };
         let request = self.request(Role::Caller, request);
         body(service!(ToolServiceClient, self).list_tools(request).await)
+    }
+
+    /// Follows the catalog: a message at once, and one for each change.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestFailure`].
+    pub(crate) async fn watch_tools(&self) -> Result<WatchingTools, RequestFailure> {
+        let request = v1::WatchToolsRequest { workspace: self.workspace.clone() };
+        let request = self.request(Role::Caller, request);
+        body(service!(ToolServiceClient, self).watch_tools(request).await).map(WatchingTools)
     }
 
     /// Returns one tool.

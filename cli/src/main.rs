@@ -29,6 +29,7 @@ mod history;
 mod listed_as;
 mod logging;
 mod man;
+mod mcp;
 mod memory;
 mod misnamed;
 mod next_step;
@@ -41,6 +42,7 @@ mod remote;
 mod report;
 mod root;
 mod serve;
+mod setup;
 mod status;
 mod table;
 mod text;
@@ -151,6 +153,8 @@ enum Command {
     Certificate(certificate::CertificateCommand),
     #[command(subcommand)]
     Token(token::TokenCommand),
+    Mcp(mcp::McpArgs),
+    Setup(setup::ClientSetupArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -272,6 +276,8 @@ impl Command {
             Self::Bridge(command) => bridge::run(&command, session).await,
             Self::Certificate(command) => certificate::run(command, session),
             Self::Token(command) => token::run(&command, session),
+            Self::Setup(args) => setup::run(args, session).await,
+            Self::Mcp(args) => mcp::run(args, session).await,
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),
@@ -291,9 +297,14 @@ impl Session {
 
     /// The start options of a daemon for this workspace alone.
     fn setup(&self) -> Result<Setup, CliError> {
+        self.setup_for(vec![self.root()?])
+    }
+
+    /// The start options of a daemon for some workspaces.
+    fn setup_for(&self, workspaces: Vec<PathBuf>) -> Result<Setup, CliError> {
         Ok(Setup {
             dirs: self.dirs()?,
-            workspaces: vec![self.root()?],
+            workspaces,
             trial_list: None,
             plugin_lists: Vec::new(),
             config_file: None,

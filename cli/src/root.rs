@@ -12,7 +12,7 @@ use super::error::CliError;
 const ROOT_MARKS: &[&str] = &[".git", ".moss"];
 
 /// Finds the root above a directory; the directory itself where there is no mark.
-fn nearest_root(directory: &Path) -> &Path {
+pub(super) fn nearest_root(directory: &Path) -> &Path {
     directory
         .ancestors()
         .find(|ancestor| ROOT_MARKS.iter().any(|mark| ancestor.join(mark).exists()))

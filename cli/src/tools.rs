@@ -128,7 +128,8 @@ fn toolset() -> PossibleValuesParser {
     PossibleValuesParser::new(Toolset::ALL.iter().map(|toolset| toolset.as_str()))
 }
 
-fn render(tool: &v1::Tool, format: Format) -> Value {
+/// The tool in the form of a client.
+pub(super) fn render(tool: &v1::Tool, format: Format) -> Value {
     let view = ToolView {
         name: &tool.name,
         title: &tool.title,

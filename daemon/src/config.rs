@@ -3,7 +3,9 @@
 
 mod file;
 mod lists;
+mod tool_sets;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +35,7 @@ pub struct Config {
     pub plugin_maximum: PluginMaximumConfig,
     pub network: NetworkConfig,
     pub user_prompt: UserPromptConfig,
+    pub tool_sets: BTreeMap<String, Vec<String>>,
     pub grpc: GrpcConfig,
     pub shutdown: ShutdownConfig,
 }
@@ -314,6 +317,10 @@ impl Config {
             else {
                 continue;
             };
+            if section == tool_sets::SECTION {
+                *known = values;
+                continue;
+            }
             for (key, value) in values {
                 let name = format!("{section}.{key}");
                 if LIVE.contains(&name.as_str()) {

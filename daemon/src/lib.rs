@@ -66,19 +66,13 @@ pub async fn serve(
     let Started { daemon, credentials, tokens } = started;
     let stop = CancellationToken::new();
     let mut servers = JoinSet::new();
-    // Before the first call: it waits for plugins that are on their way.
-    daemon.plugins_loading.send_replace(true);
+    keep_current(&daemon);
     for socket in sockets {
         let access = socket.access(&credentials, &tokens);
         let count = daemon.metrics.connections(socket.transport());
         let connections = listener::accept(socket, daemon.config().grpc.connections_max, count);
         let stopped = stop.clone().cancelled_owned();
         servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
-    }
-    daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
-    daemon.tasks.spawn(record_folded(Arc::clone(&daemon)));
-    for workspace in daemon.workspaces() {
-        daemon.tasks.spawn(tree_keeping::keep(Arc::clone(&daemon), Arc::clone(workspace)));
     }
     if let Some(endpoint) = endpoint {
         daemon.tasks.spawn(metrics_endpoint::serve(endpoint, Arc::clone(&daemon)));
@@ -102,6 +96,18 @@ pub async fn serve(
             Ok(())
         }
         None => Ok(()),
+    }
+}
+
+/// Loads the plugins of a daemon that lives on, and follows its files until it drains: policies, limits,
+/// plugins, what its workspaces hold. Call it before the first call, which waits for plugins that are on
+/// their way.
+pub fn keep_current(daemon: &Arc<state::Daemon>) {
+    daemon.plugins_loading.send_replace(true);
+    daemon.tasks.spawn(reload::run(Arc::clone(daemon)));
+    daemon.tasks.spawn(record_folded(Arc::clone(daemon)));
+    for workspace in daemon.workspaces() {
+        daemon.tasks.spawn(tree_keeping::keep(Arc::clone(daemon), Arc::clone(workspace)));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::editor::PATIENT;
 use crate::guide;
 use crate::harness::{Ended, Site, binary};
 
-const NO_PYTHON: &str = "MOSS_TEST_PYTHON is not set: it names a Python with \
+pub(crate) const NO_PYTHON: &str = "MOSS_TEST_PYTHON is not set: it names a Python with \
                          tests/clients/requirements.txt; run `cargo xtask test`";
 
 fn tests() -> &'static Path {

@@ -50,6 +50,7 @@ const DECIDERS: &[(&str, &str)] = &[
 /// Who may name `std::fs` or `tokio::fs` besides `crates/workspace/`.
 const FILE_DOORS: &[(&str, &str)] = &[
     ("cli/src/policy.rs", "`policy check` reads the file that a person names"),
+    ("cli/src/setup/file.rs", "`setup` writes files of other programs, where these want them"),
     ("crates/plugins/src/component.rs", "components lie in no workspace"),
 ];
 /// Tests that may sleep.

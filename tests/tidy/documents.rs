@@ -12,6 +12,7 @@ const HOSTS: &[&str] = &[
     "github.com",
     "json-schema.org",
     "localhost",
+    "modelcontextprotocol.io",
     "rustup.rs",
     "www.apache.org",
     "www.w3.org",

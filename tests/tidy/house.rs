@@ -14,7 +14,7 @@ type Room = (&'static str, &'static str);
 /// The layers, from the highest to the lowest: what each is, and its crates.
 const LAYERS: &[(&str, &[Room])] = &[
     ("the command line", &[("cli", "the binary moss: commands")]),
-    ("the daemon", &[("daemon", "a call's life, gRPC, state")]),
+    ("the daemon", &[("daemon", "a call's life, gRPC, state"), ("mcp", "clients that speak MCP")]),
     (
         "tools",
         &[

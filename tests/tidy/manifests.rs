@@ -67,6 +67,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
+    ("mcp", &["moss-catalog", "moss-dispatch", "moss-schema", "moss-sdk"]),
     (
         "cli",
         &[
@@ -75,6 +76,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-catalog",
             "moss-dispatch",
             "moss-journal",
+            "moss-mcp",
             "moss-model-bridge",
             "moss-model-data",
             "moss-network",

@@ -13,8 +13,6 @@ use tonic::Streaming;
 
 use super::{Client, RESPONSE_BYTES_MAX, RequestFailure, body};
 
-/// What the terminal calls itself: the result of a call says where it was answered.
-const NAME: &str = "terminal";
 /// Messages that wait to be sent: a person answers one question after the other.
 const MESSAGES_MAX: usize = 4;
 
@@ -36,15 +34,16 @@ pub(crate) struct TerminalQuestion {
 // === impl Client ===
 
 impl Client {
-    /// Attaches this terminal for the questions of a call.
+    /// Attaches this terminal for the questions of a call; results of tools say under which name they
+    /// were answered.
     ///
     /// # Errors
     ///
     /// [`RequestFailure`], for example where the credentials are not an approver's.
-    pub(crate) async fn attach(&self) -> Result<AttachedTerminal, RequestFailure> {
+    pub(crate) async fn attach(&self, name: &str) -> Result<AttachedTerminal, RequestFailure> {
         let (sender, messages) = mpsc::channel(MESSAGES_MAX);
         let hello = v1::EditorHello {
-            name: NAME.to_owned(),
+            name: name.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             workspace: self.workspace.clone(),
             capabilities: vec![v1::EditorCapability::Clarify.into()],

@@ -13,7 +13,16 @@ use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
 use moss_daemon::state::Daemon;
 
-/// A daemon that lives as long as one command.
+/// How long a daemon of this process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HostLifetime {
+    /// For one command: it loads what that needs, and nothing changes meanwhile.
+    Command,
+    /// As long as a client of another protocol is connected: it follows its files.
+    Connection,
+}
+
+/// A daemon that lives as long as one command, or as a connection.
 #[derive(Debug)]
 pub(super) struct InProcessDaemon {
     daemon: Arc<Daemon>,
@@ -24,14 +33,18 @@ pub(super) struct InProcessDaemon {
 // === impl InProcessDaemon ===
 
 impl InProcessDaemon {
-    /// Starts it. Returns our end of the pipe.
+    /// Starts it, for one command or for a client that stays. Returns our end of the pipe.
     pub(super) async fn start(
         setup: Setup,
+        lifetime: HostLifetime,
     ) -> Result<(Self, DuplexStream, Credentials), OpenError> {
         let Started { daemon, credentials, .. } =
             transport::blocking(move || moss_daemon::start(&setup))
                 .await
                 .map_err(RequestFailure::broken)??;
+        if lifetime == HostLifetime::Connection {
+            moss_daemon::keep_current(&daemon);
+        }
         let stop = CancellationToken::new();
         let (near, far) = transport::pipe();
         // The server would say goodbye to its one connection if no more could come.

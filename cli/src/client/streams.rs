@@ -14,6 +14,10 @@ pub(crate) struct Calling(pub(super) Streaming<v1::StreamCallToolResponse>);
 #[derive(Debug)]
 pub(crate) struct Watching(pub(super) Streaming<v1::WatchConfirmationsResponse>);
 
+/// Changes of a catalog.
+#[derive(Debug)]
+pub(crate) struct WatchingTools(pub(super) Streaming<v1::WatchToolsResponse>);
+
 // === impl Calling ===
 
 impl Calling {
@@ -46,5 +50,14 @@ impl Watching {
     pub(crate) async fn next(&mut self) -> Result<Option<v1::Confirmation>, RequestFailure> {
         let message = self.0.message().await.map_err(|status| RequestFailure::from(&status))?;
         Ok(message.and_then(|message| message.confirmation))
+    }
+}
+
+// === impl WatchingTools ===
+
+impl WatchingTools {
+    /// Waits for the next change; `false` once there is none any more.
+    pub(crate) async fn next(&mut self) -> bool {
+        matches!(self.0.message().await, Ok(Some(_)))
     }
 }

@@ -120,15 +120,12 @@ impl ToolView<'_> {
     /// What the tool says about itself, and what follows from its effect where unset.
     fn hints(&self) -> Value {
         let Annotations { destructive, idempotent, open_world } = self.annotations;
-        let mut hints = json!({
+        json!({
             "title": self.title,
             "readOnlyHint": self.effect == Effect::Read,
             "destructiveHint": destructive.unwrap_or(self.effect != Effect::Read),
+            "idempotentHint": idempotent.unwrap_or(self.effect == Effect::Read),
             "openWorldHint": open_world.unwrap_or(self.effect == Effect::Exec),
-        });
-        if let Some(idempotent) = idempotent {
-            hints["idempotentHint"] = json!(idempotent);
-        }
-        hints
+        })
     }
 }

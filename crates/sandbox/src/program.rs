@@ -7,6 +7,7 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use crate::worker::{Owned, ProcessExit, read_bounded};
@@ -51,6 +52,33 @@ impl Program {
         let stdout = owned.0.stdout.take().ok_or_else(|| io::Error::other("a pipe is missing"))?;
         let output = read_bounded(stdout, bytes_max).await?;
         let output = output
+            .ok_or_else(|| io::Error::other(format!("it wrote more than {bytes_max} bytes")))?;
+        Ok((ProcessExit::of(owned.0.wait().await?), output))
+    }
+
+    /// As [`Program::output`], for a program that is given something to read and then nothing more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::output`].
+    pub async fn exchange(
+        &self,
+        input: &[u8],
+        bytes_max: usize,
+    ) -> io::Result<(ProcessExit, Vec<u8>)> {
+        let mut command = self.command()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut owned = Owned(command.spawn()?);
+        let missing = || io::Error::other("a pipe is missing");
+        let mut stdin = owned.0.stdin.take().ok_or_else(missing)?;
+        let stdout = owned.0.stdout.take().ok_or_else(missing)?;
+        let write = async {
+            // A program that ends before it has read all of it says so by what it writes.
+            let _ = stdin.write_all(input).await;
+            drop(stdin);
+        };
+        let ((), output) = tokio::join!(write, read_bounded(stdout, bytes_max));
+        let output = output?
             .ok_or_else(|| io::Error::other(format!("it wrote more than {bytes_max} bytes")))?;
         Ok((ProcessExit::of(owned.0.wait().await?), output))
     }

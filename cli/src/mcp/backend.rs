@@ -1,0 +1,305 @@
+//! Calls of a client of another protocol, made through the daemon that serves its workspace, or through
+//! one in this process.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use moss_catalog::{Format, Language};
+use moss_dispatch::Reason;
+use moss_mcp::{
+    BackendOpener, CallFault, CallNote, QuestionShown, ReplyChange, ToolBackend, ToolUse, UseReply,
+};
+use moss_proto::v1;
+use moss_sdk::context::BoxFuture;
+use serde_json::Value;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::AbortHandle;
+
+use super::calling;
+use super::workspace::WorkspaceHints;
+use crate::client::{Client, NamedDaemon, NeededTools, RequestFailure};
+use crate::error::CliError;
+use crate::{Session, tools, views};
+use moss_daemon::setup::Setup;
+
+/// How long calls may take to end that the end of a connection cancelled.
+const CLOSE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How often it is looked whether they have.
+const CLOSE_LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How long to wait before a daemon that went away is looked for again.
+const REOPEN_WAIT: Duration = Duration::from_secs(1);
+
+/// Opens the workspace of a connection.
+#[derive(Debug)]
+pub(super) struct WorkspaceOpener {
+    hints: WorkspaceHints,
+    /// The start options of a daemon in this process, but for the workspace.
+    setup: Setup,
+    /// The daemon that somebody named, and which of its workspaces.
+    server: Option<(NamedDaemon, String)>,
+    opened: Mutex<Option<Arc<DaemonTools>>>,
+}
+
+/// The tools of one workspace, by whoever serves it at the moment.
+#[derive(Debug)]
+struct DaemonTools {
+    setup: Setup,
+    server: Option<(NamedDaemon, String)>,
+    current: tokio::sync::Mutex<Option<Arc<Client>>>,
+    /// Clients that another one replaced, to be closed at the end.
+    replaced: Mutex<Vec<Arc<Client>>>,
+    changes: watch::Sender<u64>,
+    /// Another client is the current one.
+    moved: Notify,
+    watcher: Mutex<Option<AbortHandle>>,
+}
+
+// === impl WorkspaceOpener ===
+
+impl WorkspaceOpener {
+    /// Takes what the command line says. Nothing is opened yet.
+    pub(super) fn new(session: &Session) -> Result<Self, CliError> {
+        let dirs = session.dirs()?;
+        let server = match session.global.remote.server(&dirs)? {
+            Some(server) => {
+                let root = session.named_root()?.map(|root| root.display().to_string());
+                Some((server, root.unwrap_or_default()))
+            }
+            None => None,
+        };
+        let setup = session.setup_for(Vec::new())?;
+        Ok(Self { hints: session.hints(), setup, server, opened: Mutex::default() })
+    }
+
+    /// Ends what was opened, once its calls have ended.
+    pub(super) async fn close(&self) {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(tools) = opened {
+            tools.close().await;
+        }
+    }
+}
+
+impl BackendOpener for WorkspaceOpener {
+    fn wants_roots(&self) -> bool {
+        self.server.is_none() && self.hints.named.is_none()
+    }
+
+    fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
+        Box::pin(async move {
+            let mut setup = self.setup.clone();
+            if self.server.is_none() {
+                let root = self.hints.choose(&roots).map_err(|why| {
+                    CallFault::new("workspace_unusable", why)
+                        .hint("open a project, or name one: moss mcp --workspace DIR")
+                })?;
+                setup.workspaces = vec![root];
+            }
+            let tools = Arc::new(DaemonTools::new(setup, self.server.clone()));
+            tools.client().await.map_err(|error| of_cli(&error))?;
+            tools.watch();
+            *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&tools));
+            Ok(tools as Arc<dyn ToolBackend>)
+        })
+    }
+}
+
+// === impl DaemonTools ===
+
+impl DaemonTools {
+    fn new(setup: Setup, server: Option<(NamedDaemon, String)>) -> Self {
+        Self {
+            setup,
+            server,
+            current: tokio::sync::Mutex::default(),
+            replaced: Mutex::default(),
+            changes: watch::Sender::new(0),
+            moved: Notify::new(),
+            watcher: Mutex::default(),
+        }
+    }
+
+    /// Returns who serves the workspace now. A daemon that was started meanwhile replaces the one in
+    /// this process.
+    async fn client(&self) -> Result<Arc<Client>, CliError> {
+        let mut current = self.current.lock().await;
+        if let Some(client) = &*current {
+            if !client.is_alone() {
+                return Ok(Arc::clone(client));
+            }
+            // One that is about to start, or about to end, does not matter yet.
+            let Ok(Some(daemon)) = Client::serving(&self.setup).await else {
+                return Ok(Arc::clone(client));
+            };
+            self.replaced().push(Arc::clone(client));
+            let daemon = Arc::new(daemon);
+            *current = Some(Arc::clone(&daemon));
+            self.moved.notify_one();
+            return Ok(daemon);
+        }
+        let client = match &self.server {
+            Some((server, workspace)) => Client::reach(server.clone(), workspace.clone()).await?,
+            None => Client::open_to_stay(self.setup.clone()).await?,
+        };
+        let client = Arc::new(client);
+        *current = Some(Arc::clone(&client));
+        Ok(client)
+    }
+
+    /// Forgets a daemon that is gone.
+    async fn lost(&self, gone: &Arc<Client>) {
+        let mut current = self.current.lock().await;
+        if current.as_ref().is_some_and(|client| Arc::ptr_eq(client, gone)) {
+            *current = None;
+        }
+    }
+
+    /// Makes a fault of a request that failed; where the daemon is gone, the next one looks for another.
+    async fn fault(&self, client: &Arc<Client>, failure: RequestFailure) -> CallFault {
+        let is_gone = failure.is(Reason::DaemonUnreachable);
+        let fault = of_failure(failure, client.is_alone());
+        if is_gone {
+            self.lost(client).await;
+        }
+        fault
+    }
+
+    /// Begins to follow the catalog.
+    fn watch(self: &Arc<Self>) {
+        let tools = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            loop {
+                if let Ok(client) = tools.client().await
+                    && let Ok(mut watching) = client.watch_tools().await
+                {
+                    drop(client);
+                    let followed = async {
+                        while watching.next().await {
+                            tools.changes.send_modify(|count| *count += 1);
+                        }
+                    };
+                    tokio::select! {
+                        () = followed => {}
+                        () = tools.moved.notified() => {}
+                    }
+                }
+                tokio::time::sleep(REOPEN_WAIT).await;
+            }
+        });
+        *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
+    }
+
+    async fn close(&self) {
+        if let Some(watcher) = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            watcher.abort();
+        }
+        let current = self.current.lock().await.take();
+        let clients: Vec<_> = self.replaced().drain(..).chain(current).collect();
+        for mut client in clients {
+            let closed = async {
+                loop {
+                    match Arc::try_unwrap(client) {
+                        Ok(client) => return client.close().await,
+                        Err(shared) => client = shared,
+                    }
+                    tokio::time::sleep(CLOSE_LOOK_EVERY).await;
+                }
+            };
+            if tokio::time::timeout(CLOSE_WAIT_MAX, closed).await.is_err() {
+                tracing::warn!("calls still ran at the end; no file is partly written");
+            }
+        }
+    }
+
+    fn replaced(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Client>>> {
+        self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn list(&self) -> Result<Vec<Value>, CallFault> {
+        let client = self.client().await.map_err(|error| of_cli(&error))?;
+        match client.tools(None, Language::En).await {
+            Ok(listed) => {
+                Ok(listed.tools.iter().map(|tool| tools::render(tool, Format::Mcp)).collect())
+            }
+            Err(failure) => Err(self.fault(&client, failure).await),
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        request: ToolUse,
+        notes: mpsc::Sender<CallNote>,
+    ) -> Result<UseReply, CallFault> {
+        let client = self.client().await.map_err(|error| of_cli(&error))?;
+        client.prepare(NeededTools::Tool(&request.name)).await;
+        match calling::follow(&client, request, &notes).await {
+            Ok(result) => Ok(reply(result)),
+            Err(failure) => Err(self.fault(&client, failure).await),
+        }
+    }
+}
+
+impl ToolBackend for DaemonTools {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Value>, CallFault>> {
+        Box::pin(self.list())
+    }
+
+    fn call(
+        &self,
+        request: ToolUse,
+        notes: mpsc::Sender<CallNote>,
+    ) -> BoxFuture<'_, Result<UseReply, CallFault>> {
+        Box::pin(self.call_tool(request, notes))
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+}
+
+fn reply(result: v1::CallResult) -> UseReply {
+    let failed =
+        result.error.map(|error| CallFault::new(error.code, error.message).hint(error.hint));
+    let changes = result.changes.iter().map(|change| ReplyChange {
+        path: change.path.clone(),
+        status: views::change_status(change.status()),
+        diff: change.diff.clone(),
+    });
+    UseReply {
+        changes: changes.collect(),
+        call_id: result.call_id,
+        result: match failed {
+            Some(fault) => Err(fault),
+            None => Ok(result.output_json),
+        },
+        digest: result.digest,
+        history: result.history,
+    }
+}
+
+/// Makes a fault of a request that failed. `is_alone` means that nobody else reaches the daemon.
+fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
+    let code = failure.code();
+    let hint = match code.as_str() {
+        "confirmation_required" if is_alone => {
+            "ask the person to run `moss serve` in the project and to approve there, then send the same \
+             call again"
+        }
+        "confirmation_required" => {
+            "ask the person to approve it in moss, then send the same call again"
+        }
+        "daemon_unreachable" => "send the call again: moss looks for another daemon",
+        "queue_full" | "calls_too_large" | "confirmations_full" => "try again in a moment",
+        _ => "",
+    };
+    let mut fault = CallFault::new(code, failure.message).hint(hint);
+    fault.question = failure.confirmation.map(|asked| {
+        Box::new(QuestionShown { text: calling::shown(&asked), digest: asked.digest })
+    });
+    fault
+}
+
+fn of_cli(error: &CliError) -> CallFault {
+    let view = &error.error;
+    CallFault::new(&view.code, &view.message).hint(view.hint.clone().unwrap_or_default())
+}

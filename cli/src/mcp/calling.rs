@@ -1,0 +1,235 @@
+//! One call for a client of another protocol, with its questions: forms of the client where the person
+//! enabled them, approvers everywhere else.
+
+use moss_dispatch::Reason;
+use moss_mcp::{CallNote, ClientForm, FORM_BYTES_MAX, FormAnswer, ToolUse};
+use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::client::{
+    AttachedTerminal, Calling, Client, OneTimeDecision, RequestFailure, TerminalQuestion,
+};
+use crate::wording::EN;
+use crate::{clarifying, effect, text};
+
+/// What the client is called where a question of a tool was answered.
+const ANSWERED_IN: &str = "MCP client";
+/// Why a call did not happen whose form was closed.
+const NOBODY_DECIDED: &str = "the person closed the form without a decision; nothing was changed";
+
+/// A client that puts questions of the tool `clarify` to the person, where it does.
+struct ClarifyingClient {
+    terminal: Option<AttachedTerminal>,
+    /// The question that is shown, and its answer.
+    open: Option<(TerminalQuestion, oneshot::Receiver<FormAnswer>)>,
+}
+
+/// How a call goes on after a question.
+enum AfterQuestion {
+    /// Something happened to it.
+    Event(Box<Event>),
+    /// The question is resolved.
+    Resolved,
+    /// Nobody resolved it.
+    Undecided,
+}
+
+/// Shows a confirmation in plain text. The name of the question is left out: whoever approves sees it
+/// elsewhere.
+pub(super) fn shown(asked: &v1::Confirmation) -> String {
+    let nameless = v1::Confirmation { id: String::new(), ..asked.clone() };
+    let shown = effect::confirmation(&EN, &nameless);
+    text::lines(&anstream::adapter::strip_str(&shown).to_string())
+}
+
+/// Makes a call and follows it to its end.
+pub(super) async fn follow(
+    client: &Client,
+    request: ToolUse,
+    notes: &mpsc::Sender<CallNote>,
+) -> Result<v1::CallResult, RequestFailure> {
+    let mut attached = ClarifyingClient::of_call(client, &request).await;
+    if request.decides_by_form && client.has_approver() {
+        let calling = client.call(call(&request, v1::ConfirmMode::Wait), None, true).await?;
+        if let Some(result) = with_forms(client, calling, notes, &mut attached).await? {
+            return Ok(result);
+        }
+        // What no form decides about waits for an approver: nothing has happened yet.
+    }
+    // Nobody else reaches a daemon of this process.
+    let mode = match client.is_alone() {
+        true => v1::ConfirmMode::Refuse,
+        false => v1::ConfirmMode::Leave,
+    };
+    let mut calling = client.call(call(&request, mode), None, false).await?;
+    let mut asked = None;
+    loop {
+        match next(&mut calling, notes, &mut attached).await {
+            Ok(Event::ConfirmationNeeded(confirmation)) => asked = Some(Box::new(confirmation)),
+            Ok(Event::Result(result)) => return Ok(result),
+            Ok(_) => {}
+            Err(failure) => return Err(with_question(failure, asked)),
+        }
+    }
+}
+
+fn call(request: &ToolUse, mode: v1::ConfirmMode) -> v1::Call {
+    v1::Call {
+        tool: request.name.clone(),
+        arguments_json: request.arguments_json.clone(),
+        session_id: request.session_id.clone(),
+        confirm: mode.into(),
+        ..v1::Call::default()
+    }
+}
+
+/// A status has no room for a long diff: the question that was sent before it has.
+fn with_question(failure: RequestFailure, asked: Option<Box<v1::Confirmation>>) -> RequestFailure {
+    match asked {
+        Some(asked) if failure.is(Reason::ConfirmationRequired) => {
+            RequestFailure { confirmation: Some(asked), ..failure }
+        }
+        _ => failure,
+    }
+}
+
+/// Follows a call whose questions forms decide about; none where one asks what no form may decide.
+async fn with_forms(
+    client: &Client,
+    mut calling: Calling,
+    notes: &mpsc::Sender<CallNote>,
+    attached: &mut ClarifyingClient,
+) -> Result<Option<v1::CallResult>, RequestFailure> {
+    let mut event = next(&mut calling, notes, attached).await?;
+    loop {
+        let asked = match event {
+            Event::Result(result) => return Ok(Some(result)),
+            Event::ConfirmationNeeded(asked) if !asked.id.is_empty() => asked,
+            _ => {
+                event = next(&mut calling, notes, attached).await?;
+                continue;
+            }
+        };
+        let Some(form) = form(&asked) else { return Ok(None) };
+        event = match decided(client, &asked, form, &mut calling, notes).await? {
+            AfterQuestion::Event(event) => *event,
+            AfterQuestion::Resolved => next(&mut calling, notes, attached).await?,
+            AfterQuestion::Undecided => {
+                let failure = RequestFailure::new(Reason::ConfirmationRequired, NOBODY_DECIDED);
+                return Err(with_question(failure, Some(Box::new(asked))));
+            }
+        };
+    }
+}
+
+/// The form for a question; none where it is for an approver alone.
+fn form(asked: &v1::Confirmation) -> Option<ClientForm> {
+    let is_ordinary = !(asked.protected || asked.drift || asked.registers || asked.truncated);
+    let text = shown(asked);
+    let offers_session = session_offer(asked).is_some();
+    (is_ordinary && text.len() <= FORM_BYTES_MAX)
+        .then_some(ClientForm::Decision { text, offers_session })
+}
+
+fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
+    asked.offers.iter().find(|offer| offer.scope() == v1::ApprovalScope::Session)
+}
+
+/// Puts a question to the person, and does what the person says. Somebody else may be faster.
+async fn decided(
+    client: &Client,
+    asked: &v1::Confirmation,
+    form: ClientForm,
+    calling: &mut Calling,
+    notes: &mpsc::Sender<CallNote>,
+) -> Result<AfterQuestion, RequestFailure> {
+    let (answer, answered) = oneshot::channel();
+    if notes.send(CallNote::Form { form, answer }).await.is_err() {
+        return Ok(AfterQuestion::Undecided);
+    }
+    let said = tokio::select! {
+        said = answered => said,
+        event = calling.next() => return Ok(AfterQuestion::Event(Box::new(event?))),
+    };
+    let resolved = match said {
+        Ok(FormAnswer::AllowOnce) => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
+        Ok(FormAnswer::AllowSession) => match session_offer(asked) {
+            Some(offer) => client.remember(asked, offer).await.map(drop),
+            None => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
+        },
+        Ok(FormAnswer::Deny(reason)) => {
+            client.resolve(asked, OneTimeDecision::No(reason)).await.map(drop)
+        }
+        Ok(FormAnswer::Said(_)) | Err(_) => return Ok(AfterQuestion::Undecided),
+    };
+    match resolved {
+        Ok(()) => Ok(AfterQuestion::Resolved),
+        // Somebody was faster: the call says what came of it.
+        Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(AfterQuestion::Resolved),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Returns the next event that is more than progress, which goes to the client. Questions of the tool
+/// `clarify` are put to the person meanwhile.
+async fn next(
+    calling: &mut Calling,
+    notes: &mpsc::Sender<CallNote>,
+    attached: &mut ClarifyingClient,
+) -> Result<Event, RequestFailure> {
+    loop {
+        let event = tokio::select! {
+            event = calling.next() => event?,
+            () = attached.step(notes) => continue,
+        };
+        match event {
+            Event::Progress(v1::CallProgress { message, done, total }) => {
+                // A slow client misses some of it.
+                let _ = notes.try_send(CallNote::Progress { message, done, total });
+            }
+            event => return Ok(event),
+        }
+    }
+}
+
+// === impl ClarifyingClient ===
+
+impl ClarifyingClient {
+    /// Attaches for a call of the tool `clarify`. Who may not answer questions is not asked: the result
+    /// says so.
+    async fn of_call(client: &Client, request: &ToolUse) -> Self {
+        let terminal = match request.has_forms && request.name == clarifying::TOOL {
+            true => client.attach(ANSWERED_IN).await.ok(),
+            false => None,
+        };
+        Self { terminal, open: None }
+    }
+
+    /// Puts the next question to the person, or passes the answer on; waits for ever where there is
+    /// neither. Nothing is lost where it is dropped.
+    async fn step(&mut self, notes: &mpsc::Sender<CallNote>) {
+        let Some(terminal) = &mut self.terminal else { return std::future::pending().await };
+        if let Some((_, answered)) = &mut self.open {
+            // Empty text closes the question.
+            let said = match answered.await {
+                Ok(FormAnswer::Said(said)) => said,
+                _ => String::new(),
+            };
+            if let Some((asked, _)) = self.open.take() {
+                terminal.answer(asked, said).await;
+            }
+            return;
+        }
+        let Some(asked) = terminal.next().await else {
+            self.terminal = None;
+            return;
+        };
+        let text = text::lines(&asked.question);
+        let form = ClientForm::Question { text, choices: asked.choices.clone() };
+        let (answer, answered) = oneshot::channel();
+        // Where nobody takes it, the sender is dropped, and the question closed.
+        let _ = notes.try_send(CallNote::Form { form, answer });
+        self.open = Some((asked, answered));
+    }
+}

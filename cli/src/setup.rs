@@ -1,0 +1,298 @@
+//! `moss setup`: moss in the configuration of a client, and out of it again.
+
+mod check;
+mod clients;
+mod edit;
+mod file;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use moss_dispatch::Outcome;
+use moss_sdk::RelPath;
+use serde_json::json;
+
+use self::clients::{CLIENTS, ClientRow, NAME, ServerCommand, UserPlaces};
+use self::edit::NotEdited;
+use self::record::SetupRecord;
+use super::error::CliError;
+use super::{Session, diff, prompt, table, text};
+
+/// Set moss up in a client that speaks MCP
+///
+/// Shows what changes in the client's own configuration of the user, asks, and keeps a backup. Comments
+/// and everything else in the file stay as they are; the client need not be installed yet.
+#[derive(Debug, clap::Args)]
+pub(super) struct ClientSetupArgs {
+    /// The client
+    #[arg(value_parser = client(), required_unless_present = "list")]
+    client: Option<String>,
+
+    /// Do it without asking
+    #[arg(long, conflicts_with = "list")]
+    yes: bool,
+
+    /// Restore what the file was before; or remove the entry, where the file has changed since
+    #[arg(long, conflicts_with_all = ["list", "check", "set", "elicit"])]
+    undo: bool,
+
+    /// Start what the client is configured to start, and call a tool
+    #[arg(long, conflicts_with_all = ["list", "set", "elicit", "yes"])]
+    check: bool,
+
+    /// List the clients: which are installed, which are set up
+    #[arg(long)]
+    list: bool,
+
+    /// Tools that the client sees: default, read-only, all, or a set of your config.toml
+    #[arg(long, value_name = "NAME", conflicts_with = "list")]
+    set: Option<String>,
+
+    /// Let forms that the client shows decide about effects: see `moss mcp --help`
+    #[arg(long, conflicts_with = "list")]
+    elicit: bool,
+}
+
+pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outcome, CliError> {
+    let places = places()?;
+    let Some(client) = args.client.as_deref().and_then(clients::find) else {
+        return list(&places, session);
+    };
+    if args.check {
+        return check::run(client, &configured(client, &places)?, session).await;
+    }
+    if args.undo {
+        return undo(client, &args, &places, session).await;
+    }
+    set_up(client, &args, &places, session).await
+}
+
+fn client() -> PossibleValuesParser {
+    PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id))
+}
+
+/// Where the files of the user lie who runs this process.
+fn places() -> Result<UserPlaces, CliError> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let home = home.ok_or_else(|| {
+        CliError::new(Outcome::Failed, "no_home", "no home directory: set HOME to one")
+    })?;
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let config = named.filter(|path| path.is_absolute()).unwrap_or_else(|| home.join(".config"));
+    let applications = match cfg!(target_os = "macos") {
+        true => home.join("Library/Application Support"),
+        false => config.clone(),
+    };
+    Ok(UserPlaces { home, config, applications })
+}
+
+async fn set_up(
+    client: &ClientRow,
+    args: &ClientSetupArgs,
+    places: &UserPlaces,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    if let Some(set) = &args.set {
+        session.tool_set(set)?;
+    }
+    let decides = args.elicit || (!args.yes && wants_forms(client, session).await?);
+    let server = server(args.set.as_deref(), decides)?;
+    let new = client.entry(&server);
+    let (path, is_installed) = (client.file(places), client.is_installed(places));
+    // What is not there yet is made only once there is a yes.
+    let before = file::read(&path)?;
+    let now = before.as_deref().map(|text| edit::entry(client, text)).transpose();
+    if now.map_err(|error| not_edited(&path, &error))?.flatten().as_ref() == Some(&new) {
+        session.ui.print(&format!("{} is set up already: {}", client.title, shown(&path)))?;
+        return Ok(Outcome::Ok);
+    }
+    let after = edit::with_entry(client, before.as_deref(), &new);
+    let after = after.map_err(|error| not_edited(&path, &error))?;
+    show(session, &path, before.as_deref(), Some(&after));
+    if !agreed(args, session).await? {
+        return Err(CliError::new(Outcome::Unconfirmed, "unconfirmed", "nothing was changed"));
+    }
+    if file::read(&path)? != before {
+        return Err(changed_meanwhile(&path));
+    }
+    let record = SetupRecord::keep(&session.dirs()?, client.id, &path, before.as_deref(), &after)?;
+    file::write(&path, Some(&after))?;
+    let mut done = format!("{} is set up in {}", client.title, shown(&path));
+    if before.is_some() {
+        done.push_str(&format!("; what was there before: {}", shown(&record)));
+    }
+    if !is_installed {
+        done.push_str("; it is not installed yet");
+    }
+    session.ui.print(&done)?;
+    session
+        .ui
+        .note(&format!("try it with `moss setup {} --check`, undo it with --undo", client.id));
+    Ok(Outcome::Ok)
+}
+
+async fn undo(
+    client: &ClientRow,
+    args: &ClientSetupArgs,
+    places: &UserPlaces,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let dirs = session.dirs()?;
+    let record = SetupRecord::load(&dirs, client.id)?;
+    let path = record.as_ref().map_or_else(|| client.file(places), |record| record.path.clone());
+    let before = file::read(&path)?;
+    let Some(text) = before.as_deref() else {
+        session.ui.print(&format!(
+            "{} is not set up: there is no {}",
+            client.title,
+            shown(&path)
+        ))?;
+        return Ok(Outcome::Ok);
+    };
+    let restored = record.as_ref().filter(|record| record.wrote(text));
+    let after = match restored {
+        Some(record) => record.before.clone(),
+        None => {
+            let without = edit::without_entry(client, text);
+            Some(without.map_err(|error| not_edited(&path, &error))?)
+        }
+    };
+    if after == before {
+        session.ui.print(&format!("{} is not set up in {}", client.title, shown(&path)))?;
+        return Ok(Outcome::Ok);
+    }
+    show(session, &path, before.as_deref(), after.as_deref());
+    if !agreed(args, session).await? {
+        return Err(CliError::new(Outcome::Unconfirmed, "unconfirmed", "nothing was changed"));
+    }
+    if file::read(&path)? != before {
+        return Err(changed_meanwhile(&path));
+    }
+    file::write(&path, after.as_deref())?;
+    SetupRecord::forget(&dirs, client.id)?;
+    let how = match restored {
+        Some(_) => "is what it was before",
+        None => "has no entry of moss any more; it had changed since, so the rest stays as it is",
+    };
+    session.ui.print(&format!("{} {how}", shown(&path)))?;
+    Ok(Outcome::Ok)
+}
+
+fn list(places: &UserPlaces, session: &Session) -> Result<Outcome, CliError> {
+    let rows: Vec<_> = CLIENTS
+        .iter()
+        .map(|client| {
+            let path = client.file(places);
+            let state = match configured(client, places) {
+                Ok(server) => format!("{} {}", server.command, server.args.join(" ")),
+                Err(_) => String::new(),
+            };
+            (client, path, client.is_installed(places), state)
+        })
+        .collect();
+    session.ui.print_either(
+        || {
+            let view =
+                |(client, path, is_installed, state): &(&ClientRow, PathBuf, bool, String)| {
+                    json!({
+                        "client": client.id, "title": client.title, "file": path,
+                        "installed": is_installed,
+                        "command": Some(state).filter(|state| !state.is_empty()),
+                    })
+                };
+            rows.iter().map(view).collect()
+        },
+        || {
+            let cells =
+                |(client, path, is_installed, state): &(&ClientRow, PathBuf, bool, String)| {
+                    let yes = |is: bool| if is { "yes" } else { "-" }.to_owned();
+                    let state = if state.is_empty() { "-".to_owned() } else { text::line(state) };
+                    [client.id.to_owned(), yes(*is_installed), shown(path), state]
+                };
+            let cells: Vec<_> = rows.iter().map(cells).collect();
+            table::render(["CLIENT", "INSTALLED", "FILE", "STARTS"], &cells)
+        },
+    )?;
+    Ok(Outcome::Ok)
+}
+
+/// What a client is configured to start.
+fn configured(client: &ClientRow, places: &UserPlaces) -> Result<ServerCommand, CliError> {
+    let path = client.file(places);
+    let missing = || {
+        let message =
+            format!("{} is not set up: {} has no entry `{NAME}`", client.title, shown(&path));
+        CliError::new(Outcome::Failed, "not_set_up", message)
+            .hint(format!("moss setup {}", client.id))
+    };
+    let text = file::read(&path)?.ok_or_else(missing)?;
+    let entry = edit::entry(client, &text).map_err(|error| not_edited(&path, &error))?;
+    let entry = entry.ok_or_else(missing)?;
+    client.command(&entry).ok_or_else(|| {
+        let message = format!("the entry `{NAME}` in {} starts no command", shown(&path));
+        CliError::new(Outcome::Failed, "not_set_up", message)
+    })
+}
+
+/// The command for a client: this program, wherever the client is started from.
+fn server(set: Option<&str>, decides_by_form: bool) -> Result<ServerCommand, CliError> {
+    let program = std::env::current_exe()?.display().to_string();
+    let mut args = vec!["mcp".to_owned()];
+    if let Some(set) = set {
+        args.extend(["--set".to_owned(), set.to_owned()]);
+    }
+    if decides_by_form {
+        args.push("--elicit".to_owned());
+    }
+    Ok(ServerCommand { command: program, args })
+}
+
+async fn wants_forms(client: &ClientRow, session: &Session) -> Result<bool, CliError> {
+    if !session.ui.interactive() || session.ui.json() {
+        return Ok(false);
+    }
+    session.ui.note(&format!(
+        "What your rules ask about can be put to you as a form in {}, if it has forms. The client relays \
+         your answer: say yes only if you trust it to ask you. Otherwise you approve in moss.",
+        client.title
+    ));
+    super::interruptible(async { Ok(prompt::agree(&session.ui, "Use forms?").await?) }).await
+}
+
+async fn agreed(args: &ClientSetupArgs, session: &Session) -> Result<bool, CliError> {
+    if args.yes {
+        return Ok(true);
+    }
+    if !session.ui.interactive() {
+        session.ui.note("nobody can be asked here; --yes does it without a question");
+        return Ok(false);
+    }
+    super::interruptible(async { Ok(prompt::agree(&session.ui, "Write it?").await?) }).await
+}
+
+fn show(session: &Session, path: &Path, before: Option<&str>, after: Option<&str>) {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let Ok(name) = RelPath::parse(&name) else { return };
+    let bytes = |text: Option<&str>| text.map(|text| text.as_bytes().to_vec());
+    let (before, after) = (bytes(before), bytes(after));
+    let shown_diff = moss_workspace::between(&name, before.as_deref(), after.as_deref());
+    session.ui.note(&format!("{}\n{}", shown(path), diff::colored(&shown_diff.text)));
+}
+
+fn shown(path: &Path) -> String {
+    text::line(&path.display().to_string())
+}
+
+fn not_edited(path: &Path, error: &NotEdited) -> CliError {
+    CliError::new(Outcome::Failed, "config_unusable", format!("{}: {error}", shown(path)))
+}
+
+fn changed_meanwhile(path: &Path) -> CliError {
+    let message = format!("{} changed meanwhile; nothing was written", shown(path));
+    CliError::new(Outcome::Failed, "conflict", message).hint("run the command again")
+}
+
+fn unusable(error: moss_workspace::Error) -> CliError {
+    CliError::new(Outcome::Failed, "config_unusable", error.to_string())
+}

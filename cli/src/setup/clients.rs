@@ -1,0 +1,229 @@
+//! The clients that can be set up: one row each, from which help, lists and edits follow.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// How a configuration file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileFormat {
+    /// JSON, with comments and trailing commas where the client takes them.
+    Json,
+    /// TOML.
+    Toml,
+    /// YAML in which the servers are a mapping.
+    YamlMap,
+    /// YAML in which the servers are a list.
+    YamlList,
+}
+
+/// What an entry of a client looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryForm {
+    /// `command` and `args`.
+    Plain,
+    /// The same with a `type`.
+    Typed,
+    /// The same with a `source`.
+    Sourced,
+    /// One list of the command and its arguments.
+    OneList,
+    /// As Goose has extensions.
+    Extension,
+}
+
+/// What a client shall start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerCommand {
+    pub(super) command: String,
+    pub(super) args: Vec<String>,
+}
+
+/// Where the user's files lie.
+#[derive(Debug, Clone)]
+pub(super) struct UserPlaces {
+    pub(super) home: PathBuf,
+    /// `~/.config`, or what XDG_CONFIG_HOME names.
+    pub(super) config: PathBuf,
+    /// Where editors made with Electron keep theirs.
+    pub(super) applications: PathBuf,
+}
+
+/// A client.
+#[derive(Debug)]
+pub(super) struct ClientRow {
+    /// What it is called on the command line.
+    pub(super) id: &'static str,
+    /// What people call it.
+    pub(super) title: &'static str,
+    /// Its configuration file; the first that exists of several.
+    pub(super) files: &'static [(Place, &'static str)],
+    pub(super) format: FileFormat,
+    /// The key whose value has the servers.
+    pub(super) key: &'static str,
+    pub(super) form: EntryForm,
+    /// What the file of a client that has none yet begins with.
+    pub(super) preamble: &'static str,
+}
+
+/// What a path begins at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Home,
+    Config,
+    Applications,
+}
+
+use EntryForm::{Extension, OneList, Plain, Sourced, Typed};
+use FileFormat::{Json, Toml, YamlList, YamlMap};
+use Place::{Applications, Config, Home};
+
+/// The name of the entry.
+pub(super) const NAME: &str = "moss";
+
+const CLINE: &str =
+    "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+const CONTINUE: &str = "name: Local Config\nversion: 1.0.0\nschema: v1\n";
+
+/// Every client.
+pub(super) const CLIENTS: &[ClientRow] = &[
+    row("claude-code", "Claude Code", &[(Home, ".claude.json")], Json, "mcpServers", Typed),
+    row("codex", "Codex", &[(Home, ".codex/config.toml")], Toml, "mcp_servers", Plain),
+    row("vscode", "VS Code", &[(Applications, "Code/User/mcp.json")], Json, "servers", Typed),
+    row("cursor", "Cursor", &[(Home, ".cursor/mcp.json")], Json, "mcpServers", Plain),
+    row("zed", "Zed", &[(Config, "zed/settings.json")], Json, "context_servers", Sourced),
+    row("gemini", "Gemini CLI", &[(Home, ".gemini/settings.json")], Json, "mcpServers", Plain),
+    row("qwen", "Qwen Code", &[(Home, ".qwen/settings.json")], Json, "mcpServers", Plain),
+    row("cline", "Cline", &[(Applications, CLINE)], Json, "mcpServers", Plain),
+    row(
+        "jetbrains",
+        "JetBrains Junie",
+        &[(Home, ".junie/mcp/mcp.json")],
+        Json,
+        "mcpServers",
+        Plain,
+    ),
+    ClientRow {
+        preamble: CONTINUE,
+        ..row(
+            "continue",
+            "Continue",
+            &[(Home, ".continue/config.yaml")],
+            YamlList,
+            "mcpServers",
+            Plain,
+        )
+    },
+    row(
+        "opencode",
+        "OpenCode",
+        &[(Config, "opencode/opencode.jsonc"), (Config, "opencode/opencode.json")],
+        Json,
+        "mcp",
+        OneList,
+    ),
+    row("goose", "Goose", &[(Config, "goose/config.yaml")], YamlMap, "extensions", Extension),
+];
+
+const fn row(
+    id: &'static str,
+    title: &'static str,
+    files: &'static [(Place, &'static str)],
+    format: FileFormat,
+    key: &'static str,
+    form: EntryForm,
+) -> ClientRow {
+    ClientRow { id, title, files, format, key, form, preamble: "" }
+}
+
+/// Finds a client by its name.
+pub(super) fn find(id: &str) -> Option<&'static ClientRow> {
+    CLIENTS.iter().find(|client| client.id == id)
+}
+
+// === impl ClientRow ===
+
+impl ClientRow {
+    /// Its configuration file, there or not.
+    pub(super) fn file(&self, places: &UserPlaces) -> PathBuf {
+        let at = |(place, path): &(Place, &str)| places.at(*place).join(path);
+        let found = self.files.iter().map(at).find(|path| path.exists());
+        found.unwrap_or_else(|| self.files.last().map(at).unwrap_or_default())
+    }
+
+    /// Whether there is anything of the client on this machine.
+    pub(super) fn is_installed(&self, places: &UserPlaces) -> bool {
+        let file = self.file(places);
+        let is_own = |directory: &Path| {
+            ![&places.home, &places.config, &places.applications].contains(&&directory.to_owned())
+        };
+        file.exists()
+            || file.parent().is_some_and(|directory| is_own(directory) && directory.exists())
+    }
+
+    /// The entry for a command, in the client's form.
+    pub(super) fn entry(&self, server: &ServerCommand) -> Value {
+        let ServerCommand { command, args } = server;
+        match self.form {
+            Plain => json!({ "command": command, "args": args }),
+            Typed => json!({ "type": "stdio", "command": command, "args": args }),
+            Sourced => json!({ "source": "custom", "command": command, "args": args, "env": {} }),
+            OneList => {
+                let all: Vec<&String> = std::iter::once(command).chain(args).collect();
+                json!({ "type": "local", "command": all, "enabled": true })
+            }
+            Extension => json!({
+                "name": NAME, "type": "stdio", "enabled": true, "cmd": command, "args": args,
+                "envs": {}, "timeout": 300,
+            }),
+        }
+    }
+
+    /// Reads the command out of an entry; none where it is not in the client's form.
+    pub(super) fn command(&self, entry: &Value) -> Option<ServerCommand> {
+        let texts = |value: &Value| -> Option<Vec<String>> {
+            value.as_array()?.iter().map(|one| one.as_str().map(ToOwned::to_owned)).collect()
+        };
+        if self.form == OneList {
+            let mut all = texts(&entry["command"])?.into_iter();
+            return Some(ServerCommand { command: all.next()?, args: all.collect() });
+        }
+        let key = if self.form == Extension { "cmd" } else { "command" };
+        let args = match &entry["args"] {
+            Value::Null => Vec::new(),
+            args => texts(args)?,
+        };
+        Some(ServerCommand { command: entry[key].as_str()?.to_owned(), args })
+    }
+}
+
+// === impl UserPlaces ===
+
+impl UserPlaces {
+    fn at(&self, place: Place) -> &Path {
+        match place {
+            Home => &self.home,
+            Config => &self.config,
+            Applications => &self.applications,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_says_what_it_starts() {
+        let server = ServerCommand { command: "/a b/moss".into(), args: vec!["mcp".into()] };
+        for client in CLIENTS {
+            assert_eq!(
+                client.command(&client.entry(&server)),
+                Some(server.clone()),
+                "{}",
+                client.id
+            );
+            assert_eq!(client.command(&json!({ "url": "https://x.example" })), None);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! TOML. The entry is a table of its own, at the end of the file; what is edited is read again, whole.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+use toml::Table;
+
+use super::{NAME, NotEdited};
+
+pub(super) fn entry(text: &str, key: &str) -> Result<Option<Value>, NotEdited> {
+    let all = parse(text)?;
+    let Some(entry) = all.get(key).and_then(|servers| servers.get(NAME)) else { return Ok(None) };
+    Ok(Some(json!(entry)))
+}
+
+pub(super) fn with_entry(text: &str, key: &str, new: &Value) -> Result<String, NotEdited> {
+    let mut edited = without_entry(text, key)?;
+    if !edited.is_empty() && !edited.ends_with('\n') {
+        edited.push('\n');
+    }
+    if !edited.is_empty() && !edited.ends_with("\n\n") {
+        edited.push('\n');
+    }
+    edited.push_str(&format!("[{key}.{NAME}]\n"));
+    for (name, value) in new.as_object().into_iter().flatten() {
+        let value = toml::Value::try_from(value)
+            .map_err(|error| NotEdited::new(format!("the entry has no form in TOML: {error}")))?;
+        edited.push_str(&format!("{name} = {value}\n"));
+    }
+    same_but_entry(text, &edited, key)?;
+    Ok(edited)
+}
+
+pub(super) fn without_entry(text: &str, key: &str) -> Result<String, NotEdited> {
+    parse(text)?;
+    let Some(range) = table(text, key) else { return Ok(text.to_owned()) };
+    let edited = format!("{}{}", &text[..range.start], &text[range.end..]);
+    same_but_entry(text, &edited, key)?;
+    Ok(edited)
+}
+
+fn parse(text: &str) -> Result<Table, NotEdited> {
+    text.parse().map_err(|error: toml::de::Error| {
+        NotEdited::new(format!("the file is not TOML: {}", error.message()))
+    })
+}
+
+/// The lines of the entry's table: from its header to the next one that is not beneath it.
+fn table(text: &str, key: &str) -> Option<Range<usize>> {
+    let own = format!("{key}.{NAME}");
+    let header = |line: &str| -> Option<String> {
+        let inner = line.trim().strip_prefix('[')?;
+        let (name, rest) = inner.trim_start_matches('[').split_once(']')?;
+        let rest = rest.trim_start_matches(']').trim();
+        (rest.is_empty() || rest.starts_with('#'))
+            .then(|| name.chars().filter(|c| !c.is_whitespace() && *c != '"').collect())
+    };
+    let is_own = |name: &str| name == own || name.starts_with(&format!("{own}."));
+    let (mut start, mut at) = (None, 0);
+    for line in text.split_inclusive('\n') {
+        match (header(line), start) {
+            (Some(name), None) if is_own(&name) => start = Some(at),
+            (Some(name), Some(start)) if !is_own(&name) => {
+                // Comments right above the next table belong to it.
+                let block: Vec<&str> = text[start..at].split_inclusive('\n').collect();
+                let comments = block.iter().rev().take_while(|line| line.starts_with('#')).count();
+                let of_next: usize = block[block.len() - comments..].iter().map(|l| l.len()).sum();
+                return Some(start..at - of_next);
+            }
+            _ => {}
+        }
+        at += line.len();
+    }
+    start.map(|start| start..text.len())
+}
+
+/// Makes sure that nothing but the entry is another.
+fn same_but_entry(before: &str, after: &str, key: &str) -> Result<(), NotEdited> {
+    let others = |text: &str| -> Result<Table, NotEdited> {
+        let mut all = parse(text)?;
+        if let Some(toml::Value::Table(servers)) = all.get_mut(key) {
+            servers.remove(NAME);
+            if servers.is_empty() {
+                all.remove(key);
+            }
+        }
+        Ok(all)
+    };
+    if others(before)? == others(after)? {
+        return Ok(());
+    }
+    Err(NotEdited::new(format!(
+        "`{key}` is written in a way that moss does not edit: add [{key}.{NAME}] by hand"
+    )))
+}

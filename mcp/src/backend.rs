@@ -1,0 +1,99 @@
+//! Who lists the tools and carries calls out, as this front sees it: values in, values out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use moss_sdk::context::BoxFuture;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::fault::CallFault;
+use crate::form::{ClientForm, FormAnswer};
+
+/// Lists tools and carries calls out, for one workspace.
+pub trait ToolBackend: fmt::Debug + Send + Sync {
+    /// Returns every tool as the protocol has it, in the order of the catalog.
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Value>, CallFault>>;
+
+    /// Calls a tool. Dropping the future cancels the call; what happens meanwhile goes to `notes`,
+    /// and what finds no room there is lost.
+    fn call(
+        &self,
+        request: ToolUse,
+        notes: mpsc::Sender<CallNote>,
+    ) -> BoxFuture<'_, Result<UseReply, CallFault>>;
+
+    /// Follows the tools: the number changes when they may be others than before.
+    fn changes(&self) -> watch::Receiver<u64>;
+}
+
+/// Finds the workspace of a client and who serves it.
+pub trait BackendOpener: fmt::Debug + Send + Sync {
+    /// Whether the roots of the client decide about the workspace.
+    fn wants_roots(&self) -> bool;
+
+    /// Opens the workspace; `roots` are the URIs of the client's own, where it has any.
+    fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>>;
+}
+
+/// One use of a tool, as a client asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Name of the tool.
+    pub name: String,
+    /// Its arguments as they came: nobody has read them yet.
+    pub arguments_json: String,
+    /// Joins calls of one connection.
+    pub session_id: String,
+    /// Whether the person at the client can be shown forms at all.
+    pub has_forms: bool,
+    /// Whether a form of the client may decide about effects: the person said so.
+    pub decides_by_form: bool,
+}
+
+/// What happens while a call runs.
+#[derive(Debug)]
+pub enum CallNote {
+    /// Something is to be put to the person at the client. Where nobody answers, the sender is dropped.
+    Form {
+        /// What is asked.
+        form: ClientForm,
+        /// Where the answer goes.
+        answer: oneshot::Sender<FormAnswer>,
+    },
+    /// How far it is.
+    Progress {
+        /// What it does.
+        message: String,
+        /// How much is done.
+        done: u64,
+        /// How much there is, where that is known.
+        total: Option<u64>,
+    },
+}
+
+/// How a call ended that ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UseReply {
+    /// Id of the call, as in the journal.
+    pub call_id: String,
+    /// The JSON text of what the tool returned, or why it failed.
+    pub result: Result<String, CallFault>,
+    /// What it changed.
+    pub changes: Vec<ReplyChange>,
+    /// The digest of its effect; empty where it had none.
+    pub digest: String,
+    /// The number of its change in the history; 0 where nothing was changed.
+    pub history: u64,
+}
+
+/// A file that a call changed or would have changed.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ReplyChange {
+    /// Path from the root of the workspace.
+    pub path: String,
+    /// `committed`, `unconfirmed` or `conflict`.
+    pub status: String,
+    /// Unified diff.
+    pub diff: String,
+}

@@ -1,0 +1,68 @@
+//! Why a call did not run or its tool failed, as a model reads it.
+
+use std::fmt;
+
+/// Why a call did not run, or its tool failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallFault {
+    /// A stable code such as `not_found`.
+    pub code: String,
+    /// What went wrong, and where.
+    pub message: String,
+    /// What to do next; empty where nothing is known.
+    pub hint: String,
+    /// The effect that nobody decided about, where that is why.
+    pub question: Option<Box<QuestionShown>>,
+}
+
+/// An effect that needs the decision of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionShown {
+    /// All of it in plain text: the diff, the rule, the digest.
+    pub text: String,
+    /// The digest of the effect.
+    pub digest: String,
+}
+
+/// The code of a name that no tool has.
+const TOOL_UNKNOWN: &str = "tool_unknown";
+
+// === impl CallFault ===
+
+impl CallFault {
+    /// Makes a fault that says no more than its message.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        let (code, message) = (code.into(), message.into());
+        Self { code, message, hint: String::new(), question: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Makes the fault of a name that no tool has.
+    pub(crate) fn unknown_tool(message: impl Into<String>) -> Self {
+        Self::new(TOOL_UNKNOWN, message)
+    }
+
+    /// Whether no tool has the name of the call.
+    pub(crate) fn is_unknown_tool(&self) -> bool {
+        self.code == TOOL_UNKNOWN
+    }
+}
+
+impl fmt::Display for CallFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        if !self.hint.is_empty() {
+            write!(f, "\nhint: {}", self.hint)?;
+        }
+        match &self.question {
+            Some(question) => write!(f, "\n\n{}", question.text.trim_end()),
+            None => Ok(()),
+        }
+    }
+}

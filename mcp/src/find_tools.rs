@@ -1,0 +1,134 @@
+//! `find_tools`: the tools that a set does not list, by name and purpose; the schema of one on demand.
+//!
+//! It is no tool of the catalog: it tells what this front leaves out, and does nothing else.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use crate::fault::CallFault;
+use crate::reply;
+use crate::set::ToolSet;
+
+/// Its name.
+pub(crate) const NAME: &str = "find_tools";
+/// Most tools that one search returns.
+const FOUND_MAX: usize = 50;
+
+/// Describes it.
+pub(crate) fn definition() -> Tool {
+    let description = "Finds tools of moss that are not listed here. Without arguments it returns the \
+                       name and purpose of each of them; with `query`, of those that mention all of its \
+                       words; with `name`, the schema of that tool. A tool that was found is called by \
+                       its name, as any other.";
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "description": "Words to look for in names and purposes." },
+            "name": { "type": "string", "description": "Name of the one tool whose schema is wanted." },
+        },
+        "additionalProperties": false,
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "tools": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": { "type": "string" },
+                        "title": { "type": "string" },
+                        "description": { "type": "string" },
+                        "inputSchema": { "type": "object" },
+                    },
+                    "required": ["name"],
+                },
+            },
+            "omitted": { "type": "integer", "description": "How many more were found." },
+        },
+        "required": ["tools", "omitted"],
+    });
+    let mut tool = Tool::new(NAME, description, object(input));
+    tool.title = Some("Find tools".to_owned());
+    tool.output_schema = Some(Arc::new(object(output)));
+    tool.annotations = Some(ToolAnnotations::from_raw(
+        Some("Find tools".to_owned()),
+        Some(true),
+        Some(false),
+        Some(true),
+        Some(false),
+    ));
+    tool
+}
+
+/// Carries a call of it out.
+pub(crate) fn call(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> CallToolResult {
+    match found(arguments_json, tools, set) {
+        Ok(found) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(found.to_string())]);
+            result.structured_content = Some(found);
+            result
+        }
+        Err(fault) => reply::of_fault(&fault),
+    }
+}
+
+fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, CallFault> {
+    let invalid = |message: String| CallFault::new("arguments_invalid", message);
+    let arguments: JsonObject = serde_json::from_str(arguments_json)
+        .map_err(|error| invalid(format!("the arguments are not an object: {error}")))?;
+    let mut texts = [None, None];
+    for (key, value) in &arguments {
+        let place = match key.as_str() {
+            "query" => &mut texts[0],
+            "name" => &mut texts[1],
+            other => {
+                return Err(invalid(format!(
+                    "there is no parameter `{other}`: give query or name"
+                )));
+            }
+        };
+        *place = match value {
+            Value::Null => None,
+            Value::String(text) => Some(text.as_str()),
+            _ => return Err(invalid(format!("/{key}: expected a text"))),
+        };
+    }
+    let [query, name] = texts;
+    if let Some(name) = name {
+        let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+            CallFault::new("not_found", format!("there is no tool `{name}`"))
+                .hint("call find_tools without arguments for the names of all")
+        })?;
+        return Ok(json!({ "tools": [tool], "omitted": 0 }));
+    }
+    let words: Vec<String> =
+        query.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+    let matches = |tool: &&Tool| {
+        let text = format!("{} {}", tool.name, tool.description.as_deref().unwrap_or_default());
+        let text = text.to_lowercase();
+        words.iter().all(|word| text.contains(word.as_str()))
+    };
+    // What is listed is known already; a search may mean it all the same.
+    let wanted = |tool: &&Tool| !words.is_empty() || !set.lists(tool);
+    let hits: Vec<&Tool> = tools.iter().filter(wanted).filter(matches).collect();
+    let shown: Vec<Value> = hits.iter().take(FOUND_MAX).map(|tool| line(tool)).collect();
+    Ok(json!({ "tools": shown, "omitted": hits.len().saturating_sub(FOUND_MAX) }))
+}
+
+/// A tool in one line: its name and the first sentence of what it does.
+fn line(tool: &Tool) -> Value {
+    let description = tool.description.as_deref().unwrap_or_default();
+    let first = description.split_once(". ").map_or(description, |(first, _)| first);
+    let first = first.lines().next().unwrap_or_default();
+    json!({ "name": tool.name, "description": first })
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        _ => unreachable!("schemas are objects"),
+    }
+}

@@ -1,0 +1,127 @@
+//! One call while it runs: its progress goes to the client, its forms to the person there.
+
+use std::time::Duration;
+
+use moss_sdk::context::BoxFuture;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::backend::{CallNote, ToolBackend, ToolUse, UseReply};
+use crate::fault::CallFault;
+use crate::form::{ClientForm, FormAnswer};
+
+/// Notes of a call that wait for a slow client.
+const NOTES_MAX: usize = 64;
+/// How long a form stays open: longer than a question of moss waits by default.
+const FORM_WAIT_MAX: Duration = Duration::from_secs(900);
+
+/// Whether the client of a request shows forms when it is asked to.
+pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
+    // A request that stands by itself has nobody to ask back.
+    context.meta.protocol_version().is_none()
+        && context.peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
+}
+
+/// Makes a call and follows it to its end, or until the client cancels it.
+pub(crate) async fn follow(
+    backend: &dyn ToolBackend,
+    request: ToolUse,
+    context: &RequestContext<RoleServer>,
+) -> Result<UseReply, CallFault> {
+    let (sender, mut notes) = mpsc::channel(NOTES_MAX);
+    let token = context.meta.get_progress_token();
+    let mut progress = token.map(|token| ProgressSender::new(token, context.peer.clone()));
+    let mut call = backend.call(request, sender);
+    let mut shown: Option<BoxFuture<'_, ()>> = None;
+    let ended = loop {
+        let note = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(cancelled()),
+            () = closed(&mut shown) => {
+                shown = None;
+                continue;
+            }
+            // One form at a time: further notes wait for it.
+            Some(note) = notes.recv(), if shown.is_none() => note,
+            ended = &mut call => break ended,
+        };
+        match note {
+            CallNote::Form { form, answer } => {
+                shown = Some(Box::pin(show(&context.peer, form, answer)));
+            }
+            CallNote::Progress { message, done, total } => {
+                if let Some(progress) = &mut progress {
+                    tokio::select! {
+                        () = progress.send(message, done, total) => {}
+                        () = context.ct.cancelled() => return Err(cancelled()),
+                    }
+                }
+            }
+        }
+    };
+    // What it reported last comes before its end.
+    while let (Some(progress), Ok(note)) = (&mut progress, notes.try_recv()) {
+        if let CallNote::Progress { message, done, total } = note {
+            progress.send(message, done, total).await;
+        }
+    }
+    ended
+}
+
+fn cancelled() -> CallFault {
+    CallFault::new("call_cancelled", "the call was cancelled")
+}
+
+/// Waits until the form that is shown is answered; for ever, where none is.
+async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
+    match shown {
+        Some(form) => form.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Shows a form and passes the answer on. Where there is none, the sender is dropped.
+async fn show(peer: &Peer<RoleServer>, form: ClientForm, answer: oneshot::Sender<FormAnswer>) {
+    let Some(request) = form.request() else { return };
+    match peer.create_elicitation_with_timeout(request, Some(FORM_WAIT_MAX)).await {
+        Ok(result) => {
+            if let Some(said) = form.answer(&result) {
+                // A call that ended meanwhile wants no answer.
+                let _ = answer.send(said);
+            }
+        }
+        Err(error) => tracing::warn!(%error, "the client did not show a form"),
+    }
+}
+
+/// Sends the progress of one call: numbers that only grow, as the protocol wants them.
+struct ProgressSender {
+    token: ProgressToken,
+    peer: Peer<RoleServer>,
+    last: Option<u64>,
+}
+
+// === impl ProgressSender ===
+
+impl ProgressSender {
+    fn new(token: ProgressToken, peer: Peer<RoleServer>) -> Self {
+        Self { token, peer, last: None }
+    }
+
+    async fn send(&mut self, message: String, done: u64, total: Option<u64>) {
+        if self.last.is_some_and(|last| done <= last) {
+            return;
+        }
+        self.last = Some(done);
+        #[expect(clippy::cast_precision_loss, reason = "progress is shown, not counted with")]
+        let mut params = ProgressNotificationParam::new(self.token.clone(), done as f64);
+        #[expect(clippy::cast_precision_loss, reason = "progress is shown, not counted with")]
+        {
+            params.total = total.map(|total| total as f64);
+        }
+        params.message = Some(message).filter(|message| !message.is_empty());
+        // A client that is gone is noticed by its transport.
+        let _ = self.peer.notify_progress(params).await;
+    }
+}

@@ -1,0 +1,48 @@
+//! The requests of a connection that wait for their responses: so many at once, each id once.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::RequestId;
+
+/// Most requests of one connection that wait at once.
+pub(crate) const REQUESTS_MAX: usize = 128;
+
+/// The ids of requests that wait.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InFlight(Arc<Mutex<HashSet<RequestId>>>);
+
+/// Why a request is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotTaken {
+    /// One with its id waits.
+    SameId,
+    /// So many wait already.
+    TooMany,
+}
+
+// === impl InFlight ===
+
+impl InFlight {
+    /// Takes a request.
+    pub(crate) fn take(&self, id: &RequestId) -> Result<(), NotTaken> {
+        let mut ids = self.lock();
+        if ids.contains(id) {
+            return Err(NotTaken::SameId);
+        }
+        if ids.len() >= REQUESTS_MAX {
+            return Err(NotTaken::TooMany);
+        }
+        ids.insert(id.clone());
+        Ok(())
+    }
+
+    /// Forgets a request: it has its response, or nobody waits for one.
+    pub(crate) fn forget(&self, id: &RequestId) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,374 @@
+//! One line of a connection: a message of the protocol, or why it is none.
+//!
+//! rmcp drops what it cannot read, takes the last of two equal keys and ends the connection where the
+//! first message is not the expected one. Here each such line gets an error that says what is wrong,
+//! and the arguments of a call stay the text that came: the daemon alone reads them, strictly.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, InitializeRequestParams, JsonRpcMessage,
+    ProtocolVersion, RequestId, RequestMetaObject,
+};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::in_flight::{InFlight, NotTaken, REQUESTS_MAX};
+use crate::revisions::REVISIONS;
+
+/// Longest id that is a text, in bytes.
+const ID_BYTES_MAX: usize = 256;
+/// Most members of an object that the protocol defines.
+const MEMBERS_MAX: usize = 64;
+/// What names the revision of a request that belongs to no session.
+const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// Requests that may come before anything is agreed on.
+const PROBES: [&str; 2] = ["ping", "server/discover"];
+
+/// The arguments of a call as they came, handed past rmcp.
+#[derive(Debug, Clone)]
+pub(crate) struct ArgumentsText(pub(crate) String);
+
+/// What a line is.
+#[derive(Debug)]
+pub(crate) enum ReadLine {
+    /// A message for rmcp.
+    Message(Box<ClientJsonRpcMessage>),
+    /// No message: the response to write.
+    Refused(String),
+    /// Nothing that needs a response.
+    Nothing,
+}
+
+/// What a connection has agreed on so far.
+#[derive(Debug, Default)]
+pub(crate) struct Lifecycle {
+    in_flight: InFlight,
+    is_initialized: bool,
+    /// Whether a request was taken that is more than a probe: before it rmcp takes no notifications.
+    has_begun: bool,
+}
+
+/// Which revision a request names for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Revision {
+    /// None: it belongs to a session.
+    Unnamed,
+    /// One that is not spoken here, or without all that goes with it.
+    Incomplete,
+    /// One that is spoken here: the request stands by itself.
+    Complete,
+}
+
+/// Why a line is refused.
+struct Refusal {
+    id: Option<RequestId>,
+    code: ErrorCode,
+    message: String,
+}
+
+/// The members of a message, each as its text.
+#[derive(serde::Deserialize)]
+struct MessageParts<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// The members of an object, each as its text; none twice.
+#[derive(Default)]
+struct ParamMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// Takes `null` for a value that is there.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads a line.
+pub(crate) fn read(line: &[u8], lifecycle: &mut Lifecycle) -> ReadLine {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return ReadLine::Nothing;
+    }
+    message(line, lifecycle).unwrap_or_else(|refusal| ReadLine::Refused(refusal.response()))
+}
+
+/// Writes the response to a line that is longer than one may be.
+pub(crate) fn too_long(bytes_max: usize) -> String {
+    let message = format!(
+        "the message is longer than {bytes_max} bytes and was dropped: send less at once, for \
+         example a part of the text"
+    );
+    Refusal { id: None, code: ErrorCode::INVALID_REQUEST, message }.response()
+}
+
+fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> {
+    let text = std::str::from_utf8(line).map_err(|error| {
+        let message = format!("the message is not UTF-8: byte {} is not", error.valid_up_to());
+        Refusal::new(ErrorCode::PARSE_ERROR, message)
+    })?;
+    if text.starts_with('[') {
+        let message = "batches are no part of the protocol since 2025-06-18: send each message by \
+                       itself, on a line of its own";
+        return Err(Refusal::new(ErrorCode::INVALID_REQUEST, message));
+    }
+    let parts: MessageParts<'_> = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() {
+            let message = format!("not a JSON-RPC message: {error}");
+            return Refusal::new(ErrorCode::INVALID_REQUEST, message);
+        }
+        Refusal::new(ErrorCode::PARSE_ERROR, format!("the message is not JSON: {error}"))
+    })?;
+    let id = parts.id.map(id).transpose()?;
+    let refuse = |code, message: String| Refusal { id: id.clone(), code, message };
+    if parts.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+        let message = "`jsonrpc` must be \"2.0\"".to_owned();
+        return Err(refuse(ErrorCode::INVALID_REQUEST, message));
+    }
+    let Some(method) = parts.method.as_deref() else {
+        if parts.result.is_none() && parts.error.is_none() {
+            let message = "a message has a `method`, a `result` or an `error`".to_owned();
+            return Err(refuse(ErrorCode::INVALID_REQUEST, message));
+        }
+        if !lifecycle.has_begun {
+            return Ok(ReadLine::Nothing);
+        }
+        // A response that nobody can read is one that never came: its request runs out of time.
+        return Ok(serde_json::from_str(text).map_or(ReadLine::Nothing, ReadLine::message));
+    };
+    let params = match parts.params {
+        None => ParamMembers::default(),
+        Some(raw) => serde_json::from_str(raw.get()).map_err(|error| {
+            refuse(ErrorCode::INVALID_PARAMS, format!("`params` of {method}: {error}"))
+        })?,
+    };
+    let Some(id) = &id else { return Ok(notification(text, method, &params, lifecycle)) };
+    let revision = Revision::of(&params);
+    if let Err(message) = lifecycle.admit(method, revision) {
+        return Err(refuse(ErrorCode::INVALID_REQUEST, message));
+    }
+    let read = match method {
+        "initialize" => initialize(text, parts.params).inspect(|_| lifecycle.is_initialized = true),
+        "tools/call" => tools_call(id, &params),
+        // To rmcp a cursor that is no text is none.
+        "tools/list" if !params.has_text_or_nothing("cursor") => {
+            Err("`params` of tools/list: `cursor` must be a text".to_owned())
+        }
+        _ => serde_json::from_str(text).map_err(|error| unreadable(method, &error)),
+    };
+    let read = read.map_err(|message| refuse(ErrorCode::INVALID_PARAMS, message))?;
+    lifecycle.in_flight.take(id).map_err(|why| {
+        let message = match why {
+            NotTaken::SameId => format!("a request with the id {id} still runs: use another id"),
+            NotTaken::TooMany => {
+                format!("{REQUESTS_MAX} requests run already: wait for a response to one of them")
+            }
+        };
+        refuse(ErrorCode::INVALID_REQUEST, message)
+    })?;
+    let begins = method == "initialize" || revision == Revision::Complete;
+    lifecycle.has_begun |= begins && !PROBES.contains(&method);
+    Ok(ReadLine::message(read))
+}
+
+fn id(raw: &RawValue) -> Result<RequestId, Refusal> {
+    let id = serde_json::from_str::<RequestId>(raw.get()).ok();
+    id.filter(|id| !matches!(id, RequestId::String(text) if text.len() > ID_BYTES_MAX)).ok_or_else(
+        || {
+            let message =
+                format!("`id` must be a whole number or a text of at most {ID_BYTES_MAX} bytes");
+            Refusal::new(ErrorCode::INVALID_REQUEST, message)
+        },
+    )
+}
+
+fn notification(
+    text: &str,
+    method: &str,
+    params: &ParamMembers<'_>,
+    lifecycle: &Lifecycle,
+) -> ReadLine {
+    if method == "notifications/cancelled"
+        && let Some(Ok(id)) = params.get("requestId").map(|raw| serde_json::from_str(raw.get()))
+    {
+        lifecycle.in_flight.forget(&id);
+    }
+    // The first thing that rmcp hears of must be a request.
+    if !lifecycle.has_begun {
+        return ReadLine::Nothing;
+    }
+    serde_json::from_str(text).map_or(ReadLine::Nothing, ReadLine::message)
+}
+
+/// Reads what begins a session. A request that rmcp cannot read would be none of its own to it.
+fn initialize(text: &str, params: Option<&RawValue>) -> Result<ClientJsonRpcMessage, String> {
+    let raw = params.map_or("{}", RawValue::get);
+    serde_json::from_str::<InitializeRequestParams>(raw)
+        .and_then(|_| serde_json::from_str(text))
+        .map_err(|error| unreadable("initialize", &error))
+}
+
+/// Reads a call; its arguments stay text.
+fn tools_call(id: &RequestId, params: &ParamMembers<'_>) -> Result<ClientJsonRpcMessage, String> {
+    let is_text = |raw: &RawValue| raw.get().starts_with('"');
+    if !params.get("name").is_some_and(is_text) {
+        return Err("`params` of tools/call: `name` must be the name of a tool".to_owned());
+    }
+    let arguments = match params.get("arguments").map(RawValue::get) {
+        None | Some("null") => "{}",
+        Some(text) => text,
+    };
+    let others = params.0.iter().filter(|(key, _)| key != "arguments");
+    let others: Vec<String> =
+        others.map(|(key, raw)| format!("{}:{}", json!(key), raw.get())).collect();
+    let text = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{{}}}}}"#,
+        json!(id),
+        others.join(",")
+    );
+    let mut message = serde_json::from_str(&text).map_err(|e| unreadable("tools/call", &e))?;
+    if let JsonRpcMessage::Request(request) = &mut message
+        && let ClientRequest::CallToolRequest(call) = &mut request.request
+    {
+        call.extensions.insert(ArgumentsText(arguments.to_owned()));
+        return Ok(message);
+    }
+    Err("`params` of tools/call: `_meta`, `inputResponses` and `requestState` must be as the \
+         protocol has them"
+        .to_owned())
+}
+
+fn unreadable(method: &str, error: &serde_json::Error) -> String {
+    format!("`params` of {method}: {error}")
+}
+
+// === impl ReadLine ===
+
+impl ReadLine {
+    fn message(message: ClientJsonRpcMessage) -> Self {
+        Self::Message(Box::new(message))
+    }
+}
+
+// === impl Revision ===
+
+impl Revision {
+    fn of(params: &ParamMembers<'_>) -> Self {
+        let meta = params.get("_meta").map(|raw| serde_json::from_str(raw.get()));
+        let Some(Ok(meta)) = meta else { return Self::Unnamed };
+        let meta: RequestMetaObject = meta;
+        match meta.protocol_version() {
+            None => Self::Unnamed,
+            Some(version) if !REVISIONS.contains(&version) => Self::Incomplete,
+            Some(_) if meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty() => {
+                Self::Complete
+            }
+            Some(_) => Self::Incomplete,
+        }
+    }
+}
+
+// === impl Lifecycle ===
+
+impl Lifecycle {
+    /// The requests that wait for a response.
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.in_flight
+    }
+
+    /// Says why a request comes at the wrong time, if it does.
+    fn admit(&self, method: &str, revision: Revision) -> Result<(), String> {
+        match method {
+            "initialize" if self.is_initialized => {
+                Err("this connection is initialized already: a connection is one session"
+                    .to_owned())
+            }
+            "initialize" if self.has_begun => Err(format!(
+                "this connection has begun without a session, with {REVISION_KEY}: start another \
+                 one to initialize it"
+            )),
+            "initialize" => Ok(()),
+            _ if PROBES.contains(&method) => Ok(()),
+            _ if self.is_initialized || revision != Revision::Unnamed => Ok(()),
+            _ => Err(format!(
+                "{method} comes before `initialize`: send that first, or name the revision in \
+                 _meta[\"{REVISION_KEY}\"] of each request"
+            )),
+        }
+    }
+}
+
+// === impl Refusal ===
+
+impl Refusal {
+    fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { id: None, code, message: message.into() }
+    }
+
+    fn response(&self) -> String {
+        let error = json!({ "code": self.code, "message": self.message });
+        json!({ "jsonrpc": "2.0", "id": self.id, "error": error }).to_string()
+    }
+}
+
+// === impl ParamMembers ===
+
+impl<'a> ParamMembers<'a> {
+    /// Whether the value of a key is a text, or there is none.
+    fn has_text_or_nothing(&self, key: &str) -> bool {
+        self.get(key).is_none_or(|raw| raw.get().starts_with('"') || raw.get() == "null")
+    }
+
+    fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, raw)| *raw)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ParamMembers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = ParamMembers<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<ParamMembers<'de>, A::Error> {
+                let mut members = ParamMembers::default();
+                while let Some(key) = map.next_key::<BorrowedKey<'de>>()? {
+                    let value = map.next_value::<&'de RawValue>()?;
+                    if members.0.len() == MEMBERS_MAX {
+                        return Err(A::Error::custom(format!("more than {MEMBERS_MAX} keys")));
+                    }
+                    if members.get(&key.0).is_some() {
+                        return Err(A::Error::custom(format!("the key `{}` twice", key.0)));
+                    }
+                    members.0.push((key.0, value));
+                }
+                Ok(members)
+            }
+        }
+
+        /// A key that is copied only where it has escapes.
+        #[derive(serde::Deserialize)]
+        struct BorrowedKey<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}

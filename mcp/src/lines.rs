@@ -1,0 +1,173 @@
+//! The transport over two streams of lines: standard input and output of a client's child.
+//!
+//! A task reads lines and answers those that are no messages; rmcp gets the others. Responses are
+//! written whole, one after another. The connection ends when the input does.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
+use rmcp::service::TxJsonRpcMessage;
+use rmcp::transport::Transport;
+use tokio::io::BufReader;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinHandle;
+
+use crate::in_flight::InFlight;
+use crate::line::{self, Lifecycle, ReadLine};
+
+/// Longest line that is read, in bytes: more than the largest file that is edited, with its escapes.
+pub(crate) const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Messages that wait for rmcp.
+const MESSAGES_MAX: usize = 16;
+
+/// Two streams of lines.
+pub(crate) struct LineTransport<W> {
+    messages: mpsc::Receiver<ClientJsonRpcMessage>,
+    output: Arc<Mutex<W>>,
+    in_flight: InFlight,
+    reader: JoinHandle<()>,
+}
+
+/// How reading a line ended.
+#[derive(Debug, PartialEq, Eq)]
+enum LineEnd {
+    /// It is in the buffer.
+    Whole,
+    /// It was longer than one may be, and is dropped.
+    TooLong,
+    /// There is no further line.
+    Input,
+}
+
+// === impl LineTransport ===
+
+impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
+    /// Begins to read. Belongs into a runtime.
+    pub(crate) fn new(input: impl AsyncRead + Send + Unpin + 'static, output: W) -> Self {
+        let (sender, messages) = mpsc::channel(MESSAGES_MAX);
+        let output = Arc::new(Mutex::new(output));
+        let lifecycle = Lifecycle::default();
+        let in_flight = lifecycle.in_flight().clone();
+        let reader =
+            tokio::spawn(read(BufReader::new(input), Arc::clone(&output), sender, lifecycle));
+        Self { messages, output, in_flight, reader }
+    }
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTransport<W> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (output, in_flight) = (Arc::clone(&self.output), self.in_flight.clone());
+        async move {
+            let answered = answered(&item);
+            let text = serde_json::to_string(&item).map_err(io::Error::other)?;
+            let written = write(&output, text).await;
+            // Its id is free once the response is out: who reads no responses sends no more requests.
+            if let Some(id) = answered {
+                in_flight.forget(&id);
+            }
+            written
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        self.messages.recv().await
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.reader.abort();
+        Ok(())
+    }
+}
+
+impl<W> Drop for LineTransport<W> {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+/// The request that a message responds to.
+fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(response.id.clone()),
+        JsonRpcMessage::Error(error) => error.id.clone(),
+        JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, mut text: String) -> io::Result<()> {
+    text.push('\n');
+    let mut output = output.lock().await;
+    output.write_all(text.as_bytes()).await?;
+    output.flush().await
+}
+
+/// Reads lines up to the end of the input, or until nobody takes messages.
+async fn read<W: AsyncWrite + Unpin>(
+    mut input: impl AsyncBufRead + Unpin,
+    output: Arc<Mutex<W>>,
+    messages: mpsc::Sender<ClientJsonRpcMessage>,
+    mut lifecycle: Lifecycle,
+) {
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        let read = match next_line(&mut input, &mut buffer).await {
+            Ok(LineEnd::Whole) => line::read(&buffer, &mut lifecycle),
+            Ok(LineEnd::TooLong) => ReadLine::Refused(line::too_long(LINE_BYTES_MAX)),
+            Ok(LineEnd::Input) => return,
+            Err(error) => {
+                tracing::warn!(%error, "cannot read from the client");
+                return;
+            }
+        };
+        let is_open = match read {
+            ReadLine::Message(message) => messages.send(*message).await.is_ok(),
+            ReadLine::Refused(response) => write(&output, response).await.is_ok(),
+            ReadLine::Nothing => true,
+        };
+        if !is_open {
+            return;
+        }
+        // A large message does not keep its memory while the client is silent.
+        buffer.shrink_to(64 * 1024);
+    }
+}
+
+/// Reads up to the end of a line, which a last line without one has in the end of the input.
+async fn next_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    buffer: &mut Vec<u8>,
+) -> io::Result<LineEnd> {
+    let mut is_too_long = false;
+    loop {
+        let available = input.fill_buf().await?;
+        if available.is_empty() {
+            return Ok(match (is_too_long, buffer.is_empty()) {
+                (true, _) => LineEnd::TooLong,
+                (false, false) => LineEnd::Whole,
+                (false, true) => LineEnd::Input,
+            });
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(available.len(), |end| end + 1);
+        if buffer.len() + taken > LINE_BYTES_MAX {
+            is_too_long = true;
+            buffer.clear();
+        }
+        if !is_too_long {
+            buffer.extend_from_slice(&available[..taken]);
+        }
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(if is_too_long { LineEnd::TooLong } else { LineEnd::Whole });
+        }
+    }
+}

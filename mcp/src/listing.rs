@@ -1,0 +1,97 @@
+//! The tools that a client sees, a page at a time.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{CacheScope, ListToolsResult, Tool};
+use serde_json::Value;
+
+use crate::backend::ToolBackend;
+use crate::fault::CallFault;
+use crate::find_tools;
+use crate::set::ToolSet;
+
+/// Most tools on a page. A client that never asks for a second page sees all that most people have.
+const PAGE_MAX: usize = 100;
+/// How long a client may keep a page, in milliseconds: a change is announced as well.
+const TTL_MS: u64 = 60_000;
+
+/// Returns all tools of a backend.
+pub(crate) async fn all(backend: &Arc<dyn ToolBackend>) -> Result<Vec<Tool>, CallFault> {
+    Ok(backend.tools().await?.into_iter().filter_map(tool).collect())
+}
+
+/// Returns the tools that are visible in a set, in the order of the catalog.
+pub(crate) async fn visible(
+    backend: &Arc<dyn ToolBackend>,
+    set: &ToolSet,
+) -> Result<Vec<Tool>, CallFault> {
+    let mut tools = all(backend).await?;
+    tools.retain(|tool| set.lists(tool));
+    if set.has_more() {
+        tools.push(find_tools::definition());
+    }
+    Ok(tools)
+}
+
+/// Takes a page out of the visible tools.
+pub(crate) fn page(
+    mut tools: Vec<Tool>,
+    cursor: Option<&str>,
+    has_hints: bool,
+) -> Result<ListToolsResult, ErrorData> {
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => {
+            cursor.parse().ok().filter(|at| *at > 0 && *at < tools.len()).ok_or_else(|| {
+                let message = "there is no such page: leave `cursor` out for the first one";
+                ErrorData::invalid_params(message, None)
+            })?
+        }
+    };
+    let end = tools.len().min(start + PAGE_MAX);
+    let next = (end < tools.len()).then(|| end.to_string());
+    tools.truncate(end);
+    let mut page = ListToolsResult::with_all_items(tools.split_off(start));
+    page.next_cursor = next;
+    if has_hints {
+        page.ttl_ms = Some(TTL_MS);
+        page.cache_scope = Some(CacheScope::Private);
+    }
+    Ok(page)
+}
+
+/// Reads a definition of the catalog. One that the protocol cannot carry is left out.
+fn tool(definition: Value) -> Option<Tool> {
+    let name = definition.get("name").map(ToString::to_string).unwrap_or_default();
+    serde_json::from_value(definition)
+        .inspect_err(|error| tracing::warn!(%error, name, "a tool has no form of the protocol"))
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(count: usize) -> Vec<Tool> {
+        (0..count).map(|n| Tool::new(format!("t{n}"), "", serde_json::Map::new())).collect()
+    }
+
+    #[test]
+    fn pages_follow_one_another_and_end() {
+        let first = page(tools(PAGE_MAX + 3), None, true).unwrap();
+        assert_eq!((first.tools.len(), first.ttl_ms), (PAGE_MAX, Some(TTL_MS)));
+        let second = page(tools(PAGE_MAX + 3), first.next_cursor.as_deref(), false).unwrap();
+        let names: Vec<_> = second.tools.iter().map(|tool| tool.name.to_string()).collect();
+        assert_eq!(names, ["t100", "t101", "t102"]);
+        assert_eq!((second.next_cursor, second.ttl_ms), (None, None));
+    }
+
+    #[test]
+    fn a_cursor_that_was_never_given_is_refused() {
+        for cursor in ["", "0", "3", "-1", "x", "99999999999999999999"] {
+            let error = page(tools(3), Some(cursor), false).unwrap_err();
+            assert!(error.message.contains("leave `cursor` out"), "{cursor}: {error:?}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The end of a call as a result of the protocol: what a model reads, and what a program reads.
+
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Value, json};
+
+use crate::backend::{ReplyChange, UseReply};
+use crate::fault::CallFault;
+
+/// Under which key of `_meta` a program finds what is no part of a tool's output.
+const META_KEY: &str = "moss/call";
+
+/// Makes the result of a call that ran.
+pub(crate) fn of_reply(reply: UseReply) -> CallToolResult {
+    let UseReply { call_id, result, changes, digest, history } = reply;
+    let mut shown = match &result {
+        Ok(output) => of_output(output),
+        Err(fault) => of_fault(fault),
+    };
+    let mut facts = json!({ "id": call_id });
+    if !changes.is_empty() {
+        facts["changes"] = json!(changes);
+    }
+    if !digest.is_empty() {
+        facts["digest"] = digest.into();
+    }
+    if history != 0 {
+        facts["history"] = history.into();
+    }
+    if let Err(fault) = &result {
+        facts["error"] = error(fault);
+        if let Some(text) = undone(&changes) {
+            shown.content.push(ContentBlock::text(text));
+        }
+    }
+    shown.meta = Some(meta(facts));
+    shown
+}
+
+/// Makes the result of a call that did not run, or whose tool failed.
+pub(crate) fn of_fault(fault: &CallFault) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![ContentBlock::text(fault.to_string())]);
+    let mut facts = json!({ "error": error(fault) });
+    if let Some(question) = &fault.question {
+        facts["digest"] = question.digest.as_str().into();
+    }
+    result.meta = Some(meta(facts));
+    result
+}
+
+fn of_output(output: &str) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(output)]);
+    // The daemon has held it to the schema of the tool, which is one of an object.
+    result.structured_content = serde_json::from_str(output).ok();
+    result
+}
+
+fn error(fault: &CallFault) -> Value {
+    let mut error = json!({ "code": fault.code, "message": fault.message });
+    if !fault.hint.is_empty() {
+        error["hint"] = fault.hint.as_str().into();
+    }
+    error
+}
+
+/// Shows the changes that did not happen, with the state of each.
+fn undone(changes: &[ReplyChange]) -> Option<String> {
+    let lines: Vec<String> = changes
+        .iter()
+        .map(|change| format!("{} ({})\n{}", change.path, change.status, change.diff))
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn meta(facts: Value) -> MetaObject {
+    let mut meta = serde_json::Map::new();
+    meta.insert(META_KEY.to_owned(), facts);
+    MetaObject(meta)
+}

@@ -1,0 +1,622 @@
+//! Connections as clients see them: lines in, lines out, and a backend that only remembers.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use moss_sdk::context::BoxFuture;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+
+use crate::lines::LINE_BYTES_MAX;
+use crate::{
+    BackendOpener, CallFault, CallNote, McpOptions, McpServer, ToolBackend, ToolSet, ToolUse,
+    UseReply, serve_lines,
+};
+
+/// Longest wait for anything.
+const WAIT_MAX: Duration = Duration::from_secs(20);
+
+/// A backend with three tools: `echo` returns its arguments, `hang` waits for ever, `fail` fails.
+#[derive(Debug)]
+struct Recorded {
+    tools: Mutex<Vec<Value>>,
+    uses: Mutex<Vec<ToolUse>>,
+    roots: Mutex<Vec<Vec<String>>>,
+    changes: watch::Sender<u64>,
+    /// Is told when a call of `hang` is dropped.
+    hung: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+#[derive(Debug)]
+struct Opener(Arc<Recorded>);
+
+struct Client {
+    input: Option<DuplexStream>,
+    output: tokio::io::Lines<BufReader<DuplexStream>>,
+    backend: Arc<Recorded>,
+    served: JoinHandle<()>,
+}
+
+/// Tells when it is dropped.
+struct Dropped(Option<oneshot::Sender<()>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(sender) = self.0.take() {
+            let _ = sender.send(());
+        }
+    }
+}
+
+fn definition(name: &str, is_read_only: bool) -> Value {
+    json!({
+        "name": name, "title": name, "description": format!("Does {name}. And more."),
+        "inputSchema": { "type": "object" }, "outputSchema": { "type": "object" },
+        "annotations": {
+            "title": name, "readOnlyHint": is_read_only, "destructiveHint": !is_read_only,
+            "idempotentHint": is_read_only, "openWorldHint": false,
+        },
+    })
+}
+
+fn reply(result: Result<String, CallFault>) -> UseReply {
+    let (call_id, digest) = ("c1".to_owned(), String::new());
+    UseReply { call_id, result, changes: Vec::new(), digest, history: 0 }
+}
+
+impl ToolBackend for Recorded {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Value>, CallFault>> {
+        Box::pin(async { Ok(self.tools.lock().unwrap().clone()) })
+    }
+
+    fn call(
+        &self,
+        request: ToolUse,
+        notes: mpsc::Sender<CallNote>,
+    ) -> BoxFuture<'_, Result<UseReply, CallFault>> {
+        self.uses.lock().unwrap().push(request.clone());
+        Box::pin(async move {
+            match request.name.as_str() {
+                "echo" => {
+                    for done in [1, 1, 2] {
+                        let message = format!("step {done}");
+                        let note = CallNote::Progress { message, done, total: Some(2) };
+                        notes.send(note).await.unwrap();
+                    }
+                    Ok(reply(Ok(request.arguments_json)))
+                }
+                "fail" => {
+                    let fault = CallFault::new("not_found", "there is no a.txt");
+                    Ok(reply(Err(fault.hint("list_directory shows what there is"))))
+                }
+                "hang" => {
+                    let _dropped = Dropped(self.hung.lock().unwrap().take());
+                    std::future::pending().await
+                }
+                other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
+            }
+        })
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+}
+
+impl BackendOpener for Opener {
+    fn wants_roots(&self) -> bool {
+        true
+    }
+
+    fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
+        self.0.roots.lock().unwrap().push(roots);
+        Box::pin(async { Ok(Arc::clone(&self.0) as Arc<dyn ToolBackend>) })
+    }
+}
+
+impl Client {
+    fn new(set: ToolSet) -> Self {
+        let tools = [("echo", true), ("fail", false), ("hang", false), ("read_file", true)];
+        let backend = Arc::new(Recorded {
+            tools: Mutex::new(tools.map(|(name, is)| definition(name, is)).to_vec()),
+            uses: Mutex::default(),
+            roots: Mutex::default(),
+            changes: watch::Sender::new(0),
+            hung: Mutex::default(),
+        });
+        let server =
+            McpServer::new(Arc::new(Opener(Arc::clone(&backend))), McpOptions::new(set).unwrap());
+        let (input, server_input) = tokio::io::duplex(1 << 16);
+        let (server_output, output) = tokio::io::duplex(1 << 16);
+        let served = tokio::spawn(serve_lines(server, server_input, server_output));
+        let output = BufReader::new(output).lines();
+        Self { input: Some(input), output, backend, served }
+    }
+
+    /// A client that has agreed on a revision.
+    async fn initialized(set: ToolSet, revision: &str) -> Self {
+        let mut client = Self::new(set);
+        client.send(&initialize(revision)).await;
+        let response = client.next().await;
+        assert_eq!(response["result"]["protocolVersion"], revision, "{response}");
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        client
+    }
+
+    async fn send(&mut self, message: &Value) {
+        self.line(message.to_string().as_bytes()).await;
+    }
+
+    async fn line(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).await.unwrap();
+        input.write_all(b"\n").await.unwrap();
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = tokio::time::timeout(WAIT_MAX, self.output.next_line()).await;
+        let line = line.expect("a response in time").unwrap().expect("a response");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Sends a request and returns the response to it, whatever comes before.
+    async fn request(&mut self, id: Value, method: &str, params: Value) -> Value {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.send(&message).await;
+        loop {
+            let response = self.next().await;
+            if response["id"] == id && response.get("method").is_none() {
+                return response;
+            }
+        }
+    }
+
+    async fn tool_names(&mut self) -> Vec<String> {
+        let listed = self.request(json!("names"), "tools/list", json!({})).await;
+        let tools = listed["result"]["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn uses(&self) -> Vec<(String, String)> {
+        let uses = self.backend.uses.lock().unwrap();
+        uses.iter().map(|one| (one.name.clone(), one.arguments_json.clone())).collect()
+    }
+}
+
+fn initialize(revision: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": revision, "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    }})
+}
+
+/// The metadata of a request that belongs to no session.
+fn stateless(params: Value) -> Value {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    params
+}
+
+#[tokio::test]
+async fn every_revision_with_a_session_is_answered_with_itself() {
+    for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::initialized(ToolSet::All, revision).await;
+        let names = client.tool_names().await;
+        assert_eq!(names, ["echo", "fail", "hang", "read_file"], "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn revisions_of_past_and_future_are_answered_with_the_newest_that_has_sessions() {
+    for revision in ["2024-11-05", "2031-01-01", "2026-07-28", "x"] {
+        let mut client = Client::new(ToolSet::All);
+        client.send(&initialize(revision)).await;
+        assert_eq!(client.next().await["result"]["protocolVersion"], "2025-11-25", "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn requests_without_a_session_name_their_revision_themselves() {
+    let mut client = Client::new(ToolSet::All);
+    let discovered = client.request(json!(1), "server/discover", stateless(json!({}))).await;
+    let versions = &discovered["result"]["supportedVersions"];
+    let expected = json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
+    assert_eq!(*versions, expected, "{discovered}");
+    let listed = client.request(json!(2), "tools/list", stateless(json!({}))).await;
+    let result = &listed["result"];
+    assert_eq!(result["tools"].as_array().unwrap().len(), 4);
+    assert_eq!((&result["resultType"], &result["ttlMs"]), (&json!("complete"), &json!(60_000)));
+    let call = stateless(json!({ "name": "echo", "arguments": { "a": 1 } }));
+    let called = client.request(json!(3), "tools/call", call).await;
+    assert_eq!(called["result"]["structuredContent"], json!({ "a": 1 }), "{called}");
+    let mut future = stateless(json!({}));
+    future["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
+    let refused = client.request(json!(4), "tools/list", future).await;
+    assert_eq!(refused["error"]["code"], -32022, "{refused}");
+}
+
+#[tokio::test]
+async fn a_probe_may_be_followed_by_a_session() {
+    let mut client = Client::new(ToolSet::All);
+    client.request(json!(1), "server/discover", stateless(json!({}))).await;
+    client.send(&initialize("2025-11-25")).await;
+    assert_eq!(client.next().await["result"]["protocolVersion"], "2025-11-25");
+}
+
+#[tokio::test]
+async fn a_result_is_structured_and_the_same_as_text() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let params = json!({ "name": "echo", "arguments": { "b": [1, 2.5, null], "a": "ü" } });
+    let called = client.request(json!(7), "tools/call", params).await;
+    let result = &called["result"];
+    assert_eq!(result["structuredContent"], json!({ "b": [1, 2.5, null], "a": "ü" }));
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+    assert_eq!(result["_meta"]["moss/call"]["id"], "c1");
+    assert!(result.get("resultType").is_none(), "{result}");
+}
+
+#[tokio::test]
+async fn a_failed_tool_is_a_result_that_says_what_to_do() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let called = client.request(json!(1), "tools/call", json!({ "name": "fail" })).await;
+    let result = &called["result"];
+    assert_eq!(result["isError"], true);
+    assert_eq!(
+        result["content"][0]["text"],
+        "not_found: there is no a.txt\nhint: list_directory shows what there is"
+    );
+    assert_eq!(result["_meta"]["moss/call"]["error"]["code"], "not_found");
+    let unknown = client.request(json!(2), "tools/call", json!({ "name": "nope" })).await;
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("there is no tool `nope`"));
+}
+
+#[tokio::test]
+async fn progress_is_sent_to_who_asks_for_it_and_only_grows() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let params = json!({ "name": "echo", "_meta": { "progressToken": "p" } });
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
+        .await;
+    let mut seen = Vec::new();
+    loop {
+        let message = client.next().await;
+        if message["id"] == 1 {
+            break;
+        }
+        assert_eq!(message["method"], "notifications/progress");
+        assert_eq!(message["params"]["progressToken"], "p");
+        seen.push((
+            message["params"]["progress"].as_f64().unwrap(),
+            message["params"]["message"].clone(),
+        ));
+    }
+    assert_eq!(seen, [(1.0, json!("step 1")), (2.0, json!("step 2"))]);
+    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "echo" } })).await;
+    assert_eq!(client.next().await["id"], 2, "nobody asked for progress");
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_and_frees_its_id() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let (sender, dropped) = oneshot::channel();
+    *client.backend.hung.lock().unwrap() = Some(sender);
+    client.send(&json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": { "name": "hang" } })).await;
+    // It has begun once a second request with its id is refused.
+    let refused = client.request(json!(5), "ping", json!({})).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("still runs"), "{refused}");
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 5, "reason": "no" } })).await;
+    tokio::time::timeout(WAIT_MAX, dropped).await.unwrap().unwrap();
+    let again = client.request(json!(5), "ping", json!({})).await;
+    assert_eq!(again["result"], json!({}));
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_cancels_its_calls() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let (sender, dropped) = oneshot::channel();
+    *client.backend.hung.lock().unwrap() = Some(sender);
+    client.send(&json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": { "name": "hang" } })).await;
+    drop(client.input.take());
+    tokio::time::timeout(WAIT_MAX, dropped).await.unwrap().unwrap();
+    tokio::time::timeout(WAIT_MAX, client.served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn the_list_is_announced_when_it_changed_and_only_then() {
+    let mut client = Client::initialized(ToolSet::Default, "2025-06-18").await;
+    assert_eq!(client.tool_names().await, ["read_file", "find_tools"]);
+    while client.backend.changes.receiver_count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    // A tool that the set does not list changes nothing for this client.
+    client.backend.tools.lock().unwrap().push(definition("other", true));
+    client.backend.changes.send_modify(|count| *count += 1);
+    while client.request(json!("p"), "ping", json!({})).await["result"] != json!({}) {}
+    client.backend.tools.lock().unwrap().push(definition("patch", false));
+    client.backend.changes.send_modify(|count| *count += 1);
+    let announced = client.next().await;
+    assert_eq!(announced["method"], "notifications/tools/list_changed");
+    assert_eq!(client.tool_names().await, ["read_file", "patch", "find_tools"]);
+}
+
+#[tokio::test]
+async fn subscriptions_hear_of_changes_without_a_session() {
+    let mut client = Client::new(ToolSet::All);
+    let params = stateless(json!({ "notifications": { "toolsListChanged": true } }));
+    client.send(&json!({ "jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen", "params": params })).await;
+    let acknowledged = client.next().await;
+    assert_eq!(
+        acknowledged["method"], "notifications/subscriptions/acknowledged",
+        "{acknowledged}"
+    );
+    while client.backend.changes.receiver_count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    // The first list was made after the receiver.
+    client.request(json!(1), "tools/list", stateless(json!({}))).await;
+    client.backend.tools.lock().unwrap().clear();
+    client.backend.changes.send_modify(|count| *count += 1);
+    assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn sets_bound_what_is_seen_and_what_is_called() {
+    let mut client = Client::initialized(ToolSet::ReadOnly, "2025-06-18").await;
+    assert_eq!(client.tool_names().await, ["echo", "read_file"]);
+    let refused = client.request(json!(1), "tools/call", json!({ "name": "fail" })).await;
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the tool set `read-only` has no tool `fail`"), "{message}");
+    assert_eq!(client.uses(), []);
+    let named = ToolSet::Named { name: "mine".into(), tools: vec!["fail".into(), "gone".into()] };
+    let mut client = Client::initialized(named, "2025-06-18").await;
+    assert_eq!(client.tool_names().await, ["fail"]);
+}
+
+#[tokio::test]
+async fn tools_that_are_not_listed_are_found_and_called() {
+    let mut client = Client::initialized(ToolSet::Default, "2025-06-18").await;
+    let find = async |client: &mut Client, arguments: Value| {
+        let params = json!({ "name": "find_tools", "arguments": arguments });
+        client.request(json!(1), "tools/call", params).await["result"].clone()
+    };
+    let all = find(&mut client, json!({})).await;
+    assert_eq!(
+        all["structuredContent"],
+        json!({ "omitted": 0, "tools": [
+            { "name": "echo", "description": "Does echo" },
+            { "name": "fail", "description": "Does fail" },
+            { "name": "hang", "description": "Does hang" },
+        ]})
+    );
+    let found = find(&mut client, json!({ "query": "DOES hang" })).await;
+    assert_eq!(found["structuredContent"]["tools"][0]["name"], "hang");
+    let one = find(&mut client, json!({ "name": "echo" })).await;
+    assert_eq!(one["structuredContent"]["tools"][0]["inputSchema"], json!({ "type": "object" }));
+    for (wrong, why) in [
+        (json!({ "name": "nope" }), "there is no tool `nope`"),
+        (json!({ "name": 1 }), "/name: expected a text"),
+        (json!({ "nane": "echo" }), "there is no parameter `nane`"),
+        (json!([1]), "not an object"),
+    ] {
+        let result = find(&mut client, wrong).await;
+        assert_eq!(result["isError"], true);
+        assert!(result["content"][0]["text"].as_str().unwrap().contains(why), "{result}");
+    }
+    let called = client.request(json!(2), "tools/call", json!({ "name": "echo" })).await;
+    assert_eq!(called["result"]["structuredContent"], json!({}));
+}
+
+#[tokio::test]
+async fn the_roots_of_a_client_are_asked_for_once() {
+    let mut client = Client::new(ToolSet::All);
+    let mut hello = initialize("2025-06-18");
+    hello["params"]["capabilities"] = json!({ "roots": {} });
+    client.send(&hello).await;
+    client.next().await;
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    let asked = client.next().await;
+    assert_eq!(asked["method"], "roots/list");
+    let roots = json!({ "roots": [{ "uri": "file:///a" }, { "uri": "file:///b", "name": "b" }] });
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": roots })).await;
+    client.tool_names().await;
+    client.tool_names().await;
+    let seen = client.backend.roots.lock().unwrap().clone();
+    assert_eq!(seen, [["file:///a".to_owned(), "file:///b".to_owned()]]);
+}
+
+/// Lines that are no messages, each with the code of its error and what that says.
+const REFUSED: &[(&str, i32, &str)] = &[
+    ("{", -32700, "not JSON"),
+    ("hello", -32700, "not JSON"),
+    ("1", -32600, "not a JSON-RPC message"),
+    ("null", -32600, "not a JSON-RPC message"),
+    ("[]", -32600, "batches"),
+    (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600, "batches"),
+    ("{}", -32600, "`jsonrpc`"),
+    (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600, "`jsonrpc`"),
+    (r#"{"jsonrpc":"2.0"}"#, -32600, "a `method`, a `result`"),
+    (r#"{"jsonrpc":"2.0","id":1}"#, -32600, "a `method`, a `result`"),
+    (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, "`id` must be"),
+    (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600, "`id` must be"),
+    (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600, "`id` must be"),
+    (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, -32600, "`id` must be"),
+    (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, -32600, "`id` must be"),
+    (r#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}"#, -32600, "`id` must be"),
+    (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, -32600, "duplicate field `id`"),
+    (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, -32600, "not a JSON-RPC message"),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[1]}"#,
+        -32602,
+        "`params` of tools/list",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":1,"a":2}}"#,
+        -32602,
+        "the key `a` twice",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":5}}"#,
+        -32602,
+        "`params` of tools/list",
+    ),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#, -32602, "`name` must be"),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, -32602, "`name` must be"),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}"#,
+        -32602,
+        "`name` must be",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":5}}"#,
+        -32602,
+        "`params` of tools/call",
+    ),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32601, "there is no method `no/such`"),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#, -32601, ""),
+];
+
+#[tokio::test]
+async fn lines_that_are_no_messages_get_an_error_and_the_connection_stays() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    for (line, code, why) in REFUSED {
+        client.line(line.as_bytes()).await;
+        let response = client.next().await;
+        assert_eq!(response["error"]["code"], *code, "{line}: {response}");
+        let message = response["error"]["message"].as_str().unwrap();
+        assert!(message.contains(why), "{line}: {message}");
+    }
+    client.line(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}").await;
+    let response = client.next().await;
+    assert_eq!(response["error"]["code"], -32700);
+    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8: byte 22"));
+    for nothing in ["", "   ", "\r", r#"{"jsonrpc":"2.0","id":77,"result":{}}"#] {
+        client.line(nothing.as_bytes()).await;
+    }
+    assert_eq!(client.request(json!(1), "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn deep_nesting_is_an_error_wherever_it_is() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let deep = "[".repeat(200_000) + &"]".repeat(200_000);
+    let line =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"x":{deep}}}}}"#);
+    client.line(line.as_bytes()).await;
+    assert_eq!(client.next().await["error"]["code"], -32602);
+    // The arguments of a call are for the daemon to read.
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"fail","arguments":{deep}}}}}"#
+    );
+    client.line(line.as_bytes()).await;
+    assert_eq!(client.next().await["result"]["isError"], true);
+    assert_eq!(client.uses(), [("fail".to_owned(), deep)]);
+}
+
+#[tokio::test]
+async fn arguments_reach_the_daemon_as_they_came() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    for text in [r#"{"a":1,"a":2}"#, r#"{ "n" : 1.0e2 , "b":9007199254740993 }"#, "[1]", r#""x""#] {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"arguments":{text},"name":"fail"}}}}"#
+        );
+        client.line(line.as_bytes()).await;
+        client.next().await;
+        assert_eq!(client.uses().last().unwrap().1, text);
+    }
+    for none in [r#"{"name":"fail","arguments":null}"#, r#"{"name":"fail"}"#] {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{none}}}"#);
+        client.line(line.as_bytes()).await;
+        client.next().await;
+        assert_eq!(client.uses().last().unwrap().1, "{}");
+    }
+}
+
+#[tokio::test]
+async fn large_arguments_are_taken_and_larger_lines_refused() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let large = "x".repeat(10 << 20);
+    let params = json!({ "name": "fail", "arguments": { "a": large } });
+    let called = client.request(json!(1), "tools/call", params).await;
+    assert_eq!(called["result"]["isError"], true);
+    assert_eq!(client.uses()[0].1.len(), large.len() + r#"{"a":""}"#.len());
+    client.line(&vec![b'x'; LINE_BYTES_MAX + 1]).await;
+    let refused = client.next().await;
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &Value::Null));
+    assert_eq!(client.request(json!(2), "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn a_session_begins_once_and_before_anything_else() {
+    let mut client = Client::new(ToolSet::All);
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    client.send(&json!({ "jsonrpc": "2.0", "id": 5, "result": {} })).await;
+    assert_eq!(client.request(json!("é"), "ping", json!({})).await["result"], json!({}));
+    for method in ["tools/list", "tools/call", "no/such"] {
+        let refused = client.request(json!(1), method, json!({ "name": "echo" })).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("comes before `initialize`"), "{message}");
+    }
+    for broken in
+        [json!({}), json!({ "protocolVersion": 5 }), json!({ "protocolVersion": "2025-06-18" })]
+    {
+        let refused = client.request(json!(2), "initialize", broken).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    client.send(&initialize("2025-06-18")).await;
+    assert_eq!(client.next().await["result"]["serverInfo"]["name"], "moss");
+    client.send(&initialize("2025-06-18")).await;
+    let second = client.next().await;
+    assert!(
+        second["error"]["message"].as_str().unwrap().contains("initialized already"),
+        "{second}"
+    );
+    assert_eq!(client.tool_names().await.len(), 4);
+}
+
+#[tokio::test]
+async fn ids_come_back_as_they_were() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let long = "x".repeat(256);
+    for id in
+        [json!(0), json!(-1), json!(i64::MAX), json!(""), json!("1"), json!("\u{0}\n"), json!(long)]
+    {
+        assert_eq!(client.request(id.clone(), "ping", json!({})).await["id"], id);
+    }
+}
+
+#[tokio::test]
+async fn so_many_requests_run_at_once_and_no_more() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    for id in 0..crate::in_flight::REQUESTS_MAX {
+        let params = json!({ "name": "hang" });
+        client
+            .send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
+            .await;
+    }
+    let refused = client.request(json!("one more"), "ping", json!({})).await;
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("requests run already"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_holds_nothing_up_but_itself() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let mut input = client.input.take().unwrap();
+    // Both pipes are full long before that: nothing more is taken, and nothing grows.
+    let lines = vec![b'\n'; 1 << 20].into_iter().flat_map(|end| [b'x', end]).collect::<Vec<u8>>();
+    let stuck = tokio::time::timeout(Duration::from_secs(2), input.write_all(&lines)).await;
+    assert!(stuck.is_err(), "a million lines were taken, and their errors read by nobody");
+    drop(input);
+    drop(client.output);
+    tokio::time::timeout(WAIT_MAX, client.served).await.unwrap().unwrap();
+}

@@ -1,0 +1,328 @@
+//! `moss mcp` on standard input and output: what clients send as they open, sessions and none, a daemon
+//! and none, workspaces, and that a call is the same call on every front.
+
+pub(crate) mod client;
+mod same_everywhere;
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
+
+use self::client::{McpClient, text};
+use crate::harness::{Site, until};
+use crate::journal::records;
+
+/// What Codex opens with.
+const CODEX: [&str; 3] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"codex-mcp-client","title":"Codex","version":"0.165.0"}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#,
+];
+/// What Claude Code opens with: a probe, and a session where that fails.
+const CLAUDE_CODE: [&str; 4] = [
+    r#"{"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2.1.317"},"io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{}}}},"jsonrpc":"2.0","id":0}"#,
+    r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"elicitation":{}},"clientInfo":{"name":"claude-code","version":"2.1.317"}},"jsonrpc":"2.0","id":1}"#,
+    r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#,
+    r#"{"method":"tools/list","jsonrpc":"2.0","id":2}"#,
+];
+
+#[test]
+fn codex_finds_its_revision_and_the_tools() {
+    let site = Site::new();
+    site.write("a.txt", "one\ntwo\n");
+    let mut client = McpClient::start(&site, &[]);
+    CODEX.iter().for_each(|line| client.line(line));
+    let hello = client.next();
+    assert_eq!(hello["id"], 0);
+    assert_eq!(hello["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(hello["result"]["capabilities"], json!({ "tools": { "listChanged": true } }));
+    let listed = client.response(1);
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let read = tools.iter().find(|tool| tool["name"] == "read_file").unwrap();
+    assert_eq!(
+        read["annotations"],
+        json!({
+            "title": read["title"], "readOnlyHint": true, "destructiveHint": false,
+            "idempotentHint": true, "openWorldHint": false,
+        })
+    );
+    for tool in tools {
+        for schema in ["inputSchema", "outputSchema"] {
+            assert_eq!(tool[schema]["type"], "object", "{tool}");
+        }
+        let hints = tool["annotations"].as_object().unwrap();
+        assert_eq!(hints.values().filter(|hint| hint.is_boolean()).count(), 4, "{tool}");
+    }
+    client.line(
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"progressToken":2},"name":"read_file","arguments":{"path":"a.txt"}}}"#,
+    );
+    let result = client.response(2)["result"].clone();
+    let same: Value = serde_json::from_str(text(&result)).unwrap();
+    assert_eq!(result["structuredContent"], same);
+    assert!(text(&result).contains("two"), "{result}");
+    assert_eq!(client.close().code(), Some(0));
+}
+
+#[test]
+fn claude_code_may_probe_before_it_opens_a_session() {
+    let site = Site::new();
+    let mut client = McpClient::start(&site, &[]);
+    CLAUDE_CODE.iter().for_each(|line| client.line(line));
+    let probe = client.response(0);
+    let versions = probe["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")), "{probe}");
+    let hello = client.response(1);
+    assert_eq!(hello["result"]["protocolVersion"], "2025-11-25");
+    // It has roots, and is asked for them.
+    let asked = client.next();
+    assert_eq!(asked["method"], "roots/list", "{asked}");
+    let root = format!("file://{}", site.workspace().display());
+    let answer =
+        json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": [{ "uri": root }] } });
+    client.line(&answer.to_string());
+    assert!(!client.response(2)["result"]["tools"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn requests_stand_by_themselves_where_the_revision_says_so() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let mut client = McpClient::start(&site, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "_meta": meta, "name": "read_file", "arguments": { "path": "a.txt" } });
+    let called = client.request("tools/call", params);
+    assert_eq!(called["result"]["resultType"], "complete", "{called}");
+    assert!(text(&called["result"]).contains("one"), "{called}");
+}
+
+#[test]
+fn arguments_that_do_not_fit_say_how_they_would() {
+    let site = Site::new();
+    let mut client = McpClient::connect(&site, &[]);
+    let result = client.call("read_file", json!({ "paht": "a.txt", "startLine": "x" }));
+    assert_eq!(result["isError"], true);
+    let told = text(&result);
+    assert!(told.starts_with("arguments_invalid: "), "{told}");
+    assert!(told.contains("path") && told.contains("/startLine"), "{told}");
+    client.line(r#"{"jsonrpc":"2.0","id":"twice","method":"tools/call","params":{"name":"read_file","arguments":{"path":"a","path":"b"}}}"#);
+    let twice = client.next();
+    assert!(text(&twice["result"]).contains("the key `path` twice"), "{twice}");
+    let unknown = client.request("tools/call", json!({ "name": "reed_file" }));
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("`read_file`"), "{unknown}");
+}
+
+#[test]
+fn sets_differ_in_what_they_list() {
+    let site = Site::new();
+    let all = McpClient::connect(&site, &["--set", "all"]).tools();
+    let default = McpClient::connect(&site, &[]).tools();
+    let reads = McpClient::connect(&site, &["--set", "read-only"]).tools();
+    assert_eq!(
+        default,
+        [
+            "read_file",
+            "replace_lines",
+            "replace_text",
+            "list_directory",
+            "get_project_structure",
+            "create_file",
+            "delete_file",
+            "grep_search",
+            "file_search",
+            "diff_history",
+            "patch",
+            "clarify",
+            "find_tools",
+        ]
+    );
+    assert!(all.len() > default.len() && all.contains(&"todo".to_owned()), "{all:?}");
+    assert!(reads.contains(&"read_file".to_owned()) && !reads.contains(&"patch".to_owned()));
+    let refused = site.run(&["mcp", "--set", "nope"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("default, read-only, all"), "{refused:?}");
+}
+
+#[test]
+fn tools_that_the_default_set_leaves_out_are_found_and_called() {
+    let site = Site::allowing();
+    site.write("a.txt", "one\ntwo\n");
+    let mut client = McpClient::connect(&site, &[]);
+    let found = client.call("find_tools", json!({ "query": "insert" }));
+    assert_eq!(found["structuredContent"]["tools"][0]["name"], "insert_line", "{found}");
+    let schema = client.call("find_tools", json!({ "name": "insert_line" }));
+    let schema = &schema["structuredContent"]["tools"][0]["inputSchema"];
+    assert!(schema["properties"]["path"].is_object(), "{schema}");
+    let edit = json!({ "path": "a.txt", "line": 1, "content": "zero" });
+    let edited = client.call("insert_line", edit);
+    assert_ne!(edited["isError"], true, "{edited}");
+    assert_eq!(site.read("a.txt"), "zero\none\ntwo\n");
+}
+
+#[test]
+fn home_and_root_are_no_workspace_unless_named() {
+    let site = Site::new();
+    let mut command = site.command(["mcp"]);
+    command.current_dir(site.outside("home"));
+    let mut client = McpClient::spawn(command);
+    client.initialize("2025-06-18", json!({}));
+    let listed = client.request("tools/list", json!({}));
+    let message = listed["error"]["message"].as_str().unwrap();
+    assert!(message.contains("a home directory is no project"), "{message}");
+    assert!(message.contains("moss mcp --workspace DIR"), "{message}");
+    let result = client.call("read_file", json!({ "path": "a" }));
+    assert!(text(&result).contains("a home directory is no project"), "{result}");
+
+    let mut command = site.command(["mcp"]);
+    command.current_dir("/").env("CLAUDE_PROJECT_DIR", site.workspace());
+    site.write("here.txt", "x\n");
+    let mut client = McpClient::spawn(command);
+    client.initialize("2025-06-18", json!({}));
+    assert!(text(&client.call("list_directory", json!({ "path": "." }))).contains("here.txt"));
+}
+
+#[test]
+fn a_cancelled_call_is_in_the_journal_as_one() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let approver = daemon.approver().await;
+        let mut watcher = approver.watch().await;
+        let mut client = McpClient::connect(&site, &[]);
+        let id = client.send(
+            "tools/call",
+            json!({ "name": "create_file", "arguments": { "path": "a.txt", "content": "x" } }),
+        );
+        // It waits: somebody watches.
+        watcher.next().await;
+        let cancel = json!({ "requestId": id, "reason": "changed my mind" });
+        let message =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
+        client.line(&message.to_string());
+        until("the call is cancelled", async || {
+            records(&site).iter().any(|record| record["outcome"] == "cancelled")
+        })
+        .await;
+        assert!(!site.has("a.txt"));
+        assert_eq!(client.request("ping", json!({}))["result"], json!({}));
+
+        client.send(
+            "tools/call",
+            json!({ "name": "create_file", "arguments": { "path": "b.txt", "content": "x" } }),
+        );
+        until("the second question", async || approver.pending().await.len() == 1).await;
+        // A client that is gone has cancelled it, too.
+        drop(client);
+        until("the question is withdrawn", async || approver.pending().await.is_empty()).await;
+        assert!(!site.has("b.txt"));
+    });
+    daemon.stop();
+}
+
+#[test]
+fn a_daemon_that_comes_and_goes_is_used_while_it_is_there() {
+    let site = Site::new();
+    let mut client = McpClient::connect(&site, &[]);
+    let create = |path: &str| json!({ "path": path, "content": "x\n" });
+    let alone = client.call("create_file", create("a.txt"));
+    assert!(text(&alone).contains("moss serve"), "{alone}");
+    let daemon = site.serve();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let approver = daemon.approver().await;
+        let mut watcher = approver.watch().await;
+        let arguments = json!({ "name": "create_file", "arguments": create("a.txt") });
+        let id = client.send("tools/call", arguments);
+        // Only a daemon that others reach has somebody who watches.
+        let question = watcher.question().await;
+        approver.approve(&question).await.unwrap();
+        let created = client.response(id);
+        assert_ne!(created["result"]["isError"], true, "{created}");
+    });
+    assert_eq!(site.read("a.txt"), "x\n");
+    daemon.stop();
+    // The first call may find that the daemon is gone; it says what to do, and that helps.
+    let read = json!({ "path": "a.txt" });
+    let result = client.call("read_file", read.clone());
+    if result["isError"] == true {
+        assert!(text(&result).contains("send the call again"), "{result}");
+    }
+    let result = client.call("read_file", read);
+    assert_ne!(result["isError"], true, "{result}");
+    assert_eq!(client.close().code(), Some(0));
+}
+
+#[test]
+fn signals_end_it_cleanly() {
+    let site = Site::new();
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut client = McpClient::connect(&site, &[]);
+        client.tools();
+        rustix::process::kill_process(Pid::from_child(client.child()), signal).unwrap();
+        let status = client.wait();
+        assert_eq!(status.code(), Some(0), "ended by signal {:?}", status.signal());
+    }
+}
+
+#[test]
+fn the_official_client_in_python_works_with_a_session_and_without() {
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(crate::python::NO_PYTHON);
+    let site = Site::new();
+    site.write("a.txt", "one\ntwo\n");
+    let environment = site.command::<&str>([]);
+    let mut command = std::process::Command::new(python);
+    command
+        .env_clear()
+        .envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .arg("-B")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/clients/python/mcp_client.py"))
+        .arg("--moss")
+        .arg(crate::harness::binary())
+        .arg("--workspace")
+        .arg(site.workspace())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let ended = crate::harness::Ended::of(&mut command);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let session = &report["session"];
+    assert_eq!(session["revision"], "2025-11-25", "{report}");
+    assert_eq!(session["tools"].as_array().unwrap().len(), 13, "{report}");
+    assert!(session["read"].to_string().contains("two"), "{report}");
+    assert_eq!(session["created"], true, "{report}");
+    assert!(session["forms"][0].as_str().unwrap().contains("+new"), "{report}");
+    assert_eq!(site.read("b.txt"), "new\n");
+    assert!(session["failed"].as_str().unwrap().starts_with("not_found: "), "{report}");
+    assert!(session["unknown"].as_str().unwrap().contains("no_such_tool"), "{report}");
+    let stateless = &report["stateless"];
+    assert_eq!(stateless["revision"], "2026-07-28", "{report}");
+    assert_eq!(stateless["read"], session["read"], "{report}");
+}
+
+#[test]
+fn the_page_states_what_each_set_costs() {
+    let site = Site::new();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/mcp.md"));
+    let page = page.unwrap();
+    for set in ["default", "read-only", "all"] {
+        let mut client = McpClient::connect(&site, &["--set", set]);
+        let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
+        let for_models = |tool: &Value| {
+            json!({
+                "name": tool["name"], "description": tool["description"],
+                "input_schema": tool["inputSchema"],
+            })
+        };
+        let tools: Vec<Value> = listed.as_array().unwrap().iter().map(for_models).collect();
+        let tokens = json!(tools).to_string().len() / 4;
+        let row = format!("| `{set}` | {} | {} |", tools.len(), (tokens + 50) / 100 * 100);
+        assert!(page.contains(&row), "{row} ({tokens} tokens)");
+    }
+}

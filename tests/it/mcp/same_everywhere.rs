@@ -1,0 +1,250 @@
+//! The same calls over gRPC, the command line and MCP, each on a machine of its own: the same content,
+//! the same changes, the same files, the same records in the journal.
+
+use serde_json::{Value, json};
+use tonic::Status;
+
+use super::client::McpClient;
+use crate::harness::{Client, Site, call, reason};
+use crate::journal::records;
+
+/// What differs from machine to machine, or from moment to moment.
+const UNSTABLE: [&str; 9] =
+    ["call_id", "callId", "time", "at", "timestamp", "committedAt", "modified", "session", "seq"];
+
+/// How a call ended, as a front shows it.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    call: String,
+    /// The result; null where there is none.
+    output: Value,
+    /// The code of why there is none; empty where there is one.
+    error: String,
+    /// Each changed file with its state and diff.
+    changes: Vec<(String, String, String)>,
+}
+
+fn site() -> Site {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n\
+         [[rule]]\nname = \"no\"\neffects = [\"write\"]\npaths = [\"denied/**\"]\ndecision = \"deny\"\n\
+         [[rule]]\nname = \"yes\"\neffects = [\"write\", \"delete\"]\npaths = [\"free/**\"]\ndecision = \"allow\"\n",
+    );
+    site.write("a.txt", "one\ntwo\nthree\n");
+    site.write("empty.txt", "");
+    site.write("latin.txt", b"caf\xe9\n");
+    site.write("src/main.rs", "fn main() {\n    let total = 1;\n}\n");
+    site.write("src/lib.rs", "pub fn total() -> u32 {\n    2\n}\n");
+    site.write("free/b.txt", "alpha\nbeta\ngamma\n");
+    site.write("free/c.txt", "x = 1\ny = 2\n");
+    site.write("Cargo.toml", "[package]\nname = \"demo\"\n");
+    site
+}
+
+/// Sixty calls that end in every way a call of one front can.
+fn golden() -> Vec<(&'static str, Value)> {
+    vec![
+        ("read_file", json!({ "path": "a.txt" })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 2, "endLine": 2 })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 3, "endLine": 99 })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 3.0 })),
+        ("read_file", json!({ "path": "empty.txt" })),
+        ("read_file", json!({ "path": "latin.txt" })),
+        ("read_file", json!({ "path": "missing.txt" })),
+        ("read_file", json!({ "path": "../outside.txt" })),
+        ("read_file", json!({ "path": "src" })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 3, "endLine": 1 })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 0 })),
+        ("read_file", json!({ "path": "a.txt", "startLine": 1.5 })),
+        ("read_file", json!({ "path": 5 })),
+        ("read_file", json!({})),
+        ("read_file", json!({ "path": "a.txt", "colour": "red" })),
+        ("read_file", json!({ "path": "a\u{0}.txt" })),
+        ("list_directory", json!({})),
+        ("list_directory", json!({ "path": "src" })),
+        ("list_directory", json!({ "path": "missing" })),
+        ("list_directory", json!({ "path": "a.txt" })),
+        ("get_project_structure", json!({})),
+        ("file_search", json!({ "query": "*.rs" })),
+        ("file_search", json!({ "query": "main" })),
+        ("file_search", json!({ "query": "nothing-of-that-name" })),
+        ("grep_search", json!({ "query": "total" })),
+        ("grep_search", json!({ "query": "TOTAL" })),
+        ("grep_search", json!({ "query": "(" })),
+        ("grep_search", json!({ "query": "nothing-like-that" })),
+        ("diff_history", json!({ "path": "a.txt" })),
+        ("todo", json!({})),
+        ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "pending" }] })),
+        ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "soon" }] })),
+        ("get_cursor_context", json!({})),
+        ("clarify", json!({ "question": "Which one?", "choices": ["a", "b"] })),
+        ("clarify", json!({ "question": "" })),
+        ("create_file", json!({ "path": "free/new.txt", "content": "new\n" })),
+        ("create_file", json!({ "path": "free/new.txt", "content": "again\n" })),
+        ("create_file", json!({ "path": "free/deep/er/new.txt", "content": "" })),
+        ("create_file", json!({ "path": "denied/x.txt", "content": "x" })),
+        ("create_file", json!({ "path": "asked.txt", "content": "x\n" })),
+        ("create_file", json!({ "path": ".git/config", "content": "x" })),
+        ("create_file", json!({ "path": "free/long.txt", "content": "z".repeat(40_000) })),
+        ("replace_text", json!({ "path": "free/b.txt", "oldText": "beta", "newText": "BETA" })),
+        ("replace_text", json!({ "path": "free/b.txt", "oldText": "nope", "newText": "x" })),
+        ("replace_text", json!({ "path": "a.txt", "oldText": "two", "newText": "2" })),
+        (
+            "replace_lines",
+            json!({ "path": "free/b.txt", "startLine": 1, "endLine": 1, "newText": "ALPHA" }),
+        ),
+        (
+            "replace_lines",
+            json!({ "path": "free/b.txt", "startLine": 9, "endLine": 9, "newText": "x" }),
+        ),
+        ("insert_line", json!({ "path": "free/b.txt", "line": 1, "content": "zero" })),
+        ("delete_lines", json!({ "path": "free/b.txt", "startLine": 1, "endLine": 1 })),
+        ("patch", json!({ "path": "free/c.txt", "old_string": "y = 2", "new_string": "y = 3" })),
+        ("patch", json!({ "path": "free/c.txt", "old_string": "q", "new_string": "r" })),
+        ("patch", json!({ "path": "free/c.txt", "old_string": "x = 1", "new_string": "x = 1" })),
+        ("delete_file", json!({ "path": "free/new.txt" })),
+        ("delete_file", json!({ "path": "free/new.txt" })),
+        ("delete_file", json!({ "path": "a.txt" })),
+        ("moss_update_asi_user_prompt", json!({ "content": "Be brief.", "mode": "replace" })),
+        ("reapply", json!({ "index": 99 })),
+        ("read_file", json!({ "path": "free/b.txt" })),
+        ("reed_file", json!({ "path": "a.txt" })),
+        ("list_directory", json!({ "path": "free" })),
+    ]
+}
+
+async fn over_grpc(client: &Client) -> Vec<Seen> {
+    let mut all = Vec::new();
+    for (tool, arguments) in golden() {
+        let shown = format!("{tool} {arguments:.80}");
+        let ended = client.call(call(tool, arguments)).await;
+        let code = |status: &Status| reason(status).to_ascii_lowercase();
+        all.push(match ended {
+            Ok(result) => Seen {
+                call: shown,
+                output: serde_json::from_str(&result.output_json).unwrap_or_default(),
+                error: result.error.map(|error| error.code).unwrap_or_default(),
+                changes: result
+                    .changes
+                    .iter()
+                    .map(|one| {
+                        let status =
+                            one.status().as_str_name().trim_start_matches("CHANGE_STATUS_");
+                        (one.path.clone(), status.to_lowercase(), one.diff.clone())
+                    })
+                    .collect(),
+            },
+            Err(status) => {
+                Seen { call: shown, output: Value::Null, error: code(&status), changes: Vec::new() }
+            }
+        });
+    }
+    all
+}
+
+fn changes(of: &Value) -> Vec<(String, String, String)> {
+    let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
+    let all = of.as_array().into_iter().flatten();
+    all.map(|one| (text(one, "path"), text(one, "status"), text(one, "diff"))).collect()
+}
+
+fn over_command_line(site: &Site) -> Vec<Seen> {
+    let run = |(tool, arguments): (&str, Value)| {
+        let shown = format!("{tool} {arguments:.80}");
+        let ended = site.run(&["call", tool, "--args", &arguments.to_string(), "--json"]);
+        let report: Value =
+            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
+        let error = report["error"]["code"].as_str().unwrap_or_default().to_owned();
+        // It shows what was refused; the other fronts show that as a question.
+        let is_refused = report["output"].is_null() && report["outcome"] != "failed";
+        let changes = if is_refused { Vec::new() } else { changes(&report["changes"]) };
+        Seen { call: shown, output: report["output"].clone(), error, changes }
+    };
+    golden().into_iter().map(run).collect()
+}
+
+fn over_mcp(client: &mut McpClient) -> Vec<Seen> {
+    let mut run = |(tool, arguments): (&str, Value)| {
+        let call = format!("{tool} {arguments:.80}");
+        let response =
+            client.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        if response["error"]["code"] == -32602 {
+            let error = "tool_unknown".to_owned();
+            return Seen { call, output: Value::Null, error, changes: Vec::new() };
+        }
+        let result = &response["result"];
+        let facts = &result["_meta"]["moss/call"];
+        let error = facts["error"]["code"].as_str().unwrap_or_default().to_owned();
+        let output = result.get("structuredContent").cloned().unwrap_or_default();
+        Seen { call, output, error, changes: changes(&facts["changes"]) }
+    };
+    golden().into_iter().map(&mut run).collect()
+}
+
+/// The records of a machine without what makes each of them different.
+fn journal(site: &Site) -> Vec<Value> {
+    let mut all = records(site);
+    all.iter_mut().for_each(|record| settle(record, site));
+    // What a caller can do where nobody confirms is another thing on every front.
+    for record in all.iter_mut().filter(|record| record["outcome"] == "unconfirmed") {
+        record.as_object_mut().unwrap().remove("message");
+    }
+    all
+}
+
+/// Takes out what differs from machine to machine, or from moment to moment.
+fn settle(value: &mut Value, site: &Site) {
+    match value {
+        Value::Object(object) => {
+            object.retain(|key, _| !UNSTABLE.contains(&key.as_str()) && !key.ends_with("_us"));
+            object.values_mut().for_each(|value| settle(value, site));
+        }
+        Value::Array(array) => array.iter_mut().for_each(|value| settle(value, site)),
+        Value::String(text) => {
+            *text = text.replace(site.outside("").to_str().unwrap(), "MACHINE/");
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn settled(mut all: Vec<Seen>, site: &Site) -> Vec<Seen> {
+    all.iter_mut().for_each(|seen| settle(&mut seen.output, site));
+    all
+}
+
+#[test]
+fn a_call_is_the_same_call_on_every_front() {
+    assert_eq!(golden().len(), 60);
+    let sites = [site(), site(), site()];
+    let daemons = sites.each_ref().map(Site::serve);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let grpc = runtime.block_on(async { over_grpc(&daemons[0].caller().await).await });
+    let command_line = over_command_line(&sites[1]);
+    let mut client = McpClient::connect(&sites[2], &["--set", "all"]);
+    let mcp = over_mcp(&mut client);
+    assert_eq!(client.close().code(), Some(0));
+    for daemon in daemons {
+        daemon.stop();
+    }
+    let [grpc, command_line, mcp] =
+        [(grpc, 0), (command_line, 1), (mcp, 2)].map(|(seen, of)| settled(seen, &sites[of]));
+    for (grpc, (command_line, mcp)) in grpc.iter().zip(command_line.iter().zip(&mcp)) {
+        assert_eq!(grpc, command_line);
+        assert_eq!(grpc, mcp);
+    }
+    let [first, second, third] = sites.each_ref().map(|site| {
+        let root = site.workspace();
+        let all = site.snapshot().into_iter();
+        all.map(|(path, text)| (path.strip_prefix(&root).unwrap().to_owned(), text))
+            .collect::<Vec<_>>()
+    });
+    assert_eq!(first, second);
+    assert_eq!(first, third);
+    let [first, second, third] = sites.each_ref().map(journal);
+    for (first, (second, third)) in first.iter().zip(second.iter().zip(&third)) {
+        assert_eq!(first, second);
+        assert_eq!(first, third);
+    }
+    assert_eq!((first.len(), first.len()), (second.len(), third.len()));
+}

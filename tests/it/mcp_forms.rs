@@ -1,0 +1,205 @@
+//! Confirmations of clients that speak MCP: by approvers of moss, and by forms where the person enabled
+//! them.
+
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::harness::{Site, until};
+use crate::mcp::client::{McpClient, text};
+
+/// A client that has forms.
+fn with_forms(site: &Site, arguments: &[&str]) -> McpClient {
+    let mut client = McpClient::start(site, arguments);
+    client.initialize("2025-11-25", json!({ "elicitation": {} }));
+    client
+}
+
+fn create(path: &str) -> Value {
+    json!({ "name": "create_file", "arguments": { "path": path, "content": "x\n" } })
+}
+
+/// Sends a call and returns the form that it shows.
+fn asked(client: &mut McpClient, params: Value) -> (u64, Value) {
+    let id = client.send("tools/call", params);
+    let form = client.next();
+    assert_eq!(form["method"], "elicitation/create", "{form}");
+    (id, form)
+}
+
+fn answer(client: &mut McpClient, form: &Value, result: Value) {
+    client.line(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": result }).to_string());
+}
+
+fn decide(decision: &str) -> Value {
+    json!({ "action": "accept", "content": { "decision": decision } })
+}
+
+#[test]
+fn an_unconfirmed_call_shows_its_effect_and_goes_through_once_it_is_approved() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let mut client = McpClient::connect(&site, &[]);
+    let call =
+        |client: &mut McpClient| client.request("tools/call", create("a.txt"))["result"].clone();
+    let first = call(&mut client);
+    assert_eq!(first["isError"], true);
+    let told = text(&first);
+    assert!(told.contains("+x") && told.contains("send exactly the same call again"), "{told}");
+    let digest = first["_meta"]["moss/call"]["digest"].as_str().unwrap();
+    assert!(told.contains(digest), "{told}");
+    assert!(!site.has("a.txt"));
+    // Asked again before anybody decided, it is the same question.
+    assert_eq!(call(&mut client)["isError"], true);
+    Runtime::new().unwrap().block_on(async {
+        let approver = daemon.approver().await;
+        let waiting = approver.pending().await;
+        assert_eq!(waiting.len(), 1);
+        assert!(!told.contains(&waiting[0].id), "a model is not told how to approve");
+        assert!(daemon.log().contains(&format!("moss confirm approve {}", waiting[0].id)));
+        approver.approve(&waiting[0]).await.unwrap();
+    });
+    let mut third = call(&mut client);
+    if third["isError"] == true {
+        // The decision is on its way to where the call looks.
+        third = call(&mut client);
+    }
+    assert_ne!(third["isError"], true, "{third}");
+    assert_eq!(site.read("a.txt"), "x\n");
+    // The approval was for that one effect.
+    let other = client.request("tools/call", create("b.txt"))["result"].clone();
+    assert_eq!(other["isError"], true);
+    daemon.stop();
+}
+
+#[test]
+fn a_denial_reaches_the_model_with_its_reason() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let mut client = McpClient::connect(&site, &[]);
+    client.request("tools/call", create("a.txt"));
+    Runtime::new().unwrap().block_on(async {
+        let approver = daemon.approver().await;
+        let waiting = approver.pending().await;
+        approver.deny(&waiting[0], "not in this directory").await.unwrap();
+        until("the denial is heard", async || {
+            let result = client.request("tools/call", create("a.txt"))["result"].clone();
+            text(&result).contains("not in this directory")
+        })
+        .await;
+    });
+    assert!(!site.has("a.txt"));
+    daemon.stop();
+}
+
+#[test]
+fn forms_decide_where_the_person_enabled_them() {
+    for has_daemon in [false, true] {
+        let site = Site::new();
+        let daemon = has_daemon.then(|| site.serve());
+        let mut client = with_forms(&site, &["--elicit"]);
+        let (id, form) = asked(&mut client, create("a.txt"));
+        let message = form["params"]["message"].as_str().unwrap();
+        assert!(message.contains("+x") && message.contains("a.txt"), "{message}");
+        let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
+        assert_eq!(decision["enum"], json!(["allow_once", "allow_session", "deny"]), "{form}");
+        answer(&mut client, &form, decide("allow_once"));
+        assert_ne!(client.response(id)["result"]["isError"], true);
+        assert_eq!(site.read("a.txt"), "x\n");
+
+        let (id, form) = asked(&mut client, create("b.txt"));
+        answer(
+            &mut client,
+            &form,
+            json!({
+                "action": "accept", "content": { "decision": "deny", "reason": "not now" },
+            }),
+        );
+        assert!(text(&client.response(id)["result"]).contains("not now"));
+        let (id, form) = asked(&mut client, create("b.txt"));
+        answer(&mut client, &form, json!({ "action": "decline" }));
+        assert!(text(&client.response(id)["result"]).starts_with("denied_by_person"));
+        let (id, form) = asked(&mut client, create("b.txt"));
+        answer(&mut client, &form, json!({ "action": "cancel" }));
+        assert!(text(&client.response(id)["result"]).contains("without a decision"));
+        let (id, form) = asked(&mut client, create("b.txt"));
+        // A decision that was not offered is none.
+        answer(&mut client, &form, decide("allow_always"));
+        assert!(text(&client.response(id)["result"]).contains("without a decision"));
+        assert!(!site.has("b.txt"));
+
+        let (id, form) = asked(&mut client, create("c.txt"));
+        answer(&mut client, &form, decide("allow_session"));
+        // An answer counts once.
+        answer(&mut client, &form, decide("deny"));
+        assert_ne!(client.response(id)["result"]["isError"], true);
+        // The same again needs no form in this session.
+        std::fs::remove_file(site.workspace().join("c.txt")).unwrap();
+        let again = client.request("tools/call", create("c.txt"));
+        assert_ne!(again["result"]["isError"], true, "{again}");
+        assert_eq!(client.close().code(), Some(0));
+        if let Some(daemon) = daemon {
+            daemon.stop();
+        }
+    }
+}
+
+#[test]
+fn a_form_that_nobody_enabled_decides_nothing() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let mut client = with_forms(&site, &[]);
+    let result = client.request("tools/call", create("a.txt"))["result"].clone();
+    assert!(text(&result).starts_with("confirmation_required"), "{result}");
+    // And a client without forms is shown none, whatever was enabled.
+    let mut client = McpClient::connect(&site, &["--elicit"]);
+    let result = client.request("tools/call", create("b.txt"))["result"].clone();
+    assert!(text(&result).starts_with("confirmation_required"), "{result}");
+    daemon.stop();
+}
+
+#[test]
+fn no_form_decides_about_protected_names_and_long_changes() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\".env\"]\nprotected = true\ndecision = \"ask\"\n",
+    );
+    let daemon = site.serve();
+    let mut client = with_forms(&site, &["--elicit"]);
+    let long = "a line of a text that nobody reads in a dialog\n".repeat(2_000);
+    for params in [
+        create(".env"),
+        json!({ "name": "create_file", "arguments": { "path": "long.txt", "content": long } }),
+    ] {
+        let result = client.request("tools/call", params)["result"].clone();
+        assert!(text(&result).starts_with("confirmation_required"), "{result}");
+        assert!(text(&result).contains("send exactly the same call again"), "{result}");
+    }
+    Runtime::new().unwrap().block_on(async {
+        let approver = daemon.approver().await;
+        assert_eq!(approver.pending().await.len(), 2);
+    });
+    daemon.stop();
+}
+
+#[test]
+fn a_question_of_a_tool_is_a_form_for_who_has_forms() {
+    let site = Site::new();
+    let mut client = with_forms(&site, &[]);
+    let params = json!({
+        "name": "clarify", "arguments": { "question": "Tabs?", "choices": ["tabs", "spaces"] },
+    });
+    let (id, form) = asked(&mut client, params.clone());
+    assert_eq!(form["params"]["message"], "Tabs?");
+    let schema = &form["params"]["requestedSchema"]["properties"]["answer"];
+    assert_eq!(schema["enum"], json!(["tabs", "spaces"]));
+    answer(&mut client, &form, json!({ "action": "accept", "content": { "answer": "spaces" } }));
+    let result = client.response(id)["result"]["structuredContent"].clone();
+    assert_eq!(
+        (&result["answered"], &result["answer"]),
+        (&json!(true), &json!("spaces")),
+        "{result}"
+    );
+    let (id, form) = asked(&mut client, params);
+    answer(&mut client, &form, json!({ "action": "cancel" }));
+    assert_eq!(client.response(id)["result"]["structuredContent"]["answered"], false);
+}
