@@ -4,6 +4,7 @@
 mod file_system;
 mod own_files;
 mod plugins;
+mod sandbox;
 mod writing;
 
 use std::path::Path;
@@ -56,6 +57,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     });
     checks.extend(workspace(&setup));
     checks.push(configuration(&setup));
+    checks.push(sandbox::check().await);
     checks.extend(plugins::check(session, &setup).await);
     session.ui.print_either(
         || json!({ "checks": checks }),

@@ -173,7 +173,9 @@ struct Session {
 }
 
 fn main() -> ExitCode {
-    run(&std::env::args_os().collect::<Vec<_>>())
+    let arguments: Vec<_> = std::env::args_os().collect();
+    // Before anything else: a command waits for it.
+    moss_sandbox::keeper(&arguments).unwrap_or_else(|| run(&arguments))
 }
 
 /// Runs the command that the arguments name.

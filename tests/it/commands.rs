@@ -273,6 +273,10 @@ fn status_and_doctor_report_what_is() {
     let states: Vec<_> =
         doctor["checks"].as_array().unwrap().iter().map(|check| &check["state"]).collect();
     assert!(states.iter().all(|state| **state != "fail"), "{doctor}");
+    let mut checks = doctor["checks"].as_array().unwrap().iter();
+    let sandbox = checks.find(|check| check["name"] == "command sandbox").unwrap();
+    let is_full = sandbox["detail"].as_str().unwrap().starts_with("tier full (bubblewrap ");
+    assert!(sandbox["state"] == "ok" && is_full, "this machine isolates no commands: {sandbox}");
     daemon.stop();
     site.user_policy("version = 1\n[[rule]]\n");
     let sick = site.run(&["doctor"]);

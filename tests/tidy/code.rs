@@ -31,6 +31,11 @@ const UNSAFE: &[(&str, &str)] = &[
          sealed with a secret of this user, checked over every byte",
     ),
     (
+        "crates/sandbox/src/system.rs",
+        "system calls on numbers alone, between fork and exec or not; what else runs there does so in \
+         a process with one thread",
+    ),
+    (
         "sdk/src/guest.rs",
         "generated bindings only: they cross the boundary of a component as its ABI defines",
     ),
@@ -52,6 +57,21 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("cli/src/policy.rs", "`policy check` reads the file that a person names"),
     ("cli/src/setup/file.rs", "`setup` writes files of other programs, where these want them"),
     ("crates/plugins/src/component.rs", "components lie in no workspace"),
+    ("crates/sandbox/src/bubblewrap.rs", "the program that isolates belongs to the system"),
+    (
+        "crates/sandbox/src/compare.rs",
+        "restores what a command may not change, whose process is gone",
+    ),
+    ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
+    ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),
+    ("crates/sandbox/src/means.rs", "opens moss's own program"),
+    ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
+    ("crates/sandbox/src/probe.rs", "makes and removes a workspace of its own"),
+    (
+        "crates/sandbox/src/protected.rs",
+        "finds what is protected by names alone, and opens no file",
+    ),
+    ("crates/sandbox/src/repository.rs", "follows the files by which git names its directories"),
 ];
 /// Tests that may sleep.
 const SLEEPERS: &[(&str, &str)] = &[];

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::child;
-use crate::layout::{Layout, Profile, WASM_TARGET};
+use crate::layout::{BuildProfile, Layout, WASM_TARGET};
 
 /// Adds the target of plugins to the toolchain where it is missing.
 pub(crate) fn wasm_target() -> Result<()> {
@@ -25,7 +25,7 @@ pub(crate) fn wasm_target() -> Result<()> {
 }
 
 /// Builds the daemon.
-pub(crate) fn daemon(layout: &Layout, profile: Profile) -> Result<()> {
+pub(crate) fn daemon(layout: &Layout, profile: BuildProfile) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--package", "moss", "--bin", "moss"]);
     child::run(build.args(profile.arguments()))
@@ -36,8 +36,8 @@ pub(crate) fn daemon(layout: &Layout, profile: Profile) -> Result<()> {
 pub(crate) fn with_symbols(layout: &Layout) -> Result<PathBuf> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["rustc", "--package", "moss", "--bin", "moss"]);
-    child::run(build.args(Profile::Release.arguments()).args(["--", "-C", "strip=none"]))?;
-    let (built, kept) = (layout.moss(Profile::Release), layout.target.join("bench/moss"));
+    child::run(build.args(BuildProfile::Release.arguments()).args(["--", "-C", "strip=none"]))?;
+    let (built, kept) = (layout.moss(BuildProfile::Release), layout.target.join("bench/moss"));
     std::fs::copy(&built, &kept).with_context(|| format!("cannot write {}", kept.display()))?;
     Ok(kept)
 }

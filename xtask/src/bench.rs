@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::layout::{Layout, Profile};
+use crate::layout::{BuildProfile, Layout};
 use crate::{artifacts, child};
 
 /// How long the load lasts on either side, in seconds.
@@ -93,11 +93,11 @@ fn measured(name: &str) -> Result<Measured> {
 
 /// Shows how every hostile plugin ends, and when: the test that holds them to it, with what it prints.
 fn zoo(layout: &Layout) -> Result<()> {
-    artifacts::daemon(layout, Profile::Release)?;
+    artifacts::daemon(layout, BuildProfile::Release)?;
     let mut test = child::cargo();
     test.current_dir(&layout.root)
         .args(["test", "--package", "moss-tests", "--test", "it", ZOO, "--", "--nocapture"])
-        .env("MOSS_TEST_BINARY", layout.moss(Profile::Release));
+        .env("MOSS_TEST_BINARY", layout.moss(BuildProfile::Release));
     child::run(&mut test)
 }
 
@@ -111,10 +111,10 @@ impl Job<'_> {
         let mut measure = match measured(name)? {
             Measured::Daemon(arguments) => {
                 artifacts::plugins(layout)?;
-                artifacts::daemon(layout, Profile::Release)?;
+                artifacts::daemon(layout, BuildProfile::Release)?;
                 let mut measure = calls_program(layout)?;
                 measure.arg("--json").arg(&rows).arg(name);
-                measure.arg(layout.moss(Profile::Release)).arg(layout.components());
+                measure.arg(layout.moss(BuildProfile::Release)).arg(layout.components());
                 measure.arg(&layout.target).args(arguments);
                 measure
             }
@@ -130,10 +130,10 @@ impl Job<'_> {
             }
             Measured::Size => {
                 let binary = artifacts::with_symbols(layout)?;
-                artifacts::daemon(layout, Profile::Release)?;
+                artifacts::daemon(layout, BuildProfile::Release)?;
                 page_program(layout)?;
                 let mut measure = Command::new(layout.bench_page());
-                measure.arg("sizes").arg(layout.moss(Profile::Release)).arg(binary).arg(&rows);
+                measure.arg("sizes").arg(layout.moss(BuildProfile::Release)).arg(binary).arg(&rows);
                 measure
             }
             Measured::Build => {
@@ -161,7 +161,7 @@ impl Job<'_> {
         let layout = self.layout;
         page_program(layout)?;
         let mut take = Command::new(layout.bench_page());
-        take.arg("take").arg(name).arg(rows).arg(layout.moss(Profile::Release));
+        take.arg("take").arg(name).arg(rows).arg(layout.moss(BuildProfile::Release));
         child::run(take.arg(layout.docs()))
     }
 }

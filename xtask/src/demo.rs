@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use self::home::DemoHome;
 use self::stage::{DemoStage, well, with};
 use crate::artifacts;
-use crate::layout::{Layout, Profile};
+use crate::layout::{BuildProfile, Layout};
 
 const WELCOME: &str = "A tour of moss: it proposes, you decide.";
 /// The file that holds it.
@@ -47,8 +47,8 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let binary = match options.binary {
         Some(binary) => PathBuf::from(binary).canonicalize().context("there is no such binary")?,
         None => {
-            artifacts::daemon(layout, Profile::Debug)?;
-            layout.moss(Profile::Debug)
+            artifacts::daemon(layout, BuildProfile::Debug)?;
+            layout.moss(BuildProfile::Debug)
         }
     };
     let components = match options.components {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::layout::{Layout, Profile};
+use crate::layout::{BuildProfile, Layout};
 use crate::{artifacts, child};
 
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
@@ -28,8 +28,8 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let binary = match binary {
         Some(binary) => binary.canonicalize().context("there is no such binary")?,
         None => {
-            artifacts::daemon(layout, Profile::Release)?;
-            layout.moss(Profile::Release)
+            artifacts::daemon(layout, BuildProfile::Release)?;
+            layout.moss(BuildProfile::Release)
         }
     };
     let mut build = child::cargo();

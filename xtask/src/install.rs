@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use moss_xtask::shipped::{self, LOCAL, ShippedFile};
 
 use crate::artifacts;
-use crate::layout::{Layout, Profile};
+use crate::layout::{BuildProfile, Layout};
 
 /// The list of what was installed, directories with a `/` at their ends.
 const LIST: &str = "share/moss/installed";
@@ -35,8 +35,8 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let binary = match options.binary {
         Some(binary) => PathBuf::from(binary).canonicalize().context("there is no such binary")?,
         None => {
-            artifacts::daemon(layout, Profile::Release)?;
-            layout.moss(Profile::Release)
+            artifacts::daemon(layout, BuildProfile::Release)?;
+            layout.moss(BuildProfile::Release)
         }
     };
     let installed = prefix.join("bin/moss");

@@ -18,7 +18,7 @@ pub(crate) struct Layout {
 
 /// How the daemon is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Profile {
+pub(crate) enum BuildProfile {
     /// Quick to build.
     Debug,
     /// Quick to run.
@@ -36,23 +36,23 @@ impl Layout {
     }
 
     /// The daemon.
-    pub(crate) fn moss(&self, profile: Profile) -> PathBuf {
+    pub(crate) fn moss(&self, profile: BuildProfile) -> PathBuf {
         self.target.join(profile.directory()).join("moss")
     }
 
     /// The program that measures.
     pub(crate) fn bench_calls(&self) -> PathBuf {
-        self.target.join(Profile::Release.directory()).join("bench-calls")
+        self.target.join(BuildProfile::Release.directory()).join("bench-calls")
     }
 
     /// The program that keeps results and writes the page of figures.
     pub(crate) fn bench_page(&self) -> PathBuf {
-        self.target.join(Profile::Debug.directory()).join("bench-page")
+        self.target.join(BuildProfile::Debug.directory()).join("bench-page")
     }
 
     /// The program that packs a release.
     pub(crate) fn make_dist(&self) -> PathBuf {
-        self.target.join(Profile::Debug.directory()).join("make-dist")
+        self.target.join(BuildProfile::Debug.directory()).join("make-dist")
     }
 
     /// The documents.
@@ -104,9 +104,9 @@ impl Layout {
     }
 }
 
-// === impl Profile ===
+// === impl BuildProfile ===
 
-impl Profile {
+impl BuildProfile {
     fn directory(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -8,13 +8,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::layout::{Layout, Profile};
+use crate::layout::{BuildProfile, Layout};
 use crate::{artifacts, child};
 
 /// What the command line says.
 struct ServeOptions<'a> {
     workspace: Option<&'a str>,
-    profile: Profile,
+    profile: BuildProfile,
     /// For `moss serve`.
     rest: &'a [&'a str],
 }
@@ -71,7 +71,7 @@ fn repository(directory: &Path) -> PathBuf {
 
 impl<'a> ServeOptions<'a> {
     fn parse(mut arguments: &'a [&'a str]) -> Result<Self> {
-        let mut options = Self { workspace: None, profile: Profile::Debug, rest: &[] };
+        let mut options = Self { workspace: None, profile: BuildProfile::Debug, rest: &[] };
         loop {
             arguments = match arguments {
                 [] => return Ok(options),
@@ -80,7 +80,7 @@ impl<'a> ServeOptions<'a> {
                     return Ok(options);
                 }
                 ["--release", rest @ ..] => {
-                    options.profile = Profile::Release;
+                    options.profile = BuildProfile::Release;
                     rest
                 }
                 ["--workspace", directory, rest @ ..] => {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::layout::{Layout, Profile};
+use crate::layout::{BuildProfile, Layout};
 use crate::{artifacts, child, demo, node, python};
 
 /// What the workspace tests besides: programs that are not built with it.
@@ -29,14 +29,14 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     artifacts::guests(layout)?;
     let python = python::environment(layout)?;
     let node_modules = node::modules(layout)?;
-    artifacts::daemon(layout, Profile::Debug)?;
+    artifacts::daemon(layout, BuildProfile::Debug)?;
 
     let mut tally = TestTally::default();
     let mut workspace = child::cargo();
     workspace
         .args(["test", "--workspace", "--features", FEATURES, "--no-fail-fast"])
         .args(arguments)
-        .env("MOSS_TEST_BINARY", layout.moss(Profile::Debug))
+        .env("MOSS_TEST_BINARY", layout.moss(BuildProfile::Debug))
         .env("MOSS_TEST_PLUGINS", layout.components())
         .env("MOSS_TEST_PLUGIN_TARGET", layout.plugin_target())
         .env("MOSS_TEST_PLUGIN_PROJECTS", layout.plugin_projects())

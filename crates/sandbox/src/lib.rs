@@ -1,14 +1,59 @@
 //! The only door to processes: starts them, bounds them, ends them whole. It knows nothing of
-//! tools, plugins or workspaces.
+//! tools, plugins or policy.
 //!
+//! * [`Sandbox`]: commands of tools, isolated as well as the machine allows;
 //! * [`Worker`]: a program of moss's own that turns bytes into bytes, in bounded time;
 //! * [`Program`]: a program that the person at the terminal asked for, such as a build;
 //! * [`WorkerLimits`]: what such a program allows itself, set by itself before it looks at its input.
+//!
+//! A command becomes a plan of what it sees (`plan.rs`), an order for its keeper (`order.rs`) and a
+//! process (`means.rs`). `running.rs` watches over it on moss's side, `keeper.rs` on the other.
 
+mod bubblewrap;
+mod command;
+mod compare;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+mod ending;
+mod environment;
+mod error;
+#[cfg(target_os = "linux")]
+mod keeper;
 mod limits;
+mod means;
+mod order;
+mod plan;
+mod probe;
 mod program;
+mod protected;
+mod repository;
+mod running;
+mod sandbox;
+#[cfg(target_os = "linux")]
+mod system;
+mod tier;
+mod visible;
+mod wire;
 mod worker;
 
+pub use crate::command::{
+    CommandEnvironment, CommandLimits, FileView, NetworkMode, Profile, SandboxedCommand,
+};
+#[cfg(not(target_os = "linux"))]
+pub use crate::elsewhere::keeper;
+pub use crate::ending::{
+    CommandEnd, CommandLimit, EndCause, LEFT_COMMAND_BYTES_MAX, LEFT_RUNNING_MAX, LeftProcess,
+    SandboxFacts,
+};
+pub use crate::error::SandboxError;
+#[cfg(target_os = "linux")]
+pub use crate::keeper::keeper;
 pub use crate::limits::WorkerLimits;
 pub use crate::program::Program;
+pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
+pub use crate::running::{
+    OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream, RunningCommand, Stopper,
+};
+pub use crate::sandbox::{Sandbox, SandboxOptions};
+pub use crate::tier::{MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::worker::{ProcessExit, Worker, WorkerError};

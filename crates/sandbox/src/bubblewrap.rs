@@ -1,0 +1,164 @@
+//! The system's bubblewrap: finds it, and says in its arguments what a command sees.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::fd::RawFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::command::NetworkMode;
+use crate::plan::PlannedMount;
+
+/// Where it is looked for: never in `PATH`, which may begin in a workspace.
+const PATHS: &[&str] =
+    &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+/// Group and others may not write to it.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// The permission bits of a private temporary directory.
+const SCRATCH_MODE: &str = "1777";
+
+/// The program, and what it can.
+#[derive(Debug, Clone)]
+pub(crate) struct Bubblewrap {
+    pub(crate) path: PathBuf,
+    /// As it says itself: "bubblewrap 0.8.0".
+    pub(crate) version: String,
+    has_size: bool,
+    has_disable_userns: bool,
+    /// Whether it mounts what was opened before, and looks whether it did.
+    pub(crate) has_descriptors: bool,
+}
+
+// === impl Bubblewrap ===
+
+impl Bubblewrap {
+    /// Finds one that only its owner, the system's administrator, can replace.
+    pub(crate) fn find() -> Option<Self> {
+        let path = PATHS.iter().map(Path::new).find(|path| {
+            fs::metadata(path).is_ok_and(|found| {
+                found.is_file() && found.uid() == 0 && found.mode() & WRITABLE_BY_OTHERS == 0
+            })
+        })?;
+        let said = |argument: &str| {
+            let output = Command::new(path).arg(argument).env_clear().stdin(Stdio::null()).output();
+            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let help = said("--help").ok()?;
+        Some(Self {
+            path: path.to_owned(),
+            version: said("--version").ok()?.trim().to_owned(),
+            has_size: help.contains("--size"),
+            has_disable_userns: help.contains("--disable-userns"),
+            has_descriptors: help.contains("--ro-bind-fd"),
+        })
+    }
+
+    /// Its arguments up to the program that it runs. `opened` are the descriptors by which it
+    /// inherits what mounts show, as far as there are any; `scratch_bytes` bounds each private
+    /// directory.
+    pub(crate) fn arguments(
+        &self,
+        mounts: &[PlannedMount],
+        opened: &[Option<RawFd>],
+        network: NetworkMode,
+        scratch_bytes: u64,
+    ) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut add = |words: &[&OsStr]| arguments.extend(words.iter().map(Into::into));
+        let word = OsStr::new;
+        for option in ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"] {
+            add(&[word(option)]);
+        }
+        add(&[word("--unshare-cgroup-try"), word("--as-pid-1"), word("--new-session")]);
+        add(&[word("--cap-drop"), word("ALL")]);
+        if network == NetworkMode::Off {
+            add(&[word("--unshare-net")]);
+        }
+        if self.has_disable_userns {
+            add(&[word("--disable-userns")]);
+        }
+        let is_whole = mounts.contains(&PlannedMount::Everything);
+        if is_whole {
+            add(&[word("--dev-bind"), word("/"), word("/")]);
+        } else {
+            add(&[word("--dev"), word("/dev")]);
+        }
+        add(&[word("--proc"), word("/proc")]);
+        let size = scratch_bytes.to_string();
+        let opened = opened.iter().copied().chain(std::iter::repeat(None));
+        for (mount, opened) in mounts.iter().zip(opened) {
+            let opened = opened.map(|fd| OsString::from(fd.to_string()));
+            let at = mount.at().as_os_str();
+            match mount {
+                PlannedMount::Everything => {}
+                PlannedMount::Link { target, .. } => {
+                    add(&[word("--symlink"), target.as_os_str(), at]);
+                }
+                PlannedMount::Readable(_) => match opened {
+                    Some(fd) => add(&[word("--ro-bind-fd"), &fd, at]),
+                    None => add(&[word("--ro-bind"), at, at]),
+                },
+                PlannedMount::Writable(_) => match opened {
+                    Some(fd) => add(&[word("--bind-fd"), &fd, at]),
+                    None => add(&[word("--bind"), at, at]),
+                },
+                PlannedMount::Scratch(_) => {
+                    add(&[word("--perms"), word(SCRATCH_MODE)]);
+                    if self.has_size {
+                        add(&[word("--size"), word(&size)]);
+                    }
+                    add(&[word("--tmpfs"), at]);
+                }
+                // A device that a mount without devices does not open.
+                PlannedMount::MaskedFile(_) => add(&[word("--ro-bind"), word("/dev/null"), at]),
+                PlannedMount::MaskedDirectory(_) => {
+                    add(&[word("--perms"), word("0000"), word("--tmpfs"), at]);
+                    add(&[word("--remount-ro"), at]);
+                }
+            }
+        }
+        if !is_whole {
+            add(&[word("--remount-ro"), word("/")]);
+        }
+        add(&[word("--chdir"), word("/"), word("--")]);
+        arguments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_become_arguments_in_their_order() {
+        let bubblewrap = Bubblewrap {
+            path: "/usr/bin/bwrap".into(),
+            version: String::new(),
+            has_size: true,
+            has_disable_userns: false,
+            has_descriptors: true,
+        };
+        let mounts = [
+            PlannedMount::Link { target: "usr/bin".into(), at: "/bin".into() },
+            PlannedMount::Scratch("/tmp".into()),
+            PlannedMount::Writable("/w".into()),
+            PlannedMount::Readable("/w/.git/hooks".into()),
+            PlannedMount::MaskedFile("/w/.env".into()),
+            PlannedMount::MaskedDirectory("/w/keys".into()),
+        ];
+        let arguments = bubblewrap.arguments(&mounts, &[None, None, Some(9)], NetworkMode::Off, 7);
+        let line: Vec<_> = arguments.iter().map(|word| word.to_str().unwrap()).collect();
+        let line = line.join(" ");
+        assert!(line.contains("--unshare-net"), "{line}");
+        let (_, mounts) = line.split_once("--proc /proc ").unwrap();
+        assert_eq!(
+            mounts,
+            "--symlink usr/bin /bin --perms 1777 --size 7 --tmpfs /tmp --bind-fd 9 /w \
+             --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /dev/null /w/.env \
+             --perms 0000 --tmpfs /w/keys --remount-ro /w/keys --remount-ro / --chdir / --",
+        );
+        let shared = bubblewrap.arguments(&[PlannedMount::Everything], &[], NetworkMode::On, 7);
+        assert!(!shared.iter().any(|word| word == "--unshare-net" || word == "--remount-ro"));
+    }
+}

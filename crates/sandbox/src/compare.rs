@@ -1,0 +1,217 @@
+//! Protected paths that nothing keeps from being changed while a command runs: what they held is
+//! kept before, compared afterwards and restored. Nothing is lost: what a command made in their
+//! stead is set aside under another name.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Longest file whose content is kept, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// Most bytes that are kept for a command.
+const BYTES_MAX: u64 = 16 << 20;
+/// Most files and directories that are kept for a command.
+const ENTRIES_MAX: usize = 2_000;
+/// What is added to the name of what was set aside.
+const ASIDE: &str = ".set-aside-by-moss";
+
+/// What protected paths held before a command ran.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    kept: Vec<(PathBuf, ContentBefore)>,
+    bytes: u64,
+    entries: usize,
+}
+
+/// What became of protected paths.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ComparedPaths {
+    /// Those that were changed, and are as before.
+    pub(crate) restored: Vec<PathBuf>,
+    /// Those that were changed and could not be restored.
+    pub(crate) changed: Vec<PathBuf>,
+}
+
+/// What a path held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ContentBefore {
+    Missing,
+    Link(PathBuf),
+    File {
+        bytes: Vec<u8>,
+        mode: u32,
+    },
+    Directory {
+        entries: BTreeMap<OsString, Self>,
+        mode: u32,
+    },
+    /// Too large to be kept, or none of these: only that it changed is known.
+    Known {
+        inode: u64,
+        length: u64,
+        changed_ns: i128,
+    },
+}
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// Keeps what the paths hold.
+    pub(crate) fn take(paths: &[PathBuf]) -> Self {
+        let mut snapshot = Self::default();
+        for path in paths {
+            let kept = snapshot.keep(path);
+            snapshot.kept.push((path.clone(), kept));
+        }
+        snapshot
+    }
+
+    /// Compares, and restores what is not as it was.
+    pub(crate) fn restore(&self) -> ComparedPaths {
+        let mut compared = ComparedPaths::default();
+        for (path, before) in &self.kept {
+            let mut now = Self::default();
+            if now.keep(path) == *before {
+                continue;
+            }
+            let restored = before.can_be_restored() && set_aside(path).is_ok();
+            if restored && before.write(path).is_ok() {
+                compared.restored.push(path.clone());
+            } else {
+                compared.changed.push(path.clone());
+            }
+        }
+        compared
+    }
+
+    fn keep(&mut self, path: &Path) -> ContentBefore {
+        let Ok(found) = fs::symlink_metadata(path) else { return ContentBefore::Missing };
+        let known = || ContentBefore::Known {
+            inode: found.ino(),
+            length: found.len(),
+            changed_ns: i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec()),
+        };
+        self.entries += 1;
+        if self.entries > ENTRIES_MAX {
+            return known();
+        }
+        let kind = found.file_type();
+        let mode = found.mode();
+        if kind.is_symlink() {
+            return fs::read_link(path).map_or_else(|_| known(), ContentBefore::Link);
+        }
+        if kind.is_dir() {
+            let Ok(listed) = fs::read_dir(path) else { return known() };
+            let names: Vec<_> = listed.flatten().map(|entry| entry.file_name()).collect();
+            let kept = names.into_iter().map(|name| (name.clone(), self.keep(&path.join(name))));
+            return ContentBefore::Directory { entries: kept.collect(), mode };
+        }
+        let is_small = found.len() <= FILE_BYTES_MAX && self.bytes + found.len() <= BYTES_MAX;
+        if !kind.is_file() || !is_small {
+            return known();
+        }
+        self.bytes += found.len();
+        fs::read(path).map_or_else(|_| known(), |bytes| ContentBefore::File { bytes, mode })
+    }
+}
+
+/// Moves away what is at a path, without a link being followed.
+fn set_aside(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(ASIDE);
+    let aside = PathBuf::from(aside);
+    match fs::symlink_metadata(&aside) {
+        Ok(old) if old.is_dir() => fs::remove_dir_all(&aside)?,
+        Ok(_) => fs::remove_file(&aside)?,
+        Err(_) => {}
+    }
+    fs::rename(path, aside)
+}
+
+// === impl ContentBefore ===
+
+impl ContentBefore {
+    fn can_be_restored(&self) -> bool {
+        match self {
+            Self::Known { .. } => false,
+            Self::Directory { entries, .. } => entries.values().all(Self::can_be_restored),
+            Self::Missing | Self::Link(_) | Self::File { .. } => true,
+        }
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        if let (Some(above), true) = (path.parent(), *self != Self::Missing) {
+            fs::create_dir_all(above)?;
+        }
+        match self {
+            Self::Missing => Ok(()),
+            Self::Link(target) => std::os::unix::fs::symlink(target, path),
+            Self::File { bytes, mode } => {
+                fs::write(path, bytes)?;
+                fs::set_permissions(path, fs::Permissions::from_mode(*mode))
+            }
+            Self::Directory { entries, mode } => {
+                fs::create_dir(path)?;
+                for (name, kept) in entries {
+                    kept.write(&path.join(name))?;
+                }
+                fs::set_permissions(path, fs::Permissions::from_mode(*mode))
+            }
+            Self::Known { .. } => Err(io::Error::other("its content was not kept")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_made_or_removed_is_restored_and_set_aside() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir(path("hooks")).unwrap();
+        fs::write(path("hooks/old"), "old").unwrap();
+        fs::write(path("config"), "before").unwrap();
+        fs::write(path("removed"), "there").unwrap();
+        fs::write(path("same"), "same").unwrap();
+        std::os::unix::fs::symlink("same", path("link")).unwrap();
+        let names = ["hooks", "config", "removed", "same", "link", "missing"];
+        let snapshot = Snapshot::take(&names.map(path));
+
+        fs::write(path("hooks/pre-commit"), "evil").unwrap();
+        fs::write(path("config"), "evil").unwrap();
+        fs::remove_file(path("removed")).unwrap();
+        fs::remove_file(path("link")).unwrap();
+        fs::write(path("link"), "no link").unwrap();
+        fs::create_dir(path("missing")).unwrap();
+
+        let compared = snapshot.restore();
+        let changed = ["hooks", "config", "removed", "link", "missing"];
+        assert_eq!(compared.restored, changed.map(path));
+        assert!(compared.changed.is_empty());
+        assert_eq!(fs::read_dir(path("hooks")).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(path("config")).unwrap(), "before");
+        assert_eq!(fs::read_to_string(path("removed")).unwrap(), "there");
+        assert_eq!(fs::read_link(path("link")).unwrap(), Path::new("same"));
+        assert!(!path("missing").exists());
+        assert_eq!(fs::read_to_string(path(&format!("config{ASIDE}"))).unwrap(), "evil");
+        assert_eq!(snapshot.restore(), ComparedPaths::default());
+    }
+
+    #[test]
+    fn a_change_of_what_is_too_large_is_reported() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("large");
+        fs::File::create(&path).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+        let snapshot = Snapshot::take(std::slice::from_ref(&path));
+        fs::write(&path, "small").unwrap();
+        assert_eq!(snapshot.restore().changed, [path]);
+    }
+}

@@ -1,0 +1,110 @@
+//! How a command ended, and what is known about its sandbox: values.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::command::{NetworkMode, Profile};
+use crate::tier::Tier;
+use crate::worker::ProcessExit;
+
+/// Most processes that are listed of those that a command left running.
+pub const LEFT_RUNNING_MAX: usize = 32;
+/// Longest shown command line of a process, in bytes.
+pub const LEFT_COMMAND_BYTES_MAX: usize = 256;
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandEnd {
+    /// How its leader ended: the process that was started.
+    pub exit: ProcessExit,
+    /// Why.
+    pub cause: EndCause,
+    /// From its start to the end of its leader.
+    pub duration: Duration,
+    /// What still ran when its leader had ended: at most [`LEFT_RUNNING_MAX`]. All of it was killed.
+    pub left_running: Vec<LeftProcess>,
+    /// How many those were.
+    pub left_running_count: usize,
+    /// Bytes of its standard output.
+    pub stdout_bytes: u64,
+    /// Bytes of its standard error.
+    pub stderr_bytes: u64,
+    /// Whether something kept its streams open past the bound: the end of the output may be missing.
+    pub is_output_cut: bool,
+    /// Protected paths that it changed or made all the same, and that are as before now.
+    pub restored: Vec<PathBuf>,
+    /// Protected paths that it changed and that could not be restored: they were too large.
+    pub changed: Vec<PathBuf>,
+    /// What is known about its sandbox.
+    pub facts: SandboxFacts,
+}
+
+/// Why a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndCause {
+    /// By itself.
+    Ended,
+    /// It ran longer than its limit.
+    Timeout,
+    /// It was stopped.
+    Stopped,
+    /// It used more than it may.
+    Limit(CommandLimit),
+}
+
+/// A limit that ends a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandLimit {
+    /// CPU time of a process.
+    Cpu,
+    /// Size of a file.
+    FileSize,
+    /// Memory of all processes together.
+    Memory,
+    /// Number of processes.
+    Processes,
+}
+
+/// A process that a command left running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftProcess {
+    /// Its id, as the command saw it.
+    pub pid: u32,
+    /// Its command line, cut to [`LEFT_COMMAND_BYTES_MAX`].
+    pub command: String,
+}
+
+/// What is known about the sandbox of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxFacts {
+    /// How well it was isolated.
+    pub tier: Tier,
+    /// What it could write.
+    pub profile: Profile,
+    /// Whether it reached the network.
+    pub network: NetworkMode,
+    /// Names of variables that it was not given.
+    pub environment_removed: Vec<String>,
+    /// Protected paths that could only be compared afterwards.
+    pub compared_afterwards: Vec<PathBuf>,
+    /// Masked paths that it could read all the same.
+    pub unmasked: Vec<PathBuf>,
+}
+
+// === impl CommandLimit ===
+
+impl CommandLimit {
+    pub(crate) const ALL: [Self; 4] = [Self::Cpu, Self::FileSize, Self::Memory, Self::Processes];
+}
+
+impl fmt::Display for CommandLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpu => "CPU time",
+            Self::FileSize => "size of a file",
+            Self::Memory => "memory",
+            Self::Processes => "number of processes",
+        })
+    }
+}

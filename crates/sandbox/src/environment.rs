@@ -1,0 +1,167 @@
+//! Which variables a command is given: those of a table, those that policy grants, and a few that
+//! keep programs from waiting for somebody. All others are removed, and their names reported.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use crate::command::CommandEnvironment;
+
+/// Names that are passed on; `PREFIX_*` stands for all that start so. None of them makes a program
+/// run or load something else.
+pub(crate) const ALLOWED: &[&str] = &[
+    "GIT_AUTHOR_*",
+    "GIT_COMMITTER_*",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "LOGNAME",
+    "PATH",
+    "TZ",
+    "USER",
+    // Where toolchains are.
+    "ANDROID_HOME",
+    "ANDROID_SDK_ROOT",
+    "CARGO_HOME",
+    "CARGO_TARGET_DIR",
+    "CONDA_PREFIX",
+    "DOTNET_ROOT",
+    "GOBIN",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_USER_HOME",
+    "JAVA_HOME",
+    "M2_HOME",
+    "MAVEN_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SDKMAN_DIR",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+    // Whom the network is trusted to be: names of files.
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+];
+/// What is set for every command: nothing asks, pages or paints.
+const SET: &[(&str, &str)] = &[
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GH_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "true"),
+    ("SSH_ASKPASS", "true"),
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("PIP_NO_INPUT", "1"),
+];
+/// Where programs are looked up when nobody says.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The environment of one command.
+#[derive(Debug, Default)]
+pub(crate) struct SelectedEnvironment {
+    pub(crate) variables: BTreeMap<OsString, OsString>,
+    /// Names that were not passed on, in order.
+    pub(crate) removed: Vec<String>,
+}
+
+/// Selects what a command is given.
+pub(crate) fn select(environment: &CommandEnvironment) -> SelectedEnvironment {
+    let granted = environment.granted.iter().map(String::as_str);
+    let allowed: Vec<&str> = ALLOWED.iter().copied().chain(granted).collect();
+    let mut selected = SelectedEnvironment::default();
+    let path = (OsString::from("PATH"), OsString::from(PATH));
+    selected.variables.extend([path]);
+    for (name, value) in &environment.from {
+        if allowed.iter().any(|pattern| matches(pattern, name)) && is_passable(name, value) {
+            selected.variables.insert(name.clone(), value.clone());
+        } else {
+            selected.removed.push(name.to_string_lossy().into_owned());
+        }
+    }
+    let fixed = SET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    selected.variables.extend(fixed);
+    let set = environment.set.iter().filter(|(name, value)| is_passable(name, value)).cloned();
+    selected.variables.extend(set);
+    selected.removed.retain(|name| !selected.variables.contains_key(OsStr::new(name)));
+    selected.removed.sort();
+    selected.removed.dedup();
+    selected
+}
+
+/// Whether a variable can be passed on at all.
+fn is_passable(name: &OsStr, value: &OsStr) -> bool {
+    let has = |text: &OsStr, byte| text.as_encoded_bytes().contains(&byte);
+    !name.is_empty() && !has(name, b'=') && !has(name, 0) && !has(value, 0)
+}
+
+fn matches(pattern: &str, name: &OsStr) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.as_encoded_bytes().starts_with(start.as_bytes()),
+        None => name == pattern,
+    }
+}
+
+// === impl CommandEnvironment ===
+
+impl Default for CommandEnvironment {
+    /// Takes the variables of this process.
+    fn default() -> Self {
+        Self { from: std::env::vars_os().collect(), granted: Vec::new(), set: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected(granted: &[&str]) -> SelectedEnvironment {
+        let from = [
+            ("PATH", "/bin"),
+            ("LC_ALL", "C"),
+            ("HOME", "/h"),
+            ("API_KEY", "secret"),
+            ("LD_PRELOAD", "/evil.so"),
+            ("BASH_ENV", "/evil"),
+            ("PAGER", "less"),
+            ("BASH_FUNC_ls%%", "() { evil; }"),
+        ];
+        select(&CommandEnvironment {
+            from: from.map(|(name, value)| (name.into(), value.into())).to_vec(),
+            granted: granted.iter().map(|&name| name.to_owned()).collect(),
+            set: vec![("GIVEN".into(), "1".into())],
+        })
+    }
+
+    #[test]
+    fn only_names_of_the_table_are_passed_on_and_others_are_named() {
+        let environment = selected(&[]);
+        assert_eq!(environment.variables[OsStr::new("HOME")], "/h");
+        assert_eq!(environment.variables[OsStr::new("LC_ALL")], "C");
+        assert_eq!(environment.variables[OsStr::new("GIVEN")], "1");
+        assert_eq!(environment.variables[OsStr::new("PAGER")], "cat");
+        let removed = ["API_KEY", "BASH_ENV", "BASH_FUNC_ls%%", "LD_PRELOAD"];
+        assert_eq!(environment.removed, removed);
+        assert!(!environment.variables.contains_key(OsStr::new("API_KEY")));
+    }
+
+    #[test]
+    fn a_granted_name_is_passed_on() {
+        let environment = selected(&["API_*"]);
+        assert_eq!(environment.variables[OsStr::new("API_KEY")], "secret");
+        assert!(!environment.removed.iter().any(|name| name == "API_KEY"));
+    }
+}

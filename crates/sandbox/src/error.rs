@@ -1,0 +1,48 @@
+//! Why a command was not run, or nothing is known about how it ended.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::tier::{SandboxReport, Tier};
+
+/// Why a command was not run. Nothing of this is the command's own failure.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// This machine isolates less well than is demanded.
+    #[error("the command needs a sandbox of tier {needed}, and this machine has {report}")]
+    Tier {
+        /// What was found.
+        found: Tier,
+        /// What is demanded.
+        needed: Tier,
+        /// What was found, and what would raise it.
+        report: Box<SandboxReport>,
+    },
+    /// The workspace, or the directory to run in, cannot be used.
+    #[error("a command cannot run in {}: {reason}", .path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The arguments are none.
+    #[error("{0}")]
+    Arguments(String),
+    /// The program cannot be run, as the command would see it.
+    #[error(
+        "`{program}` cannot be run: {reason}; is it installed, and in a directory that commands see?"
+    )]
+    Program {
+        /// The program.
+        program: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The sandbox itself failed.
+    #[error("the sandbox failed: {0}; `moss doctor` tries it again and says what to do")]
+    Setup(String),
+    /// A pipe or a process could not be made.
+    #[error("the sandbox failed: {0}")]
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,296 @@
+//! The keeper of a command: moss's own program again, between moss and the command. It starts the
+//! command with its restrictions, watches over all that it starts, and ends all of it when the
+//! leader has ended, when moss says so, and when moss is gone.
+//!
+//! On the full tier it is the first process of the command's PID namespace: the kernel ends all
+//! others with it. Elsewhere whatever loses its parent becomes its child, so that nothing of the
+//! tree gets out of its sight.
+//!
+//! It has one thread and keeps no memory of moss's: it was started anew.
+
+mod filter;
+mod restrict;
+mod tree;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+
+use self::restrict::Restrictions;
+use self::tree::ProcessTree;
+use crate::ending::{CommandLimit, LEFT_RUNNING_MAX};
+use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
+use crate::system;
+use crate::wire::{Decoder, LENGTH_BYTES};
+use crate::worker::ProcessExit;
+
+/// The argument by which moss's program knows that it is a keeper.
+pub(crate) const KEEPER: &str = "keep-command";
+
+/// How often memory and processes are counted.
+const COUNT_EVERY: Duration = Duration::from_millis(200);
+/// How long what the leader left running has to end by itself: a pipe's end, a last log line.
+const LEFT_GRACE: Duration = Duration::from_millis(100);
+/// How often it is looked at meanwhile.
+const LEFT_EVERY: Duration = Duration::from_millis(5);
+/// How often all that is left is killed before the keeper gives up: each time what was started
+/// meanwhile is found.
+const KILL_ROUNDS_MAX: usize = 200;
+
+/// A command that runs.
+struct CommandKeeper {
+    control: UnixStream,
+    tree: ProcessTree,
+    memory_bytes_max: u64,
+    processes_max: u64,
+    leader: Pid,
+    exit: Option<ProcessExit>,
+    limit: Option<CommandLimit>,
+    counted: Instant,
+}
+
+/// Whether moss is still there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moss {
+    Present,
+    Gone,
+}
+
+/// Runs this process as the keeper of a command if it was started as one; returns none at once
+/// otherwise. To be called first of all in `main`, before there is another thread.
+pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
+    if arguments.get(1).is_none_or(|word| word != KEEPER) {
+        return None;
+    }
+    // Whoever reads its streams is told on the socket; there is nobody else to tell.
+    Some(if run().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn run() -> io::Result<()> {
+    // Nobody of the same user looks into it, the command least of all.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    let control = io::stdin().as_fd().try_clone_to_owned()?;
+    let mut control = UnixStream::from(control);
+    let order = read_order(&mut control)?;
+    if !order.is_init {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        // It may be the leader of a session already.
+        let _ = rustix::process::setsid();
+    }
+    match start(&order) {
+        Ok(leader) => {
+            release_streams()?;
+            send(&mut control, &KeeperReport::Started)?;
+            let kept = CommandKeeper::new(control, &order, leader).keep();
+            // Where it could not be watched to its end: all that is known is ended.
+            kept.inspect_err(|_| {
+                let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+            })
+        }
+        Err(report) => send(&mut control, &report),
+    }
+}
+
+fn read_order(control: &mut UnixStream) -> io::Result<KeeperOrder> {
+    let mut length = [0; LENGTH_BYTES];
+    control.read_exact(&mut length)?;
+    let mut message = vec![0; Decoder::length(length)?];
+    control.read_exact(&mut message)?;
+    KeeperOrder::decode(&message)
+}
+
+fn send(control: &mut UnixStream, report: &KeeperReport) -> io::Result<()> {
+    control.write_all(&report.encode()?)
+}
+
+/// Starts the command in its restrictions.
+fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
+    let failed = |why: &str| KeeperReport::Failed(why.to_owned());
+    let (program, arguments) =
+        order.arguments.split_first().ok_or_else(|| failed("there is no program"))?;
+    let mut restrictions = Restrictions::prepare(order).map_err(|why| failed(&why))?;
+    let (mut reasons, mut reason) = io::pipe().map_err(|error| failed(&error.to_string()))?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(order.environment.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))
+        .current_dir(&order.directory)
+        .stdin(Stdio::null());
+    system::before_exec(&mut command, move || {
+        rustix::process::setsid()?;
+        restrictions.enter().map_err(|(step, why)| {
+            // The error of a process before its exec is a number: the text goes this way.
+            let _ = write!(reason, "{step} cannot be put in force: {why}");
+            io::Error::other("restrictions")
+        })
+    });
+    let spawned = command.spawn();
+    drop(command);
+    let child = spawned.map_err(|error| {
+        let mut why = String::new();
+        match reasons.read_to_string(&mut why) {
+            Ok(_) if !why.is_empty() => KeeperReport::Failed(why),
+            _ => KeeperReport::NoProgram(error.to_string()),
+        }
+    })?;
+    Ok(Pid::from_child(&child))
+}
+
+/// Gives up the streams that are the command's alone from now on.
+fn release_streams() -> io::Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    system::replace_streams(null.as_fd())
+}
+
+// === impl CommandKeeper ===
+
+impl CommandKeeper {
+    fn new(control: UnixStream, order: &KeeperOrder, leader: Pid) -> Self {
+        Self {
+            control,
+            tree: if order.is_init { ProcessTree::Namespace } else { ProcessTree::Descendants },
+            memory_bytes_max: order.memory_bytes_max,
+            processes_max: order.processes_max,
+            leader,
+            exit: None,
+            limit: None,
+            counted: Instant::now(),
+        }
+    }
+
+    /// Watches until the leader has ended, then ends the others and reports.
+    fn keep(mut self) -> io::Result<()> {
+        let leader = rustix::process::pidfd_open(self.leader, PidfdFlags::empty())?;
+        while self.exit.is_none() {
+            let moss = self.wait(Some(&leader), COUNT_EVERY)?;
+            self.reap()?;
+            if moss == Moss::Gone {
+                return self.end_all();
+            }
+            self.count()?;
+        }
+        let left = self.settle()?;
+        let exit = self.exit.unwrap_or(ProcessExit::Killed(0));
+        let limit = self.limit.or(match exit {
+            ProcessExit::Killed(signal) if signal == Signal::XCPU.as_raw() => {
+                Some(CommandLimit::Cpu)
+            }
+            ProcessExit::Killed(signal) if signal == Signal::XFSZ.as_raw() => {
+                Some(CommandLimit::FileSize)
+            }
+            _ => None,
+        });
+        let left_running = left.iter().take(LEFT_RUNNING_MAX).map(|one| one.describe()).collect();
+        self.end_all()?;
+        let end = KeptEnd { exit, limit, left_running, left_running_count: left.len() };
+        send(&mut self.control, &KeeperReport::Ended(end))
+    }
+
+    /// Waits for moss, the leader or the time, and does what moss says.
+    fn wait(&mut self, leader: Option<&OwnedFd>, at_most: Duration) -> io::Result<Moss> {
+        let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
+        let is_told = {
+            let mut fds = vec![PollFd::from_borrowed_fd(self.control.as_fd(), PollFlags::IN)];
+            fds.extend(leader.map(|leader| PollFd::new(leader, PollFlags::IN)));
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(_) => !fds[0].revents().is_empty(),
+                Err(rustix::io::Errno::INTR) => false,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if !is_told {
+            return Ok(Moss::Present);
+        }
+        let mut word = [0];
+        match self.control.read(&mut word) {
+            Ok(1) if word[0] == TERMINATE => self.tree.signal(Signal::TERM)?,
+            Ok(1) if word[0] == KILL => self.tree.signal(Signal::KILL)?,
+            Ok(1) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => return Ok(Moss::Gone),
+        }
+        Ok(Moss::Present)
+    }
+
+    /// Takes note of all that has ended.
+    fn reap(&mut self) -> io::Result<()> {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.leader => self.exit = exit(status),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(()),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Counts what no limit of the kernel bounds for all processes together.
+    fn count(&mut self) -> io::Result<()> {
+        if self.exit.is_some() || self.counted.elapsed() < COUNT_EVERY {
+            return Ok(());
+        }
+        let processes = self.tree.processes()?;
+        self.counted = Instant::now();
+        let memory: u64 = processes.iter().map(|process| process.memory_bytes).sum();
+        let reached = if memory > self.memory_bytes_max {
+            Some(CommandLimit::Memory)
+        } else if processes.len() as u64 > self.processes_max {
+            Some(CommandLimit::Processes)
+        } else {
+            None
+        };
+        if reached.is_some() {
+            self.limit = self.limit.or(reached);
+            self.tree.signal(Signal::KILL)?;
+        }
+        Ok(())
+    }
+
+    /// Waits a moment for what is about to end anyway, and returns what is left.
+    fn settle(&mut self) -> io::Result<Vec<tree::TreeProcess>> {
+        let since = Instant::now();
+        loop {
+            self.reap()?;
+            let left = self.tree.processes()?;
+            let is_over = since.elapsed() >= LEFT_GRACE || self.limit.is_some();
+            if left.is_empty() || is_over || self.wait(None, LEFT_EVERY)? == Moss::Gone {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// Ends all that is left.
+    fn end_all(&mut self) -> io::Result<()> {
+        for _ in 0..KILL_ROUNDS_MAX {
+            self.reap()?;
+            let left = self.tree.processes()?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            // What is stopped starts nothing new while the others are found.
+            self.tree.signal(Signal::STOP)?;
+            self.tree.signal(Signal::KILL)?;
+            let pause = Timespec::try_from(LEFT_EVERY).map_err(io::Error::other)?;
+            let _ = poll(&mut [], Some(&pause));
+        }
+        Ok(())
+    }
+}
+
+fn exit(status: WaitStatus) -> Option<ProcessExit> {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Some(ProcessExit::Exited(code)),
+        (None, Some(signal)) => Some(ProcessExit::Killed(signal)),
+        // It only stopped or went on.
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! What a command is bound by, put in force in its own process just before it runs: no way leads
+//! back. All that takes memory or opens files is prepared before.
+
+use std::io;
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
+    PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, Scope,
+};
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+use seccompiler::BpfProgram;
+
+use crate::order::{KeeperOrder, LandlockRules};
+
+/// The newest version of Landlock that is made use of; what a kernel does not know is left out.
+const NEWEST: ABI = ABI::V9;
+/// Between the signal that says that the CPU time is over and the one that ends the process.
+const CPU_SECONDS_MORE: u64 = 1;
+
+/// What is prepared.
+pub(super) struct Restrictions {
+    limits: Vec<(Resource, u64, u64)>,
+    ruleset: Option<RulesetCreated>,
+    filters: Vec<BpfProgram>,
+}
+
+/// A step that failed: its name, and why.
+pub(super) type FailedStep = (&'static str, String);
+
+fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
+    let text = |error: landlock::RulesetError| error.to_string();
+    let all = AccessFs::from_all(NEWEST);
+    let read = AccessFs::from_read(NEWEST) | AccessFs::IoctlDev;
+    let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+    ruleset = ruleset.handle_access(all).map_err(text)?;
+    if !rules.has_network {
+        ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST)).map_err(text)?;
+    }
+    ruleset = ruleset.scope(Scope::from_all(NEWEST)).map_err(text)?;
+    let mut created = ruleset.create().map_err(text)?;
+    let mut add = |paths: &[PathBuf], access: BitFlags<AccessFs>| -> Result<(), String> {
+        for path in paths {
+            // What is not there needs no rule.
+            let Ok(beneath) = PathFd::new(path) else { continue };
+            let is_directory = path.is_dir();
+            let access = if is_directory { access } else { access & AccessFs::from_file(NEWEST) };
+            let rule = PathBeneath::new(beneath, access);
+            (&mut created).add_rule(rule).map_err(text)?;
+        }
+        Ok(())
+    };
+    add(&rules.readable, read)?;
+    add(&rules.writable, all)?;
+    add(&rules.sockets, AccessFs::from_file(NEWEST) & !BitFlags::from(AccessFs::Execute))?;
+    Ok(created)
+}
+
+// === impl Restrictions ===
+
+impl Restrictions {
+    /// Prepares them; where it fails nothing is in force.
+    pub(super) fn prepare(order: &KeeperOrder) -> Result<Self, String> {
+        let mut limits = vec![
+            (Resource::Core, 0, 0),
+            (Resource::Cpu, order.cpu_seconds, order.cpu_seconds.saturating_add(CPU_SECONDS_MORE)),
+            (Resource::Nofile, order.files_max, order.files_max),
+            (Resource::Fsize, order.file_bytes_max, order.file_bytes_max),
+        ];
+        // Counted for each user namespace by kernels that have Landlock; elsewhere it would count
+        // all that the user runs.
+        if order.is_init && order.landlock.is_some() {
+            limits.push((Resource::Nproc, order.processes_max, order.processes_max));
+        }
+        let filters =
+            if order.is_filtered { super::filter::programs(order.is_offline)? } else { Vec::new() };
+        Ok(Self { limits, ruleset: order.landlock.as_ref().map(ruleset).transpose()?, filters })
+    }
+
+    /// Puts them in force for this process and all that it starts.
+    pub(super) fn enter(&mut self) -> Result<(), FailedStep> {
+        for &(resource, soft, hard) in &self.limits {
+            bound(resource, soft, hard).map_err(|error| ("a limit", error.to_string()))?;
+        }
+        let failed = |step| move |error: rustix::io::Errno| (step, error.to_string());
+        drop_rights().map_err(failed("capabilities"))?;
+        rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(failed("the end with its keeper"))?;
+        if let Some(ruleset) = self.ruleset.take() {
+            ruleset.restrict_self().map_err(|error| ("Landlock", error.to_string()))?;
+        }
+        for filter in &self.filters {
+            seccompiler::apply_filter(filter).map_err(|error| ("seccomp", error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets a limit, or a lower one where the process has no right to so much.
+fn bound(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
+    let had = rustix::process::getrlimit(resource).maximum;
+    let at_most = |wanted: u64| Some(had.map_or(wanted, |had| had.min(wanted)));
+    Ok(setrlimit(resource, Rlimit { current: at_most(soft), maximum: at_most(hard) })?)
+}
+
+/// Gives up every capability, and with them those that a program could get.
+fn drop_rights() -> Result<(), rustix::io::Errno> {
+    let held = rustix::thread::capabilities(None)?;
+    if held.effective.contains(CapabilitySet::SETPCAP) {
+        for bit in 0..u64::BITS {
+            let capability = CapabilitySet::from_bits_retain(1 << bit);
+            // Of the numbers that the kernel has none for.
+            let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+        }
+    }
+    let none = CapabilitySet::empty();
+    let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::clear_ambient_capability_set()?;
+    rustix::thread::set_capabilities(None, none)
+}

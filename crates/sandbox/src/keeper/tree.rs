@@ -1,0 +1,137 @@
+//! The processes of a command, as `/proc` shows them.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+
+use rustix::process::{Pid, Signal};
+
+use crate::ending::{LEFT_COMMAND_BYTES_MAX, LeftProcess};
+
+/// Which processes are a command's.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ProcessTree {
+    /// All of this PID namespace, whose first process the keeper is.
+    Namespace,
+    /// All descendants of the keeper: those whose parent has ended become its children.
+    Descendants,
+}
+
+/// A process that has not ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TreeProcess {
+    pub(super) pid: i32,
+    parent: i32,
+    /// Memory that it shares with no file.
+    pub(super) memory_bytes: u64,
+}
+
+/// Fields of `/proc/PID/stat` after the name, which is in parentheses.
+const STATE: usize = 0;
+const PARENT: usize = 1;
+
+// === impl ProcessTree ===
+
+impl ProcessTree {
+    /// Returns all that have not ended, but for the keeper.
+    pub(super) fn processes(self) -> io::Result<Vec<TreeProcess>> {
+        let own = i32::try_from(std::process::id()).map_err(io::Error::other)?;
+        let mut all = Vec::new();
+        for entry in fs::read_dir("/proc")? {
+            let name = entry?.file_name();
+            let pid = name.to_str().and_then(|name| name.parse().ok());
+            all.extend(pid.filter(|&pid| pid != own).and_then(TreeProcess::read));
+        }
+        Ok(match self {
+            Self::Namespace => all,
+            Self::Descendants => descendants(own, all),
+        })
+    }
+
+    /// Sends a signal to all.
+    pub(super) fn signal(self, signal: Signal) -> io::Result<()> {
+        if matches!(self, Self::Namespace) {
+            // "The group 1" is how all processes are named; those of other namespaces are not
+            // among them, nor is the sender. Where there are none it fails.
+            let _ = rustix::process::kill_process_group(Pid::INIT, signal);
+            return Ok(());
+        }
+        for process in self.processes()? {
+            if let Some(pid) = Pid::from_raw(process.pid) {
+                // It may have ended meanwhile.
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Those of all processes that descend from one; the dead between them are no longer there.
+fn descendants(root: i32, all: Vec<TreeProcess>) -> Vec<TreeProcess> {
+    let mut known = HashSet::from([root]);
+    // Parents may come after their children: repeated until nobody is new.
+    loop {
+        let before = known.len();
+        known.extend(
+            all.iter()
+                .filter(|one| known.contains(&one.parent))
+                .map(|one| one.pid)
+                .collect::<Vec<_>>(),
+        );
+        if known.len() == before {
+            break;
+        }
+    }
+    all.into_iter().filter(|one| known.contains(&one.pid)).collect()
+}
+
+// === impl TreeProcess ===
+
+impl TreeProcess {
+    fn read(pid: i32) -> Option<Self> {
+        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let (_, fields) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+        if matches!(*fields.get(STATE)?, "Z" | "X") {
+            return None;
+        }
+        let parent = fields.get(PARENT)?.parse().ok()?;
+        let pages = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        let mut pages = pages.split(' ').skip(1).map(|number| number.parse().unwrap_or(0_u64));
+        let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+        let page = rustix::param::page_size() as u64;
+        Some(Self { pid, parent, memory_bytes: resident.saturating_sub(shared) * page })
+    }
+
+    /// What a person recognizes it by.
+    pub(super) fn describe(self) -> LeftProcess {
+        let line = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let line = line.strip_suffix(b"\0").unwrap_or(&line);
+        let line: Vec<u8> = line.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
+        let line = &line[..line.len().min(LEFT_COMMAND_BYTES_MAX)];
+        let command = String::from_utf8_lossy(line).into_owned();
+        LeftProcess { pid: self.pid.cast_unsigned(), command }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descendants_are_found_in_any_order() {
+        let process = |pid, parent| TreeProcess { pid, parent, memory_bytes: 0 };
+        let all = vec![process(9, 8), process(8, 5), process(5, 1), process(7, 2)];
+        let found: Vec<_> = descendants(5, all).iter().map(|one| one.pid).collect();
+        assert_eq!(found, [9, 8, 5]);
+    }
+
+    #[test]
+    fn a_process_is_read_as_it_is() {
+        let own = std::process::id().cast_signed();
+        let process = TreeProcess::read(own).unwrap();
+        assert!(process.memory_bytes > 0 && process.parent > 0);
+        assert!(!process.describe().command.is_empty());
+    }
+}

@@ -1,0 +1,217 @@
+//! Starts the keepers of commands: what a command asks for becomes a plan of what it sees, an order
+//! for its keeper, and a process.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::bubblewrap::Bubblewrap;
+use crate::command::{NetworkMode, Profile, SandboxedCommand};
+use crate::compare::Snapshot;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::{self as system, KEEPER};
+use crate::ending::SandboxFacts;
+use crate::environment::{self, SelectedEnvironment};
+use crate::error::SandboxError;
+use crate::order::KeeperOrder;
+use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
+use crate::running::{Kept, Preparation};
+use crate::tier::Tier;
+#[cfg(target_os = "linux")]
+use crate::{keeper::KEEPER, system};
+
+/// Most bytes of arguments and environment together; one of them has at most [`WORD_BYTES_MAX`].
+const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
+/// Most bytes of one argument: what Linux accepts.
+const WORD_BYTES_MAX: usize = (128 << 10) - 1;
+/// How private temporary directories begin, where commands have no `/tmp` of their own.
+const PRIVATE: &str = "moss-command-";
+
+/// What commands are started with.
+#[derive(Debug)]
+pub(crate) struct Means {
+    pub(crate) tier: Tier,
+    pub(crate) program: PathBuf,
+    pub(crate) bubblewrap: Option<Bubblewrap>,
+    pub(crate) has_landlock: bool,
+}
+
+/// A keeper that is about to be started.
+struct Prepared {
+    keeper: Command,
+    preparation: Preparation,
+}
+
+fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
+    let pairs = environment.variables.iter();
+    pairs.flat_map(|(name, value)| [name.clone(), value.clone()]).collect()
+}
+
+/// Refuses what cannot be run.
+fn check(command: &SandboxedCommand) -> Result<(), SandboxError> {
+    let refuse = |reason: String| Err(SandboxError::Arguments(reason));
+    let Some(program) = command.arguments.first() else {
+        return refuse("there is no program to run".to_owned());
+    };
+    if program.is_empty() {
+        return refuse("the name of the program is empty".to_owned());
+    }
+    let bytes = |word: &OsString| word.len();
+    if command.arguments.iter().any(|word| word.as_encoded_bytes().contains(&0)) {
+        return refuse("an argument contains a NUL character".to_owned());
+    }
+    if command.arguments.iter().any(|word| bytes(word) > WORD_BYTES_MAX) {
+        let text = format!("an argument is longer than {WORD_BYTES_MAX} bytes");
+        return refuse(format!("{text}: write it to a file first, and pass the path"));
+    }
+    if command.arguments.iter().map(bytes).sum::<usize>() > ARGUMENTS_BYTES_MAX {
+        return refuse(format!("the arguments are longer than {ARGUMENTS_BYTES_MAX} bytes"));
+    }
+    check_directory(&command.files.workspace)?;
+    check_directory(&command.directory)?;
+    let is_within = command.directory.starts_with(&command.files.workspace);
+    if !is_within && command.profile != Profile::DangerFull {
+        let reason = format!("it is not in the workspace {}", command.files.workspace.display());
+        return Err(SandboxError::Directory { path: command.directory.clone(), reason });
+    }
+    Ok(())
+}
+
+fn check_directory(path: &Path) -> Result<(), SandboxError> {
+    let refuse = |reason: String| Err(SandboxError::Directory { path: path.to_owned(), reason });
+    if !path.is_absolute() || path.parent().is_none() {
+        return refuse("its path is not absolute, or is `/`".to_owned());
+    }
+    match path.canonicalize() {
+        Ok(real) if real != path => refuse(format!("a link leads to it: it is {}", real.display())),
+        Ok(real) if !real.is_dir() => refuse("it is no directory".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) => refuse(error.to_string()),
+    }
+}
+
+// === impl Means ===
+
+impl Means {
+    /// Starts the keeper of a command.
+    pub(crate) fn spawn(
+        &self,
+        command: &SandboxedCommand,
+    ) -> Result<(Kept, Preparation), SandboxError> {
+        check(command)?;
+        let environment = environment::select(&command.environment);
+        let prepared = self.prepare(command, environment)?;
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut keeper = prepared.keeper;
+        keeper
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut keeper = tokio::process::Command::from(keeper);
+        let child = keeper.spawn()?;
+        drop(keeper);
+        let control = tokio::net::UnixStream::from_std(ours)?;
+        Ok((Kept { child, control }, prepared.preparation))
+    }
+
+    fn prepare(
+        &self,
+        command: &SandboxedCommand,
+        mut environment: SelectedEnvironment,
+    ) -> Result<Prepared, SandboxError> {
+        let mut plan = plan::plan(command, &environment);
+        if plan.is_overfull {
+            let reason = format!("more than {MASKED_MAX} files and directories are to be masked");
+            return Err(SandboxError::Setup(reason));
+        }
+        let (mut private, mut unmasked) = (None, Vec::new());
+        let keeper = match &self.bubblewrap {
+            Some(bubblewrap) => {
+                environment.variables.insert("TMPDIR".into(), "/tmp".into());
+                self.wrapped(bubblewrap, command, &plan)?
+            }
+            None => {
+                let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
+                environment.variables.insert("TMPDIR".into(), directory.path().into());
+                unmasked = plan.narrow(directory.path(), command.network);
+                private = Some(directory);
+                let mut keeper = Command::new(&self.program);
+                keeper.arg(KEEPER);
+                keeper
+            }
+        };
+        let limits = command.limits;
+        let is_kept_in = command.profile != Profile::DangerFull;
+        let order = KeeperOrder {
+            arguments: command.arguments.clone(),
+            environment: flatten(&environment),
+            directory: command.directory.clone(),
+            cpu_seconds: limits.cpu_seconds,
+            files_max: limits.files_max,
+            file_bytes_max: limits.file_bytes_max,
+            memory_bytes_max: limits.memory_bytes_max,
+            processes_max: limits.processes_max,
+            is_init: self.bubblewrap.is_some(),
+            is_offline: self.bubblewrap.is_none() && command.network == NetworkMode::Off,
+            is_filtered: is_kept_in && self.tier > Tier::None,
+            landlock: (is_kept_in && self.has_landlock && self.tier > Tier::None)
+                .then(|| plan.landlock.clone()),
+        };
+        let facts = SandboxFacts {
+            tier: self.tier,
+            profile: command.profile,
+            network: command.network,
+            environment_removed: environment.removed,
+            compared_afterwards: plan.compared.clone(),
+            unmasked,
+        };
+        let snapshot = Snapshot::take(&plan.compared);
+        let preparation = Preparation {
+            order,
+            facts,
+            snapshot,
+            private,
+            timeout: limits.timeout,
+            grace: limits.grace,
+        };
+        Ok(Prepared { keeper, preparation })
+    }
+
+    /// The keeper within bubblewrap. It is reached by a descriptor, as its path may not be visible.
+    fn wrapped(
+        &self,
+        bubblewrap: &Bubblewrap,
+        command: &SandboxedCommand,
+        plan: &FilePlan,
+    ) -> io::Result<Command> {
+        let program = File::open(&self.program)?;
+        let path = Path::new("/proc/self/fd").join(program.as_raw_fd().to_string());
+        let bytes = command.limits.memory_bytes_max;
+        let mut opened = Vec::new();
+        if bubblewrap.has_descriptors {
+            for (place, mount) in plan.mounts.iter().enumerate() {
+                let before = &plan.mounts[..place];
+                let nested = mount.source().filter(|path| {
+                    let mut writable =
+                        before.iter().filter(|one| matches!(one, PlannedMount::Writable(_)));
+                    writable.any(|one| path.starts_with(one.at()))
+                });
+                opened.push(nested.map(system::open_without_links).transpose()?);
+            }
+        }
+        let numbers: Vec<_> =
+            opened.iter().map(|fd| fd.as_ref().map(|fd: &OwnedFd| fd.as_raw_fd())).collect();
+        let mut keeper = Command::new(&bubblewrap.path);
+        keeper.args(bubblewrap.arguments(&plan.mounts, &numbers, command.network, bytes));
+        keeper.arg(path).arg(KEEPER);
+        let inherited = opened.into_iter().flatten().chain([program.into()]).collect();
+        system::inherit(&mut keeper, inherited);
+        Ok(keeper)
+    }
+}

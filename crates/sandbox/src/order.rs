@@ -1,0 +1,265 @@
+//! What a command's keeper is asked to do, and what it reports: see `keeper.rs`.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use crate::ending::{CommandLimit, LeftProcess};
+use crate::wire::{Decoder, Encoder};
+use crate::worker::ProcessExit;
+
+/// What moss writes to a keeper after its order: SIGTERM for all.
+pub(crate) const TERMINATE: u8 = b'T';
+/// What moss writes to a keeper after its order: SIGKILL for all.
+pub(crate) const KILL: u8 = b'K';
+
+/// The command, and how it is kept in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct KeeperOrder {
+    pub(crate) arguments: Vec<OsString>,
+    /// Names and values in turn.
+    pub(crate) environment: Vec<OsString>,
+    pub(crate) directory: PathBuf,
+    pub(crate) cpu_seconds: u64,
+    pub(crate) files_max: u64,
+    pub(crate) file_bytes_max: u64,
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) processes_max: u64,
+    /// Whether the keeper is the first process of a PID namespace.
+    pub(crate) is_init: bool,
+    /// Whether the filter refuses all that reaches a network, as there is no namespace for it.
+    pub(crate) is_offline: bool,
+    /// Whether system calls are filtered.
+    pub(crate) is_filtered: bool,
+    /// The rules of Landlock, where it is used.
+    pub(crate) landlock: Option<LandlockRules>,
+}
+
+/// What Landlock lets through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LandlockRules {
+    /// What can be read and run, with all beneath it.
+    pub(crate) readable: Vec<PathBuf>,
+    /// What can be written as well.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Sockets that can be connected to.
+    pub(crate) sockets: Vec<PathBuf>,
+    /// Whether TCP is let through.
+    pub(crate) has_network: bool,
+}
+
+/// What a keeper reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum KeeperReport {
+    /// The command runs.
+    Started,
+    /// The program cannot be run.
+    NoProgram(String),
+    /// The command could not be kept in, and was not run.
+    Failed(String),
+    /// The leader has ended, and nothing of the tree is left.
+    Ended(KeptEnd),
+}
+
+/// How the leader ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptEnd {
+    pub(crate) exit: ProcessExit,
+    pub(crate) limit: Option<CommandLimit>,
+    pub(crate) left_running: Vec<LeftProcess>,
+    pub(crate) left_running_count: usize,
+}
+
+fn invalid() -> io::Error {
+    io::Error::other("the message is of another version of moss")
+}
+
+// === impl KeeperOrder ===
+
+impl KeeperOrder {
+    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
+        let mut message = Encoder::default();
+        message.list(&self.arguments).list(&self.environment).text(&self.directory);
+        for number in [
+            self.cpu_seconds,
+            self.files_max,
+            self.file_bytes_max,
+            self.memory_bytes_max,
+            self.processes_max,
+            self.is_init.into(),
+            self.is_offline.into(),
+            self.is_filtered.into(),
+            self.landlock.is_some().into(),
+        ] {
+            message.number(number);
+        }
+        if let Some(rules) = &self.landlock {
+            message.list(&rules.readable).list(&rules.writable).list(&rules.sockets);
+            message.number(rules.has_network.into());
+        }
+        message.finish()
+    }
+
+    pub(crate) fn decode(message: &[u8]) -> io::Result<Self> {
+        let mut message = Decoder::new(message);
+        let mut order = Self {
+            arguments: message.list()?,
+            environment: message.list()?,
+            directory: message.text()?.into(),
+            cpu_seconds: message.number()?,
+            files_max: message.number()?,
+            file_bytes_max: message.number()?,
+            memory_bytes_max: message.number()?,
+            processes_max: message.number()?,
+            is_init: message.number()? == 1,
+            is_offline: message.number()? == 1,
+            is_filtered: message.number()? == 1,
+            landlock: None,
+        };
+        if message.number()? == 1 {
+            let paths = |list: Vec<OsString>| list.into_iter().map(PathBuf::from).collect();
+            order.landlock = Some(LandlockRules {
+                readable: paths(message.list()?),
+                writable: paths(message.list()?),
+                sockets: paths(message.list()?),
+                has_network: message.number()? == 1,
+            });
+        }
+        Ok(order)
+    }
+}
+
+// === impl KeeperReport ===
+
+impl KeeperReport {
+    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
+        let mut message = Encoder::default();
+        match self {
+            Self::Started => {
+                message.number(0);
+            }
+            Self::NoProgram(reason) => {
+                message.number(1).text(reason);
+            }
+            Self::Failed(reason) => {
+                message.number(2).text(reason);
+            }
+            Self::Ended(end) => {
+                message.number(3);
+                end.encode(&mut message);
+            }
+        }
+        message.finish()
+    }
+
+    pub(crate) fn decode(message: &[u8]) -> io::Result<Self> {
+        let mut message = Decoder::new(message);
+        let text = |message: &mut Decoder<'_>| -> io::Result<String> {
+            Ok(message.text()?.to_string_lossy().into_owned())
+        };
+        Ok(match message.number()? {
+            0 => Self::Started,
+            1 => Self::NoProgram(text(&mut message)?),
+            2 => Self::Failed(text(&mut message)?),
+            3 => Self::Ended(KeptEnd::decode(&mut message)?),
+            _ => return Err(invalid()),
+        })
+    }
+}
+
+// === impl KeptEnd ===
+
+impl KeptEnd {
+    fn encode(&self, message: &mut Encoder) {
+        let (kind, value) = match self.exit {
+            ProcessExit::Exited(code) => (0, code),
+            ProcessExit::Killed(signal) => (1, signal),
+        };
+        let limit = self.limit.and_then(|limit| CommandLimit::ALL.iter().position(|&l| l == limit));
+        message
+            .number(kind)
+            .number(value.cast_unsigned().into())
+            .number(limit.map_or(0, |place| place as u64 + 1))
+            .number(self.left_running_count as u64)
+            .number(self.left_running.len() as u64);
+        for process in &self.left_running {
+            message.number(process.pid.into()).text(&process.command);
+        }
+    }
+
+    fn decode(message: &mut Decoder<'_>) -> io::Result<Self> {
+        let kind = message.number()?;
+        let value = u32::try_from(message.number()?).map_err(|_| invalid())?.cast_signed();
+        let limit = usize::try_from(message.number()?).map_err(|_| invalid())?;
+        let left_running_count = usize::try_from(message.number()?).map_err(|_| invalid())?;
+        let listed = message.number()?;
+        let mut process = || -> io::Result<LeftProcess> {
+            let pid = u32::try_from(message.number()?).map_err(|_| invalid())?;
+            Ok(LeftProcess { pid, command: message.text()?.to_string_lossy().into_owned() })
+        };
+        let left_running = (0..listed).map(|_| process()).collect::<io::Result<_>>()?;
+        Ok(Self {
+            exit: if kind == 0 { ProcessExit::Exited(value) } else { ProcessExit::Killed(value) },
+            limit: limit.checked_sub(1).and_then(|place| CommandLimit::ALL.get(place)).copied(),
+            left_running,
+            left_running_count,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(encoded: io::Result<Vec<u8>>) -> Vec<u8> {
+        encoded.unwrap().split_off(4)
+    }
+
+    #[test]
+    fn orders_arrive_as_they_were() {
+        let mut order = KeeperOrder {
+            arguments: vec!["a".into(), "".into()],
+            environment: vec!["PATH".into(), "/bin".into()],
+            directory: "/w".into(),
+            cpu_seconds: 1,
+            files_max: 2,
+            file_bytes_max: 3,
+            memory_bytes_max: 4,
+            processes_max: 5,
+            is_init: true,
+            is_offline: true,
+            is_filtered: false,
+            landlock: None,
+        };
+        assert_eq!(KeeperOrder::decode(&message(order.encode())).unwrap(), order);
+        order.landlock = Some(LandlockRules {
+            readable: vec!["/".into()],
+            writable: Vec::new(),
+            sockets: vec!["/s".into()],
+            has_network: true,
+        });
+        assert_eq!(KeeperOrder::decode(&message(order.encode())).unwrap(), order);
+    }
+
+    #[test]
+    fn reports_arrive_as_they_were() {
+        let ended = |exit, limit| {
+            KeeperReport::Ended(KeptEnd {
+                exit,
+                limit,
+                left_running: vec![LeftProcess { pid: 7, command: "sleep 9".into() }],
+                left_running_count: 2,
+            })
+        };
+        for report in [
+            KeeperReport::Started,
+            KeeperReport::NoProgram("x: not found".into()),
+            KeeperReport::Failed("why".into()),
+            ended(ProcessExit::Exited(-1), None),
+            ended(ProcessExit::Killed(9), Some(CommandLimit::Memory)),
+        ] {
+            assert_eq!(KeeperReport::decode(&message(report.encode())).unwrap(), report);
+        }
+        assert!(KeeperReport::decode(&[9; 8]).is_err());
+    }
+}

@@ -1,0 +1,372 @@
+//! Which files a command sees and may write, worked out for one command: a list of mounts for
+//! bubblewrap, the rules of Landlock, and what can only be compared afterwards.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::command::{NetworkMode, Profile, SandboxedCommand};
+use crate::environment::SelectedEnvironment;
+use crate::order::LandlockRules;
+use crate::repository;
+use crate::visible;
+
+/// Most mounts for protected paths and the directories above them: each costs bubblewrap time. What
+/// is beyond is compared afterwards.
+const PROTECTED_MOUNTS_MAX: usize = 400;
+/// Most mounts that mask: a command with more is refused.
+pub(crate) const MASKED_MAX: usize = 400;
+
+/// One mount, at the same path inside as outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PlannedMount {
+    /// A link of the system, as it is.
+    Link { target: PathBuf, at: PathBuf },
+    /// A file or directory that is read.
+    Readable(PathBuf),
+    /// One that is written to, too.
+    Writable(PathBuf),
+    /// An empty directory in memory.
+    Scratch(PathBuf),
+    /// All there is, as its user has it.
+    Everything,
+    /// A file that cannot be read.
+    MaskedFile(PathBuf),
+    /// A directory that cannot be entered.
+    MaskedDirectory(PathBuf),
+}
+
+/// What is worked out.
+#[derive(Debug, Default)]
+pub(crate) struct FilePlan {
+    pub(crate) mounts: Vec<PlannedMount>,
+    pub(crate) landlock: LandlockRules,
+    /// Protected paths that no mount protects: they are compared afterwards.
+    pub(crate) compared: Vec<PathBuf>,
+    /// Whether there was more to mask than can be.
+    pub(crate) is_overfull: bool,
+}
+
+/// Works out what a command sees.
+pub(crate) fn plan(command: &SandboxedCommand, environment: &SelectedEnvironment) -> FilePlan {
+    let mut plan = FilePlan::default();
+    let masked = masked(command, environment);
+    if command.profile == Profile::DangerFull {
+        plan.mounts.push(PlannedMount::Everything);
+        plan.mask(masked);
+        return plan;
+    }
+    plan.show_system(command.network);
+    plan.show_toolchains(environment, &command.files.workspace);
+    plan.show_view(command);
+    if command.profile == Profile::WorkspaceWrite {
+        plan.protect(command, &masked);
+    }
+    plan.mask(masked);
+    plan.landlock.sockets = command.files.sockets.clone();
+    // A network namespace has a loopback interface of its own, which tests may use.
+    plan.landlock.has_network = true;
+    plan
+}
+
+/// The home directory that a command knows.
+pub(crate) fn home(environment: &SelectedEnvironment) -> Option<PathBuf> {
+    let home = PathBuf::from(environment.variables.get(OsStr::new("HOME"))?);
+    (home.is_absolute() && home.parent().is_some()).then_some(home)
+}
+
+/// What is masked, by real paths.
+fn masked(command: &SandboxedCommand, environment: &SelectedEnvironment) -> BTreeSet<PathBuf> {
+    let home = home(environment);
+    let of_home =
+        home.iter().flat_map(|home| visible::HOME_MASKED.iter().map(|name| home.join(name)));
+    let of_system = visible::SYSTEM_MASKED.iter().map(PathBuf::from);
+    let built_in: Vec<_> = match command.profile {
+        Profile::DangerFull => Vec::new(),
+        Profile::ReadOnly | Profile::WorkspaceWrite => of_home.chain(of_system).collect(),
+    };
+    let all = command.files.masked.iter().chain(&built_in);
+    let all = all.filter(|path| !command.files.sockets.contains(path));
+    all.filter_map(|path| real(path).ok()).collect()
+}
+
+/// The directories of programs and toolchains that lie in none of the system's.
+fn toolchains(environment: &SelectedEnvironment, home: Option<&Path>) -> BTreeSet<PathBuf> {
+    let value = |name: &str| environment.variables.get(OsStr::new(name));
+    let named = visible::TOOLCHAINS.iter().filter_map(|name| value(name));
+    let named = named.flat_map(std::env::split_paths).filter(|path| Some(path.as_path()) != home);
+    let paths = value("PATH").into_iter().flat_map(std::env::split_paths);
+    // Programs look beside their own directory for what they need.
+    let around = paths.map(|path| match path.parent() {
+        Some(parent) if is_toolchain(parent, home) => parent.to_owned(),
+        _ => path,
+    });
+    let outside = |path: &PathBuf| {
+        let is_system = visible::SYSTEM.iter().any(|system| path.starts_with(system));
+        path.is_absolute() && path.parent().is_some() && !is_system
+    };
+    named.chain(around).filter(outside).collect()
+}
+
+/// Whether all of a directory may be shown because programs lie in it.
+fn is_toolchain(directory: &Path, home: Option<&Path>) -> bool {
+    let depth = directory.components().count();
+    let is_shared = home.is_some_and(|home| {
+        home.starts_with(directory)
+            || [".local", ".config"].iter().any(|name| directory == home.join(name))
+    });
+    depth > 2 && !is_shared
+}
+
+// === impl FilePlan ===
+
+impl FilePlan {
+    fn show_system(&mut self, network: NetworkMode) {
+        for path in visible::SYSTEM.iter().map(Path::new) {
+            match fs::read_link(path) {
+                Ok(target) => self.mounts.push(PlannedMount::Link { target, at: path.to_owned() }),
+                Err(_) => self.show(path),
+            }
+        }
+        let scratch = visible::SCRATCH.iter().chain(&["/run"]).map(PathBuf::from);
+        self.mounts.extend(scratch.map(PlannedMount::Scratch));
+        let names = if network == NetworkMode::On { visible::NAMES_RUN } else { &[] };
+        for path in visible::SYSTEM_RUN.iter().chain(names) {
+            self.show(Path::new(path));
+        }
+        self.landlock.readable.push("/".into());
+        let scratch = visible::SCRATCH.iter().chain(&["/dev"]).map(PathBuf::from);
+        self.landlock.writable.extend(scratch);
+    }
+
+    fn show_toolchains(&mut self, environment: &SelectedEnvironment, workspace: &Path) {
+        let home = home(environment);
+        if let Some(home) = &home {
+            self.mounts.push(PlannedMount::Scratch(home.clone()));
+            self.landlock.writable.push(home.clone());
+            for path in visible::HOME {
+                self.show(&home.join(path));
+            }
+        }
+        for path in toolchains(environment, home.as_deref()) {
+            if !path.starts_with(workspace) {
+                self.show(&path);
+            }
+        }
+    }
+
+    /// Shows what the command names, the workspace last: it may lie in what is only read.
+    fn show_view(&mut self, command: &SandboxedCommand) {
+        let (files, writes) = (&command.files, command.profile == Profile::WorkspaceWrite);
+        let mut readable = files.readable.clone();
+        let mut writable = vec![files.workspace.clone()];
+        if writes {
+            writable.extend(files.writable.iter().cloned());
+        } else {
+            readable.extend(files.writable.iter().cloned());
+        }
+        for dot_git in repositories(command) {
+            let access = repository::read(&dot_git, &files.workspace);
+            readable.extend(access.readable);
+            writable.extend(access.writable);
+        }
+        let within = |path: &Path| path.starts_with(&files.workspace);
+        for path in readable.iter().chain(&files.sockets).filter(|path| !within(path)) {
+            self.show(path);
+        }
+        // From the outside in: what lies in another comes after it.
+        writable.sort();
+        writable.dedup();
+        for path in writable {
+            if within(&path) && path != files.workspace || !path.exists() {
+                continue;
+            }
+            if writes {
+                self.mounts.push(PlannedMount::Writable(path.clone()));
+                self.landlock.writable.push(path);
+            } else {
+                self.mounts.push(PlannedMount::Readable(path));
+            }
+        }
+    }
+
+    fn show(&mut self, path: &Path) {
+        if path.exists() {
+            self.mounts.push(PlannedMount::Readable(path.to_owned()));
+        }
+    }
+
+    /// Makes read-only what is protected, and every directory above it a mount of its own: one that
+    /// cannot be renamed or removed.
+    ///
+    /// So is every directory above what is masked: while one command starts, another could move what
+    /// the first is not to read.
+    fn protect(&mut self, command: &SandboxedCommand, masked: &BTreeSet<PathBuf>) {
+        let mut wanted: BTreeSet<PathBuf> = command.files.protected.iter().cloned().collect();
+        let mut pinned = BTreeSet::new();
+        for dot_git in repositories(command) {
+            let access = repository::read(&dot_git, &command.files.workspace);
+            wanted.extend(access.protected);
+            for directory in access.writable {
+                pinned.extend(self.above(&directory));
+            }
+        }
+        for path in masked.iter().filter_map(|path| path.parent()) {
+            if pinned.len() < PROTECTED_MOUNTS_MAX / 2 {
+                pinned.extend(self.above(path));
+            }
+        }
+        let mut read_only: BTreeSet<PathBuf> = BTreeSet::new();
+        for path in wanted {
+            // From the outside in: what lies in a protected directory comes after it.
+            let is_covered = path.ancestors().any(|above| read_only.contains(above));
+            if is_covered || self.writable_above(&path).is_none() {
+                continue;
+            }
+            let has_room = read_only.len() + pinned.len() < PROTECTED_MOUNTS_MAX;
+            let parent = path.parent().unwrap_or(&path);
+            if has_room && real(parent).is_ok_and(|real| real == parent) {
+                pinned.extend(self.above(parent));
+            }
+            if has_room && real(&path).is_ok_and(|real| real == path) {
+                read_only.insert(path);
+            } else {
+                // It is not there, or a link leads to it: that can be replaced.
+                self.compared.push(path);
+            }
+        }
+        pinned.retain(|path| !path.ancestors().any(|above| read_only.contains(above)));
+        self.mounts.extend(pinned.into_iter().map(PlannedMount::Writable));
+        self.mounts.extend(read_only.into_iter().map(PlannedMount::Readable));
+    }
+
+    /// A directory and those above it, up to the root of the writable mount that it lies in.
+    fn above(&self, directory: &Path) -> Vec<PathBuf> {
+        let Some(root) = self.writable_above(directory) else { return Vec::new() };
+        directory.ancestors().take_while(|above| *above != root).map(Path::to_owned).collect()
+    }
+
+    /// The innermost writable mount that a path lies in.
+    fn writable_above(&self, path: &Path) -> Option<PathBuf> {
+        match self.mount_of(path)? {
+            PlannedMount::Writable(root) => Some(root.clone()),
+            _ => None,
+        }
+    }
+
+    /// The mount by which a path is seen.
+    fn mount_of(&self, path: &Path) -> Option<&PlannedMount> {
+        self.mounts.iter().rev().find(|mount| path.starts_with(mount.at()))
+    }
+
+    /// Makes of it what Landlock can do without mounts, with a private temporary directory. Returns
+    /// what is to be masked and can be read all the same.
+    pub(crate) fn narrow(&mut self, private: &Path, network: NetworkMode) -> Vec<PathBuf> {
+        let (masks, mounts): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.mounts).into_iter().partition(|mount| {
+                matches!(mount, PlannedMount::MaskedFile(_) | PlannedMount::MaskedDirectory(_))
+            });
+        let masked: Vec<PathBuf> = masks.iter().map(|mask| mask.at().to_owned()).collect();
+        let mut rules = LandlockRules {
+            has_network: network == NetworkMode::On,
+            sockets: std::mem::take(&mut self.landlock.sockets),
+            readable: vec!["/proc".into(), "/dev".into()],
+            writable: visible::DEVICES.iter().map(PathBuf::from).chain([private.into()]).collect(),
+        };
+        for mount in mounts {
+            match mount {
+                PlannedMount::Writable(path) => rules.writable.push(path),
+                PlannedMount::Readable(path)
+                    if rules.writable.iter().any(|root| path.starts_with(root)) =>
+                {
+                    self.compared.push(path);
+                }
+                PlannedMount::Readable(path) => carve(&path, &masked, &mut rules.readable),
+                _ => {}
+            }
+        }
+        let is_writable = |path: &PathBuf| rules.writable.iter().any(|root| path.starts_with(root));
+        let unmasked = masked.into_iter().filter(is_writable).collect();
+        self.landlock = rules;
+        unmasked
+    }
+
+    fn mask(&mut self, masked: BTreeSet<PathBuf>) {
+        let mut masks: Vec<PlannedMount> = Vec::new();
+        for path in masked {
+            let is_seen = self.mount_of(&path).is_some_and(PlannedMount::shows_host);
+            let is_covered = masks.iter().any(|mask| path.starts_with(mask.at()));
+            if is_seen && !is_covered {
+                let is_directory = path.is_dir();
+                masks.push(if is_directory {
+                    PlannedMount::MaskedDirectory(path)
+                } else {
+                    PlannedMount::MaskedFile(path)
+                });
+            }
+        }
+        self.is_overfull = masks.len() > MASKED_MAX;
+        self.mounts.extend(masks);
+    }
+}
+
+/// Grants a directory less what is masked in it: where there is something, each of its entries.
+fn carve(path: &Path, masked: &[PathBuf], granted: &mut Vec<PathBuf>) {
+    if masked.iter().any(|mask| path.starts_with(mask)) {
+        return;
+    }
+    if !masked.iter().any(|mask| mask.starts_with(path)) {
+        granted.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        carve(&entry.path(), masked, granted);
+    }
+}
+
+fn repositories(command: &SandboxedCommand) -> BTreeSet<PathBuf> {
+    let files = &command.files;
+    let own = files.workspace.join(".git");
+    let all = files.repositories.iter().cloned().chain([own]).filter(|path| path.exists());
+    // A link may lead to any repository: one that leads out of the workspace is not followed.
+    let followed = all.filter_map(|path| real(&path).ok().map(|real| (path, real)));
+    let is_own =
+        |(path, real): &(PathBuf, PathBuf)| path == real || real.starts_with(&files.workspace);
+    followed.filter(is_own).map(|(_, real)| real).collect()
+}
+
+fn real(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+// === impl PlannedMount ===
+
+impl PlannedMount {
+    /// Where it is.
+    pub(crate) fn at(&self) -> &Path {
+        match self {
+            Self::Link { at, .. } => at,
+            Self::Readable(path)
+            | Self::Writable(path)
+            | Self::Scratch(path)
+            | Self::MaskedFile(path)
+            | Self::MaskedDirectory(path) => path,
+            Self::Everything => Path::new("/"),
+        }
+    }
+
+    /// The file or directory that it shows.
+    pub(crate) fn source(&self) -> Option<&Path> {
+        match self {
+            Self::Readable(path) | Self::Writable(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether what is seen through it is what is there outside.
+    fn shows_host(&self) -> bool {
+        matches!(self, Self::Readable(_) | Self::Writable(_) | Self::Everything)
+    }
+}

@@ -1,0 +1,209 @@
+//! Finds out how well commands are isolated here: by a command that tries to get out, run as every
+//! other is.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+use crate::bubblewrap::Bubblewrap;
+use crate::command::SandboxedCommand;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere as system;
+use crate::error::SandboxError;
+use crate::means::Means;
+use crate::running;
+
+#[cfg(target_os = "linux")]
+use crate::system;
+use crate::tier::{MissingPart, SandboxReport, Tier};
+
+/// Longest run of the command.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Pieces of its output that are held.
+const CHUNKS_MAX: usize = 16;
+/// Most of what it says that is shown, in bytes.
+const SAID_BYTES_MAX: usize = 2 << 10;
+/// What it says at its end.
+const DONE: &str = "done";
+/// Where a kernel says that programs may not make user namespaces without a profile.
+const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+/// Where a kernel has how many user namespaces there may be.
+const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
+/// What lets bubblewrap alone make them, where the kernel demands a profile of AppArmor.
+const PROFILE: &[&str] = &[
+    "sudo apt-get install apparmor-profiles",
+    "sudo cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/",
+    "sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict",
+];
+/// What lets programs make them, where nobody may.
+const ALLOWED: &[&str] = &["sudo sysctl -w user.max_user_namespaces=15000"];
+
+/// What both tiers keep in: each line that it writes is a way out.
+const ESCAPES: &str = r#"
+echo x > inside || echo "the workspace cannot be written"
+(echo x > "$OUTSIDE/x") 2>/dev/null && echo "a file outside the workspace was written"
+cat "$OUTSIDE/secret" 2>/dev/null && echo "a file outside the workspace was read"
+while read -r name value; do
+    case "$name$value" in
+    NoNewPrivs:1 | Seccomp:2 | CapEff:0000000000000000) ;;
+    NoNewPrivs:* | Seccomp:* | CapEff:*) echo "the command has $name $value" ;;
+    esac
+done < /proc/self/status
+"#;
+/// What the full tier keeps in besides.
+const ESCAPES_FULL: &str = r#"
+(echo x > .git/hooks/x) 2>/dev/null && echo "a protected directory was written"
+(mv .git moved) 2>/dev/null && echo "a directory above a protected one was renamed"
+(cat masked) 2>/dev/null && echo "a masked file was read"
+set -- /proc/[0-9]*
+[ $# -lt 10 ] || echo "other processes are visible"
+cat /proc/1/environ 2>/dev/null && echo "the keeper can be looked into"
+while read -r name rest; do
+    case "$name" in Inter-* | face | lo:) ;; *) echo "the network has $name" ;; esac
+done < /proc/net/dev
+"#;
+
+/// Oldest version of Landlock that keeps files from being emptied.
+const LANDLOCK_MIN: u32 = 3;
+
+/// Finds the best tier that works.
+pub(crate) async fn detect(program: PathBuf, tier_max: Tier) -> (SandboxReport, Means) {
+    let landlock = system::landlock_version();
+    let found = tokio::task::spawn_blocking(Bubblewrap::find).await;
+    let mut means = Means {
+        tier: Tier::Full,
+        program,
+        bubblewrap: found.ok().flatten(),
+        has_landlock: landlock.is_some_and(|version| version >= LANDLOCK_MIN),
+    };
+    let kernel = match landlock {
+        Some(version) => format!("seccomp, Landlock ABI {version}"),
+        None => "seccomp, no Landlock".to_owned(),
+    };
+    let mut missing = Vec::new();
+    if tier_max == Tier::Full {
+        match try_full(&means).await {
+            Ok(version) => {
+                let detail = format!("{version}, {kernel}");
+                return (SandboxReport { tier: Tier::Full, detail, missing }, means);
+            }
+            Err(part) => missing.push(part),
+        }
+    }
+    means.bubblewrap = None;
+    means.tier = Tier::Landlock;
+    if tier_max >= Tier::Landlock {
+        match try_landlock(&means).await {
+            Ok(()) => return (SandboxReport { tier: means.tier, detail: kernel, missing }, means),
+            Err(part) => missing.push(part),
+        }
+    }
+    means.tier = Tier::None;
+    let detail = "commands are not isolated".to_owned();
+    (SandboxReport { tier: Tier::None, detail, missing }, means)
+}
+
+/// Returns the version of bubblewrap, with which nothing gets out.
+async fn try_full(means: &Means) -> Result<String, MissingPart> {
+    let missing = |reason: String, commands: &[&str]| MissingPart {
+        tier: Tier::Full,
+        reason,
+        commands: commands.iter().map(|&command| command.to_owned()).collect(),
+    };
+    let Some(bubblewrap) = &means.bubblewrap else {
+        let reason = "bubblewrap is not installed".to_owned();
+        return Err(missing(reason, &["sudo apt-get install bubblewrap"]));
+    };
+    let script = format!("{ESCAPES}{ESCAPES_FULL}echo {DONE}");
+    let why = match attempt(means, &script).await {
+        Ok(()) => return Ok(bubblewrap.version.clone()),
+        Err(why) => why,
+    };
+    let says =
+        |path: &str, value: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
+    let commands: &[&str] = if says(APPARMOR, "1") {
+        PROFILE
+    } else if says(USER_NAMESPACES, "0") {
+        ALLOWED
+    } else {
+        &[]
+    };
+    Err(missing(why, commands))
+}
+
+async fn try_landlock(means: &Means) -> Result<(), MissingPart> {
+    let missing = |reason: String, commands: &[&str]| MissingPart {
+        tier: Tier::Landlock,
+        reason,
+        commands: commands.iter().map(|&command| command.to_owned()).collect(),
+    };
+    if !means.has_landlock {
+        let reason = format!(
+            "the kernel has no Landlock ABI {LANDLOCK_MIN}, which needs Linux 6.2 and `landlock` in `lsm=`"
+        );
+        return Err(missing(reason, &["cat /sys/kernel/security/lsm"]));
+    }
+    let script = format!("{ESCAPES}echo {DONE}");
+    attempt(means, &script).await.map_err(|why| missing(why, &[]))
+}
+
+/// Runs a script that says what it could do and should not.
+async fn attempt(means: &Means, script: &str) -> Result<(), String> {
+    let scene =
+        tokio::task::spawn_blocking(Scene::make).await.map_err(|error| error.to_string())?;
+    let scene = scene.map_err(|error| format!("no directory to try it in: {error}"))?;
+    let mut command = SandboxedCommand::shell(scene.workspace.clone(), script);
+    command.files.protected.push(scene.workspace.join(".git/hooks"));
+    command.files.masked.push(scene.workspace.join("masked"));
+    command.environment.set.push(("OUTSIDE".into(), scene.outside.clone().into()));
+    command.limits.timeout = Some(TIMEOUT);
+    let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
+    let (kept, preparation) = means.spawn(&command).map_err(|error| error.to_string())?;
+    let running = running::start(kept, preparation, sender).await;
+    let running = running.map_err(|error| match error {
+        SandboxError::Setup(reason) => reason,
+        error => error.to_string(),
+    })?;
+    let listen = async {
+        let mut said = Vec::new();
+        while let Some(chunk) = chunks.recv().await {
+            let room = SAID_BYTES_MAX.saturating_sub(said.len());
+            said.extend(chunk.bytes.iter().take(room));
+        }
+        said
+    };
+    let (said, end) = tokio::join!(listen, running.wait());
+    let end = end.map_err(|error| error.to_string())?;
+    match String::from_utf8_lossy(&said).trim() {
+        DONE if end.exit.is_success() => Ok(()),
+        "" => Err(format!("a command in it {}", end.exit)),
+        said => Err(said.trim_end_matches(DONE).trim().replace('\n', "; ")),
+    }
+}
+
+/// A workspace with what is to be kept, and a directory beside it.
+struct Scene {
+    workspace: PathBuf,
+    outside: PathBuf,
+    /// Removed with all that is in it.
+    _directory: TempDir,
+}
+
+// === impl Scene ===
+
+impl Scene {
+    fn make() -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("moss-sandbox-").tempdir()?;
+        let root = fs::canonicalize(directory.path())?;
+        let (workspace, outside) = (root.join("workspace"), root.join("outside"));
+        fs::create_dir_all(workspace.join(".git/hooks"))?;
+        fs::create_dir(&outside)?;
+        fs::write(outside.join("secret"), "secret")?;
+        fs::write(workspace.join("masked"), "secret")?;
+        Ok(Self { workspace, outside, _directory: directory })
+    }
+}

@@ -1,0 +1,162 @@
+//! What of git's own directories a command may write. Commits need most of it; what runs code, or
+//! leads git elsewhere, stays as it is.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// In every directory of git's: what decides about code that git runs.
+const PROTECTED: &[&str] = &["config", "config.worktree", "hooks", "info/attributes"];
+/// In the directory that a linked worktree has for itself: where it leads.
+const LINKS: &[&str] = &["commondir", "config.worktree", "gitdir"];
+/// In the common directory, while a linked worktree works with it: what is the main worktree's.
+const OF_MAIN: &[&str] = &["HEAD", "index"];
+/// Longest file that leads somewhere, in bytes.
+const POINTER_BYTES_MAX: u64 = 8 << 10;
+/// Most repositories of submodules that are looked for.
+const MODULES_MAX: usize = 256;
+/// Deepest repository of a submodule, in directories.
+const MODULE_DEPTH_MAX: usize = 8;
+
+/// What of a repository is where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GitAccess {
+    /// Directories that are written to, if the profile lets commands write.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Directories that are only read.
+    pub(crate) readable: Vec<PathBuf>,
+    /// What stays as it is, whether it exists or not.
+    pub(crate) protected: Vec<PathBuf>,
+}
+
+/// Reads what a `.git` is: a directory, or the file of a worktree or submodule. `workspace` is the
+/// root that it lies in.
+pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
+    let mut access = GitAccess::default();
+    if dot_git.is_dir() {
+        access.add_common(dot_git);
+        return access;
+    }
+    access.protected.push(dot_git.to_owned());
+    let Some(directory) = pointed_to(dot_git, Some("gitdir:")) else { return access };
+    let common = pointed_to(&directory.join("commondir"), None);
+    let is_within = |path: &Path| path.starts_with(workspace);
+    // Whoever wrote the file may have named any repository: only one that leads back is meant.
+    let leads_back = pointed_to(&directory.join("gitdir"), None)
+        .is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|dot_git| back == dot_git));
+    match common {
+        _ if !is_within(&directory) && !leads_back => access.readable.push(directory),
+        // A worktree: its own part, and what it shares with the others.
+        Some(common) if directory.starts_with(&common) => {
+            access.add_common(&common);
+            access.protected.extend(OF_MAIN.iter().map(|name| common.join(name)));
+            let others = children(&common.join("worktrees"));
+            access.protected.extend(others.into_iter().filter(|other| *other != directory));
+        }
+        Some(common) => access.readable.extend([directory, common]),
+        None => access.add_common(&directory),
+    }
+    access
+}
+
+/// Follows a file that names a path, which may be relative to its directory.
+fn pointed_to(file: &Path, prefix: Option<&str>) -> Option<PathBuf> {
+    let mut text = String::new();
+    let opened = fs::File::open(file).ok().filter(is_file)?;
+    opened.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let target = text.trim_end_matches(['\r', '\n']);
+    let target = match prefix {
+        Some(prefix) => target.strip_prefix(prefix)?.trim_start(),
+        None => target,
+    };
+    fs::canonicalize(file.parent()?.join(target)).ok()
+}
+
+fn is_file(file: &fs::File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+fn children(directory: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(directory).into_iter().flatten().flatten();
+    listed.map(|entry| entry.path()).collect()
+}
+
+// === impl GitAccess ===
+
+impl GitAccess {
+    /// A directory with objects and references, and what lies in it of worktrees and submodules.
+    fn add_common(&mut self, directory: &Path) {
+        self.writable.push(directory.to_owned());
+        self.protect(directory);
+        for worktree in children(&directory.join("worktrees")) {
+            self.protected.extend(LINKS.iter().map(|name| worktree.join(name)));
+        }
+        let mut count = 0;
+        let mut directories = vec![(directory.join("modules"), 0)];
+        while let Some((module, depth)) = directories.pop() {
+            if module.join("HEAD").exists() && module.join("objects").exists() {
+                count += 1;
+                self.protect(&module);
+                directories.push((module.join("modules"), depth + 1));
+            } else if depth < MODULE_DEPTH_MAX && count < MODULES_MAX {
+                let below = children(&module).into_iter().filter(|path| path.is_dir());
+                directories.extend(below.map(|path| (path, depth + 1)));
+            }
+        }
+    }
+
+    fn protect(&mut self, directory: &Path) {
+        self.protected.extend(PROTECTED.iter().map(|name| directory.join(name)));
+        // A main directory has none: with one, git would look for everything elsewhere.
+        self.protected.push(directory.join("commondir"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn a_directory_is_written_but_for_what_runs_code() {
+        let root = tempfile::tempdir().unwrap();
+        let git = root.path().join(".git");
+        write(&git.join("modules/a/HEAD"), "");
+        write(&git.join("modules/a/objects/x"), "");
+        let access = read(&git, root.path());
+        assert_eq!(access.writable, std::slice::from_ref(&git));
+        for name in ["hooks", "config", "commondir", "modules/a/hooks", "modules/a/config"] {
+            assert!(access.protected.contains(&git.join(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_worktree_writes_where_its_file_leads_only_if_that_leads_back() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        let (workspace, common) = (root.join("tree"), root.join("main/.git"));
+        let own = common.join("worktrees/tree");
+        let pointer = workspace.join(".git");
+        write(&pointer, &format!("gitdir: {}\n", own.display()));
+        write(&own.join("commondir"), "../..\n");
+        write(&own.join("gitdir"), "/elsewhere/.git\n");
+        write(&common.join("worktrees/other/HEAD"), "");
+        let access = read(&pointer, &workspace);
+        assert!(access.writable.is_empty(), "{access:?}");
+
+        write(&own.join("gitdir"), &format!("{}\n", pointer.display()));
+        let access = read(&pointer, &workspace);
+        assert_eq!(access.writable, std::slice::from_ref(&common));
+        for path in ["hooks", "config", "HEAD", "index", "worktrees/other"] {
+            assert!(access.protected.contains(&common.join(path)), "{path}");
+        }
+        for name in ["commondir", "gitdir", "config.worktree"] {
+            assert!(access.protected.contains(&own.join(name)), "{name}");
+        }
+        assert!(access.protected.contains(&pointer));
+    }
+}

@@ -1,0 +1,351 @@
+//! A command that runs, from moss's side: its output is handed on, its time is kept, and its keeper
+//! is told when it is over.
+
+use std::ffi::OsString;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::Child;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, timeout};
+
+use crate::compare::Snapshot;
+use crate::ending::{CommandEnd, EndCause, SandboxFacts};
+use crate::error::SandboxError;
+use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
+use crate::wire::{Decoder, LENGTH_BYTES};
+
+/// Most bytes of one chunk of output.
+pub const OUTPUT_CHUNK_BYTES_MAX: usize = 64 << 10;
+/// Longest wait for a sandbox to be set up.
+const START_MAX: Duration = Duration::from_secs(30);
+/// Longest wait for the keeper once everything was killed.
+const KILL_MAX: Duration = Duration::from_secs(10);
+/// Longest wait for the rest of the output once everything has ended.
+const DRAIN_MAX: Duration = Duration::from_secs(2);
+/// How much of what a failed sandbox said is shown, in bytes.
+const SAID_BYTES_MAX: u64 = 4 << 10;
+
+/// A piece of output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputChunk {
+    /// Where it was written.
+    pub stream: OutputStream,
+    /// At most [`OUTPUT_CHUNK_BYTES_MAX`] of them, and at least one.
+    pub bytes: Vec<u8>,
+}
+
+/// Where a command writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OutputStream {
+    /// Its standard output.
+    Stdout,
+    /// Its standard error.
+    Stderr,
+}
+
+/// A command that runs. Dropping it kills the command with all that it started.
+#[derive(Debug)]
+pub struct RunningCommand {
+    facts: SandboxFacts,
+    stop: Stopper,
+    driver: Driver,
+}
+
+/// Stops a command from wherever it is held.
+#[derive(Debug, Clone)]
+pub struct Stopper(watch::Sender<StopLevel>);
+
+/// How a command is to be stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum StopLevel {
+    Not,
+    Terminate,
+    Kill,
+}
+
+/// The task that watches over a command. Dropping it ends the task, which closes the socket.
+#[derive(Debug)]
+struct Driver(JoinHandle<Result<CommandEnd, SandboxError>>);
+
+/// A keeper that was started, before it was told anything.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) child: Child,
+    pub(crate) control: UnixStream,
+}
+
+/// What is known about a command before it runs.
+#[derive(Debug)]
+pub(crate) struct Preparation {
+    pub(crate) order: KeeperOrder,
+    pub(crate) facts: SandboxFacts,
+    pub(crate) snapshot: Snapshot,
+    /// Its temporary directory, where it is not in memory; removed at the end.
+    pub(crate) private: Option<TempDir>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) grace: Duration,
+}
+
+/// How many bytes each stream had so far.
+type OutputCounts = Arc<[AtomicU64; 2]>;
+
+/// What a driver works with.
+struct CommandRun {
+    child: Child,
+    reports: OwnedReadHalf,
+    control: OwnedWriteHalf,
+    readers: JoinSet<()>,
+    counts: OutputCounts,
+    stopped: watch::Receiver<StopLevel>,
+    preparation: Preparation,
+    started: Instant,
+}
+
+/// Tells a keeper its order, and waits until the command runs.
+pub(crate) async fn start(
+    mut kept: Kept,
+    preparation: Preparation,
+    output: mpsc::Sender<OutputChunk>,
+) -> Result<RunningCommand, SandboxError> {
+    let started = Instant::now();
+    let order = preparation.order.encode()?;
+    let tell = async {
+        kept.control.write_all(&order).await?;
+        read_report(&mut kept.control).await
+    };
+    let report = timeout(START_MAX, tell).await;
+    let report = report.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+    match report {
+        Ok(KeeperReport::Started) => {}
+        Ok(KeeperReport::NoProgram(reason)) => {
+            let program = preparation.order.arguments.first().map(OsString::as_os_str);
+            let program = program.unwrap_or_default().to_string_lossy().into_owned();
+            return Err(SandboxError::Program { program, reason });
+        }
+        Ok(KeeperReport::Failed(reason)) => return Err(SandboxError::Setup(reason)),
+        Ok(KeeperReport::Ended(_)) => return Err(unexpected("an end before a start")),
+        Err(error) => return Err(failed_start(&mut kept.child, error).await),
+    }
+    let mut readers = JoinSet::new();
+    let counts = OutputCounts::default();
+    if let Some(stdout) = kept.child.stdout.take() {
+        let counts = Arc::clone(&counts);
+        readers.spawn(pump(stdout, OutputStream::Stdout, output.clone(), counts));
+    }
+    if let Some(stderr) = kept.child.stderr.take() {
+        readers.spawn(pump(stderr, OutputStream::Stderr, output, Arc::clone(&counts)));
+    }
+    let (stop, stopped) = watch::channel(StopLevel::Not);
+    let facts = preparation.facts.clone();
+    let (reports, control) = kept.control.into_split();
+    let child = kept.child;
+    let run =
+        CommandRun { child, reports, control, readers, counts, stopped, preparation, started };
+    let driver = Driver(tokio::spawn(run.drive()));
+    Ok(RunningCommand { facts, stop: Stopper(stop), driver })
+}
+
+fn unexpected(what: &str) -> SandboxError {
+    SandboxError::Setup(format!("its keeper reported {what}"))
+}
+
+/// What bubblewrap or the keeper said on its standard error before it ended.
+async fn failed_start(child: &mut Child, error: io::Error) -> SandboxError {
+    let mut said = Vec::new();
+    let _ = child.start_kill();
+    if let Some(stderr) = child.stderr.take() {
+        let mut stderr = stderr.take(SAID_BYTES_MAX);
+        let _ = timeout(DRAIN_MAX, stderr.read_to_end(&mut said)).await;
+    }
+    let said = String::from_utf8_lossy(&said).trim().to_owned();
+    SandboxError::Setup(if said.is_empty() { error.to_string() } else { said })
+}
+
+async fn read_report(control: &mut (impl AsyncRead + Unpin)) -> io::Result<KeeperReport> {
+    let mut length = [0; LENGTH_BYTES];
+    control.read_exact(&mut length).await?;
+    let mut message = vec![0; Decoder::length(length)?];
+    control.read_exact(&mut message).await?;
+    KeeperReport::decode(&message)
+}
+
+/// Hands on all that is written, until nobody can write any more.
+async fn pump(
+    mut from: impl AsyncRead + Unpin,
+    stream: OutputStream,
+    output: mpsc::Sender<OutputChunk>,
+    counts: OutputCounts,
+) {
+    let mut buffer = vec![0; OUTPUT_CHUNK_BYTES_MAX];
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        counts[stream as usize].fetch_add(count as u64, Ordering::Relaxed);
+        let chunk = OutputChunk { stream, bytes: buffer[..count].to_vec() };
+        // Nobody may want it any more; it is read all the same, so that the command goes on.
+        let _ = output.send(chunk).await;
+    }
+}
+
+// === impl RunningCommand ===
+
+impl RunningCommand {
+    /// What is known about its sandbox.
+    pub fn facts(&self) -> &SandboxFacts {
+        &self.facts
+    }
+
+    /// Returns what stops it from elsewhere.
+    pub fn stopper(&self) -> Stopper {
+        self.stop.clone()
+    }
+
+    /// Waits until its leader has ended, all that it left running is dead, and the output was handed
+    /// on. Dropping the future kills all.
+    ///
+    /// # Errors
+    ///
+    /// Where its keeper was ended from outside, or does not end.
+    pub async fn wait(mut self) -> Result<CommandEnd, SandboxError> {
+        let ended = (&mut self.driver.0).await;
+        ended.map_err(|error| SandboxError::Setup(error.to_string()))?
+    }
+}
+
+// === impl Driver ===
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+// === impl Stopper ===
+
+impl Stopper {
+    /// Asks all processes to end, and kills them after the grace of its limits.
+    pub fn terminate(&self) {
+        self.raise(StopLevel::Terminate);
+    }
+
+    /// Kills all processes.
+    pub fn kill(&self) {
+        self.raise(StopLevel::Kill);
+    }
+
+    fn raise(&self, level: StopLevel) {
+        self.0.send_if_modified(|held| {
+            let is_more = level > *held;
+            *held = level.max(*held);
+            is_more
+        });
+    }
+}
+
+// === impl CommandRun ===
+
+impl CommandRun {
+    async fn drive(mut self) -> Result<CommandEnd, SandboxError> {
+        let (end, cause) = self.watch().await?;
+        let duration = self.started.elapsed();
+        // With bubblewrap it ends when all of the namespace is dead.
+        let _ = timeout(KILL_MAX, self.child.wait()).await;
+        let is_output_cut = self.drain().await;
+        let snapshot = std::mem::take(&mut self.preparation.snapshot);
+        let private = self.preparation.private.take();
+        let compared = tokio::task::spawn_blocking(move || {
+            drop(private);
+            snapshot.restore()
+        });
+        let compared = compared.await;
+        let compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
+        Ok(CommandEnd {
+            exit: end.exit,
+            cause: match end.limit {
+                Some(limit) => EndCause::Limit(limit),
+                None => cause,
+            },
+            duration,
+            left_running: end.left_running,
+            left_running_count: end.left_running_count,
+            stdout_bytes: self.counts[0].load(Ordering::Relaxed),
+            stderr_bytes: self.counts[1].load(Ordering::Relaxed),
+            is_output_cut,
+            restored: compared.restored,
+            changed: compared.changed,
+            facts: self.preparation.facts.clone(),
+        })
+    }
+
+    /// Waits for the report of the end, and sees to it that it comes.
+    async fn watch(&mut self) -> Result<(KeptEnd, EndCause), SandboxError> {
+        let mut cause = EndCause::Ended;
+        let mut told = StopLevel::Not;
+        let mut deadline = self.preparation.timeout.map(|timeout| self.started + timeout);
+        // One read goes on through all of it: a report that has half come is not lost.
+        let mut report = std::pin::pin!(read_report(&mut self.reports));
+        loop {
+            let is_due = async {
+                match deadline {
+                    Some(deadline) => tokio::time::sleep_until(deadline).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let wanted = tokio::select! {
+                report = &mut report => return match report {
+                    Ok(KeeperReport::Ended(end)) => Ok((end, cause)),
+                    Ok(_) => Err(unexpected("no end")),
+                    Err(error) => Err(SandboxError::Setup(format!("its keeper was ended: {error}"))),
+                },
+                Ok(level) = next_level(&mut self.stopped, told) => {
+                    if cause == EndCause::Ended {
+                        cause = EndCause::Stopped;
+                    }
+                    level
+                }
+                () = is_due => match told {
+                    StopLevel::Not => {
+                        cause = EndCause::Timeout;
+                        StopLevel::Terminate
+                    }
+                    StopLevel::Terminate => StopLevel::Kill,
+                    StopLevel::Kill => {
+                        let reason = "its processes do not end, though they were killed";
+                        return Err(SandboxError::Setup(reason.to_owned()));
+                    }
+                },
+            };
+            let (word, wait) = match wanted {
+                StopLevel::Kill => (KILL, KILL_MAX),
+                StopLevel::Not | StopLevel::Terminate => (TERMINATE, self.preparation.grace),
+            };
+            told = wanted;
+            deadline = Some(Instant::now() + wait);
+            // A keeper that is gone is noticed by its report.
+            let _ = self.control.write_all(&[word]).await;
+        }
+    }
+
+    /// Waits for the rest of the output. Returns whether its end is missing.
+    async fn drain(&mut self) -> bool {
+        let drained =
+            timeout(DRAIN_MAX, async { while self.readers.join_next().await.is_some() {} });
+        let is_cut = drained.await.is_err();
+        self.readers.shutdown().await;
+        is_cut
+    }
+}
+
+/// Waits until more is wanted than was told.
+async fn next_level(
+    stopped: &mut watch::Receiver<StopLevel>,
+    told: StopLevel,
+) -> Result<StopLevel, watch::error::RecvError> {
+    stopped.wait_for(|level| *level > told).await.map(|level| *level)
+}

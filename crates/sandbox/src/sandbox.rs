@@ -1,0 +1,79 @@
+//! The door through which commands run: found once, then shared.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
+
+use crate::command::SandboxedCommand;
+use crate::error::SandboxError;
+use crate::means::Means;
+use crate::probe;
+use crate::running::{self, OutputChunk, RunningCommand};
+use crate::tier::{SandboxReport, Tier};
+
+/// The door through which commands run, as good as this machine allows. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+/// How a sandbox is looked for.
+#[derive(Debug, Clone)]
+pub struct SandboxOptions {
+    /// moss's own program, which calls [`keeper`](crate::keeper::keeper) first of all.
+    pub program: PathBuf,
+    /// No better tier is used.
+    pub tier_max: Tier,
+}
+
+#[derive(Debug)]
+struct Inner {
+    report: SandboxReport,
+    means: Means,
+}
+
+// === impl Sandbox ===
+
+impl Sandbox {
+    /// Tries each tier with a command that tries to get out, the best first.
+    pub async fn detect(options: SandboxOptions) -> Self {
+        let (report, means) = probe::detect(options.program, options.tier_max).await;
+        Self { inner: Arc::new(Inner { report, means }) }
+    }
+
+    /// The best tier that works here.
+    pub fn tier(&self) -> Tier {
+        self.inner.report.tier
+    }
+
+    /// What was found, and what would raise the tier.
+    pub fn report(&self) -> &SandboxReport {
+        &self.inner.report
+    }
+
+    /// Starts a command. What it writes goes to `output` as it comes: a channel that is full slows
+    /// the command down, without a receiver it is discarded.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not run. Nothing is left of it then.
+    pub async fn start(
+        &self,
+        command: SandboxedCommand,
+        output: mpsc::Sender<OutputChunk>,
+    ) -> Result<RunningCommand, SandboxError> {
+        let found = self.tier();
+        if found < command.tier_min {
+            let report = Box::new(self.inner.report.clone());
+            return Err(SandboxError::Tier { found, needed: command.tier_min, report });
+        }
+        let inner = Arc::clone(&self.inner);
+        let started = spawn_blocking(move || inner.means.spawn(&command)).await;
+        let (kept, preparation) =
+            started.map_err(|error| io::Error::other(error.to_string()))??;
+        running::start(kept, preparation, output).await
+    }
+}

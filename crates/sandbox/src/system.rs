@@ -1,0 +1,92 @@
+//! What the system offers only to code that the compiler cannot check: work between fork and exec,
+//! descriptors, and which version of Landlock there is. The one file of this crate with `unsafe`.
+
+#![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
+
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// The first descriptor that is none of the three standard streams.
+const FIRST: libc::c_uint = 3;
+/// Asks which version of Landlock there is.
+const LANDLOCK_VERSION: libc::c_ulong = 1;
+
+/// Runs `work` in the child before the program, which inherits the standard streams alone. For a
+/// process with one thread: `work` may do whatever it likes.
+pub(crate) fn before_exec(
+    command: &mut Command,
+    mut work: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) {
+    // SAFETY: the keeper has one thread, so that no lock is held by another when it forks, and the
+    // child has all that its parent had.
+    unsafe {
+        command.pre_exec(move || {
+            close_others()?;
+            work()
+        });
+    }
+}
+
+/// Lets the child inherit descriptors, and no others but the three standard streams. For a process
+/// with many threads.
+pub(crate) fn inherit(command: &mut Command, fds: Vec<OwnedFd>) {
+    // SAFETY: between fork and exec there are only system calls, on numbers; no memory is taken and
+    // no lock. The descriptors are owned by the closure.
+    unsafe {
+        command.pre_exec(move || {
+            close_others()?;
+            for fd in &fds {
+                rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Marks every descriptor but the standard streams as one that ends with exec.
+fn close_others() -> io::Result<()> {
+    let flags = libc::CLOSE_RANGE_CLOEXEC;
+    // SAFETY: the call takes numbers, and closes nothing before the program is replaced.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Opens what is to be mounted, so that nothing that takes its name meanwhile is: the plan found no
+/// link on the way, and another command may have made one since.
+pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    Ok(match opened {
+        Err(Errno::NOSYS) => rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())?,
+        opened => opened?,
+    })
+}
+
+/// Puts a file in the stead of the three standard streams of this process.
+pub(crate) fn replace_streams(with: BorrowedFd<'_>) -> io::Result<()> {
+    for stream in 0..FIRST.cast_signed() {
+        // SAFETY: nobody owns the standard streams: the library borrows them for each use, and what
+        // it uses next is the file.
+        if unsafe { libc::dup2(with.as_raw_fd(), stream) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Returns the version of Landlock that the kernel has; none where it has none, or it is off.
+pub(crate) fn landlock_version() -> Option<u32> {
+    let nothing = std::ptr::null::<libc::c_void>();
+    let size: libc::size_t = 0;
+    // SAFETY: with this flag the kernel reads no memory: it returns a number.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, nothing, size, LANDLOCK_VERSION)
+    };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}

@@ -1,0 +1,163 @@
+//! How commands end: with their leader, with all that it left running, and with moss itself.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use moss_sandbox::{EndCause, ProcessExit, SandboxError, SandboxedCommand, Tier};
+
+use crate::harness::{KEEPER, Place, TIERS, alive, dead, eventually, marker, run, start, try_run};
+
+/// Ways in which a process leaves its parent, its group, its session and its streams.
+const LEFTOVERS: &[(&str, &str)] = &[
+    ("a child", "sleep MARKER & echo ok"),
+    ("a session of its own", "setsid sleep MARKER & echo ok"),
+    ("nohup", "nohup sleep MARKER >/dev/null 2>&1 & echo ok"),
+    ("disowned", "sleep MARKER & disown; echo ok"),
+    ("closed streams", "setsid sleep MARKER <&- >&- 2>&- & echo ok"),
+    ("a double fork", "(setsid sh -c '(sleep MARKER </dev/null >/dev/null 2>&1 &) &' &); echo ok"),
+    ("deaf to signals", "(trap '' TERM HUP INT; setsid sleep MARKER) & echo ok"),
+    ("a chain of parents", "sh -c 'sh -c \"sleep MARKER & exec sleep MARKER\" &' ; echo ok"),
+];
+
+#[tokio::test]
+async fn a_call_ends_with_its_leader_and_nothing_is_left_alive() {
+    for tier in TIERS {
+        for (way, script) in LEFTOVERS {
+            let (place, marker) = (Place::new(), marker());
+            // Its leader ends when the others have begun.
+            let wait = format!("{script}; sleep 0.02");
+            let ran = run(tier, place.shell(&wait.replace("MARKER", &marker))).await;
+            assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{tier}, {way}: {ran:?}");
+            assert_eq!((ran.stdout.as_str(), ran.end.cause), ("ok\n", EndCause::Ended), "{way}");
+            let listed = ran.end.left_running.iter().any(|left| left.command.contains(&marker));
+            assert!(listed, "{tier}, {way}: {:?}", ran.end);
+            assert!(ran.end.left_running_count >= 1 && !ran.end.is_output_cut, "{tier}, {way}");
+            dead(&marker).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_ends_by_itself_just_after_its_leader_is_not_listed() {
+    for tier in TIERS {
+        let place = Place::new();
+        let ran = run(tier, place.shell("sleep 0.01 & echo ok")).await;
+        assert_eq!((ran.stdout.as_str(), ran.end.left_running_count), ("ok\n", 0), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn exit_codes_signals_and_both_streams_arrive() {
+    for tier in TIERS {
+        let place = Place::new();
+        let ran = run(tier, place.shell("echo out; echo err >&2; exit 3")).await;
+        assert_eq!(ran.end.exit, ProcessExit::Exited(3), "{tier}");
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("out\n", "err\n"), "{tier}");
+        assert_eq!((ran.end.stdout_bytes, ran.end.stderr_bytes), (4, 4), "{tier}");
+        let ran = run(tier, place.shell("kill -KILL $$")).await;
+        assert_eq!(ran.end.exit, ProcessExit::Killed(9), "{tier}");
+        let ran = run(tier, place.shell("cat; echo end")).await;
+        assert_eq!(ran.stdout, "end\n", "{tier}: its input is empty");
+        let arguments = ["sh", "-c", "printf '%s|' \"$@\"", "sh", "a b", "", "$HOME"];
+        let ran = run(tier, SandboxedCommand::new(place.root.clone(), arguments)).await;
+        assert_eq!(ran.stdout, "a b||$HOME|", "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_ends_all_of_it_and_more_firmly_where_it_does_not_listen() {
+    for tier in TIERS {
+        for script in ["sleep MARKER", "trap '' TERM; while :; do sleep MARKER; done"] {
+            let (place, marker) = (Place::new(), marker());
+            let mut command =
+                place.shell(&format!("echo begun; {}", script.replace("MARKER", &marker)));
+            command.limits.timeout = Some(Duration::from_millis(300));
+            command.limits.grace = Duration::from_millis(100);
+            let ran = run(tier, command).await;
+            assert_eq!(ran.end.cause, EndCause::Timeout, "{tier}");
+            assert!(matches!(ran.end.exit, ProcessExit::Killed(15 | 9)), "{tier}: {:?}", ran.end);
+            assert_eq!(ran.stdout, "begun\n", "{tier}");
+            dead(&marker).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_cleans_up_has_the_time_for_it() {
+    for tier in TIERS {
+        let place = Place::new();
+        let script =
+            "trap 'echo clean > done; exit 7' TERM; touch begun; while :; do sleep 0.01; done";
+        let running = start(tier, place.shell(script)).await;
+        let stopper = running.stopper();
+        let begun = place.root.join("begun");
+        eventually("it begins", || begun.exists()).await;
+        stopper.terminate();
+        let end = running.wait().await.unwrap();
+        assert_eq!((end.cause, end.exit), (EndCause::Stopped, ProcessExit::Exited(7)), "{tier}");
+        assert_eq!(place.read("done"), "clean\n", "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_command_kills_all_of_it() {
+    for tier in TIERS {
+        let (place, marker) = (Place::new(), marker());
+        let script = format!("setsid sleep {marker} & sleep {marker}");
+        let running = start(tier, place.shell(&script)).await;
+        eventually("both begin", || alive(&marker).len() == 2).await;
+        drop(running);
+        dead(&marker).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_outlives_a_killed_moss() {
+    for tier in TIERS {
+        let (place, marker) = (Place::new(), marker());
+        let script = format!("setsid sleep {marker} & (sleep {marker} &) ; exec sleep {marker}");
+        let mut host = Command::new(KEEPER)
+            .args(["host", place.root.to_str().unwrap(), &tier.to_string(), &script, "20"])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        eventually("20 commands of three processes", || alive(&marker).len() == 60).await;
+        host.kill().unwrap();
+        host.wait().unwrap();
+        dead(&marker).await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_run_is_an_error_that_says_why() {
+    for tier in TIERS {
+        let place = Place::new();
+        let error = |command| async { try_run(tier, command).await.unwrap_err() };
+        let new = |words: &[&str]| {
+            let mut command = SandboxedCommand::new(place.root.clone(), words);
+            command.tier_min = tier;
+            command
+        };
+        let missing = error(new(&["no-such-program-anywhere"])).await;
+        assert!(matches!(missing, SandboxError::Program { .. }), "{tier}: {missing}");
+        for words in [&[][..], &[""], &["a\0b"], &["true", &"x".repeat(200 << 10)]] {
+            let refused = error(new(words)).await;
+            assert!(matches!(refused, SandboxError::Arguments(_)), "{tier}: {refused}");
+        }
+        for directory in ["/", "/usr", "relative"] {
+            let mut command = new(&["true"]);
+            command.directory = directory.into();
+            let refused = error(command).await;
+            assert!(matches!(refused, SandboxError::Directory { .. }), "{tier}: {refused}");
+        }
+        let mut command = new(&["true"]);
+        command.directory = place.root.join("missing");
+        let refused = error(command).await;
+        assert!(matches!(refused, SandboxError::Directory { .. }), "{tier}: {refused}");
+    }
+    let place = Place::new();
+    let mut command = place.shell("true");
+    command.tier_min = Tier::Full;
+    let refused = try_run(Tier::Landlock, command).await.unwrap_err();
+    assert!(matches!(refused, SandboxError::Tier { .. }), "{refused}");
+}

@@ -1,0 +1,255 @@
+//! Scripts that try to get out. Each gets out where nothing keeps it in, so that it is known to be
+//! able to; on the full tier none does.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::net::{TcpListener, UdpSocket};
+use std::os::fd::AsFd as _;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{fs, io};
+
+use moss_sandbox::{SandboxedCommand, Tier, find_protected};
+
+use crate::attacks::{ATTACKS, Attack, LANDLOCK_LETS_THROUGH, PYTHON, SOCKETS, SOCKETS_SINCE};
+use crate::harness::{Place, alive, eventually, marker, run, sandbox, write};
+
+/// What no command may read: it stands in files, an environment and a process's memory.
+const SECRET: &str = "hidden-4711";
+/// What a script writes once it got out.
+const ESCAPED: &str = "ESCAPED";
+
+/// What a script is let loose on.
+struct Scene {
+    place: Place,
+    home: PathBuf,
+    outside: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    victim: Child,
+    marker: String,
+    _listeners: (UnixListener, UnixListener, UnixListener, TcpListener, UdpSocket),
+    _inherited: fs::File,
+}
+
+/// What is known of a file: its bits and content.
+type Known = (u32, Vec<u8>);
+
+#[tokio::test]
+async fn every_attack_gets_out_without_a_sandbox_and_none_on_the_full_tier() {
+    let is_root = rustix::process::getuid().is_root();
+    let mut wrong = Vec::new();
+    for attack in ATTACKS {
+        if is_root || !attack.needs_root {
+            let mut scene = Scene::new();
+            if !scene.bare(attack) {
+                wrong.push(format!("{} does not get out without a sandbox", attack.name));
+            }
+        }
+        if Scene::new().sandboxed(attack, Tier::Full).await {
+            wrong.push(format!("{} gets out", attack.name));
+        }
+    }
+    assert!(ATTACKS.len() >= 60, "{}", ATTACKS.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn the_landlock_tier_lets_through_what_its_table_says_and_no_more() {
+    let mut through = Vec::new();
+    for attack in ATTACKS {
+        if Scene::new().sandboxed(attack, Tier::Landlock).await {
+            through.push(attack.name);
+        }
+    }
+    let detail = sandbox(Tier::Landlock).await.report().detail.clone();
+    let version: u32 = detail.rsplit(' ').next().unwrap().parse().unwrap();
+    let is_known = |name: &&str| version < SOCKETS_SINCE || !SOCKETS.contains(name);
+    let known: Vec<_> = LANDLOCK_LETS_THROUGH.iter().copied().filter(is_known).collect();
+    assert_eq!(through, known);
+}
+
+// === impl Scene ===
+
+impl Scene {
+    fn new() -> Self {
+        let place = Place::new();
+        let beside = |name: &str| place.root.with_file_name(name);
+        let (home, outside) = (beside("home"), beside("outside"));
+        for secret in [
+            ".ssh/id_ed25519",
+            ".aws/credentials",
+            ".gnupg/key",
+            ".netrc",
+            ".config/gh/hosts.yml",
+            ".docker/config.json",
+            ".cargo/credentials.toml",
+            ".local/state/moss/approver.token",
+            ".mozilla/cookies",
+        ] {
+            write(&home.join(secret), SECRET);
+        }
+        for file in [".bashrc", ".gitconfig", ".cargo/config.toml", ".local/bin/ls"] {
+            write(&home.join(file), "theirs\n");
+        }
+        write(&outside.join("secret"), SECRET);
+        write(&outside.join("file"), "theirs\n");
+        for file in [
+            ".git/config",
+            ".git/HEAD",
+            ".git/hooks/sample",
+            ".git/info/exclude",
+            ".git/objects/x",
+            ".git/modules/sub/HEAD",
+            ".git/modules/sub/config",
+            ".git/modules/sub/objects/x",
+            "vendor/sub/.git/hooks/sample",
+            "vendor/sub/.git/config",
+            ".vscode/tasks.json",
+            "deep/er/.vscode/tasks.json",
+        ] {
+            place.write(file, "theirs\n");
+        }
+        place.write(".env", SECRET);
+        place.write("conf/.env", SECRET);
+        place.write("keys/private", SECRET);
+        Self::start(place, home, outside)
+    }
+
+    /// Makes sockets, a process with a secret, and a descriptor that is not closed.
+    fn start(place: Place, home: PathBuf, outside: PathBuf) -> Self {
+        let marker = marker();
+        let abstracted = SocketAddr::from_abstract_name(&marker).unwrap();
+        let tcp = TcpListener::bind("0.0.0.0:0").unwrap();
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let listeners = (
+            UnixListener::bind(outside.join("agent.sock")).unwrap(),
+            UnixListener::bind(home.join("agent.sock")).unwrap(),
+            UnixListener::bind_addr(&abstracted).unwrap(),
+        );
+        let victim = Command::new("sleep")
+            .arg(format!("{marker}1"))
+            .env("VICTIM_SECRET", SECRET)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let inherited = fs::File::open(outside.join("secret")).unwrap();
+        rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).unwrap();
+        let port = |address: io::Result<std::net::SocketAddr>| address.unwrap().port().to_string();
+        let variables = [
+            ("HOME", home.to_str().unwrap().to_owned()),
+            ("OUT", outside.to_str().unwrap().to_owned()),
+            ("VICTIM", victim.id().to_string()),
+            ("VICTIM_MARK", format!("{marker}1")),
+            ("MARK", marker.clone()),
+            ("ABSTRACT", marker.clone()),
+            ("TCP", port(tcp.local_addr())),
+            ("UDP", port(udp.local_addr())),
+            ("PY", PYTHON.to_owned()),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into())).to_vec();
+        let (unix, at_home, abstracted) = listeners;
+        let listeners = (unix, at_home, abstracted, tcp, udp);
+        let _listeners = listeners;
+        Self { place, home, outside, variables, victim, marker, _listeners, _inherited: inherited }
+    }
+
+    /// Whether an attack gets out where nothing keeps it in.
+    fn bare(&mut self, attack: &Attack) -> bool {
+        let before = self.look();
+        let mut command = Command::new("bash");
+        command.args(["-c", attack.script]).current_dir(&self.place.root);
+        command.envs(self.variables.iter().cloned()).env("API_TOKEN", SECRET);
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        // Whoever survives holds the pipe: a file is written instead.
+        let said = self.place.root.with_file_name("said");
+        command.stdout(fs::File::create(&said).unwrap());
+        command.status().unwrap();
+        let said = fs::read_to_string(said).unwrap_or_default();
+        self.is_out(&said, &before)
+    }
+
+    async fn sandboxed(&mut self, attack: &Attack, tier: Tier) -> bool {
+        let before = self.look();
+        let root = &self.place.root;
+        let mut command = SandboxedCommand::new(root.clone(), ["bash", "-c", attack.script]);
+        command.environment.from =
+            vec![("PATH".into(), "/usr/bin:/bin".into()), ("API_TOKEN".into(), SECRET.into())];
+        command.environment.set.extend(self.variables.iter().cloned());
+        let found = find_protected(root, 10_000, &|path| crate::attacks::kind(path));
+        command.files.protected = found.protected;
+        command.files.protected.push(root.join(".mcp.json"));
+        command.files.repositories = found.repositories;
+        command.files.masked = found.masked;
+        command.limits.timeout = Some(Duration::from_secs(20));
+        command.limits.grace = Duration::from_millis(200);
+        let ran = run(tier, command).await;
+        let is_out = self.is_out(&ran.stdout, &before);
+        if is_out {
+            eprintln!("{tier}, {}: {:.200} {:.200}", attack.name, ran.stdout, ran.stderr);
+        }
+        let mark = self.marker.clone();
+        let survivors = alive(&mark);
+        eventually("what survives is dead", || alive(&mark).is_empty()).await;
+        is_out || !survivors.is_empty()
+    }
+
+    /// Whether a script said so, showed the secret, changed what it may not, or hit the victim.
+    fn is_out(&mut self, said: &str, before: &BTreeMap<PathBuf, Known>) -> bool {
+        let survivors = alive(&self.marker);
+        let is_hit = self.victim.try_wait().unwrap().is_some();
+        said.contains(ESCAPED)
+            || said.contains(SECRET)
+            || self.look() != *before
+            || is_hit
+            || !survivors.is_empty()
+    }
+
+    /// All that no command may change.
+    fn look(&self) -> BTreeMap<PathBuf, Known> {
+        let mut seen = BTreeMap::new();
+        for root in [&self.home, &self.outside] {
+            look_into(root, &mut seen);
+        }
+        let root = &self.place.root;
+        for path in crate::attacks::KEPT {
+            look_into(&root.join(path), &mut seen);
+        }
+        seen
+    }
+}
+
+fn look_into(path: &Path, seen: &mut BTreeMap<PathBuf, Known>) {
+    let Ok(found) = fs::symlink_metadata(path) else { return };
+    if found.is_dir() {
+        for entry in fs::read_dir(path).unwrap().flatten() {
+            look_into(&entry.path(), seen);
+        }
+        seen.insert(path.to_owned(), (found.permissions().mode(), Vec::new()));
+        return;
+    }
+    let bytes = match found.is_file() {
+        true => fs::read(path).unwrap_or_default(),
+        false => fs::read_link(path)
+            .map(|to| to.into_os_string().into_encoded_bytes())
+            .unwrap_or_default(),
+    };
+    seen.insert(path.to_owned(), (found.permissions().mode(), bytes));
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = self.victim.kill();
+        let _ = self.victim.wait();
+        for pid in alive(&self.marker) {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+        let _ = io::stderr().flush();
+    }
+}

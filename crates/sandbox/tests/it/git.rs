@@ -1,0 +1,155 @@
+//! git in workspace-write: what commits need works, in worktrees and submodules too, and what runs
+//! code stays as it is.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use moss_sandbox::{ProcessExit, SandboxedCommand, Tier};
+
+use crate::harness::{Place, Ran, TIERS, run};
+
+/// Who commits, without a setting of the person's.
+const AUTHOR: &[(&str, &str)] = &[
+    ("GIT_AUTHOR_NAME", "A"),
+    ("GIT_AUTHOR_EMAIL", "a@example.org"),
+    ("GIT_COMMITTER_NAME", "A"),
+    ("GIT_COMMITTER_EMAIL", "a@example.org"),
+];
+
+/// Runs git as the person does.
+fn git(directory: &Path, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "protocol.file.allow=always"]).args(arguments).current_dir(directory);
+    command.envs(AUTHOR.iter().copied()).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn repository() -> Place {
+    let place = Place::new();
+    git(&place.root, &["init", "-q", "-b", "main"]);
+    place.write("file", "one\n");
+    git(&place.root, &["add", "."]);
+    git(&place.root, &["commit", "-q", "-m", "first"]);
+    place
+}
+
+/// Runs a script that ends at the first failure.
+async fn script(tier: Tier, root: &Path, script: &str) -> Ran {
+    let mut command = SandboxedCommand::shell(root, format!("set -e\n{script}"));
+    let author = AUTHOR.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    command.environment.set.extend(author);
+    command.environment.set.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+    run(tier, command).await
+}
+
+async fn works(tier: Tier, root: &Path, text: &str) -> Ran {
+    let ran = script(tier, root, text).await;
+    assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{tier}: {}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.end.restored, [""; 0].map(std::path::PathBuf::from), "{tier}");
+    ran
+}
+
+#[tokio::test]
+async fn commits_stashes_switches_and_rebases_work() {
+    for tier in TIERS {
+        let place = repository();
+        let text = "
+            echo two >> file; git add file; git commit -q -m second
+            git commit -q --amend -m 'second, amended'
+            echo three >> file; git stash -q; git stash pop -q; git checkout -q -- file
+            git switch -q -c topic HEAD~1; echo x > other; git add other; git commit -q -m topic
+            git rebase -q main; git switch -q main; git merge -q --no-edit topic
+            git tag v1; git branch -d topic; git gc -q; git status --short
+            git log --format=%s";
+        let ran = works(tier, &place.root, text).await;
+        assert!(ran.stdout.ends_with("topic\nsecond, amended\nfirst\n"), "{tier}: {}", ran.stdout);
+        git(&place.root, &["fsck", "--strict"]);
+    }
+}
+
+#[tokio::test]
+async fn a_worktree_commits_and_leaves_the_main_one_alone() {
+    for tier in TIERS {
+        let place = repository();
+        let tree = place.root.with_file_name("tree");
+        git(&place.root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+        let text = "
+            echo two >> file; git add file; git commit -q -m second; git commit -q --amend --no-edit
+            git stash list; git rebase -q HEAD~1; git log --format=%s";
+        let ran = works(tier, &tree, text).await;
+        assert_eq!(ran.stdout, "second\nfirst\n", "{tier}");
+        assert_eq!(place.read("file"), "one\n", "{tier}");
+        git(&place.root, &["fsck", "--strict"]);
+
+        let common = place.root.join(".git");
+        let config = fs::read_to_string(common.join("config")).unwrap();
+        let text = format!(
+            "set +e; cd {0}; echo x >> config; echo x > hooks/pre-commit; echo x > HEAD; \
+             echo x > worktrees/tree/commondir; echo x > worktrees/tree/config.worktree; true",
+            common.display(),
+        );
+        script(tier, &tree, &text).await;
+        assert_eq!(fs::read_to_string(common.join("config")).unwrap(), config, "{tier}");
+        assert!(!common.join("hooks/pre-commit").exists(), "{tier}");
+        assert!(!common.join("worktrees/tree/config.worktree").exists(), "{tier}");
+        git(&place.root, &["status"]);
+        git(&tree, &["status"]);
+    }
+}
+
+#[tokio::test]
+async fn a_submodule_commits() {
+    for tier in TIERS {
+        let (other, place) = (repository(), repository());
+        let url = other.root.to_str().unwrap();
+        git(&place.root, &["submodule", "add", "-q", url, "sub"]);
+        git(&place.root, &["commit", "-q", "-m", "with a submodule"]);
+        let text = "
+            cd sub; git switch -q -c topic; echo two >> file; git commit -q -a -m inner
+            cd ..; git add sub; git commit -q -m outer; git log --format=%s -1; git -C sub log --format=%s -1";
+        let ran = works(tier, &place.root, text).await;
+        assert_eq!(ran.stdout, "outer\ninner\n", "{tier}");
+        script(tier, &place.root, "echo x > .git/modules/sub/hooks/pre-commit").await;
+        assert!(!place.root.join(".git/modules/sub/hooks/pre-commit").exists(), "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn hooks_and_settings_cannot_be_changed() {
+    for tier in TIERS {
+        let place = repository();
+        let config = place.read(".git/config");
+        for text in [
+            "git config core.fsmonitor ./evil",
+            "git config core.hooksPath evil",
+            "echo x > .git/hooks/pre-commit",
+            "git config --worktree core.fsmonitor ./evil",
+        ] {
+            let ran = script(tier, &place.root, text).await;
+            if tier == Tier::Full {
+                assert_ne!(ran.end.exit, ProcessExit::Exited(0), "{text}: {}", ran.stderr);
+            } else {
+                assert!(!ran.end.restored.is_empty(), "{text}: {ran:?}");
+            }
+            assert_eq!(place.read(".git/config"), config, "{tier}, {text}");
+            assert!(!place.root.join(".git/hooks/pre-commit").exists(), "{tier}, {text}");
+            assert!(!place.root.join(".git/config.worktree").exists(), "{tier}, {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_pointer_to_a_repository_that_does_not_point_back_opens_nothing() {
+    for tier in TIERS {
+        let (theirs, place) = (repository(), Place::new());
+        let target = theirs.root.join(".git");
+        place.write(".git", &format!("gitdir: {}\n", target.display()));
+        let text =
+            format!("echo x > {0}/HEAD; echo x > {0}/hooks/pre-commit; true", target.display());
+        script(tier, &place.root, &text).await;
+        assert_eq!(theirs.read(".git/HEAD"), "ref: refs/heads/main\n", "{tier}");
+        assert!(!target.join("hooks/pre-commit").exists(), "{tier}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Workspaces, commands and what they leave behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use moss_sandbox::{
+    CommandEnd, OutputStream, RunningCommand, Sandbox, SandboxError, SandboxOptions,
+    SandboxedCommand, Tier,
+};
+use tempfile::TempDir;
+use tokio::sync::{OnceCell, mpsc};
+
+/// The program that is a keeper, and a stand-in for moss.
+pub(crate) const KEEPER: &str = env!("CARGO_BIN_EXE_moss-sandbox-keeper");
+/// The tiers that keep commands in.
+pub(crate) const TIERS: [Tier; 2] = [Tier::Full, Tier::Landlock];
+/// Longest wait for a condition.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a command did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) end: CommandEnd,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A workspace, removed at the end.
+pub(crate) struct Place {
+    pub(crate) root: PathBuf,
+    _directory: TempDir,
+}
+
+/// The sandbox of a tier, which this machine must have.
+pub(crate) async fn sandbox(tier: Tier) -> Sandbox {
+    static FOUND: [OnceCell<Sandbox>; 3] = [const { OnceCell::const_new() }; 3];
+    let find = || Sandbox::detect(SandboxOptions { program: KEEPER.into(), tier_max: tier });
+    let sandbox = FOUND[tier as usize].get_or_init(find).await;
+    assert_eq!(sandbox.tier(), tier, "{}", sandbox.report());
+    sandbox.clone()
+}
+
+/// Runs a command to its end.
+pub(crate) async fn run(tier: Tier, mut command: SandboxedCommand) -> Ran {
+    command.tier_min = tier;
+    try_run(tier, command).await.unwrap()
+}
+
+pub(crate) async fn try_run(tier: Tier, command: SandboxedCommand) -> Result<Ran, SandboxError> {
+    let (sender, mut chunks) = mpsc::channel(16);
+    let running = sandbox(tier).await.start(command, sender).await?;
+    let mut written = [Vec::new(), Vec::new()];
+    let listen = async {
+        while let Some(chunk) = chunks.recv().await {
+            written[(chunk.stream == OutputStream::Stderr) as usize].extend(chunk.bytes);
+        }
+    };
+    let ((), end) = tokio::join!(listen, running.wait());
+    let [stdout, stderr] = written.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok(Ran { end: end?, stdout, stderr })
+}
+
+/// Starts a command whose output nobody wants.
+pub(crate) async fn start(tier: Tier, mut command: SandboxedCommand) -> RunningCommand {
+    command.tier_min = tier;
+    let (sender, _) = mpsc::channel(1);
+    sandbox(tier).await.start(command, sender).await.unwrap()
+}
+
+/// A number that no other test has: `sleep` with it is found among all processes.
+pub(crate) fn marker() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("98{:07}.{next:03}", std::process::id())
+}
+
+/// The processes of this machine whose command line has a word.
+pub(crate) fn alive(word: &str) -> Vec<i32> {
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let has = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        // Shells that are about to start it have it within a longer word.
+        line.split(|byte| *byte == 0).any(|part| part == word.as_bytes())
+    };
+    pids.filter(has).collect()
+}
+
+/// Waits until a condition is met.
+pub(crate) async fn eventually(what: &str, mut is_met: impl FnMut() -> bool) {
+    let since = Instant::now();
+    let mut ticks = tokio::time::interval(Duration::from_millis(10));
+    while !is_met() {
+        assert!(since.elapsed() < PATIENCE, "{what}");
+        ticks.tick().await;
+    }
+}
+
+/// Waits until no process has a word.
+pub(crate) async fn dead(word: &str) {
+    eventually(&format!("`{word}` is still running"), || alive(word).is_empty()).await;
+}
+
+// === impl Place ===
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(directory.path()).unwrap().join("workspace");
+        fs::create_dir(&root).unwrap();
+        Self { root, _directory: directory }
+    }
+
+    /// A script at its root.
+    pub(crate) fn shell(&self, script: &str) -> SandboxedCommand {
+        SandboxedCommand::shell(self.root.clone(), script)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.root.join(path);
+        write(&path, text);
+        path
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap()
+    }
+}
+
+pub(crate) fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}

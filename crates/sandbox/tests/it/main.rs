@@ -1,0 +1,14 @@
+//! Tests of the door to processes: commands that really run, on each tier that there is. A machine
+//! without one of them fails the tests.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stderr, reason = "a test shows a table of what it found")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod attacks;
+mod endings;
+mod escapes;
+mod git;
+mod harness;
+mod limits;
+mod views;
