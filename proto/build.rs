@@ -10,6 +10,7 @@ const FILES: &[&str] = &[
     "confirmations",
     "editor",
     "history",
+    "index",
     "plugins",
     "policy",
     "status",

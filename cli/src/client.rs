@@ -21,6 +21,7 @@ use std::time::Duration;
 use moss_dispatch::{Reason, Role};
 use moss_proto::v1;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
+use moss_proto::v1::index_service_client::IndexServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
@@ -174,6 +175,20 @@ impl Client {
         if let Some(host) = host {
             host.stop().await;
         }
+    }
+
+    /// Has the index of the texts of a workspace built anew; returns how it is doing then.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestFailure`], also where nothing is kept of it.
+    pub(crate) async fn rebuild_index(
+        &self,
+        workspace: String,
+    ) -> Result<v1::IndexStatus, RequestFailure> {
+        let request = self.request(Role::Approver, v1::RebuildIndexRequest { workspace });
+        let response = body(service!(IndexServiceClient, self).rebuild_index(request).await)?;
+        response.index.ok_or_else(|| RequestFailure::incomplete("index"))
     }
 
     /// Returns version, workspaces and load.

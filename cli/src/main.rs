@@ -26,6 +26,7 @@ mod effect;
 mod error;
 mod example;
 mod history;
+mod index;
 mod listed_as;
 mod logging;
 mod man;
@@ -155,6 +156,8 @@ enum Command {
     Token(token::TokenCommand),
     Mcp(mcp::McpArgs),
     Setup(setup::ClientSetupArgs),
+    #[command(subcommand)]
+    Index(index::IndexCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -280,6 +283,7 @@ impl Command {
             Self::Token(command) => token::run(&command, session),
             Self::Setup(args) => setup::run(args, session).await,
             Self::Mcp(args) => mcp::run(args, session).await,
+            Self::Index(command) => index::run(command, session).await,
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),

@@ -43,7 +43,9 @@ fn described(status: &v1::GetStatusResponse) -> String {
             workspace.plugins_failed,
         );
         if let Some(index) = &workspace.index {
-            let _ = writeln!(shown, "  {}", index_line(index));
+            for line in index_lines(index) {
+                let _ = writeln!(shown, "  {line}");
+            }
         }
         for editor in &workspace.editors {
             let _ = writeln!(
@@ -74,7 +76,17 @@ fn described(status: &v1::GetStatusResponse) -> String {
     shown
 }
 
-fn index_line(index: &v1::IndexStatus) -> String {
+/// What is kept of a workspace, a line each for its files and its texts.
+pub(super) fn index_lines(index: &v1::IndexStatus) -> Vec<String> {
+    let mut lines = vec![files_line(index)];
+    lines.extend(index.texts.as_ref().map(texts_line));
+    if let Some(texts) = index.texts.as_ref().filter(|texts| !texts.problem.is_empty()) {
+        lines.push(format!("{} {}", yellow("index:"), text::line(&texts.problem)));
+    }
+    lines
+}
+
+fn files_line(index: &v1::IndexStatus) -> String {
     let state = views::index_state(index.state());
     let (entries, watched) = (index.entries, index.directories_watched);
     match index.state() {
@@ -84,9 +96,26 @@ fn index_line(index: &v1::IndexStatus) -> String {
         v1::IndexState::Building => {
             format!("index: {state}, {entries} files and directories so far")
         }
-        v1::IndexState::Off | v1::IndexState::Unspecified => match index.reason.as_str() {
-            "" => format!("index: {state}"),
-            reason => format!("index: {state}, {}", text::line(reason)),
-        },
+        v1::IndexState::Off | v1::IndexState::Unspecified => off_line("index", &index.reason),
+    }
+}
+
+fn texts_line(texts: &v1::TextIndexStatus) -> String {
+    let state = views::index_state(texts.state());
+    let (files, indexed) = (texts.files, texts.files_indexed);
+    let megabytes = texts.disk_bytes as f64 / 1e6;
+    match texts.state() {
+        v1::IndexState::Ready => {
+            format!("texts: {state}, {files} files, {megabytes:.1} MB on disk")
+        }
+        v1::IndexState::Building => format!("texts: {state}, {indexed} of {files} files"),
+        v1::IndexState::Off | v1::IndexState::Unspecified => off_line("texts", &texts.reason),
+    }
+}
+
+fn off_line(what: &str, reason: &str) -> String {
+    match reason {
+        "" => format!("{what}: off"),
+        reason => format!("{what}: off, {}", text::line(reason)),
     }
 }

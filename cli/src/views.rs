@@ -225,13 +225,26 @@ pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
     })
 }
 
-fn index(index: &v1::IndexStatus) -> Value {
+pub(super) fn index(index: &v1::IndexStatus) -> Value {
     json!({
         "state": index_state(index.state()),
         "reason": index.reason,
         "entries": index.entries,
         "directories_watched": index.directories_watched,
         "memory_bytes": index.memory_bytes,
+        "texts": index.texts.as_ref().map(texts),
+    })
+}
+
+fn texts(texts: &v1::TextIndexStatus) -> Value {
+    json!({
+        "state": index_state(texts.state()),
+        "reason": texts.reason,
+        "files": texts.files,
+        "files_indexed": texts.files_indexed,
+        "disk_bytes": texts.disk_bytes,
+        "complete_at": texts.complete_at.as_ref().map(|at| time(Some(at))),
+        "problem": texts.problem,
     })
 }
 

@@ -12,6 +12,7 @@ mod editor;
 mod error;
 mod from_proto;
 mod history;
+mod index;
 mod plugins;
 mod policy;
 mod revocable;
@@ -77,6 +78,7 @@ where
     use v1::confirmation_service_server::ConfirmationServiceServer;
     use v1::editor_service_server::EditorServiceServer;
     use v1::history_service_server::HistoryServiceServer;
+    use v1::index_service_server::IndexServiceServer;
     use v1::plugin_service_server::PluginServiceServer;
     use v1::policy_service_server::PolicyServiceServer;
     use v1::status_service_server::StatusServiceServer;
@@ -123,6 +125,7 @@ where
         ))
         .add_service(service!(EditorServiceServer, editor::EditorRpc(Arc::clone(&daemon))))
         .add_service(service!(HistoryServiceServer, history::HistoryRpc(Arc::clone(&daemon))))
+        .add_service(service!(IndexServiceServer, index::IndexRpc(Arc::clone(&daemon))))
         .add_service(service!(PolicyServiceServer, policy::PolicyRpc(Arc::clone(&daemon))))
         .add_service(service!(PluginServiceServer, plugins::PluginsRpc(Arc::clone(&daemon))))
         .add_service(service!(StatusServiceServer, status::StatusRpc(Arc::clone(&daemon))))

@@ -29,6 +29,7 @@ pub mod sessions;
 pub mod setup;
 pub mod start;
 pub mod state;
+pub mod text_index;
 pub mod tls;
 pub mod todos;
 pub mod traces;

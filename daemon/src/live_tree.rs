@@ -1,27 +1,37 @@
-//! What is in a workspace, known without walking it: asked by every listing of a daemon.
+//! What is in a workspace, known without walking and mostly without reading it: asked by every listing
+//! and search of a daemon.
 //!
 //! Commands without a daemon walk: they end before a tree would be of use.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use jiff::Timestamp;
+use moss_index::IndexStatus;
 use moss_sdk::RelPath;
-use moss_sdk::file::{ListOptions, Listing};
-use moss_workspace::{Error, LiveOptions, LiveState, LiveStatus, LiveTree, Workspace};
+use moss_sdk::context::TextVisitor;
+use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
+use moss_workspace::{Error, LiveOptions, LiveState, LiveStatus, LiveTree, VisitGate, Workspace};
 
-/// The tree of a workspace, and whether anybody asks it.
+use crate::text_index::{IndexRules, IndexedTexts};
+
+/// The tree of a workspace with the index of its texts, and whether anybody asks it.
 #[derive(Debug)]
 pub struct KeptTree {
     tree: LiveTree,
+    /// Why there is none, where it could not even be opened.
+    texts: Result<IndexedTexts, String>,
     was_asked: AtomicBool,
 }
 
 // === impl KeptTree ===
 
 impl KeptTree {
-    /// Makes one of which nothing is known yet.
-    pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions) -> Self {
-        Self { tree: LiveTree::new(files, options), was_asked: AtomicBool::new(false) }
+    /// Makes one of which nothing is known yet but what a directory of moss's own tells of texts.
+    pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions, index: PathBuf) -> Self {
+        let texts = IndexedTexts::open(index).map_err(|error| error.to_string());
+        Self { tree: LiveTree::new(files, options), texts, was_asked: AtomicBool::new(false) }
     }
 
     /// Walks the workspace; from then on it is known.
@@ -37,9 +47,54 @@ impl KeptTree {
         }
     }
 
+    /// Reads the texts that the index does not know yet. May take long.
+    pub(crate) fn read_texts(
+        &self,
+        files: &Workspace,
+        rules: &dyn IndexRules,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) {
+        if let Ok(texts) = &self.texts
+            && texts.follow(&self.tree, rules, cancelled)
+        {
+            texts.settle(files, rules, cancelled);
+        }
+    }
+
+    /// Keeps for the next daemon what is only in memory.
+    pub(crate) fn persist(&self) {
+        if let Ok(texts) = &self.texts {
+            texts.persist();
+        }
+    }
+
+    /// The index of its texts, where there is one.
+    pub(crate) fn texts(&self) -> Option<&IndexedTexts> {
+        self.texts.as_ref().ok()
+    }
+
     /// Returns how it is doing.
     pub fn status(&self) -> LiveStatus {
         self.tree.status()
+    }
+
+    /// Returns how the index of its texts is doing, and when it knew all of them last.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn text_status(&self) -> Result<(IndexStatus, Option<Timestamp>), &str> {
+        self.texts.as_ref().map(IndexedTexts::status).map_err(String::as_str)
+    }
+
+    /// Forgets what is known of texts and begins anew.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no index.
+    pub fn rebuild_texts(&self) -> Result<(), String> {
+        let texts = self.texts.as_ref().map_err(String::clone)?;
+        texts.rebuild().map_err(|error| error.to_string())
     }
 
     /// Whether somebody asked it since this was asked last.
@@ -57,5 +112,25 @@ impl KeptTree {
     ) -> Result<Option<Listing>, Error> {
         self.was_asked.store(true, Ordering::Relaxed);
         self.tree.list(directory, options, keep, cancelled)
+    }
+
+    /// As [`LiveTree::visit_texts`], with what the index knows.
+    pub(crate) fn visit_texts(
+        &self,
+        directory: &RelPath,
+        options: VisitOptions,
+        gate: VisitGate<'_>,
+        visitor: &mut dyn TextVisitor,
+        rules: &dyn IndexRules,
+    ) -> Result<Option<Visited>, Error> {
+        self.was_asked.store(true, Ordering::Relaxed);
+        let pattern = visitor.pattern();
+        let known = |paths: &mut dyn Iterator<Item = RelPath>| match (&pattern, &self.texts) {
+            (Some(pattern), Ok(texts)) => {
+                texts.known((&self.tree, rules), pattern, paths, gate.cancelled)
+            }
+            _ => Vec::new(),
+        };
+        self.tree.visit_texts(directory, options, gate, visitor, &known)
     }
 }

@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 
 use self::watch::{FileWatcher, Group};
 use crate::config::Config;
+use crate::live_tree::KeptTree;
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
 use moss_plugins::{Changes, Plugins};
@@ -113,6 +114,10 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
         tracing::warn!(problem = problem.one_line(), "a policy file is invalid");
     }
     workspace.policy.store(Arc::new(policy));
+    // What is denied by now leaves the index, though nobody searches.
+    if let Some(texts) = workspace.live.get().and_then(KeptTree::texts) {
+        texts.note_work();
+    }
     tracing::info!(workspace = workspace.name(), rules, "the policy was read again");
 }
 

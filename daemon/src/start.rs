@@ -134,8 +134,8 @@ fn open_workspace(
 
 /// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.
 fn own_paths(setup: &Setup) -> Vec<PathBuf> {
-    let Dirs { config, state, code, runtime, admin } = setup.dirs.clone();
-    let mut paths = vec![config, state, code, runtime, admin];
+    let Dirs { config, state, code, cache, runtime, admin } = setup.dirs.clone();
+    let mut paths = vec![config, state, code, cache, runtime, admin];
     paths.extend(setup.config_file.iter().cloned());
     paths.extend(setup.admin_policies.iter().cloned());
     paths.extend(setup.trial_list.iter().chain(&setup.plugin_lists).cloned());

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_sdk::RelPath;
-use moss_sdk::file::{ListOptions, Listing};
-use moss_workspace::{History, Workspace};
+use moss_sdk::context::TextVisitor;
+use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
+use moss_workspace::{History, VisitGate, Workspace};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -25,6 +26,7 @@ use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
 use crate::sessions::Sessions;
 use crate::setup::{self, Setup};
+use crate::text_index::IndexRules;
 use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
@@ -377,6 +379,24 @@ impl WorkspaceState {
             return Ok(listing);
         }
         self.files.list(directory, options, keep, cancelled)
+    }
+
+    /// Has scanners of a visitor look at texts as [`Workspace::visit_texts`] does: by what is known of
+    /// them, where something is.
+    pub(crate) fn visit_texts(
+        &self,
+        directory: &RelPath,
+        options: VisitOptions,
+        gate: VisitGate<'_>,
+        visitor: &mut dyn TextVisitor,
+        rules: &dyn IndexRules,
+    ) -> Result<Visited, moss_workspace::Error> {
+        if let Some(kept) = self.live.get()
+            && let Some(visited) = kept.visit_texts(directory, options, gate, visitor, rules)?
+        {
+            return Ok(visited);
+        }
+        self.files.visit_texts(directory, options, gate, visitor)
     }
 
     /// Its root directory as text: its name on the wire and in questions.

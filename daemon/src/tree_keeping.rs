@@ -1,11 +1,12 @@
-//! Keeping the trees of workspaces: walked once in the background when the daemon starts, looked at again
-//! now and then.
+//! Keeping what is known of workspaces: walked once in the background when the daemon starts, texts
+//! read then and as they change, all looked at again now and then.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_workspace::{LiveOptions, LiveStatus};
 
+use crate::call::ReadableByAll;
 use crate::live_tree::KeptTree;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -13,46 +14,83 @@ use crate::state::{Daemon, WorkspaceState};
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Sweeping takes at most this part of the time: one in so many.
 const SWEEP_SHARE: u32 = 100;
+/// How long changes are let gather before they are read.
+const GATHER_FOR: Duration = Duration::from_millis(500);
 
-/// Walks a workspace until it is known, then looks again now and then at what nobody reports, until the
-/// daemon ends. Where it cannot be known, listings walk.
+/// Work on what is known of a workspace, where it may wait for disks.
+type TreeWork = fn(&KeptTree, &WorkspaceState, &(dyn Fn() -> bool + Sync));
+
+/// Walks a workspace until it is known and reads its texts, then keeps up with both until the daemon
+/// ends. Where they cannot be known, listings walk and searches read.
 pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
     let config = daemon.config().index.clone();
     if !config.enabled {
         return;
     }
     let options = LiveOptions { entries_max: config.entries_max, ..LiveOptions::default() };
-    workspace.live.get_or_init(|| KeptTree::new(Arc::clone(&workspace.files), options));
-    if let Some(status) = on_tree(&daemon, &workspace, KeptTree::build).await {
+    let index = daemon.setup.dirs.workspace_index(workspace.files.root());
+    let making = {
+        let workspace = Arc::clone(&workspace);
+        move || KeptTree::new(Arc::clone(&workspace.files), options, index)
+    };
+    // What a directory of indexes holds is read here: the disk may be slow.
+    let Ok(made) = tokio::task::spawn_blocking(making).await else { return };
+    let kept = workspace.live.get_or_init(|| made);
+    if let Err(reason) = kept.text_status() {
+        tracing::warn!(workspace = workspace.name(), reason, "texts are not indexed");
+    }
+    if let Some(status) = on_tree(&daemon, &workspace, |tree, _, ended| tree.build(ended)).await {
         let reason = status.reason.unwrap_or_default();
         let workspace = workspace.name();
         tracing::info!(workspace, state = ?status.state, reason, "the files were looked at");
     }
+    on_tree(&daemon, &workspace, read_texts).await;
+    follow(&daemon, &workspace, kept).await;
+    // The daemon waits for this: the next one need not read again what this one has read.
+    on_tree(&daemon, &workspace, |tree, _, _| tree.persist()).await;
+}
+
+/// Keeps up with the files of a workspace until the daemon ends.
+async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &KeptTree) {
     let mut wait = SWEEP_EVERY;
+    let mut sweep_at = Instant::now() + wait;
     loop {
+        let work = async {
+            match kept.texts() {
+                Some(texts) => texts.wait_for_work().await,
+                None => std::future::pending().await,
+            }
+            tokio::time::sleep(GATHER_FOR).await;
+        };
         tokio::select! {
             () = daemon.draining.cancelled() => return,
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep_until(sweep_at.into()) => {
+                if kept.was_asked() {
+                    let started = Instant::now();
+                    on_tree(daemon, workspace, |tree, _, ended| tree.sweep(ended)).await;
+                    wait = SWEEP_EVERY.max(started.elapsed() * SWEEP_SHARE);
+                }
+                sweep_at = Instant::now() + wait;
+            }
+            () = work => drop(on_tree(daemon, workspace, read_texts).await),
         }
-        if !workspace.live.get().is_some_and(KeptTree::was_asked) {
-            continue;
-        }
-        let started = Instant::now();
-        on_tree(&daemon, &workspace, KeptTree::sweep).await;
-        wait = SWEEP_EVERY.max(started.elapsed() * SWEEP_SHARE);
     }
 }
 
-/// Does work on the tree of a workspace where it may wait for disks; returns how the tree is then.
+fn read_texts(tree: &KeptTree, workspace: &WorkspaceState, ended: &(dyn Fn() -> bool + Sync)) {
+    tree.read_texts(&workspace.files, &ReadableByAll(workspace), ended);
+}
+
+/// Does work on what is known of a workspace; returns how its tree is then.
 async fn on_tree(
     daemon: &Arc<Daemon>,
     workspace: &Arc<WorkspaceState>,
-    work: fn(&KeptTree, &dyn Fn() -> bool),
+    work: TreeWork,
 ) -> Option<LiveStatus> {
     let (daemon, workspace) = (Arc::clone(daemon), Arc::clone(workspace));
     let done = tokio::task::spawn_blocking(move || {
         let kept = workspace.live.get()?;
-        work(kept, &|| daemon.draining.is_cancelled());
+        work(kept, &workspace, &|| daemon.draining.is_cancelled());
         Some(kept.status())
     });
     done.await.unwrap_or_else(|error| {

@@ -13,8 +13,8 @@ use crate::editor::{
 };
 use crate::error::ToolError;
 use crate::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited,
-    VisitedText,
+    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, TextPattern,
+    VisitOptions, Visited, VisitedText,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
@@ -107,6 +107,13 @@ pub trait Files: Send + Sync {
 pub trait TextVisitor: Any + Send + Sync {
     /// Whether to read a file. What is not wanted is not counted either.
     fn wants(&self, path: &RelPath) -> bool;
+
+    /// The regular expression of which a text must have a match to be of interest: texts that cannot
+    /// have one need not be shown to a scanner, and count all the same. None where every text is of
+    /// interest.
+    fn pattern(&self) -> Option<TextPattern> {
+        None
+    }
 
     /// Makes what looks at texts on one thread.
     fn scanner(&self) -> Box<dyn TextScanner>;

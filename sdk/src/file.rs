@@ -164,6 +164,16 @@ pub struct VisitOptions {
     pub bytes_max: u64,
 }
 
+/// A regular expression in the syntax of the `regex` crate, over lines: `^` and `$` match at their
+/// ends, which may be CRLF.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPattern {
+    /// The expression.
+    pub expression: String,
+    /// Whether upper and lower case differ.
+    pub case_sensitive: bool,
+}
+
 /// One text file on the way of a walk.
 #[derive(Debug, Clone, Copy)]
 pub struct VisitedText<'a> {

@@ -16,7 +16,7 @@ const ROUNDS: usize = 400;
 const BRANCH_FILES: usize = 3_000;
 
 /// Waits until listings need no walk.
-async fn ready(client: &Client) -> v1::IndexStatus {
+pub(crate) async fn ready(client: &Client) -> v1::IndexStatus {
     let index = async || client.load().await.workspaces[0].index.clone().unwrap();
     until("the files are known", async || index().await.state() == v1::IndexState::Ready).await;
     index().await

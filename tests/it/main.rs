@@ -81,6 +81,7 @@ mod shutdown;
 mod side_by_side;
 mod structure;
 mod terminal;
+mod text_index;
 mod todos;
 mod tokens;
 mod traces;

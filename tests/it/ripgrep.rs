@@ -11,7 +11,8 @@ use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Site};
+use crate::harness::{Client, Daemon, Site};
+use crate::text_index;
 
 /// What is searched for: words, classes, anchors, alternatives, repetitions, Unicode.
 const PATTERNS: &[&str] = &[
@@ -167,6 +168,17 @@ const LIMIT: usize = 1_000;
 /// How many patterns are generated.
 const GENERATED: usize = 240;
 
+/// How a daemon searches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SearchWay {
+    /// It reads what the index does not rule out.
+    Index,
+    /// It reads everything.
+    Scan,
+}
+
+const WAYS: [SearchWay; 2] = [SearchWay::Index, SearchWay::Scan];
+
 /// A match: the names of the path, the line, and the column, where it is reported.
 type Place = (Vec<String>, u64, Option<u64>);
 
@@ -227,6 +239,20 @@ fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), to.join(&name)).unwrap();
         }
     }
+}
+
+/// A daemon that searches these sources in one of the ways.
+async fn served(way: SearchWay) -> (Site, Daemon, Client) {
+    let site = sources();
+    if way == SearchWay::Scan {
+        site.config("[index]\nenabled = false\n");
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    if way == SearchWay::Index {
+        text_index::ready(&client).await;
+    }
+    (site, daemon, client)
 }
 
 fn run_ripgrep(site: &Site, arguments: &[&str]) -> String {
@@ -312,14 +338,14 @@ async fn lines_are_those_that_ripgrep_finds() {
     if !has_ripgrep() {
         return;
     }
-    let site = sources();
-    let daemon = site.serve();
-    let client = daemon.caller().await;
-    let mut matched = 0;
-    for (number, pattern) in PATTERNS.iter().enumerate() {
-        matched += usize::from(compare(&client, &site, pattern, number % 2 == 0).await > 0);
+    for way in WAYS {
+        let (site, _daemon, client) = served(way).await;
+        let mut matched = 0;
+        for (number, pattern) in PATTERNS.iter().enumerate() {
+            matched += usize::from(compare(&client, &site, pattern, number % 2 == 0).await > 0);
+        }
+        assert!(PATTERNS.len() >= 100 && matched >= 90, "{matched} of {}", PATTERNS.len());
     }
-    assert!(PATTERNS.len() >= 100 && matched >= 90, "{matched} of {}", PATTERNS.len());
 }
 
 #[tokio::test]
@@ -327,15 +353,15 @@ async fn generated_patterns_find_what_ripgrep_finds() {
     if !has_ripgrep() {
         return;
     }
-    let site = sources();
-    let daemon = site.serve();
-    let client = daemon.caller().await;
-    let patterns = generated::patterns(&site.workspace(), GENERATED);
-    let mut matched = 0;
-    for (pattern, case_sensitive) in &patterns {
-        matched += usize::from(compare(&client, &site, pattern, *case_sensitive).await > 0);
+    for way in WAYS {
+        let (site, _daemon, client) = served(way).await;
+        let patterns = generated::patterns(&site.workspace(), GENERATED);
+        let mut matched = 0;
+        for (pattern, case_sensitive) in &patterns {
+            matched += usize::from(compare(&client, &site, pattern, *case_sensitive).await > 0);
+        }
+        assert!(patterns.len() == GENERATED && matched >= GENERATED / 2, "{matched} match");
     }
-    assert!(patterns.len() == GENERATED && matched >= GENERATED / 2, "{matched} match");
 }
 
 #[tokio::test]
@@ -343,9 +369,7 @@ async fn types_and_names_are_those_that_ripgrep_finds() {
     if !has_ripgrep() {
         return;
     }
-    let site = sources();
-    let daemon = site.serve();
-    let client = daemon.caller().await;
+    let (site, _daemon, client) = served(SearchWay::Index).await;
     for (kind, setting) in [("rust", "--type=rust"), (".py", "--glob=*.py"), ("md", "--type=md")] {
         // In every kind, and in fewer lines than are counted.
         let counted = run_ripgrep(&site, &[setting, "--count", "-i", "-e", "the", "./"]);

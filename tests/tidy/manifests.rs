@@ -54,6 +54,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-builtin-tools",
             "moss-catalog",
             "moss-dispatch",
+            "moss-index",
             "moss-journal",
             "moss-model-bridge",
             "moss-network",

@@ -261,6 +261,7 @@ fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup 
             config: at("config"),
             state: at("state"),
             code: own.dirs.code.clone(),
+            cache: at("cache"),
             runtime: at("run"),
             admin: own.dirs.admin.clone(),
         },

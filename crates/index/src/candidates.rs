@@ -10,67 +10,41 @@ use crate::problem::IndexProblem;
 use crate::query::GramQuery;
 use crate::table::{DocumentPlace, DocumentRecord, DocumentSlot, SegmentPlace};
 
-/// Which documents may match a query. Every document that does is among them, as far as the index was
-/// told of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexCandidates {
-    /// The documents to look at, in the order of their paths' bytes.
-    pub paths: Vec<RelPath>,
-    /// How many texts cannot match.
-    pub texts_passed: u64,
-    /// How many files are no text.
-    pub binary_passed: u64,
-    /// Up to which change of documents the index knew.
-    pub generation: u64,
+/// What is known of a document without looking at its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentVerdict {
+    /// It may match, or it is not known yet.
+    MayMatch,
+    /// It is a text and does not match.
+    CannotMatch,
+    /// It is no text.
+    Binary,
 }
-
-/// Chooses documents, such as those of a file type.
-pub type DocumentFilter<'a> = &'a dyn Fn(&RelPath) -> bool;
 
 /// Segments that turned out to be damaged.
 pub(crate) type DamagedSegments = Vec<(u32, IndexProblem)>;
 
-/// Answers a query. The documents of damaged segments are candidates.
+/// Answers a query about some documents. Those of damaged segments may match.
 pub(crate) fn answer(
     core: &IndexCore,
     cache: &BlockCache,
     query: &GramQuery,
-    filter: Option<DocumentFilter<'_>>,
-) -> (IndexCandidates, DamagedSegments) {
-    let (mut slots, damaged) = matching_slots(core, cache, query);
-    slots.sort_unstable();
-    slots.dedup();
-    let is_wanted = |record: &DocumentRecord| filter.is_none_or(|filter| filter(&record.path));
-    let records = slots.iter().filter_map(|slot| core.documents.get(*slot));
-    let mut looked_at = (0, 0);
-    let mut paths = Vec::new();
-    for record in records.filter(|record| is_wanted(record)) {
-        match known_kind(record) {
-            Some(DocumentKind::Listed) => looked_at.0 += 1,
-            Some(DocumentKind::Binary) => looked_at.1 += 1,
-            _ => {}
-        }
-        paths.push(record.path.clone());
+    paths: impl IntoIterator<Item = RelPath>,
+) -> (Vec<DocumentVerdict>, DamagedSegments) {
+    let (slots, damaged) = matching_slots(core, cache, query);
+    let mut may_match = vec![false; core.documents.slots()];
+    for slot in slots {
+        may_match[slot as usize] = true;
     }
-    paths.sort_unstable();
-    let (texts, binary) = match filter {
-        None => (core.listed, core.binary),
-        Some(_) => {
-            let wanted = core.documents.iter().filter(|(_, record)| is_wanted(record));
-            wanted.fold((0, 0), |(texts, binary), (_, record)| match known_kind(record) {
-                Some(DocumentKind::Listed) => (texts + 1, binary),
-                Some(DocumentKind::Binary) => (texts, binary + 1),
-                _ => (texts, binary),
-            })
+    let verdict = |path: RelPath| {
+        let Some(slot) = core.documents.find(&path) else { return DocumentVerdict::MayMatch };
+        match core.documents.get(slot).and_then(known_kind) {
+            Some(DocumentKind::Listed) if !may_match[slot as usize] => DocumentVerdict::CannotMatch,
+            Some(DocumentKind::Binary) => DocumentVerdict::Binary,
+            _ => DocumentVerdict::MayMatch,
         }
     };
-    let candidates = IndexCandidates {
-        paths,
-        texts_passed: (texts - looked_at.0) as u64,
-        binary_passed: (binary - looked_at.1) as u64,
-        generation: core.generation,
-    };
-    (candidates, damaged)
+    (paths.into_iter().map(verdict).collect(), damaged)
 }
 
 fn matching_slots(
@@ -78,7 +52,7 @@ fn matching_slots(
     cache: &BlockCache,
     query: &GramQuery,
 ) -> (Vec<DocumentSlot>, DamagedSegments) {
-    let mut slots: Vec<DocumentSlot> = core.always.iter().copied().collect();
+    let mut slots = Vec::new();
     let mut damaged = DamagedSegments::new();
     for live in &core.segments {
         let (segment, number) = (&*live.segment, live.number());

@@ -3,7 +3,7 @@
 
 mod live;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use moss_sdk::RelPath;
@@ -64,6 +64,32 @@ impl IndexCore {
             self.remove(slot, true);
         }
         self.is_told = true;
+    }
+
+    /// Takes in the documents that there are beneath some directories, and that there are no others
+    /// beneath those.
+    pub(crate) fn sync_beneath(
+        &mut self,
+        directories: &BTreeSet<RelPath>,
+        listing: impl IntoIterator<Item = (RelPath, DocumentMark)>,
+    ) {
+        self.generation += 1;
+        self.listing = self.listing.wrapping_add(1);
+        for (path, mark) in listing {
+            self.present(&path, mark);
+        }
+        let directories: HashSet<&str> = directories.iter().map(RelPath::as_str).collect();
+        let is_all = directories.contains(RelPath::root().as_str());
+        let is_beneath = |path: &RelPath| {
+            let path = path.as_str();
+            is_all || path.match_indices('/').any(|(end, _)| directories.contains(&path[..end]))
+        };
+        let unlisted = self.documents.iter().filter(|(_, record)| record.listing != self.listing);
+        let gone = unlisted.filter(|(_, record)| is_beneath(&record.path));
+        let gone: Vec<DocumentSlot> = gone.map(|(slot, _)| slot).collect();
+        for slot in gone {
+            self.remove(slot, false);
+        }
     }
 
     pub(crate) fn update(&mut self, changes: impl IntoIterator<Item = DocumentChange>) {

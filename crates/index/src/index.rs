@@ -8,13 +8,15 @@ mod opening;
 mod reading;
 
 use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt;
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use moss_sdk::RelPath;
 
 use crate::cache::BlockCache;
-use crate::candidates::{DocumentFilter, IndexCandidates, answer};
+use crate::candidates::{DocumentVerdict, answer};
 use crate::core::IndexCore;
 use crate::document::{DocumentChange, DocumentMark, DocumentSource};
 use crate::manifest::IndexManifest;
@@ -52,6 +54,12 @@ pub struct TextIndex {
     saving: Mutex<()>,
     /// The directory is ours as long as this lives.
     lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
+}
+
+impl fmt::Debug for TextIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextIndex").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
 }
 
 // === impl IndexBounds ===
@@ -99,6 +107,19 @@ impl TextIndex {
         }
     }
 
+    /// Takes in the documents that there are beneath some directories, and that there are no others
+    /// beneath those.
+    pub fn sync_beneath(
+        &self,
+        directories: &BTreeSet<RelPath>,
+        listing: impl IntoIterator<Item = (RelPath, DocumentMark)>,
+    ) {
+        let mut core = self.write();
+        if core.off.is_none() {
+            core.sync_beneath(directories, listing);
+        }
+    }
+
     /// Takes in changes of documents, in the order in which they happened.
     pub fn update(&self, changes: impl IntoIterator<Item = DocumentChange>) {
         let mut core = self.write();
@@ -107,22 +128,22 @@ impl TextIndex {
         }
     }
 
-    /// Returns the documents that may match a query, of those that a filter chooses. Documents that
-    /// are not known yet are among them.
+    /// Returns which of some documents may match a query, in their order. Every document that does is
+    /// among those that may, as far as the index was told of it.
     ///
     /// None where everything has to be searched: the index is off or was not told yet which
     /// documents there are, or the query accepts every text.
-    pub fn candidates(
+    pub fn verdicts(
         &self,
         query: &GramQuery,
-        filter: Option<DocumentFilter<'_>>,
-    ) -> Option<IndexCandidates> {
-        let (candidates, damaged) = {
+        paths: impl IntoIterator<Item = RelPath>,
+    ) -> Option<Vec<DocumentVerdict>> {
+        let (verdicts, damaged) = {
             let core = self.read();
             if core.off.is_some() || !core.is_told || query.accepts_every_text() {
                 return None;
             }
-            answer(&core, &self.cache, query, filter)
+            answer(&core, &self.cache, query, paths)
         };
         if !damaged.is_empty() {
             let mut core = self.write();
@@ -130,7 +151,7 @@ impl TextIndex {
                 core.drop_segment(number, problem);
             }
         }
-        Some(candidates)
+        Some(verdicts)
     }
 
     /// Reads what has changed, and writes and merges segments where that is worth the while. Returns

@@ -2,8 +2,8 @@
 //!
 //! * [`GramQuery`] is what a regular expression requires of a text that matches it, in trigrams.
 //! * [`TextIndex`] knows the trigrams of documents: it is told which there are and what changes, reads
-//!   them through a [`DocumentSource`], and names [`IndexCandidates`], which are never too few. A
-//!   document that it does not know yet is always among them.
+//!   them through a [`DocumentSource`], and says which of them may match: never too few. A document that it
+//!   does not know yet always may.
 //! * Its files lie in an [`IndexStore`], a directory of moss's own. They hold paths, hashes and
 //!   trigrams, and never a text. What is damaged in them is noticed and read again.
 //!
@@ -26,7 +26,7 @@ mod status;
 mod store;
 mod table;
 
-pub use crate::candidates::{DocumentFilter, IndexCandidates};
+pub use crate::candidates::DocumentVerdict;
 pub use crate::document::{
     DocumentChange, DocumentContent, DocumentMark, DocumentSource, ReadDocument,
 };

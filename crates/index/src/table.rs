@@ -63,6 +63,11 @@ impl DocumentTable {
         self.by_path.len()
     }
 
+    /// Returns how many slots there are, those that are free included.
+    pub(crate) fn slots(&self) -> usize {
+        self.records.len()
+    }
+
     pub(crate) fn find(&self, path: &RelPath) -> Option<DocumentSlot> {
         let hash = self.hashing.hash_one(path.as_str());
         self.by_path.find(hash, |slot| self.is_at(*slot, path)).copied()

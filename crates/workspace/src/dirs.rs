@@ -15,6 +15,8 @@ pub struct Dirs {
     pub state: PathBuf,
     /// Compiled code of plugins, and the key that seals it: the state directory.
     pub code: PathBuf,
+    /// `~/.cache/moss`: what can be made anew, such as indexes.
+    pub cache: PathBuf,
     /// `$XDG_RUNTIME_DIR/moss`, or `run` in the state directory: the socket.
     pub runtime: PathBuf,
     /// `/etc/moss`: what the admin says.
@@ -50,6 +52,7 @@ impl Dirs {
         let runtime = base.runtime_dir().map_or_else(|| state.join("run"), |dir| dir.join("moss"));
         Ok(Self {
             config: base.config_dir().join("moss"),
+            cache: base.cache_dir().join("moss"),
             code: state.clone(),
             state,
             runtime,
@@ -57,10 +60,17 @@ impl Dirs {
         })
     }
 
-    /// Directories of a trial: `c`, `s`, `r` and `a` in one of its own.
+    /// Directories of a trial: `c`, `s`, `k`, `r` and `a` in one of its own.
     pub fn beneath(root: &Path) -> Self {
         let at = |name: &str| root.join(name);
-        Self { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
+        Self {
+            config: at("c"),
+            state: at("s"),
+            code: at("s"),
+            cache: at("k"),
+            runtime: at("r"),
+            admin: at("a"),
+        }
     }
 
     /// The socket that a daemon listens on and commands look for, by default.
@@ -68,9 +78,19 @@ impl Dirs {
         self.runtime.join("moss.sock")
     }
 
-    /// The state of one workspace: named after its directory, distinguished by the hash of its
-    /// path.
+    /// The state of one workspace.
     pub fn workspace_state(&self, root: &Path) -> PathBuf {
+        self.state.join("workspaces").join(Self::workspace_name(root))
+    }
+
+    /// The index of one workspace.
+    pub fn workspace_index(&self, root: &Path) -> PathBuf {
+        self.cache.join("index").join(Self::workspace_name(root))
+    }
+
+    /// What a workspace is called where moss keeps something of several: after its directory,
+    /// distinguished by the hash of its path.
+    fn workspace_name(root: &Path) -> String {
         let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let name: String = root
             .file_name()
@@ -80,7 +100,7 @@ impl Dirs {
             .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
             .take(40)
             .collect();
-        self.state.join("workspaces").join(format!("{name}-{}", &hash[..16]))
+        format!("{name}-{}", &hash[..16])
     }
 }
 
@@ -94,6 +114,7 @@ mod tests {
             config: "/c".into(),
             state: "/s".into(),
             code: "/s".into(),
+            cache: "/k".into(),
             runtime: "/r".into(),
             admin: "/a".into(),
         };

@@ -44,9 +44,11 @@ mod opening;
 mod options;
 mod origin;
 pub mod own;
+mod plain_text;
 pub mod project;
 mod protect;
 mod read;
+mod reopen;
 mod resolve;
 mod root;
 mod scan;
@@ -71,12 +73,16 @@ pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
     UndoTarget,
 };
-pub use crate::live::{FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree};
+pub use crate::live::{
+    FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, TextKnowledge,
+};
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;
+pub use crate::plain_text::{PlainFile, PlainProblem};
 pub use crate::protect::{ProtectedRow, Protection, TABLE as PROTECTED, protection};
 pub use crate::read::OpenedFile;
 pub use crate::resolve::Resolved;
 pub use crate::root::Workspace;
 pub use crate::text::{NotText, decode, encode};
+pub use crate::visiting::KnownText;

@@ -15,6 +15,7 @@ mod events;
 mod known;
 mod mounts;
 mod refresh;
+mod scanned;
 mod sighted;
 mod store;
 mod taken;
@@ -24,15 +25,20 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use moss_sdk::RelPath;
-use moss_sdk::file::{ListOptions, Listing};
+use moss_sdk::context::TextVisitor;
+use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 
 use self::answer::ListGate;
 pub use self::changed::LiveChanges;
+use self::entry::DirectoryNumber;
 use self::known::{Halt, KnownTree};
 use self::sighted::TreeLook;
 use crate::error::Error;
+use crate::gate::VisitGate;
 use crate::handle::Identity;
 use crate::root::Workspace;
+use crate::scan::ScanTerms;
+use crate::visiting::KnownText;
 
 /// Why there are no events where none are asked for.
 const NO_EVENTS_WANTED: &str = "events are turned off";
@@ -49,6 +55,9 @@ pub struct LiveOptions {
     /// Whether to use events where there are any.
     pub with_events: bool,
 }
+
+/// Says what is known of the texts of files, by their real paths and in their order.
+pub type TextKnowledge<'a> = &'a dyn Fn(&mut dyn Iterator<Item = RelPath>) -> Vec<KnownText>;
 
 /// What a live tree does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +181,43 @@ impl LiveTree {
         keep: &dyn Fn(&RelPath) -> bool,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Option<Listing>, Error> {
+        let list = |tree: &KnownTree, number, real: &RelPath| {
+            tree.list(number, (real, directory), options, ListGate { keep, cancelled })
+        };
+        self.ask(directory, cancelled, &list)
+    }
+
+    /// Has scanners of a visitor look at texts as [`Workspace::visit_texts`] does. `known` is asked
+    /// once what is known of them by their real paths, in the order of the walk; what it does not
+    /// speak of is read. None where a walk has to: see [`LiveTree::list`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::visit_texts`].
+    pub fn visit_texts(
+        &self,
+        directory: &RelPath,
+        options: VisitOptions,
+        gate: VisitGate<'_>,
+        visitor: &mut dyn TextVisitor,
+        known: TextKnowledge<'_>,
+    ) -> Result<Option<Visited>, Error> {
+        let entries_max = options.entries_max;
+        let terms = ScanTerms { gate, wants: &|path| visitor.wants(path), entries_max };
+        let scan =
+            |tree: &KnownTree, number, real: &RelPath| tree.scan(number, (real, directory), terms);
+        let Some(scanned) = self.ask(directory, gate.cancelled, &scan)? else { return Ok(None) };
+        let known = known(&mut scanned.real_paths());
+        self.workspace.visit_scanned(&scanned, &known, options, gate, visitor).map(Some)
+    }
+
+    /// Asks what is known of a directory, brought up to date. None where nothing is, or not enough.
+    fn ask<T>(
+        &self,
+        directory: &RelPath,
+        cancelled: &dyn Fn() -> bool,
+        answer: &dyn Fn(&KnownTree, DirectoryNumber, &RelPath) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let knowledge = self.write();
         if !matches!(&*knowledge, Knowledge::Known(tree) if tree.events.is_some()) {
             return Ok(None);
@@ -185,8 +231,7 @@ impl LiveTree {
             tree.store.get(*number).is_some_and(|known| known.identity == place.stat.identity)
         };
         let Some(number) = number.filter(is_known) else { return Ok(None) };
-        let gate = ListGate { keep, cancelled };
-        tree.list(number, (&place.path, directory), options, gate).map(Some)
+        answer(tree, number, &place.path).map(Some)
     }
 
     /// Returns what is to be looked at again since a generation that an earlier call returned; with 0,

@@ -8,6 +8,7 @@
 //! what was found in path order.
 
 mod directory;
+mod draft;
 mod order;
 mod sharing;
 
@@ -20,6 +21,7 @@ use moss_sdk::ranking::PathRank;
 use rustix::io::Errno;
 
 pub(crate) use self::directory::ScannedDirectory;
+pub(crate) use self::draft::TreeDraft;
 use self::sharing::ScanSharing;
 use crate::error::Error;
 use crate::gate::VisitGate;
@@ -85,10 +87,7 @@ impl Workspace {
         let (place, fd) = self.open_directory(directory)?;
         self.check_not_own(directory, &place.path)?;
         let above = self.rules_above(&place)?;
-        let rank = directory
-            .components()
-            .map(PathRank::of_directory)
-            .fold(PathRank::Source, PathRank::max);
+        let rank = rank_beneath(directory);
         let task = DirectoryTask {
             at: TaskStart::Open(fd),
             shown: directory.clone(),
@@ -107,6 +106,11 @@ impl Workspace {
     }
 }
 
+/// What the names of a directory and of those above it say of the files in it.
+pub(crate) fn rank_beneath(directory: &RelPath) -> PathRank {
+    directory.components().map(PathRank::of_directory).fold(PathRank::Source, PathRank::max)
+}
+
 // === impl ScannedTree ===
 
 impl ScannedTree {
@@ -119,6 +123,14 @@ impl ScannedTree {
     pub(crate) fn file(&self, at: usize) -> (u32, &str) {
         let ScannedFile { directory, entry } = self.files[at];
         (directory, self.directory(directory).name(entry))
+    }
+
+    /// Returns the real paths of the files, in the order.
+    pub(crate) fn real_paths(&self) -> impl Iterator<Item = RelPath> {
+        (0..self.len()).map_while(|at| {
+            let (directory, name) = self.file(at);
+            self.directory(directory).real.join(name).ok()
+        })
     }
 
     /// Returns a directory that holds a file.

@@ -16,7 +16,18 @@ use self::gathering::TextGathering;
 use crate::error::Error;
 use crate::gate::VisitGate;
 use crate::root::Workspace;
-use crate::scan::ScanTerms;
+use crate::scan::{ScanTerms, ScannedTree};
+
+/// What is known of the text of a file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownText {
+    /// Nothing: it has to be read.
+    Unknown,
+    /// It is a text that is of no interest to the visitor.
+    Uninteresting,
+    /// It is no text.
+    Binary,
+}
 
 // === impl Workspace ===
 
@@ -40,6 +51,19 @@ impl Workspace {
         let entries_max = options.entries_max;
         let terms = ScanTerms { gate, wants: &|path| visitor.wants(path), entries_max };
         let tree = self.scan(directory, terms)?;
-        TextGathering::new(self, gate, &tree, options, visitor).run()
+        self.visit_scanned(&tree, &[], options, gate, visitor)
+    }
+
+    /// Has scanners of a visitor look at the texts of a scan. What is known of some of its first files
+    /// is taken as read.
+    pub(crate) fn visit_scanned(
+        &self,
+        tree: &ScannedTree,
+        known: &[KnownText],
+        options: VisitOptions,
+        gate: VisitGate<'_>,
+        visitor: &mut dyn TextVisitor,
+    ) -> Result<Visited, Error> {
+        TextGathering::new(self, gate, (tree, known), options, visitor).run()
     }
 }

@@ -23,7 +23,7 @@ use serde_json::Value;
 use self::ask::Ask;
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
-pub(crate) use self::decide::{may_show, protection};
+pub(crate) use self::decide::{ReadableByAll, may_show, protection};
 use self::used_approvals::UsedApprovals;
 use super::stop::EffectStop;
 use super::{CallScope, record};
@@ -79,7 +79,7 @@ struct EffectsState {
 
 /// What the policy looks at in a tool.
 #[derive(Debug, Clone)]
-pub(super) struct ToolFacts {
+pub(in crate::call) struct ToolFacts {
     pub(super) effect: moss_sdk::Effect,
     pub(super) plugin: Option<String>,
     /// The digest of the plugin's component.

@@ -20,7 +20,7 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{MayRead, OpenedFile, VisitGate};
 
 use super::CallScope;
-use super::effect::{Effects, FileNames};
+use super::effect::{Effects, FileNames, ReadableByAll, ToolFacts};
 use super::stop::EffectStop;
 use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
@@ -45,6 +45,7 @@ pub(super) struct ReadAccess {
     scope: Arc<CallScope>,
     effects: Arc<Effects>,
     pub(super) policy: Arc<Policy>,
+    tool: ToolFacts,
 }
 
 /// Why a read did not happen.
@@ -152,7 +153,9 @@ impl ReadAccess {
     /// Decides by the rules of this moment.
     pub(super) fn new(scope: &Arc<CallScope>, effects: &Arc<Effects>) -> Self {
         let policy = scope.workspace.policy.load_full();
-        Self { scope: Arc::clone(scope), effects: Arc::clone(effects), policy }
+        let (scope, effects) = (Arc::clone(scope), Arc::clone(effects));
+        let tool = effects.tool();
+        Self { scope, effects, policy, tool }
     }
 
     pub(super) fn workspace(&self) -> &WorkspaceState {
@@ -160,7 +163,7 @@ impl ReadAccess {
     }
 
     pub(super) fn decide(&self, names: FileNames<'_>) -> Decision {
-        self.effects.decide_read(&self.policy, names)
+        self.effects.decide_one_read((&self.policy, &self.tool), names)
     }
 
     fn decide_open(&self, path: &RelPath, opened: &OpenedFile<'_>) -> Decision {
@@ -207,7 +210,7 @@ impl ReadAccess {
     }
 
     pub(super) fn lists(&self, path: &RelPath) -> bool {
-        self.effects.may_list(&self.policy, path)
+        self.effects.may_list((&self.policy, &self.tool), path)
     }
 
     /// Decides about a read on a walk, where nobody is asked.
@@ -295,8 +298,10 @@ impl Files for CallHost {
                     buffers: &*reader.scope.workspace.editors,
                     cancelled: &|| reader.scope.cancel.is_cancelled(),
                 };
-                let files = &reader.scope.workspace.files;
-                let visited = files.visit_texts(&path, options, gate, visitor.as_mut());
+                let workspace = &reader.scope.workspace;
+                let rules = ReadableByAll(workspace);
+                let visitor_mut = visitor.as_mut();
+                let visited = workspace.visit_texts(&path, options, gate, visitor_mut, &rules);
                 visited.map(|visited| (visitor, visited))
             };
             Ok(self.scope.blocking(visit).await??)

@@ -36,6 +36,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.HistoryService/ListHistory", Role::Caller),
     ("/moss.v1.HistoryService/GetHistoryEntry", Role::Caller),
     ("/moss.v1.HistoryService/UndoHistoryEntry", Role::Caller),
+    ("/moss.v1.IndexService/RebuildIndex", Role::Approver),
     ("/moss.v1.PolicyService/ListPolicyRules", Role::Caller),
     ("/moss.v1.PolicyService/ExplainPolicy", Role::Caller),
     ("/moss.v1.PolicyService/ListStandingApprovals", Role::Caller),

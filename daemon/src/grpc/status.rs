@@ -6,15 +6,11 @@ use moss_proto::v1;
 use moss_proto::v1::status_service_server::StatusService;
 use tonic::{Request, Response};
 
+use super::index::index;
 use super::to_proto;
 use crate::editors::Overview;
-use crate::live_tree::KeptTree;
 use crate::state::{Daemon, WorkspaceState};
 use moss_plugins::{PluginState, PluginStatus};
-use moss_workspace::LiveState;
-
-/// Why the files of a workspace are not kept where nobody wants it.
-const DISABLED: &str = "`index.enabled` in config.toml is false";
 
 #[derive(Debug)]
 pub(super) struct StatusRpc(pub(super) Arc<Daemon>);
@@ -69,32 +65,6 @@ fn status_of(workspace: &WorkspaceState, is_indexed: bool) -> v1::WorkspaceStatu
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
         untrusted_list: plugins.iter().find_map(untrusted).unwrap_or_default(),
         editors: workspace.editors.overview().into_iter().map(editor).collect(),
-    }
-}
-
-fn index(workspace: &WorkspaceState, is_enabled: bool) -> v1::IndexStatus {
-    let Some(status) = workspace.live.get().map(KeptTree::status) else {
-        let mut none = v1::IndexStatus::default();
-        match is_enabled {
-            true => none.set_state(v1::IndexState::Building),
-            false => {
-                none.set_state(v1::IndexState::Off);
-                none.reason = DISABLED.to_owned();
-            }
-        }
-        return none;
-    };
-    let state = match status.state {
-        LiveState::Building => v1::IndexState::Building,
-        LiveState::Live => v1::IndexState::Ready,
-        LiveState::Sweeping | LiveState::Off => v1::IndexState::Off,
-    };
-    v1::IndexStatus {
-        state: state.into(),
-        reason: status.reason.unwrap_or_default(),
-        entries: status.entries as u64,
-        directories_watched: status.watched as u64,
-        memory_bytes: status.memory_bytes as u64,
     }
 }
 

@@ -10,7 +10,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
-use moss_sdk::file::VisitedText;
+use moss_sdk::file::{TextPattern, VisitedText};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -152,6 +152,10 @@ impl TextVisitor for Hits {
         self.types.as_ref().is_none_or(|types| types.admits(path))
     }
 
+    fn pattern(&self) -> Option<TextPattern> {
+        Some(self.pattern.source.clone())
+    }
+
     fn scanner(&self) -> Box<dyn TextScanner> {
         Box::new(HitFinder {
             showing: self.pattern.searcher(CONTEXT_LINES),
@@ -184,7 +188,7 @@ impl TextVisitor for Hits {
 
 impl TextScanner for HitFinder {
     fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
-        let Pattern { matcher, spans_lines } = &self.pattern;
+        let Pattern { matcher, spans_lines, .. } = &self.pattern;
         let text = file.text.as_bytes();
         let searched = if self.is_full.load(Ordering::Relaxed) {
             let mut counter = MatchCounter(0);

@@ -4,6 +4,7 @@
 use grep_matcher::LineTerminator;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use regex_syntax::ast;
 
@@ -20,6 +21,8 @@ pub(super) struct Pattern {
     pub(super) matcher: RegexMatcher,
     /// Whether a match may hold line ends.
     pub(super) spans_lines: bool,
+    /// What it was compiled from.
+    pub(super) source: TextPattern,
 }
 
 // === impl Pattern ===
@@ -49,11 +52,12 @@ impl Pattern {
             .size_limit(COMPILED_BYTES_MAX)
             .dfa_size_limit(COMPILED_BYTES_MAX);
         let within_lines = builder.build(pattern);
+        let source = TextPattern { expression: pattern.to_owned(), case_sensitive };
         let built = match within_lines {
-            Ok(matcher) => Ok(Self { matcher, spans_lines: false }),
+            Ok(matcher) => Ok(Self { matcher, spans_lines: false, source }),
             Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
                 let matcher = builder.line_terminator(None).build(pattern);
-                matcher.map(|matcher| Self { matcher, spans_lines: true })
+                matcher.map(|matcher| Self { matcher, spans_lines: true, source })
             }
             Err(error) => Err(error),
         };

@@ -33,7 +33,7 @@ fn check(folder: &Folder, shelf: &MemoryShelf) -> Option<IndexProblem> {
     let index = open(shelf);
     index.sync(folder.listing());
     for pattern in PATTERNS {
-        let asked = Folder::asked(&index, pattern);
+        let asked = folder.asked(&index, pattern);
         for name in folder.expected(pattern) {
             assert!(asked.contains(&name), "{pattern} finds {name}");
         }
@@ -41,7 +41,7 @@ fn check(folder: &Folder, shelf: &MemoryShelf) -> Option<IndexProblem> {
     let problem = index.status().problem;
     assert!(index.settle(folder, &never));
     for pattern in PATTERNS {
-        assert_eq!(Folder::asked(&index, pattern), folder.expected(pattern), "{pattern}");
+        assert_eq!(folder.asked(&index, pattern), folder.expected(pattern), "{pattern}");
     }
     assert_eq!(index.status().state, IndexState::Ready);
     problem.or(index.status().problem)

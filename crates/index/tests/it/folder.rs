@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_index::{
-    DocumentChange, DocumentContent, DocumentMark, DocumentSource, Gram, GramCollector, GramQuery,
-    IndexBounds, IndexStore, ReadDocument, TextIndex,
+    DocumentChange, DocumentContent, DocumentMark, DocumentSource, DocumentVerdict, Gram,
+    GramCollector, GramQuery, IndexBounds, IndexStore, ReadDocument, TextIndex,
 };
 use moss_sdk::RelPath;
 
@@ -93,11 +93,14 @@ impl Folder {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// The names of the documents that an index names for a pattern.
-    pub(crate) fn asked(index: &TextIndex, pattern: &str) -> Vec<String> {
+    /// The names of the documents of which an index says that they may match a pattern.
+    pub(crate) fn asked(&self, index: &TextIndex, pattern: &str) -> Vec<String> {
         let query = GramQuery::of_pattern(pattern, false);
-        let candidates = index.candidates(&query, None).expect("the index answers");
-        candidates.paths.iter().map(|path| path.as_str().to_owned()).collect()
+        let paths = self.documents.keys().map(|name| path(name));
+        let verdicts = index.verdicts(&query, paths).expect("the index answers");
+        let named = self.documents.keys().zip(verdicts);
+        let may_match = named.filter(|(_, verdict)| *verdict == DocumentVerdict::MayMatch);
+        may_match.map(|(name, _)| name.clone()).collect()
     }
 
     /// The names of the documents that meet the query of a pattern, and of those that cannot be read.

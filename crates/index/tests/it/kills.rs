@@ -76,7 +76,7 @@ fn an_index_is_whole_after_its_writer_was_killed() {
         index.sync(folder.listing());
         assert!(index.settle(&folder, &never));
         for pattern in ["number7\\b", "shared", "nowhere"] {
-            assert_eq!(Folder::asked(&index, pattern), folder.expected(pattern), "kill {kill}");
+            assert_eq!(folder.asked(&index, pattern), folder.expected(pattern), "kill {kill}");
         }
         index.persist();
     }

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moss_index::{DocumentChange, DocumentMark, GramQuery, IndexProblem, IndexState, TextIndex};
+use moss_index::{
+    DocumentChange, DocumentMark, DocumentVerdict, GramQuery, IndexProblem, IndexState, TextIndex,
+};
+use moss_sdk::RelPath;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -40,6 +43,8 @@ enum Happening {
     Restart,
     /// All is told again.
     Sync,
+    /// One goes and one comes, and what is beneath their directories is told again.
+    Replace(u8, u8, Content),
 }
 
 fn texts() -> impl Strategy<Value = String> {
@@ -72,17 +77,23 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         2 => names.clone().prop_map(Happening::Touch),
         1 => (names.clone(), names.clone()).prop_map(|(from, to)| Happening::Rename(from, to)),
         2 => names.clone().prop_map(Happening::Remove),
-        1 => names.prop_map(Happening::Deny),
+        1 => names.clone().prop_map(Happening::Deny),
         4 => Just(Happening::Settle),
         1 => Just(Happening::Persist),
         1 => Just(Happening::Restart),
         1 => Just(Happening::Sync),
+        2 => (names.clone(), names.clone(), contents())
+            .prop_map(|(gone, new, content)| Happening::Replace(gone, new, content)),
     ];
     prop::collection::vec(one, 1..60)
 }
 
+fn directory(number: u8) -> &'static str {
+    ["src", "src/deep", "tests"][usize::from(number % 3)]
+}
+
 fn name(number: u8) -> String {
-    format!("src/file{number}.rs")
+    format!("{}/file{number}.rs", directory(number))
 }
 
 fn changes(folder: &mut Folder, happening: &Happening) -> Vec<DocumentChange> {
@@ -111,22 +122,12 @@ fn changes(folder: &mut Folder, happening: &Happening) -> Vec<DocumentChange> {
 /// Whether an index names all that match, and once it is settled nothing else.
 fn check(index: &TextIndex, folder: &Folder, is_settled: bool) -> Result<(), TestCaseError> {
     for pattern in PATTERNS {
-        let (asked, expected) = (Folder::asked(index, pattern), folder.expected(pattern));
+        let (asked, expected) = (folder.asked(index, pattern), folder.expected(pattern));
         for name in &expected {
             prop_assert!(asked.contains(name), "{pattern} finds {name}");
         }
-        for name in &asked {
-            prop_assert!(folder.content(name).is_some(), "{name} is gone");
-        }
         if is_settled {
             prop_assert_eq!(&asked, &expected, "{}", pattern);
-            let query = GramQuery::of_pattern(pattern, false);
-            let chosen = |path: &moss_sdk::RelPath| path.as_str().ends_with("5.rs");
-            let some = index.candidates(&query, Some(&chosen)).expect("it answers");
-            let expected: Vec<&String> =
-                expected.iter().filter(|name| name.ends_with("5.rs")).collect();
-            let some: Vec<&str> = some.paths.iter().map(|path| path.as_str()).collect();
-            prop_assert_eq!(some, expected);
         }
     }
     Ok(())
@@ -143,11 +144,11 @@ fn check_counts(index: &TextIndex, folder: &Folder) -> Result<(), TestCaseError>
     prop_assert_eq!((status.indexed, status.binary), (status.documents, binary));
     prop_assert_eq!(status.state, IndexState::Ready);
     prop_assert_eq!(status.problem, None);
-    let candidates = index.candidates(&GramQuery::of_pattern("alpha", true), None);
-    let candidates = candidates.expect("it answers");
-    let looked_at = candidates.paths.len() as u64;
-    let passed = candidates.texts_passed + candidates.binary_passed;
-    prop_assert_eq!((passed + looked_at, candidates.binary_passed), (status.documents, binary));
+    let paths = documents.into_iter().map(|(path, _)| path);
+    let verdicts = index.verdicts(&GramQuery::of_pattern("alpha", true), paths);
+    let verdicts = verdicts.expect("it answers");
+    let is_binary = |verdict: &&DocumentVerdict| **verdict == DocumentVerdict::Binary;
+    prop_assert_eq!(verdicts.iter().filter(is_binary).count() as u64, binary);
     Ok(())
 }
 
@@ -170,11 +171,23 @@ proptest! {
                 }
                 Happening::Persist => index.persist(),
                 Happening::Sync => index.sync(folder.listing()),
+                Happening::Replace(gone, new, content) => {
+                    folder.remove(&name(*gone));
+                    folder.write(&name(*new), content.clone());
+                    let directories = [*gone, *new].map(|number| path(directory(number)));
+                    let is_beneath = |path: &RelPath| {
+                        let path = path.as_str();
+                        directories.iter().any(|above| path.starts_with(&format!("{above}/")))
+                    };
+                    let listing = folder.listing().into_iter();
+                    let listing: Vec<_> = listing.filter(|(path, _)| is_beneath(path)).collect();
+                    index.sync_beneath(&directories.into(), listing);
+                }
                 Happening::Restart => {
                     drop(index);
                     index = open(&shelf);
                     prop_assert_eq!(index.status().problem, None);
-                    prop_assert!(index.candidates(&GramQuery::of_pattern("abc", true), None).is_none());
+                    prop_assert!(index.verdicts(&GramQuery::of_pattern("abc", true), []).is_none());
                     index.sync(folder.listing());
                 }
                 _ => {}
@@ -208,8 +221,8 @@ fn what_has_its_mark_of_before_is_not_read_again() {
     assert_eq!(index.status().indexed, 200);
     assert!(index.settle(&folder, &never));
     assert_eq!(folder.reads(), 202);
-    assert_eq!(Folder::asked(&index, "another"), ["file7"]);
-    assert_eq!(Folder::asked(&index, "number7\\b"), folder.expected("number7\\b"));
+    assert_eq!(folder.asked(&index, "another"), ["file7"]);
+    assert_eq!(folder.asked(&index, "number7\\b"), folder.expected("number7\\b"));
 }
 
 #[test]
@@ -233,7 +246,7 @@ fn what_is_denied_leaves_no_trace_in_files() {
     index.update([DocumentChange::Denied(path("hidden.key"))]);
     assert!(index.settle(&folder, &never));
     assert!(!has("hidden.key"));
-    assert_eq!(Folder::asked(&index, "xqzjk"), [""; 0]);
+    assert_eq!(folder.asked(&index, "xqzjk"), [""; 0]);
     // Also where it is denied while no process has the index.
     folder.write_text("other.key", "xqzjk");
     index.sync(folder.listing());
@@ -260,8 +273,8 @@ fn a_second_index_of_a_directory_stands_aside() {
         index.sync(folder.listing());
         index.settle(&folder, &never);
     }
-    assert_eq!(Folder::asked(&first, "some"), ["file"]);
-    assert_eq!(second.candidates(&GramQuery::of_pattern("some", true), None), None);
+    assert_eq!(folder.asked(&first, "some"), ["file"]);
+    assert_eq!(second.verdicts(&GramQuery::of_pattern("some", true), []), None);
     drop(first);
     assert_eq!(open(&shelf).status().state, IndexState::Building);
 }
@@ -282,10 +295,10 @@ fn an_index_without_space_is_off_and_leaves_nothing() {
         match index.status().state {
             IndexState::Off(problem) => {
                 assert!(matches!(problem, IndexProblem::NoSpace { .. }), "{problem}");
-                assert_eq!(index.candidates(&query, None), None);
+                assert_eq!(index.verdicts(&query, []), None);
                 assert!(shelf.files().is_empty());
             }
-            _ => assert_eq!(Folder::asked(&index, "number7\\b"), folder.expected("number7\\b")),
+            _ => assert_eq!(folder.asked(&index, "number7\\b"), folder.expected("number7\\b")),
         }
     }
 }
@@ -301,12 +314,12 @@ fn a_cancelled_index_answers_and_goes_on_later() {
     index.sync(folder.listing());
     assert!(!index.settle(&folder, &|| folder.reads() > 100));
     assert_eq!(index.status().state, IndexState::Building);
-    let asked = Folder::asked(&index, "number299");
+    let asked = folder.asked(&index, "number299");
     assert!(asked.contains(&"file299".to_owned()) && asked.len() < 300);
     assert!(index.settle(&folder, &never));
-    assert_eq!(Folder::asked(&index, "number299"), ["file299"]);
+    assert_eq!(folder.asked(&index, "number299"), ["file299"]);
     index.clear();
-    assert_eq!(index.candidates(&GramQuery::of_pattern("text", true), None), None);
+    assert_eq!(index.verdicts(&GramQuery::of_pattern("text", true), []), None);
     assert_eq!(shelf.files().len(), 1);
 }
 
@@ -323,10 +336,11 @@ fn who_asks_while_it_settles_misses_nothing() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
+                let query = GramQuery::of_pattern("lasting", false);
                 while !has_ended.load(Ordering::Relaxed) {
-                    let asked = Folder::asked(&index, "lasting");
-                    let kept = asked.iter().filter(|name| name.starts_with("kept")).count();
-                    assert_eq!(kept, 50, "{asked:?}");
+                    let paths = (0..50).map(|number| path(&format!("kept{number}")));
+                    let verdicts = index.verdicts(&query, paths).expect("it answers");
+                    assert!(verdicts.iter().all(|one| *one == DocumentVerdict::MayMatch));
                 }
             });
         }
@@ -340,7 +354,7 @@ fn who_asks_while_it_settles_misses_nothing() {
         has_ended.store(true, Ordering::Relaxed);
     });
     assert_eq!(index.status().problem, None);
-    assert_eq!(Folder::asked(&index, "lasting").len(), 50);
+    assert_eq!(folder.asked(&index, "lasting").len(), 50);
 }
 
 #[test]
@@ -356,8 +370,8 @@ fn a_file_that_changed_just_before_it_was_read_is_read_again() {
     // Another text of the same size, in the same tick of a coarse clock.
     folder.write_marked("unsettled", future, Content::Words("more text".to_owned()));
     index.sync(folder.listing());
-    assert_eq!(Folder::asked(&index, "more"), ["unsettled"]);
+    assert_eq!(folder.asked(&index, "more"), ["unsettled"]);
     assert!(index.settle(&folder, &never));
     assert_eq!(folder.reads(), 3);
-    assert_eq!(Folder::asked(&index, "more"), ["unsettled"]);
+    assert_eq!(folder.asked(&index, "more"), ["unsettled"]);
 }

@@ -51,19 +51,43 @@ const LINKED: u8 = 1;
 /// It had been left alone for long enough when it was looked at.
 const SURE: u8 = 2;
 
+/// Whether a file had been left alone for long enough when it was looked at.
+fn is_sure(stat: &Stat, now: SystemTime) -> bool {
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    i64::try_from(now).is_ok_and(|now| stat.changed.0 < now - UNSURE_S)
+}
+
+fn nanoseconds(stat: &Stat) -> u32 {
+    u32::try_from(stat.changed.1).unwrap_or_default()
+}
+
+// === impl FileMark ===
+
+impl FileMark {
+    /// What is known of a file that was just looked at.
+    pub(crate) fn of(stat: &Stat) -> Self {
+        Self {
+            identity: stat.identity,
+            size_bytes: stat.size_bytes,
+            modified: stat.modified,
+            changed: (stat.changed.0, nanoseconds(stat)),
+            is_sure: is_sure(stat, SystemTime::now()),
+        }
+    }
+}
+
 // === impl LiveEntry ===
 
 impl LiveEntry {
     pub(super) fn new(stat: &Stat, is_ignored: bool, now: SystemTime) -> Self {
-        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-        let is_sure = i64::try_from(now).is_ok_and(|now| stat.changed.0 < now - UNSURE_S);
+        let is_sure = is_sure(stat, now);
         let is_linked = stat.kind == EntryKind::File && stat.names > 1;
         Self {
             size_bytes: stat.size_bytes,
             identity: stat.identity,
             modified: stat.modified,
             changed: stat.changed.0,
-            changed_ns: u32::try_from(stat.changed.1).unwrap_or_default(),
+            changed_ns: nanoseconds(stat),
             name_start: 0,
             child: NONE,
             name_bytes: 0,

@@ -4,14 +4,12 @@ use std::os::fd::OwnedFd;
 use std::time::SystemTime;
 
 use moss_sdk::RelPath;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::entry::{EntryState, LiveEntry};
 use crate::handle::{self, Stat};
 use crate::ignoring::GIT;
-use crate::mount::Mount;
-use crate::options::Resolver;
 use crate::root::Workspace;
 
 const LIST: OFlags =
@@ -49,27 +47,9 @@ pub(super) struct NamesRead {
     pub(super) is_all: bool,
 }
 
-/// Opens the directory at a real path, without links and on the same mount.
+/// Opens the directory at a real path, to be listed.
 pub(super) fn open_live(workspace: &Workspace, path: &RelPath) -> Result<OwnedFd, Errno> {
-    #[cfg(target_os = "linux")]
-    if workspace.resolver == Resolver::Kernel {
-        use rustix::fs::ResolveFlags;
-        let resolve = ResolveFlags::NO_SYMLINKS | crate::resolve::kernel::beneath(workspace);
-        let root = &workspace.directory;
-        match rustix::fs::openat2(root, path.as_str(), LIST, Mode::empty(), resolve) {
-            // It has to be asked for in parts.
-            Err(Errno::NAMETOOLONG) => {}
-            opened => return opened,
-        }
-    }
-    let mut held = handle::readable(&workspace.directory)?;
-    for name in path.components() {
-        held = handle::open_at(&held, name, LIST)?;
-        if !workspace.reaches(Mount::of(&held)?) {
-            return Err(Errno::XDEV);
-        }
-    }
-    Ok(held)
+    workspace.reopen_directory(path, LIST)
 }
 
 /// What the unshared rules of a repository are.

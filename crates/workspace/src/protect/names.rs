@@ -4,6 +4,7 @@
 //! file in any directory of that name, `.git/**` is `.git` and all that is beneath it. `*` stands for
 //! any characters at one end of a name. The guide has the same table.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::Protection;
@@ -140,8 +141,7 @@ pub const TABLE: &[ProtectedRow] = &[
 const KEY_FILES: &[&str] = &["*.pem", "*.key"];
 
 /// Rows as they are compared with paths.
-static COMPILED: LazyLock<Vec<CompiledPattern>> =
-    LazyLock::new(|| TABLE.iter().flat_map(CompiledPattern::of_row).collect());
+static COMPILED: LazyLock<CompiledTable> = LazyLock::new(CompiledTable::new);
 
 /// What is known of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +150,16 @@ pub(super) enum KnownContent {
     Unknown,
     /// It holds no key.
     Public,
+}
+
+/// The patterns, by what a path must have to match: each file of a search is held to them.
+struct CompiledTable {
+    /// Those that begin with a whole name, by that name.
+    by_name: HashMap<String, Vec<CompiledPattern>>,
+    /// How long such names are, by their first byte: a bit for each length, modulo 64.
+    lengths: [u64; 256],
+    /// The others.
+    affixed: Vec<CompiledPattern>,
 }
 
 /// One pattern.
@@ -177,7 +187,36 @@ const fn row(protection: Protection, names: &'static [&'static str]) -> Protecte
 /// Says why a path of folded names is protected.
 pub(super) fn of_folded(path: &[&str], content: KnownContent) -> Option<Protection> {
     let counts = |row: &&CompiledPattern| !(row.by_content && content == KnownContent::Public);
-    COMPILED.iter().filter(counts).filter(|row| row.matches(path)).map(|row| row.protection).max()
+    let named = path.iter().filter_map(|name| COMPILED.beginning_with(name)).flatten();
+    let possible = named.chain(&COMPILED.affixed).filter(counts);
+    possible.filter(|row| row.matches(path)).map(|row| row.protection).max()
+}
+
+// === impl CompiledTable ===
+
+impl CompiledTable {
+    fn new() -> Self {
+        let mut table = Self { by_name: HashMap::new(), lengths: [0; 256], affixed: Vec::new() };
+        for pattern in TABLE.iter().flat_map(CompiledPattern::of_row) {
+            let Some(NameMatcher::Is(first)) = pattern.names.first() else {
+                table.affixed.push(pattern);
+                continue;
+            };
+            let first = first.clone();
+            if let Some(byte) = first.bytes().next() {
+                table.lengths[usize::from(byte)] |= 1 << (first.len() % 64);
+            }
+            table.by_name.entry(first).or_default().push(pattern);
+        }
+        table
+    }
+
+    /// The patterns that begin with a name.
+    fn beginning_with(&self, name: &str) -> Option<&Vec<CompiledPattern>> {
+        let first = name.bytes().next()?;
+        let may_be = self.lengths[usize::from(first)] & 1 << (name.len() % 64) != 0;
+        if may_be { self.by_name.get(name) } else { None }
+    }
 }
 
 // === impl CompiledPattern ===
@@ -232,6 +271,36 @@ impl NameMatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Holds a path to each row in turn.
+    fn by_each_row(path: &[&str]) -> Option<Protection> {
+        let rows = TABLE.iter().flat_map(CompiledPattern::of_row);
+        rows.filter(|row| row.matches(path)).map(|row| row.protection).max()
+    }
+
+    #[test]
+    fn looking_up_finds_what_holding_to_each_row_does() {
+        let names = TABLE.iter().flat_map(|row| row.names.iter().chain(row.but));
+        let named: Vec<String> = names
+            .flat_map(|name| {
+                let name = name.trim_end_matches("/**");
+                ["", "x", ".x"].map(|other| fold(&name.replace('*', other)).into_owned())
+            })
+            .collect();
+        let mut protected = 0;
+        for one in &named {
+            for two in named.iter().map(String::as_str).chain(["src", "a.rs", "env", "ssh"]) {
+                let path: Vec<&str> =
+                    ["dir"].into_iter().chain(one.split('/')).chain([two]).collect();
+                for path in [&path[..], &path[1..], &path[..path.len() - 1]] {
+                    let found = of_folded(path, KnownContent::Unknown);
+                    assert_eq!(found, by_each_row(path), "{path:?}");
+                    protected += usize::from(found.is_some());
+                }
+            }
+        }
+        assert!(protected > 1_000, "{protected}");
+    }
 
     #[test]
     fn the_guide_has_the_whole_table() {

@@ -92,11 +92,6 @@ pub(crate) fn open_at(
     rustix::fs::openat2(directory, name, flags, Mode::empty(), resolve)
 }
 
-/// Opens a directory whose path is its real one: without links on the way.
-pub(crate) fn open_plain(workspace: &Workspace, path: &RelPath) -> Result<OwnedFd> {
-    open(workspace, path.as_str(), HOLD_DIRECTORY, ResolveFlags::NO_SYMLINKS)
-}
-
 /// Finds the nearest existing directory above a path that does not exist.
 fn gap(workspace: &Workspace, path: &RelPath) -> std::result::Result<Option<PathTarget>, Error> {
     let names: Vec<&str> = path.components().collect();

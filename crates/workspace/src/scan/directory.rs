@@ -193,6 +193,19 @@ impl EntryJudging<'_> {
 // === impl ScannedDirectory ===
 
 impl ScannedDirectory {
+    pub(super) fn without_entries(shown: RelPath, real: RelPath, identity: Identity) -> Self {
+        let (names, entries) = (String::new(), Vec::new());
+        Self { shown, real, identity, names, entries, unnameable: 0, truncated: false, beneath: 0 }
+    }
+
+    /// Adds a file that may be read behind the others; returns which entry it is.
+    pub(super) fn push_file(&mut self, name: &str, rank: PathRank) -> u32 {
+        self.names.push_str(name);
+        self.entries
+            .push(ScannedEntry { end: offset(self.names.len()), role: EntryRole::File(rank) });
+        offset(self.entries.len() - 1)
+    }
+
     /// Returns the name of an entry.
     pub(crate) fn name(&self, entry: u32) -> &str {
         let entry = entry as usize;

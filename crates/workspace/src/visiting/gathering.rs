@@ -8,6 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use moss_sdk::context::{TextScanner, TextVisitor};
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
 
+use super::KnownText;
 use super::reading::{ReadOutcome, TextReading};
 use crate::error::Error;
 use crate::gate::VisitGate;
@@ -27,6 +28,8 @@ pub(super) struct TextGathering<'a> {
     workspace: &'a Workspace,
     gate: VisitGate<'a>,
     tree: &'a ScannedTree,
+    /// What is known of the first files.
+    known: &'a [KnownText],
     bytes_max: u64,
     state: Mutex<GatheringState<'a>>,
     changed: Condvar,
@@ -59,7 +62,7 @@ impl<'a> TextGathering<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
         gate: VisitGate<'a>,
-        tree: &'a ScannedTree,
+        (tree, known): (&'a ScannedTree, &'a [KnownText]),
         options: VisitOptions,
         visitor: &'a mut dyn TextVisitor,
     ) -> Self {
@@ -78,6 +81,7 @@ impl<'a> TextGathering<'a> {
             workspace,
             gate,
             tree,
+            known,
             bytes_max: options.bytes_max,
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -98,7 +102,8 @@ impl<'a> TextGathering<'a> {
     fn read_files(&self) {
         let _end = EndOnPanic(self);
         let scanner: Box<dyn TextScanner> = self.lock().visitor.scanner();
-        let mut reading = TextReading::new(self.workspace, self.gate, self.tree, scanner);
+        let mut reading =
+            TextReading::new(self.workspace, self.gate, (self.tree, self.known), scanner);
         while let Some((number, files)) = self.take() {
             let mut batch = Vec::with_capacity(BATCH_FILES);
             for file in files {

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::fixture::{RESOLVERS, memory, open, rel};
+use crate::live_visits::visits_agree;
 
 const ALL: ListOptions = ListOptions { recursive: true, entries_max: 100_000 };
 const WITH_EVENTS: LiveOptions = LiveOptions {
@@ -91,7 +92,7 @@ impl Watched {
                 }
             }
         }
-        is_known
+        visits_agree(&self.workspace, &self.tree, path) && is_known
     }
 
     fn changes(&self, since: u64) -> LiveChanges {

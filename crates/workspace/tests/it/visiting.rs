@@ -24,10 +24,10 @@ const OPEN: VisitGate<'_> = VisitGate {
 
 /// Keeps what it is given.
 #[derive(Default)]
-struct Texts {
-    texts: Vec<(String, String)>,
-    files_max: Option<usize>,
-    unwanted: Option<&'static str>,
+pub(crate) struct Texts {
+    pub(crate) texts: Vec<(String, String)>,
+    pub(crate) files_max: Option<usize>,
+    pub(crate) unwanted: Option<&'static str>,
 }
 
 /// Finds the whole text.
@@ -58,7 +58,7 @@ impl TextVisitor for Texts {
 }
 
 impl Texts {
-    fn paths(&self) -> Vec<&str> {
+    pub(crate) fn paths(&self) -> Vec<&str> {
         self.texts.iter().map(|(path, _)| path.as_str()).collect()
     }
 }

@@ -9,8 +9,12 @@ use moss_workspace::{HistoryFile, OpenedFile, Plan, PlannedFile, Protection};
 use super::{Effects, ToolFacts};
 use crate::call::record;
 use crate::state::WorkspaceState;
-use moss_dispatch::CallError;
-use moss_policy::{Action, Decision, Layer, Subject, Verdict};
+use crate::text_index::IndexRules;
+use moss_dispatch::{CallError, Role};
+use moss_policy::{Action, Decision, Layer, Policy, Subject, Verdict};
+
+/// The tool in whose name the index reads.
+const SEARCHING_TOOL: &str = "grep_search";
 
 /// The names of one file.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +82,36 @@ pub(crate) fn may_show(
     })
 }
 
+/// Files that every caller may read: what the index of a workspace may know. A single call may be
+/// let see less.
+pub(crate) struct ReadableByAll<'a>(pub(crate) &'a WorkspaceState);
+
+// === impl ReadableByAll ===
+
+impl IndexRules for ReadableByAll<'_> {
+    fn policy(&self) -> Arc<Policy> {
+        self.0.policy.load_full()
+    }
+
+    fn admits(&self, policy: &Policy, path: &RelPath) -> bool {
+        let subject = Subject {
+            action: Action::Read,
+            tool: SEARCHING_TOOL,
+            tool_effect: moss_sdk::Effect::Read,
+            plugin: None,
+            caller: Role::Caller.as_str(),
+            path: Some(path),
+            protection: self.0.files.protection(path).map(protection),
+            size_bytes: None,
+            match_level: None,
+            drift: false,
+            command: None,
+            answers: &[],
+        };
+        moss_policy::decide(policy, &subject).verdict == Verdict::Allow
+    }
+}
+
 // === impl ChangeFacts ===
 
 impl ChangeFacts {
@@ -130,7 +164,26 @@ impl Effects {
         file: FileNames<'_>,
         facts: ChangeFacts,
     ) -> Decision {
-        let mut decision = self.decide_file(policy, &self.tool(), Action::Read, file, facts);
+        let decision = self.decide_file(policy, &self.tool(), Action::Read, file, facts);
+        self.with_approved(decision, file)
+    }
+
+    /// Decides about reading one of many files, for a tool whose facts are at hand.
+    pub(in crate::call) fn decide_one_read(
+        &self,
+        (policy, tool): (&moss_policy::Policy, &ToolFacts),
+        file: FileNames<'_>,
+    ) -> Decision {
+        let decision = self.decide_file(policy, tool, Action::Read, file, ChangeFacts::default());
+        self.with_approved(decision, file)
+    }
+
+    /// Allows what somebody approved in this call, and notes the standing approval that allowed it.
+    fn with_approved(&self, mut decision: Decision, file: FileNames<'_>) -> Decision {
+        // Most files are read by rules alone, and many threads decide about them.
+        if decision.verdict != Verdict::Ask && decision.rule.answer.is_none() {
+            return decision;
+        }
         let mut inner = self.lock();
         if decision.verdict == Verdict::Ask && inner.approved_reads.contains(file.real) {
             decision.verdict = Verdict::Allow;
@@ -151,9 +204,13 @@ impl Effects {
     }
 
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
-    pub(in crate::call) fn may_list(&self, policy: &moss_policy::Policy, path: &RelPath) -> bool {
-        self.decide(policy, Action::Read, Some((path, None, ChangeFacts::default()))).verdict
-            != Verdict::Deny
+    pub(in crate::call) fn may_list(
+        &self,
+        (policy, tool): (&moss_policy::Policy, &ToolFacts),
+        path: &RelPath,
+    ) -> bool {
+        let file = Some((path, None, ChangeFacts::default()));
+        self.decide_for(policy, tool, Action::Read, file).verdict != Verdict::Deny
     }
 
     /// Decides about one file by its real name, and by the name it was asked for under: a rule or a
@@ -254,7 +311,8 @@ impl Effects {
         moss_policy::strictest(&all).cloned().expect("there is one")
     }
 
-    pub(super) fn tool(&self) -> ToolFacts {
+    /// Returns what the policy looks at in the tool, as of now.
+    pub(in crate::call) fn tool(&self) -> ToolFacts {
         self.lock().tool.clone()
     }
 }

@@ -1,0 +1,63 @@
+//! `moss index`.
+
+use moss_daemon::text_index;
+use moss_proto::v1;
+use serde_json::json;
+
+use super::error::CliError;
+use super::ui::dim;
+use super::{Session, status, views};
+use moss_dispatch::Outcome;
+
+/// Show, rebuild or clear what a daemon keeps of the files
+///
+/// A daemon knows which files there are and which words they hold, so that listings need no walk and
+/// searches read only files that may match. Answers are the same with and without it.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum IndexCommand {
+    /// Show how far it is and what it takes
+    Status,
+    /// Forget what is known of texts and read them anew, in the background
+    Rebuild,
+    /// Remove what is stored of texts, where no daemon keeps it
+    Clear,
+}
+
+pub(super) async fn run(command: IndexCommand, session: &Session) -> Result<Outcome, CliError> {
+    let index = match command {
+        IndexCommand::Clear => return clear(session),
+        IndexCommand::Status => status_of(session).await?,
+        IndexCommand::Rebuild => {
+            let root = session.root()?.display().to_string();
+            session.with_daemon(async |client| Ok(client.rebuild_index(root).await?)).await?
+        }
+    };
+    session.ui.print_either(|| views::index(&index), || status::index_lines(&index).join("\n"))?;
+    Ok(Outcome::Ok)
+}
+
+/// How the index of this workspace is doing, as the daemon that serves it says.
+async fn status_of(session: &Session) -> Result<v1::IndexStatus, CliError> {
+    let root = session.root()?.display().to_string();
+    let status = session.with_daemon(async |client| Ok(client.status().await?)).await?;
+    let served = status.workspaces.into_iter().find(|workspace| workspace.root == root);
+    let index = served.and_then(|workspace| workspace.index);
+    index.ok_or_else(|| {
+        let message = format!("the daemon does not serve {root}");
+        CliError::new(Outcome::Invalid, "workspace_unknown", message)
+            .hint("see what it serves with `moss status`")
+    })
+}
+
+fn clear(session: &Session) -> Result<Outcome, CliError> {
+    let directory = session.dirs()?.workspace_index(&session.root()?);
+    let removed_bytes = text_index::clear(&directory).map_err(|problem| {
+        let error = CliError::new(Outcome::Failed, "index_unavailable", problem.to_string());
+        error.hint("where a daemon keeps it, have it built anew with `moss index rebuild`")
+    })?;
+    session.ui.print_either(
+        || json!({ "directory": directory, "removed_bytes": removed_bytes }),
+        || format!("removed {removed_bytes} bytes {}", dim(directory.display().to_string())),
+    )?;
+    Ok(Outcome::Ok)
+}

@@ -1,0 +1,270 @@
+//! The index of a workspace's texts: told of what the live tree knows, read in the background, asked
+//! by searches.
+//!
+//! It knows what the policy lets every caller read and nothing else; what a single caller may see is
+//! decided again for each of its calls. Whatever it does not know is read by the search itself, so
+//! that an answer may be slower and never wrong.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use moss_index::{
+    DocumentChange, DocumentContent, DocumentMark, DocumentSource, DocumentVerdict, GramQuery,
+    IndexBounds, IndexProblem, IndexState, IndexStatus, ReadDocument, TextIndex,
+};
+use moss_policy::Policy;
+use moss_sdk::RelPath;
+use moss_sdk::file::TextPattern;
+use moss_workspace::own::OwnDir;
+use moss_workspace::{FileMark, KnownText, LiveChanges, LiveTree, PlainProblem, Workspace};
+use tokio::sync::Notify;
+
+/// Which files an index may know.
+pub(crate) trait IndexRules: Sync {
+    /// The rules of this moment.
+    fn policy(&self) -> Arc<Policy>;
+
+    /// Whether they let every caller read a file, by its real path.
+    fn admits(&self, policy: &Policy, path: &RelPath) -> bool;
+}
+
+/// The index of one workspace.
+#[derive(Debug)]
+pub(crate) struct IndexedTexts {
+    directory: PathBuf,
+    index: ArcSwap<TextIndex>,
+    told: Mutex<IndexTold>,
+    /// There is something to read.
+    has_work: Notify,
+    /// When it knew all texts last.
+    complete_at: Mutex<Option<Timestamp>>,
+}
+
+/// What the index was told.
+#[derive(Debug, Default)]
+struct IndexTold {
+    /// Up to which change of the tree.
+    generation: u64,
+    /// By which rules.
+    policy: Option<Arc<Policy>>,
+}
+
+/// Reads documents for the index.
+struct IndexReading<'a> {
+    files: &'a Workspace,
+    rules: &'a dyn IndexRules,
+    policy: Arc<Policy>,
+    cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Removes what is stored of the texts of a workspace; returns how much that was, in bytes.
+///
+/// # Errors
+///
+/// Where a daemon keeps it, or it cannot be removed.
+pub fn clear(directory: &Path) -> Result<u64, IndexProblem> {
+    let index = opened(directory)?;
+    let before_bytes = index.status().disk_bytes;
+    index.clear();
+    match index.status().state {
+        IndexState::Off(problem) => Err(problem),
+        IndexState::Building | IndexState::Ready => Ok(before_bytes),
+    }
+}
+
+fn opened(directory: &Path) -> Result<TextIndex, moss_workspace::Error> {
+    Ok(TextIndex::open(Box::new(OwnDir::create(directory)?), IndexBounds::default()))
+}
+
+fn mark(mark: &FileMark) -> DocumentMark {
+    let modified = mark.modified.duration_since(std::time::UNIX_EPOCH);
+    // Times before that are as good as any: size, change and number tell files apart, too.
+    let modified = modified.unwrap_or_default();
+    DocumentMark {
+        size_bytes: mark.size_bytes,
+        modified: (modified.as_secs().cast_signed(), i64::from(modified.subsec_nanos())),
+        changed: (mark.changed.0, i64::from(mark.changed.1)),
+        inode: mark.identity.inode,
+    }
+}
+
+// === impl IndexedTexts ===
+
+impl IndexedTexts {
+    /// Opens the index in a directory of its own.
+    ///
+    /// # Errors
+    ///
+    /// Where there can be no such directory.
+    pub(crate) fn open(directory: PathBuf) -> Result<Self, moss_workspace::Error> {
+        let index = opened(&directory)?;
+        Ok(Self {
+            directory,
+            index: ArcSwap::from_pointee(index),
+            told: Mutex::default(),
+            has_work: Notify::new(),
+            complete_at: Mutex::default(),
+        })
+    }
+
+    /// Says what is known of the texts of files, in their order, for a search for a pattern: nothing
+    /// where each has to be read.
+    pub(crate) fn known(
+        &self,
+        (tree, rules): (&LiveTree, &dyn IndexRules),
+        pattern: &TextPattern,
+        paths: &mut dyn Iterator<Item = RelPath>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Vec<KnownText> {
+        let query = GramQuery::of_pattern(&pattern.expression, pattern.case_sensitive);
+        if query.accepts_every_text() || !self.follow(tree, rules, cancelled) {
+            return Vec::new();
+        }
+        let known = |verdict| match verdict {
+            DocumentVerdict::MayMatch => KnownText::Unknown,
+            DocumentVerdict::CannotMatch => KnownText::Uninteresting,
+            DocumentVerdict::Binary => KnownText::Binary,
+        };
+        let verdicts = self.index.load().verdicts(&query, paths).unwrap_or_default();
+        verdicts.into_iter().map(known).collect()
+    }
+
+    /// Tells the index all that the tree knows by now. Returns whether it knows that then.
+    pub(crate) fn follow(
+        &self,
+        tree: &LiveTree,
+        rules: &dyn IndexRules,
+        cancelled: &dyn Fn() -> bool,
+    ) -> bool {
+        let mut told = self.told();
+        let Ok(Some(changes)) = tree.changes_since(told.generation, cancelled) else {
+            return false;
+        };
+        let policy = rules.policy();
+        let admits = |path: &RelPath| rules.admits(&policy, path);
+        let is_same = told.policy.as_ref().is_some_and(|known| Arc::ptr_eq(known, &policy));
+        if changes.is_everything || !is_same {
+            self.index.load().sync(listing(tree, [&RelPath::root()], &admits));
+        } else if changes.files.is_empty() && changes.subtrees.is_empty() {
+            return true;
+        } else {
+            self.tell(tree, &changes, &admits);
+        }
+        told.generation = changes.generation;
+        told.policy = Some(Arc::clone(&policy));
+        drop(told);
+        self.has_work.notify_one();
+        true
+    }
+
+    fn tell(&self, tree: &LiveTree, changes: &LiveChanges, admits: &dyn Fn(&RelPath) -> bool) {
+        let index = self.index.load();
+        if !changes.subtrees.is_empty() {
+            index.sync_beneath(&changes.subtrees, listing(tree, &changes.subtrees, admits));
+        }
+        let change = |path: &RelPath| match tree.file(path) {
+            Some(found) if admits(path) => DocumentChange::Present(path.clone(), mark(&found)),
+            Some(_) => DocumentChange::Denied(path.clone()),
+            None => DocumentChange::Gone(path.clone()),
+        };
+        let changed: Vec<_> = changes.files.iter().map(change).collect();
+        index.update(changed);
+    }
+
+    /// Waits until there is something to read.
+    pub(crate) async fn wait_for_work(&self) {
+        self.has_work.notified().await;
+    }
+
+    /// Has the index looked at again soon: its rules are others by now.
+    pub(crate) fn note_work(&self) {
+        self.has_work.notify_one();
+    }
+
+    /// Reads what the index does not know yet. May take long.
+    pub(crate) fn settle(
+        &self,
+        files: &Workspace,
+        rules: &dyn IndexRules,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) {
+        let reading = IndexReading { files, rules, policy: rules.policy(), cancelled };
+        if self.index.load().settle(&reading, cancelled) {
+            *self.complete_at.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Timestamp::now());
+        }
+    }
+
+    /// Keeps for the next daemon what is only in memory.
+    pub(crate) fn persist(&self) {
+        self.index.load().persist();
+    }
+
+    /// Forgets everything, on disk as well, and begins anew.
+    ///
+    /// # Errors
+    ///
+    /// Where it was off and cannot be opened again.
+    pub(crate) fn rebuild(&self) -> Result<(), moss_workspace::Error> {
+        let mut told = self.told();
+        let index = self.index.load_full();
+        match index.status().state {
+            IndexState::Off(_) => {
+                let anew = opened(&self.directory)?;
+                anew.clear();
+                self.index.store(Arc::new(anew));
+            }
+            IndexState::Building | IndexState::Ready => index.clear(),
+        }
+        *told = IndexTold::default();
+        drop(told);
+        self.note_work();
+        Ok(())
+    }
+
+    /// Says how it is doing, and when it knew all texts last.
+    pub(crate) fn status(&self) -> (IndexStatus, Option<Timestamp>) {
+        let complete_at = *self.complete_at.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.index.load().status(), complete_at)
+    }
+
+    fn told(&self) -> MutexGuard<'_, IndexTold> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The files beneath some directories that an index may know.
+fn listing<'a>(
+    tree: &LiveTree,
+    directories: impl IntoIterator<Item = &'a RelPath>,
+    admits: &dyn Fn(&RelPath) -> bool,
+) -> Vec<(RelPath, DocumentMark)> {
+    let mut listing = Vec::new();
+    for directory in directories {
+        tree.files(directory, &mut |path, found| {
+            if admits(path) {
+                listing.push((path.clone(), mark(&found)));
+            }
+        });
+    }
+    listing
+}
+
+// === impl IndexReading ===
+
+impl DocumentSource for IndexReading<'_> {
+    fn read<'b>(&self, path: &RelPath, buffer: &'b mut Vec<u8>) -> ReadDocument<'b> {
+        if !self.rules.admits(&self.policy, path) {
+            return ReadDocument { mark: None, content: DocumentContent::Unread };
+        }
+        let read = self.files.read_plain(path, buffer, self.cancelled);
+        let content = match read.text {
+            Ok(text) => DocumentContent::Text(text),
+            Err(PlainProblem::Binary) => DocumentContent::Binary,
+            Err(_) => DocumentContent::Unread,
+        };
+        ReadDocument { mark: read.mark.as_ref().map(mark), content }
+    }
+}
