@@ -32,8 +32,8 @@ const COMMANDS: &[Misnomer] = &[
         "`moss confirm list`, then `moss confirm approve ID` or `moss confirm deny ID`",
     ),
     (
-        &["init", "config", "setup"],
-        "no setup is needed: run `moss tools` in a project; `moss doctor` checks it",
+        &["init", "config"],
+        "`moss tools` in a project; `moss setup CLIENT` for a client, `moss doctor` checks it",
     ),
     (&["install", "add"], "`moss plugin add FILE`"),
     (&["rules", "explain"], "`moss policy show`, `moss policy explain TOOL KEY=VALUE…`"),

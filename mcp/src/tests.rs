@@ -496,7 +496,7 @@ async fn lines_that_are_no_messages_get_an_error_and_the_connection_stays() {
     client.line(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}").await;
     let response = client.next().await;
     assert_eq!(response["error"]["code"], -32700);
-    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8: byte 22"));
+    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8: byte 23"));
     for nothing in ["", "   ", "\r", r#"{"jsonrpc":"2.0","id":77,"result":{}}"#] {
         client.line(nothing.as_bytes()).await;
     }
