@@ -27,6 +27,11 @@ pub(super) struct EffectWording {
     pub(super) of_plugin: fn(&str) -> String,
     pub(super) wants_to_fetch: &'static str,
     pub(super) wants_to_change_list: &'static str,
+    pub(super) wants_to_run: &'static str,
+    /// The directory, what may be written, whether the network is on, how well it is isolated.
+    pub(super) runs_in: fn(&str, &str, bool, &str) -> String,
+    /// Before a file that the shell writes.
+    pub(super) writes: &'static str,
     pub(super) needs_confirmation: &'static str,
     pub(super) wants_to_change_files: fn(usize) -> String,
     pub(super) arguments: &'static str,

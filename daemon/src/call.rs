@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::behalf::Behalf;
 use self::effect::Effects;
-pub(crate) use self::effect::{may_show, protection};
+pub(crate) use self::effect::{may_show, parts_of, protection};
 use self::host::CallHost;
 use self::stop::EffectStop;
 use crate::permits::Permit;

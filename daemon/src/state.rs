@@ -11,11 +11,12 @@ use jiff::Timestamp;
 use moss_sdk::RelPath;
 use moss_sdk::file::{ListOptions, Listing};
 use moss_workspace::{History, Workspace};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::approvals::StandingApprovals;
+use crate::artifacts::Artifacts;
 use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
@@ -34,6 +35,7 @@ use moss_journal::folding::{self, RefusalFolding};
 use moss_journal::{Durability, Journal};
 use moss_plugins::{Environment, Installed, PluginState, PluginStatus, store::PluginStores};
 use moss_policy::Policy;
+use moss_sandbox::{Sandbox, SandboxOptions, Tier};
 
 /// Most large values that are held to schemas at once; fewer where there are fewer processors.
 const THINKERS_MAX: usize = 4;
@@ -79,6 +81,8 @@ pub struct Daemon {
     /// Whether the plugins are being loaded for the first time.
     pub plugins_loading: watch::Sender<bool>,
     is_following_plugins: AtomicBool,
+    /// How commands are isolated, found out at the first one.
+    sandbox: OnceCell<Sandbox>,
     /// When it started.
     pub started_at: Timestamp,
     /// Its start options; what it names is read again when it changes.
@@ -113,6 +117,8 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// Their task lists.
     pub todos: Todos,
+    /// What their commands wrote.
+    pub artifacts: Artifacts,
     name: String,
 }
 
@@ -127,6 +133,8 @@ pub struct WorkspaceStores {
     pub answers: StandingApprovals,
     /// The task lists of its callers.
     pub todos: Todos,
+    /// What their commands wrote.
+    pub artifacts: Artifacts,
     /// What its plugins keep.
     pub plugin_stores: PluginStores,
 }
@@ -213,6 +221,7 @@ impl Daemon {
             stopping: CancellationToken::new(),
             plugins_loading: watch::Sender::new(false),
             is_following_plugins: AtomicBool::new(false),
+            sandbox: OnceCell::new(),
             started_at: Timestamp::now(),
             setup,
             workspaces,
@@ -266,6 +275,14 @@ impl Daemon {
         };
         // After that the call says what it finds.
         let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
+    }
+
+    /// What isolates commands, tried out at the first call; none where this program is not known, which
+    /// has to keep them.
+    pub async fn sandbox(&self) -> Option<&Sandbox> {
+        let program = self.setup.program.clone()?;
+        let options = SandboxOptions { program, tier_max: Tier::Full };
+        Some(self.sandbox.get_or_init(|| Sandbox::detect(options)).await)
     }
 
     /// Whether plugins are loaded again when their lists or components change.
@@ -324,7 +341,7 @@ impl WorkspaceState {
         catalog: Catalog,
         config: &Config,
     ) -> Self {
-        let WorkspaceStores { history, journal, answers, todos, plugin_stores } = kept;
+        let WorkspaceStores { history, journal, answers, todos, artifacts, plugin_stores } = kept;
         let files = Arc::new(files);
         let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
         Self {
@@ -349,6 +366,7 @@ impl WorkspaceState {
             ),
             turns: Turns::default(),
             todos,
+            artifacts,
         }
     }
 

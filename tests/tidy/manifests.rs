@@ -53,6 +53,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
         &[
             "moss-builtin-tools",
             "moss-catalog",
+            "moss-commands",
             "moss-dispatch",
             "moss-journal",
             "moss-model-bridge",
@@ -62,6 +63,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-plugins",
             "moss-policy",
             "moss-proto",
+            "moss-sandbox",
             "moss-schema",
             "moss-sdk",
             "moss-workspace",

@@ -9,6 +9,12 @@ pub(in super::super) static EN: Wording = Wording {
         of_plugin: |plugin| format!(" of the plugin {plugin}"),
         wants_to_fetch: "wants to fetch a plugin",
         wants_to_change_list: "wants to change a list of plugins",
+        wants_to_run: "wants to run a command",
+        runs_in: |directory, profile, network, tier| {
+            let network = if network { "with network" } else { "no network" };
+            format!("in {directory}, {profile}, {network}, isolation: {tier}")
+        },
+        writes: "writes",
         needs_confirmation: "needs a confirmation",
         wants_to_change_files: |count| match count {
             1 => "wants to change 1 file".to_owned(),

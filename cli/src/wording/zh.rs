@@ -9,6 +9,24 @@ pub(super) static ZH: Wording = Wording {
         of_plugin: |plugin| format!("（插件 {plugin}）"),
         wants_to_fetch: "要下载一个插件",
         wants_to_change_list: "要修改插件列表",
+        wants_to_run: "要执行命令",
+        runs_in: |directory, profile, network, tier| {
+            let network = if network { "可访问网络" } else { "无网络" };
+            let profile = match profile {
+                "read-only" => "只读",
+                "workspace-write" => "可写工作区",
+                "danger-full" => "无限制",
+                other => other,
+            };
+            let tier = match tier {
+                "full" => "完整",
+                "landlock" => "Landlock",
+                "none" => "无",
+                other => other,
+            };
+            format!("目录 {directory}，{profile}，{network}，隔离：{tier}")
+        },
+        writes: "写入",
         needs_confirmation: "需要确认",
         wants_to_change_files: |count| format!("要修改 {count} 个文件"),
         arguments: "参数：",

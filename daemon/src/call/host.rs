@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
     TextVisitor,
@@ -22,6 +23,7 @@ use moss_workspace::{MayRead, OpenedFile, VisitGate};
 use super::CallScope;
 use super::effect::{Effects, FileNames};
 use super::stop::EffectStop;
+use crate::artifacts::{self, SCHEME};
 use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
@@ -114,6 +116,20 @@ impl CallHost {
             }
             _ => error,
         }
+    }
+
+    /// Reads lines of what a command wrote.
+    async fn read_artifact(
+        &self,
+        path: &RelPath,
+        window: LineWindow,
+    ) -> Result<FileLines, ToolError> {
+        let (scope, path) = (Arc::clone(&self.scope), path.to_string());
+        let read = move || {
+            let bytes = scope.workspace.artifacts.read(&path, &scope.call.caller)?;
+            Ok(artifacts::lines(&bytes, window))
+        };
+        self.scope.blocking(read).await?
     }
 
     fn todo_key(&self) -> TodoKey {
@@ -263,6 +279,9 @@ impl Files for CallHost {
         path: &'a RelPath,
         window: LineWindow,
     ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
+        if path.as_str().starts_with(SCHEME) {
+            return Box::pin(self.read_artifact(path, window));
+        }
         Box::pin(self.reading(path, move |opened: &OpenedFile<'_>| opened.read_lines(window)))
     }
 
@@ -348,6 +367,18 @@ impl Host for CallHost {
         request: PluginRequest,
     ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
         Box::pin(self.effect(self.effects.register_plugin(request)))
+    }
+
+    fn run_command(
+        &self,
+        request: CommandRequest,
+    ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
+        if self.scope.behalf.is_some() {
+            let message = "a plugin does not run commands";
+            let denied = ToolError::new(ErrorCode::Denied, message);
+            return Box::pin(std::future::ready(Err(denied)));
+        }
+        Box::pin(self.effect(self.effects.run_command(request)))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
