@@ -133,7 +133,9 @@ fn a_python_client_calls_confirms_and_undoes() {
     let report = report(&site);
 
     let services = report["reflection"]["services"].as_array().unwrap();
-    for service in ["Tool", "Confirmation", "Editor", "History", "Policy", "Plugin", "Status"] {
+    for service in
+        ["Tool", "Confirmation", "Editor", "History", "Index", "Policy", "Plugin", "Status"]
+    {
         let name = json!(format!("moss.v1.{service}Service"));
         assert!(services.contains(&name), "{name} is not in {services:?}");
     }
