@@ -1,8 +1,8 @@
 //! moss as a server of the Model Context Protocol, for every client that speaks it.
 //!
 //! The protocol itself is rmcp's. This crate owns what rmcp leaves open: which tools a client sees
-//! ([`ToolSet`]), how the end of a call reads ([`reply`]), and what happens to lines that are no
-//! messages ([`line`]). Calls go to a [`ToolBackend`], of which it knows neither transport nor daemon.
+//! ([`ToolSet`]), how the end of a call reads (`reply`), and what happens to lines that are no
+//! messages (`line`). Calls go to a [`ToolBackend`], of which it knows neither transport nor daemon.
 
 mod backend;
 mod fault;
