@@ -177,11 +177,6 @@ impl Client {
         }
     }
 
-    /// Has the index of the texts of a workspace built anew; returns how it is doing then.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`], also where nothing is kept of it.
     pub(crate) async fn rebuild_index(
         &self,
         workspace: String,

@@ -25,6 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_proto::v1;
+use moss_proto::v1::index_service_server::IndexServiceServer;
+use moss_proto::v1::status_service_server::StatusServiceServer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
@@ -78,10 +80,8 @@ where
     use v1::confirmation_service_server::ConfirmationServiceServer;
     use v1::editor_service_server::EditorServiceServer;
     use v1::history_service_server::HistoryServiceServer;
-    use v1::index_service_server::IndexServiceServer;
     use v1::plugin_service_server::PluginServiceServer;
     use v1::policy_service_server::PolicyServiceServer;
-    use v1::status_service_server::StatusServiceServer;
     use v1::tool_service_server::ToolServiceServer;
     use v1::user_prompt_service_server::UserPromptServiceServer;
 

@@ -151,10 +151,8 @@ impl Daemon {
     /// How many calls run, and how many wait for a slot.
     pub fn calls(&self) -> (usize, usize) {
         let of = [&self.permits, &self.approver_permits];
-        (
-            of.iter().map(|places| places.running()).sum(),
-            of.iter().map(|places| places.queued()).sum(),
-        )
+        let running = of.iter().map(|places| places.running()).sum();
+        (running, of.iter().map(|places| places.queued()).sum())
     }
 
     /// Values of the metrics that are not counters.
@@ -280,8 +278,7 @@ impl Daemon {
         self.is_following_plugins.store(true, Ordering::Relaxed);
     }
 
-    /// Adds to a name that no tool has the plugins that might have it, were they loaded, and what is
-    /// compiled of them now.
+    /// Adds to a name that no tool has the plugins that might have it, were they loaded.
     pub fn with_plugins(&self, workspace: &WorkspaceState, unknown: UnknownTool) -> UnknownTool {
         let is_loaded = |status: &&PluginStatus| matches!(status.state, PluginState::Ready(_));
         let plugins = workspace.installed.statuses.load();
@@ -354,8 +351,7 @@ impl WorkspaceState {
         }
     }
 
-    /// Records how many refused calls were counted since the last time, where they were counted long
-    /// enough, or the journal is about to be closed.
+    /// Records how many refused calls were counted since, where it is time or the journal closes.
     pub async fn record_folded(&self, is_closing: bool) {
         for record in self.folding.take_due(Instant::now(), is_closing) {
             if let Err(error) = self.journal.record(record, Durability::Batched).await {
@@ -364,8 +360,7 @@ impl WorkspaceState {
         }
     }
 
-    /// Lists a directory as [`Workspace::list`] does: from what is known, where it is known, else by a
-    /// walk.
+    /// Lists a directory as [`Workspace::list`] does, without a walk where it can be.
     pub(crate) fn list(
         &self,
         directory: &RelPath,
@@ -381,8 +376,7 @@ impl WorkspaceState {
         self.files.list(directory, options, keep, cancelled)
     }
 
-    /// Has scanners of a visitor look at texts as [`Workspace::visit_texts`] does: by what is known of
-    /// them, where something is.
+    /// As [`Workspace::visit_texts`], by what is known of texts where something is.
     pub(crate) fn visit_texts(
         &self,
         directory: &RelPath,
