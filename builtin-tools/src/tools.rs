@@ -20,4 +20,5 @@ pub(crate) mod read_file;
 pub(crate) mod reapply;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;
+pub(crate) mod run_terminal_cmd;
 pub(crate) mod todo;

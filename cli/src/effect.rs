@@ -23,6 +23,7 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
     let what = match confirmation.changes.len() {
         _ if fetches => words.wants_to_fetch.to_owned(),
         _ if confirmation.registers => words.wants_to_change_list.to_owned(),
+        _ if confirmation.command.is_some() => words.wants_to_run.to_owned(),
         0 => words.needs_confirmation.to_owned(),
         count => (words.wants_to_change_files)(count),
     };
@@ -31,6 +32,8 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
     shown.push_str(&changes(wording, &confirmation.changes));
     if let Some(consent) = consent {
         shown.push_str(&described::change(&wording.plugin, consent));
+    } else if let Some(asked) = &confirmation.command {
+        shown.push_str(&command(words, asked));
     } else if !confirmation.arguments_json.is_empty() {
         let _ = writeln!(shown, "{} {}", words.arguments, text::json(&confirmation.arguments_json));
     }
@@ -46,6 +49,31 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
     }
     let _ = writeln!(shown, "{} {}", words.rule, text::line(&confirmation.rule));
     let _ = write!(shown, "{}", digest(wording, &confirmation.digest));
+    shown
+}
+
+/// Shows a command: the text, where it runs and what it may do, then each simple command in it.
+fn command(words: &EffectWording, asked: &v1::CommandQuestion) -> String {
+    let mut shown = String::new();
+    for line in asked.command.lines() {
+        let _ = writeln!(shown, "  {}", bold(text::line(line)));
+    }
+    let (directory, profile) = (text::line(&asked.directory), text::line(&asked.profile));
+    let surroundings =
+        (words.runs_in)(&directory, &profile, asked.network, &text::line(&asked.tier));
+    let _ = writeln!(shown, "{surroundings}\n");
+    for part in &asked.parts {
+        let mark = if part.asks { yellow("?") } else { " ".to_owned() };
+        let via: String = part.via.iter().map(|via| format!("{} → ", text::line(via))).collect();
+        let _ = writeln!(shown, "{mark} {via}{}", text::line(&part.text));
+        for file in &part.writes {
+            let _ = writeln!(shown, "    {} {}", words.writes, text::line(file));
+        }
+        if part.asks {
+            let _ = writeln!(shown, "    {}", dim(text::line(&part.rule)));
+        }
+    }
+    shown.push('\n');
     shown
 }
 
@@ -169,6 +197,31 @@ mod tests {
             },
         );
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
+    }
+
+    #[test]
+    fn a_command_is_shown_part_by_part_and_unescaped_nothing() {
+        let evil = "\u{1b}[2J\u{202e}".to_owned();
+        let part = |text: &str, asks| v1::AskedCommand {
+            text: text.to_owned(),
+            via: vec!["env".to_owned()],
+            asks,
+            rule: "because".to_owned(),
+            writes: vec!["out".to_owned()],
+        };
+        let asked = v1::CommandQuestion {
+            command: format!("ls\nrm x{evil}"),
+            directory: ".".to_owned(),
+            profile: "workspace-write".to_owned(),
+            network: false,
+            tier: "full".to_owned(),
+            parts: vec![part("ls", false), part("rm x", true), part(&evil, true)],
+        };
+        let shown = command(&EN.effect, &asked);
+        assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        assert!(shown.contains("  env → ls\n    writes out\n? env → rm x\n"), "{shown}");
+        assert!(shown.contains("no network") && shown.contains("because"), "{shown}");
     }
 
     #[test]

@@ -252,23 +252,21 @@ async fn wants_forms(client: &ClientRow, session: &Session) -> Result<bool, CliE
     if !session.ui.interactive() || session.ui.json() {
         return Ok(false);
     }
-    session.ui.note(&format!(
-        "What your rules ask about can be put to you as a form in {}, if it has forms. The client relays \
-         your answer: say yes only if you trust it to ask you. Otherwise you approve in moss.",
-        client.title
-    ));
-    super::interruptible(async { Ok(prompt::agree(&session.ui, "Use forms?").await?) }).await
+    let words = &session.ui.wording().setup;
+    session.ui.note(&(words.forms)(client.title));
+    super::interruptible(async { Ok(prompt::agree(&session.ui, words.use_forms).await?) }).await
 }
 
 async fn agreed(args: &ClientSetupArgs, session: &Session) -> Result<bool, CliError> {
     if args.yes {
         return Ok(true);
     }
+    let words = &session.ui.wording().setup;
     if !session.ui.interactive() {
-        session.ui.note("nobody can be asked here; --yes does it without a question");
+        session.ui.note(words.nobody);
         return Ok(false);
     }
-    super::interruptible(async { Ok(prompt::agree(&session.ui, "Write it?").await?) }).await
+    super::interruptible(async { Ok(prompt::agree(&session.ui, words.write).await?) }).await
 }
 
 fn show(session: &Session, path: &Path, before: Option<&str>, after: Option<&str>) {

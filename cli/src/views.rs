@@ -36,12 +36,33 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "protected": confirmation.protected,
         "drift": confirmation.drift,
         "registers": confirmation.registers,
+        "command": confirmation.command.as_ref().map(command),
         "truncated": confirmation.truncated,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
         "reason": confirmation.reason,
         "offers": confirmation.offers.iter().map(offered_approval).collect::<Vec<_>>(),
+    })
+}
+
+fn command(asked: &v1::CommandQuestion) -> Value {
+    let part = |part: &v1::AskedCommand| {
+        json!({
+            "text": part.text,
+            "via": part.via,
+            "asks": part.asks,
+            "rule": part.rule,
+            "writes": part.writes,
+        })
+    };
+    json!({
+        "command": asked.command,
+        "directory": asked.directory,
+        "profile": asked.profile,
+        "network": asked.network,
+        "tier": asked.tier,
+        "parts": asked.parts.iter().map(part).collect::<Vec<_>>(),
     })
 }
 

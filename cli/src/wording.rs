@@ -18,6 +18,7 @@ pub(super) struct Wording {
     pub(super) effect: EffectWording,
     pub(super) prompt: PromptWording,
     pub(super) plugin: PluginWording,
+    pub(super) setup: SetupWording,
 }
 
 /// An effect, and what became of it.
@@ -27,6 +28,11 @@ pub(super) struct EffectWording {
     pub(super) of_plugin: fn(&str) -> String,
     pub(super) wants_to_fetch: &'static str,
     pub(super) wants_to_change_list: &'static str,
+    pub(super) wants_to_run: &'static str,
+    /// The directory, what may be written, whether the network is on, how well it is isolated.
+    pub(super) runs_in: fn(&str, &str, bool, &str) -> String,
+    /// Before a file that the shell writes.
+    pub(super) writes: &'static str,
     pub(super) needs_confirmation: &'static str,
     pub(super) wants_to_change_files: fn(usize) -> String,
     pub(super) arguments: &'static str,
@@ -88,6 +94,16 @@ pub(super) struct PromptWording {
     /// The workspace, the caller, the expiry.
     pub(super) origin: fn(&str, &str, &str) -> String,
     pub(super) remember_allows: fn(&str) -> String,
+}
+
+/// Putting moss into the configuration of a client.
+#[derive(Debug)]
+pub(super) struct SetupWording {
+    /// The title of the client.
+    pub(super) forms: fn(&str) -> String,
+    pub(super) use_forms: &'static str,
+    pub(super) write: &'static str,
+    pub(super) nobody: &'static str,
 }
 
 /// Changes of a list of plugins.

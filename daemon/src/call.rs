@@ -12,6 +12,7 @@ mod host;
 mod nested;
 mod past;
 mod plugin;
+mod reads;
 mod record;
 mod stop;
 mod weight;
@@ -25,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::behalf::Behalf;
 use self::effect::Effects;
-pub(crate) use self::effect::{ReadableByAll, may_show, protection};
+pub(crate) use self::effect::{ReadableByAll, may_show, parts_of, protection};
 use self::host::CallHost;
 use self::stop::EffectStop;
 use crate::permits::Permit;

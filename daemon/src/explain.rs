@@ -10,13 +10,13 @@ use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
 use crate::approvals::Situation;
-use crate::call::protection;
+use crate::call::{parts_of, protection};
 use crate::state::WorkspaceState;
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_search};
 use moss_policy::standing::Asker;
-use moss_policy::{Action, Protection, Subject};
+use moss_policy::{Action, CommandPart, Protection, Subject};
 use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
@@ -68,19 +68,32 @@ pub fn call(
     let situation = Situation { asker, component: component.as_deref(), session };
     workspace.answers.reload();
     let answers = workspace.answers.in_force(situation, Timestamp::now());
-    let explained = actions(entry, file.as_ref()).into_iter().map(|action| {
+    let parts = parts(entry, &arguments);
+    let root = RelPath::root();
+    let steps = actions(entry, file.as_ref()).into_iter().flat_map(|action| {
+        let mut commands: Vec<_> =
+            parts.iter().filter(|_| action == Action::Exec).map(Some).collect();
+        if commands.is_empty() {
+            commands.push(None);
+        }
+        commands.into_iter().map(move |command| (action, command))
+    });
+    let explained = steps.map(|(action, command)| {
         let subject = Subject {
             action,
             tool,
             tool_effect: entry.spec.effect,
             plugin: entry.plugin(),
             caller,
-            path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
+            path: match command {
+                Some(_) => Some(&root),
+                None => file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
+            },
             protection: file.as_ref().and_then(|file| file.protection_against(action)),
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
             match_level: None,
             drift: false,
-            command: None,
+            command,
             answers: &answers,
         };
         let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
@@ -132,6 +145,13 @@ impl ExplainedFile {
     fn protection_against(&self, action: Action) -> Option<Protection> {
         if action == Action::Read { self.read_protection } else { self.protection }
     }
+}
+
+/// The simple commands of a tool that runs one, as the full tier of the sandbox would have them.
+fn parts(entry: &CatalogEntry, arguments: &Value) -> Vec<CommandPart> {
+    let is_own = entry.plugin().is_none() && entry.spec.effect == Effect::Exec;
+    let command = arguments.get("command").and_then(Value::as_str).filter(|_| is_own);
+    command.map(|command| parts_of(command, true)).unwrap_or_default()
 }
 
 fn path_of(arguments: &Value) -> Option<&str> {

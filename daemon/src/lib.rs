@@ -8,6 +8,7 @@
 
 pub mod address;
 pub mod approvals;
+pub mod artifacts;
 pub mod budget;
 pub mod call;
 pub mod caller;

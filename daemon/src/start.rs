@@ -12,6 +12,7 @@ use moss_workspace::{
 };
 
 use crate::approvals::StandingApprovals;
+use crate::artifacts::Artifacts;
 use crate::caller::Credentials;
 use crate::caller::tokens::Tokens;
 use crate::config::{Config, ConfigError};
@@ -127,7 +128,8 @@ fn open_workspace(
         tracing::warn!(problem, "the file of standing approvals is invalid");
     }
     let (todos, plugin_stores) = (Todos::open(&state)?, PluginStores::open(&state)?);
-    let kept = WorkspaceStores { history, journal, answers, todos, plugin_stores };
+    let artifacts = Artifacts::open(&state)?;
+    let kept = WorkspaceStores { history, journal, answers, todos, artifacts, plugin_stores };
     let catalog = Catalog::native(native_tools())?;
     Ok(WorkspaceState::new(files, kept, policy, catalog, config))
 }

@@ -1,41 +1,30 @@
 //! What a running daemon holds: its workspaces, its slots for calls, its open questions.
 
+mod workspace;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use moss_sdk::RelPath;
-use moss_sdk::context::TextVisitor;
-use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
-use moss_workspace::{History, VisitGate, Workspace};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::approvals::StandingApprovals;
+pub use self::workspace::{WorkspaceState, WorkspaceStores};
 use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
-use crate::editors::EditorRegistry;
-use crate::live_tree::KeptTree;
 use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
-use crate::sessions::Sessions;
 use crate::setup::{self, Setup};
-use crate::text_index::IndexRules;
-use crate::todos::Todos;
 use crate::traces::Traces;
-use crate::turns::Turns;
-use moss_catalog::Catalog;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
-use moss_journal::folding::{self, RefusalFolding};
-use moss_journal::{Durability, Journal};
-use moss_plugins::{Environment, Installed, PluginState, PluginStatus, store::PluginStores};
-use moss_policy::Policy;
+use moss_plugins::{Environment, PluginState, PluginStatus};
+use moss_sandbox::{Sandbox, SandboxOptions, Tier};
 
 /// Most large values that are held to schemas at once; fewer where there are fewer processors.
 const THINKERS_MAX: usize = 4;
@@ -81,56 +70,13 @@ pub struct Daemon {
     /// Whether the plugins are being loaded for the first time.
     pub plugins_loading: watch::Sender<bool>,
     is_following_plugins: AtomicBool,
+    /// How commands are isolated, found out at the first one.
+    sandbox: OnceCell<Sandbox>,
     /// When it started.
     pub started_at: Timestamp,
     /// Its start options; what it names is read again when it changes.
     pub setup: Setup,
     workspaces: BTreeMap<PathBuf, Arc<WorkspaceState>>,
-}
-
-/// One workspace with all that belongs to it.
-#[derive(Debug)]
-pub struct WorkspaceState {
-    /// The door to its files.
-    pub files: Arc<Workspace>,
-    /// What is known of them without walking: nothing until somebody builds it.
-    pub live: OnceLock<KeptTree>,
-    /// Its committed changes.
-    pub history: Arc<History>,
-    /// What happened in it.
-    pub journal: Journal,
-    /// The refused calls that are counted there and not recorded one by one.
-    pub folding: RefusalFolding,
-    /// The rules in effect.
-    pub policy: ArcSwap<Policy>,
-    /// What people answered for longer than once.
-    pub answers: StandingApprovals,
-    /// Its tools and plugins.
-    pub installed: Arc<Installed>,
-    /// The editors that are attached to it.
-    pub editors: Arc<EditorRegistry>,
-    /// What its callers have read.
-    pub sessions: Sessions,
-    /// Who may change which file now.
-    pub turns: Turns,
-    /// Their task lists.
-    pub todos: Todos,
-    name: String,
-}
-
-/// What the state directory of a workspace holds.
-#[derive(Debug)]
-pub struct WorkspaceStores {
-    /// Its committed changes.
-    pub history: History,
-    /// What happened in it.
-    pub journal: Journal,
-    /// What people answered for longer than once.
-    pub answers: StandingApprovals,
-    /// The task lists of its callers.
-    pub todos: Todos,
-    /// What its plugins keep.
-    pub plugin_stores: PluginStores,
 }
 
 fn thinkers_max() -> usize {
@@ -213,6 +159,7 @@ impl Daemon {
             stopping: CancellationToken::new(),
             plugins_loading: watch::Sender::new(false),
             is_following_plugins: AtomicBool::new(false),
+            sandbox: OnceCell::new(),
             started_at: Timestamp::now(),
             setup,
             workspaces,
@@ -268,6 +215,14 @@ impl Daemon {
         let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
     }
 
+    /// What isolates commands, tried out at the first call; none where this program is not known, which
+    /// has to keep them.
+    pub async fn sandbox(&self) -> Option<&Sandbox> {
+        let program = self.setup.program.clone()?;
+        let options = SandboxOptions { program, tier_max: Tier::Full };
+        Some(self.sandbox.get_or_init(|| Sandbox::detect(options)).await)
+    }
+
     /// Whether plugins are loaded again when their lists or components change.
     pub fn is_following_plugins(&self) -> bool {
         self.is_following_plugins.load(Ordering::Relaxed)
@@ -309,92 +264,5 @@ impl Daemon {
     /// Returns the workspaces, by root directory.
     pub fn workspaces(&self) -> impl Iterator<Item = &Arc<WorkspaceState>> {
         self.workspaces.values()
-    }
-}
-
-// === impl WorkspaceState ===
-
-impl WorkspaceState {
-    /// Puts a workspace together.
-    pub fn new(
-        files: Workspace,
-        kept: WorkspaceStores,
-        policy: Policy,
-        catalog: Catalog,
-        config: &Config,
-    ) -> Self {
-        let WorkspaceStores { history, journal, answers, todos, plugin_stores } = kept;
-        let files = Arc::new(files);
-        let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
-        Self {
-            name: files.root().display().to_string(),
-            files,
-            live: OnceLock::new(),
-            history: Arc::new(history),
-            journal,
-            folding: RefusalFolding::new(folding::FoldingBounds {
-                burst: config.journal.refusals_burst,
-                per_second: config.journal.refusals_per_second,
-                folded_for: Duration::from_millis(config.journal.refusals_folded_ms),
-            }),
-            policy: ArcSwap::from_pointee(policy),
-            answers,
-            installed: Arc::new(installed),
-            editors: EditorRegistry::new(config.editors.clone()),
-            sessions: Sessions::new(
-                config.sessions.sessions_max,
-                config.sessions.files_max,
-                config.sessions.bytes_max,
-            ),
-            turns: Turns::default(),
-            todos,
-        }
-    }
-
-    /// Records how many refused calls were counted since, where it is time or the journal closes.
-    pub async fn record_folded(&self, is_closing: bool) {
-        for record in self.folding.take_due(Instant::now(), is_closing) {
-            if let Err(error) = self.journal.record(record, Durability::Batched).await {
-                tracing::error!(%error, "a count of refused calls is not recorded");
-            }
-        }
-    }
-
-    /// Lists a directory as [`Workspace::list`] does, without a walk where it can be.
-    pub(crate) fn list(
-        &self,
-        directory: &RelPath,
-        options: ListOptions,
-        keep: &dyn Fn(&RelPath) -> bool,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<Listing, moss_workspace::Error> {
-        if let Some(kept) = self.live.get()
-            && let Some(listing) = kept.list(directory, options, keep, cancelled)?
-        {
-            return Ok(listing);
-        }
-        self.files.list(directory, options, keep, cancelled)
-    }
-
-    /// As [`Workspace::visit_texts`], by what is known of texts where something is.
-    pub(crate) fn visit_texts(
-        &self,
-        directory: &RelPath,
-        options: VisitOptions,
-        gate: VisitGate<'_>,
-        visitor: &mut dyn TextVisitor,
-        rules: &dyn IndexRules,
-    ) -> Result<Visited, moss_workspace::Error> {
-        if let Some(kept) = self.live.get()
-            && let Some(visited) = kept.visit_texts(directory, options, gate, visitor, rules)?
-        {
-            return Ok(visited);
-        }
-        self.files.visit_texts(directory, options, gate, visitor)
-    }
-
-    /// Its root directory as text: its name on the wire and in questions.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 }

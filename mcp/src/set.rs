@@ -2,7 +2,7 @@
 
 use rmcp::model::Tool;
 
-/// The tools of the default set, as far as the catalog has them: enough to read, search and edit.
+/// The tools of the default set, as far as the catalog has them: enough to read, search, edit and run.
 const DEFAULT: &[&str] = &[
     "read_file",
     "list_directory",
@@ -14,6 +14,7 @@ const DEFAULT: &[&str] = &[
     "replace_text",
     "replace_lines",
     "patch",
+    "run_terminal_cmd",
     "diff_history",
     "clarify",
 ];

@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::command::{CommandReport, CommandRequest};
 use crate::edit::ChangeSet;
 use crate::editor::{
     DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
@@ -199,6 +200,18 @@ pub trait Host: Files {
         &self,
         request: PluginRequest,
     ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>>;
+
+    /// Shows a command, lets policy and people decide, runs it in the sandbox and waits for its end. Its
+    /// output goes to the watchers of the call as it comes. In a dry run it is not run.
+    ///
+    /// # Errors
+    ///
+    /// `NotADirectory` and `NotFound` for its directory; `LimitExceeded` where the machine cannot isolate it
+    /// as well as the policy demands; as [`Host::propose`].
+    fn run_command(
+        &self,
+        request: CommandRequest,
+    ) -> BoxFuture<'_, Result<CommandReport, ToolError>>;
 
     /// Returns the task list of the caller's session; without a session, the caller's own of the
     /// workspace.

@@ -15,6 +15,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use crate::command::{CommandReport, CommandRequest};
 use crate::context::{
     BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
     ProposalOutcome, TextVisitor,
@@ -69,6 +70,7 @@ struct MemoryHostState {
     todos: Vec<TodoItem>,
     user_prompt: String,
     plugins: Vec<PluginRequest>,
+    commands: Vec<CommandRequest>,
     dry_run: bool,
     cancelled: bool,
     editor: editor::MemoryEditor,
@@ -175,6 +177,11 @@ impl MemoryHost {
     /// Returns the plugins that were registered.
     pub fn plugins(&self) -> Vec<PluginRequest> {
         self.state().plugins.clone()
+    }
+
+    /// Returns the commands that were to be run. None is: each is reported as one that did nothing.
+    pub fn commands(&self) -> Vec<CommandRequest> {
+        self.state().commands.clone()
     }
 
     /// Returns the user's own prompt.
@@ -321,6 +328,14 @@ impl Host for MemoryHost {
     ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
         let registered = self.state().register_plugin(request);
         Box::pin(async { registered })
+    }
+
+    fn run_command(
+        &self,
+        request: CommandRequest,
+    ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
+        let report = self.state().run_command(request);
+        Box::pin(async { Ok(report) })
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

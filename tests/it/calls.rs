@@ -25,6 +25,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "delete_file",
     "grep_search",
     "file_search",
+    "run_terminal_cmd",
     "reapply",
     "diff_history",
     "patch",
@@ -36,6 +37,8 @@ pub(crate) const TOOLS: &[&str] = &[
 ];
 /// The tools that ask whatever the rules say.
 const ASKING: &[&str] = &["moss_register_plugin_tool"];
+/// The tool that runs commands.
+const RUNS: &str = "run_terminal_cmd";
 /// The tools that only read.
 const READS: &[&str] = &[
     "read_file",
@@ -54,6 +57,7 @@ const PATHLESS: &[&str] = &[
     "get_cursor_context",
     "grep_search",
     "file_search",
+    RUNS,
     "reapply",
     "clarify",
     "todo",
@@ -81,8 +85,11 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         assert_ne!(has_path, PATHLESS.contains(&tool.name.as_str()), "{}", tool.name);
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
-        let reads = READS.contains(&tool.name.as_str());
-        let effect = if reads { v1::Effect::Read } else { v1::Effect::Write };
+        let effect = match tool.name.as_str() {
+            RUNS => v1::Effect::Exec,
+            name if READS.contains(&name) => v1::Effect::Read,
+            _ => v1::Effect::Write,
+        };
         assert_eq!(tool.effect(), effect, "{}", tool.name);
         assert_eq!(tool.plugin, "");
         assert!(!tool.title.is_empty() && !tool.description.is_empty());
@@ -222,6 +229,7 @@ fn steps() -> Vec<Step> {
         ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
+        (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
@@ -256,12 +264,17 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["changes"][0]["tool"], "editTool");
                 output["changes"][0]["time"].take();
             }
-            let writes = !READS.contains(&tool);
+            if tool == RUNS {
+                assert_eq!(output["stdout"], "1\ndrei\n");
+                output["duration_ms"].take();
+            }
+            let has_effect = !READS.contains(&tool);
+            let writes = has_effect && tool != RUNS;
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");
             assert!(committed, "{:?}", result.changes);
-            assert_eq!(!result.digest.is_empty(), writes, "{tool}");
+            assert_eq!(!result.digest.is_empty(), has_effect, "{tool}");
             of_run.push(output);
         }
         let names: std::collections::BTreeSet<_> = steps().iter().map(|step| step.0).collect();

@@ -75,6 +75,7 @@ mod reloads;
 mod remote;
 mod remote_attacks;
 mod ripgrep;
+mod run_terminal_cmd;
 mod search;
 mod serve;
 mod shutdown;

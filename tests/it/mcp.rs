@@ -135,6 +135,7 @@ fn sets_differ_in_what_they_list() {
             "delete_file",
             "grep_search",
             "file_search",
+            "run_terminal_cmd",
             "diff_history",
             "patch",
             "clarify",
@@ -294,7 +295,7 @@ fn the_official_client_in_python_works_with_a_session_and_without() {
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     let session = &report["session"];
     assert_eq!(session["revision"], "2025-11-25", "{report}");
-    assert_eq!(session["tools"].as_array().unwrap().len(), 13, "{report}");
+    assert_eq!(session["tools"].as_array().unwrap().len(), 14, "{report}");
     assert!(session["read"].to_string().contains("two"), "{report}");
     assert_eq!(session["created"], true, "{report}");
     assert!(session["forms"][0].as_str().unwrap().contains("+new"), "{report}");

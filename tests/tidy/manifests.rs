@@ -53,6 +53,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
         &[
             "moss-builtin-tools",
             "moss-catalog",
+            "moss-commands",
             "moss-dispatch",
             "moss-index",
             "moss-journal",
@@ -63,6 +64,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-plugins",
             "moss-policy",
             "moss-proto",
+            "moss-sandbox",
             "moss-schema",
             "moss-sdk",
             "moss-workspace",

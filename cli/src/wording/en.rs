@@ -2,13 +2,19 @@
 
 use moss_sdk::edit::MatchLevel;
 
-use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, Wording};
+use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, SetupWording, Wording};
 
 pub(in super::super) static EN: Wording = Wording {
     effect: EffectWording {
         of_plugin: |plugin| format!(" of the plugin {plugin}"),
         wants_to_fetch: "wants to fetch a plugin",
         wants_to_change_list: "wants to change a list of plugins",
+        wants_to_run: "wants to run a command",
+        runs_in: |directory, profile, network, tier| {
+            let network = if network { "with network" } else { "no network" };
+            format!("in {directory}, {profile}, {network}, isolation: {tier}")
+        },
+        writes: "writes",
         needs_confirmation: "needs a confirmation",
         wants_to_change_files: |count| match count {
             1 => "wants to change 1 file".to_owned(),
@@ -62,6 +68,18 @@ pub(in super::super) static EN: Wording = Wording {
             format!("in {workspace}, called by {caller}, expires {expiry}")
         },
         remember_allows: |scope| format!("--remember {scope} allows without asking:"),
+    },
+    setup: SetupWording {
+        forms: |client| {
+            format!(
+                "What your rules ask about can be put to you as a form in {client}, if it has forms. The \
+                 client relays your answer: say yes only if you trust it to ask you. Otherwise you approve in \
+                 moss."
+            )
+        },
+        use_forms: "Use forms?",
+        write: "Write it?",
+        nobody: "nobody can be asked here; --yes does it without a question",
     },
     plugin: PluginWording {
         add: |plugin, list| format!("add the plugin {plugin} to {list}"),

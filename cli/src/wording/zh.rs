@@ -2,13 +2,31 @@
 
 use moss_sdk::edit::MatchLevel;
 
-use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, Wording};
+use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, SetupWording, Wording};
 
 pub(super) static ZH: Wording = Wording {
     effect: EffectWording {
         of_plugin: |plugin| format!("（插件 {plugin}）"),
         wants_to_fetch: "要下载一个插件",
         wants_to_change_list: "要修改插件列表",
+        wants_to_run: "要执行命令",
+        runs_in: |directory, profile, network, tier| {
+            let network = if network { "可访问网络" } else { "无网络" };
+            let profile = match profile {
+                "read-only" => "只读",
+                "workspace-write" => "可写工作区",
+                "danger-full" => "无限制",
+                other => other,
+            };
+            let tier = match tier {
+                "full" => "完整",
+                "landlock" => "Landlock",
+                "none" => "无",
+                other => other,
+            };
+            format!("目录 {directory}，{profile}，{network}，隔离：{tier}")
+        },
+        writes: "写入",
         needs_confirmation: "需要确认",
         wants_to_change_files: |count| format!("要修改 {count} 个文件"),
         arguments: "参数：",
@@ -56,6 +74,17 @@ pub(super) static ZH: Wording = Wording {
             format!("工作区 {workspace}，调用者 {caller}，{expiry} 过期")
         },
         remember_allows: |scope| format!("--remember {scope} 将不再询问，直接允许："),
+    },
+    setup: SetupWording {
+        forms: |client| {
+            format!(
+                "规则要求确认的操作可以在 {client} 中以表单形式询问您（如果它支持表单）。您的回答由该客户端转达：\
+                 仅在您相信它会真正询问您时才选择是。否则请在 moss 中批准。"
+            )
+        },
+        use_forms: "使用表单？",
+        write: "写入？",
+        nobody: "此处无法询问任何人；使用 --yes 可跳过询问直接执行",
     },
     plugin: PluginWording {
         add: |plugin, list| format!("将插件 {plugin} 加入 {list}"),

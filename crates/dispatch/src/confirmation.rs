@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 
 use crate::change::FileChange;
+use crate::command::CommandQuestion;
 use crate::consent::Consent;
 use crate::offer::Offer;
 
@@ -57,6 +58,8 @@ pub struct Question {
     /// What becomes of a plugin list, or is fetched for one, where that is asked about: a blanket
     /// answer does not cover it. The arguments are its JSON.
     pub consent: Option<Arc<Consent>>,
+    /// The command that would run, where one is asked about. The arguments are its JSON.
+    pub command: Option<Arc<CommandQuestion>>,
     /// The standing approvals that may be given.
     pub offers: Vec<Offer>,
 }

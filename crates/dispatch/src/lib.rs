@@ -11,6 +11,7 @@ pub mod blocking;
 mod call;
 mod caller;
 pub mod change;
+pub mod command;
 pub mod confirmation;
 pub mod consent;
 mod dispatcher;

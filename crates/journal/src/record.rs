@@ -64,6 +64,9 @@ pub enum AuditEvent {
         /// How many lines an edit changes that are not as it says, where there are any.
         #[serde(skip_serializing_if = "Option::is_none")]
         drift_lines: Option<u64>,
+        /// The command, where one is meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        command: Option<RedactedText>,
         /// Verdict and rule.
         #[serde(flatten)]
         decision: Decision,

@@ -331,6 +331,7 @@ fn every_kind_of_record_reads_back() {
             host: None,
             match_level: None,
             drift_lines: None,
+            command: None,
             decision: decide(&policy, &subject),
         },
         AuditEvent::Decision {
@@ -339,6 +340,7 @@ fn every_kind_of_record_reads_back() {
             host: None,
             match_level: Some(MatchLevel::BlockAnchor),
             drift_lines: Some(2),
+            command: None,
             decision: decide(&policy, &Subject { drift: true, ..subject }),
         },
         AuditEvent::Confirmation {

@@ -34,7 +34,7 @@ use cap_std::fs::{
 
 use self::checked::{PRIVATE, check, check_file, failed, options, present, read_bounded, refused};
 pub use self::checked::{read_secret, read_trusted};
-pub use self::pieces::{OwnDraft, OwnReader};
+pub use self::pieces::{OwnAppender, OwnDraft, OwnReader};
 use crate::error::Error;
 use crate::temp_name::temp_name;
 

@@ -2,6 +2,7 @@
 //! it out, journal it.
 
 mod ask;
+mod command;
 mod commit;
 mod decide;
 mod fetch;
@@ -21,6 +22,7 @@ use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
+pub(crate) use self::command::parts_of;
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::{ReadableByAll, may_show, protection};
@@ -181,6 +183,7 @@ impl Effects {
                     arguments: Some(arguments),
                     plan_bytes: 0,
                     consent: None,
+                    command: None,
                     offers: Vec::new(),
                 };
                 self.ask(ask).await?;
@@ -225,7 +228,9 @@ impl Effects {
             };
             let plan_bytes = plan.held_bytes();
             let (arguments, consent) = (None, None);
-            let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
+            let command = None;
+            let ask =
+                Ask { digest, decision, changes, arguments, plan_bytes, consent, command, offers };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);

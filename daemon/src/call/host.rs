@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
     TextVisitor,
@@ -17,15 +18,15 @@ use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::{MayRead, OpenedFile, VisitGate};
+use moss_workspace::{OpenedFile, VisitGate};
 
 use super::CallScope;
-use super::effect::{Effects, FileNames, ReadableByAll, ToolFacts};
+use super::effect::{Effects, FileNames, ReadableByAll};
+use super::reads::{NotRead, ReadAccess};
 use super::stop::EffectStop;
-use crate::state::WorkspaceState;
+use crate::artifacts::{self, SCHEME};
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
-use moss_policy::{Decision, Policy, Verdict};
 use moss_schema::nearest;
 
 /// Most names in a directory among which one that was meant is looked for.
@@ -37,25 +38,6 @@ pub(super) struct CallHost {
     pub(super) effects: Arc<Effects>,
     /// An editor did not respond.
     pub(super) met_silence: AtomicBool,
-}
-
-/// What decides about the reads of one call; owned, so that it can go to a blocking thread.
-#[derive(Clone)]
-pub(super) struct ReadAccess {
-    scope: Arc<CallScope>,
-    effects: Arc<Effects>,
-    pub(super) policy: Arc<Policy>,
-    tool: ToolFacts,
-}
-
-/// Why a read did not happen.
-enum NotRead {
-    /// It failed.
-    Failed(ToolError),
-    /// Somebody has to be asked first.
-    Ask(RelPath, Decision),
-    /// The policy denies it.
-    Denied(RelPath, Decision),
 }
 
 // === impl CallHost ===
@@ -117,6 +99,20 @@ impl CallHost {
         }
     }
 
+    /// Reads lines of what a command wrote.
+    async fn read_artifact(
+        &self,
+        path: &RelPath,
+        window: LineWindow,
+    ) -> Result<FileLines, ToolError> {
+        let (scope, path) = (Arc::clone(&self.scope), path.to_string());
+        let read = move || {
+            let bytes = scope.workspace.artifacts.read(&path, &scope.call.caller)?;
+            Ok(artifacts::lines(&bytes, window))
+        };
+        self.scope.blocking(read).await?
+    }
+
     fn todo_key(&self) -> TodoKey {
         let call = &self.scope.call;
         TodoKey { caller: call.caller.name().to_owned(), session: call.session_id.clone() }
@@ -127,8 +123,8 @@ impl CallHost {
         let path = path.clone();
         let list = move || {
             let keep = |path: &RelPath| reader.lists(path);
-            let cancelled = || reader.scope.cancel.is_cancelled();
-            reader.scope.workspace.list(&path, options, &keep, &cancelled)
+            let cancelled = || reader.is_cancelled();
+            reader.workspace().list(&path, options, &keep, &cancelled)
         };
         Ok(self.scope.blocking(list).await??)
     }
@@ -144,88 +140,6 @@ impl CallHost {
     /// What decides about reads by the rules of this moment.
     pub(super) fn reader(&self) -> ReadAccess {
         ReadAccess::new(&self.scope, &self.effects)
-    }
-}
-
-// === impl ReadAccess ===
-
-impl ReadAccess {
-    /// Decides by the rules of this moment.
-    pub(super) fn new(scope: &Arc<CallScope>, effects: &Arc<Effects>) -> Self {
-        let policy = scope.workspace.policy.load_full();
-        let (scope, effects) = (Arc::clone(scope), Arc::clone(effects));
-        let tool = effects.tool();
-        Self { scope, effects, policy, tool }
-    }
-
-    pub(super) fn workspace(&self) -> &WorkspaceState {
-        &self.scope.workspace
-    }
-
-    pub(super) fn decide(&self, names: FileNames<'_>) -> Decision {
-        self.effects.decide_one_read((&self.policy, &self.tool), names)
-    }
-
-    fn decide_open(&self, path: &RelPath, opened: &OpenedFile<'_>) -> Decision {
-        let names = FileNames { real: opened.real(), asked: path };
-        self.effects.decide_open(&self.policy, names, opened)
-    }
-
-    pub(super) fn could_read(&self, names: FileNames<'_>) -> bool {
-        self.effects.could_read(&self.policy, names)
-    }
-
-    /// None where it cannot be read at once, or not without asking, or not at all: then
-    /// [`ReadAccess::read`] says why.
-    fn read_cached<T>(
-        &self,
-        path: &RelPath,
-        read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
-    ) -> Option<T> {
-        let workspace = self.workspace();
-        let opened = workspace.files.open_cached(path)?.over(&*workspace.editors);
-        let decision = self.decide_open(path, &opened);
-        if decision.verdict != Verdict::Allow {
-            return None;
-        }
-        read(&opened).ok()
-    }
-
-    fn read<T>(
-        &self,
-        path: &RelPath,
-        read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
-    ) -> Result<T, NotRead> {
-        let workspace = self.workspace();
-        let cancelled = || self.scope.cancel.is_cancelled();
-        let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
-        let opened = opened.unless(&cancelled);
-        let real = opened.real();
-        let decision = self.decide_open(path, &opened);
-        match decision.verdict {
-            Verdict::Allow => Ok(read(&opened)?),
-            Verdict::Deny => Err(NotRead::Denied(real.clone(), decision)),
-            Verdict::Ask => Err(NotRead::Ask(real.clone(), decision)),
-        }
-    }
-
-    pub(super) fn lists(&self, path: &RelPath) -> bool {
-        self.effects.may_list((&self.policy, &self.tool), path)
-    }
-
-    /// Decides about a read on a walk, where nobody is asked.
-    fn reads(&self, real: &RelPath, asked: &RelPath) -> MayRead {
-        match self.decide(FileNames { real, asked }).verdict {
-            Verdict::Allow => MayRead::Yes,
-            Verdict::Ask => MayRead::Unapproved,
-            Verdict::Deny => MayRead::No,
-        }
-    }
-}
-
-impl From<moss_workspace::Error> for NotRead {
-    fn from(error: moss_workspace::Error) -> Self {
-        Self::Failed(error.into())
     }
 }
 
@@ -266,6 +180,9 @@ impl Files for CallHost {
         path: &'a RelPath,
         window: LineWindow,
     ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
+        if path.as_str().starts_with(SCHEME) {
+            return Box::pin(self.read_artifact(path, window));
+        }
         Box::pin(self.reading(path, move |opened: &OpenedFile<'_>| opened.read_lines(window)))
     }
 
@@ -295,10 +212,10 @@ impl Files for CallHost {
                 let gate = VisitGate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
-                    buffers: &*reader.scope.workspace.editors,
-                    cancelled: &|| reader.scope.cancel.is_cancelled(),
+                    buffers: &*reader.workspace().editors,
+                    cancelled: &|| reader.is_cancelled(),
                 };
-                let workspace = &reader.scope.workspace;
+                let workspace = reader.workspace();
                 let rules = ReadableByAll(workspace);
                 let visitor_mut = visitor.as_mut();
                 let visited = workspace.visit_texts(&path, options, gate, visitor_mut, &rules);
@@ -353,6 +270,18 @@ impl Host for CallHost {
         request: PluginRequest,
     ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
         Box::pin(self.effect(self.effects.register_plugin(request)))
+    }
+
+    fn run_command(
+        &self,
+        request: CommandRequest,
+    ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
+        if self.scope.behalf.is_some() {
+            let message = "a plugin does not run commands";
+            let denied = ToolError::new(ErrorCode::Denied, message);
+            return Box::pin(std::future::ready(Err(denied)));
+        }
+        Box::pin(self.effect(self.effects.run_command(request)))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

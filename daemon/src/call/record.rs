@@ -24,7 +24,7 @@ use moss_journal::redact::{RedactedArguments, RedactedText};
 use moss_journal::{
     AskOutcome, AuditEvent, Durability, JournalError, PluginDigest, Record, RecordedChange,
 };
-use moss_policy::{Action, Decision};
+use moss_policy::{Action, Decision, Verdict};
 use moss_schema::Violation;
 
 /// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
@@ -106,6 +106,7 @@ pub(super) async fn decided(
         host: None,
         match_level: matched.map(|matched| matched.level),
         drift_lines: matched.map(|matched| matched.drift.len() as u64).filter(|lines| *lines > 0),
+        command: None,
         decision: decision.clone(),
     };
     write(scope, event, Durability::Batched).await
@@ -123,9 +124,31 @@ pub(super) async fn requested(
         host: Some(RedactedText::new(host)),
         match_level: None,
         drift_lines: None,
+        command: None,
         decision: decision.clone(),
     };
     write(scope, event, Durability::Batched).await
+}
+
+/// Records what was decided about a command; of one that runs unasked, on disk before it does.
+pub(super) async fn decided_command(
+    scope: &CallScope,
+    directory: &RelPath,
+    command: &str,
+    decision: &Decision,
+) -> Result<(), CallError> {
+    let event = AuditEvent::Decision {
+        action: Action::Exec,
+        path: Some(directory.clone()),
+        host: None,
+        match_level: None,
+        drift_lines: None,
+        command: Some(RedactedText::new(command)),
+        decision: decision.clone(),
+    };
+    let runs = decision.verdict == Verdict::Allow && !scope.call.dry_run;
+    let durability = if runs { Durability::Durable } else { Durability::Batched };
+    write(scope, event, durability).await
 }
 
 /// Records how a question ended.

@@ -34,6 +34,7 @@ fn question() -> Question {
         protected: false,
         drift: false,
         consent: None,
+        command: None,
         offers: Vec::new(),
     }
 }

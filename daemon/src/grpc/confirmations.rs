@@ -160,7 +160,7 @@ impl ConfirmationService for ConfirmationsRpc {
     }
 }
 
-/// Leaves out what makes a list of confirmations too large: diffs, drift, arguments and consents.
+/// Leaves out what makes a list of confirmations too large: diffs, drift, arguments, consents and commands.
 fn shorten(confirmations: &mut [v1::Confirmation]) {
     if confirmations.iter().map(prost::Message::encoded_len).sum::<usize>() <= LIST_BYTES_MAX {
         return;
@@ -168,6 +168,7 @@ fn shorten(confirmations: &mut [v1::Confirmation]) {
     for confirmation in confirmations {
         confirmation.arguments_json.clear();
         confirmation.consent = None;
+        confirmation.command = None;
         confirmation.offers.clear();
         for change in &mut confirmation.changes {
             change.diff_omitted_bytes += change.diff.len() as u64;

@@ -119,6 +119,7 @@ fn unconfirmed_status(unconfirmed: &Unconfirmed) -> Status {
     if confirmation.encoded_len() > EFFECT_BYTES_MAX {
         // Its arguments say the same.
         confirmation.consent = None;
+        confirmation.command = None;
     }
     let fits = confirmation.encoded_len() <= EFFECT_BYTES_MAX;
     let yes_or_no = |yes| if yes { "true" } else { "false" };

@@ -13,6 +13,7 @@ use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language};
 use moss_dispatch::{
     ApprovalScope, CallOutcome, Confirmation, Event, Offer,
     change::{ChangeStatus, FileChange},
+    command::{AskedCommand, CommandQuestion},
     confirmation::ConfirmationState,
 };
 use moss_journal::audit::uses::ApprovalUses;
@@ -134,12 +135,31 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         drift: question.drift,
         registers: question.consent.is_some(),
         consent: question.consent.as_deref().map(consent::to_proto),
+        command: question.command.as_deref().map(command),
         truncated: question.is_cut(),
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),
         state: state(&confirmation.state).into(),
         reason,
         offers: question.offers.iter().map(offer).collect(),
+    }
+}
+
+fn command(command: &CommandQuestion) -> v1::CommandQuestion {
+    let part = |part: &AskedCommand| v1::AskedCommand {
+        text: part.text.clone(),
+        via: part.via.clone(),
+        asks: part.asks,
+        rule: part.rule.clone(),
+        writes: part.writes.clone(),
+    };
+    v1::CommandQuestion {
+        command: command.command.clone(),
+        directory: command.directory.clone(),
+        profile: command.profile.clone(),
+        network: command.network,
+        tier: command.tier.clone(),
+        parts: command.parts.iter().map(part).collect(),
     }
 }
 

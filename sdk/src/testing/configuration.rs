@@ -1,6 +1,8 @@
-//! What tools change of the user's configuration, in memory: the prompt and the plugins.
+//! What tools change of the user's configuration, in memory: the prompt and the plugins. Commands, which
+//! are not run.
 
 use super::MemoryHostState;
+use crate::command::{CommandReport, CommandRequest, ReportedSandbox};
 use crate::error::{ErrorCode, ToolError};
 use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
@@ -31,6 +33,31 @@ impl MemoryHostState {
             self.plugins.push(request);
         }
         Ok(registered)
+    }
+
+    pub(super) fn run_command(&mut self, request: CommandRequest) -> CommandReport {
+        self.commands.push(request);
+        let ran = !self.dry_run;
+        CommandReport {
+            ran,
+            exit_code: Some(0).filter(|_| ran),
+            signal: None,
+            duration_ms: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+            truncated: false,
+            artifact: None,
+            left_running: Vec::new(),
+            sandbox: ReportedSandbox {
+                tier: "none".to_owned(),
+                profile: "read-only".to_owned(),
+                network: false,
+                environment_removed: Vec::new(),
+                restored: Vec::new(),
+            },
+            changed: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     pub(super) fn change_user_prompt(&mut self, change: &PromptChange) -> PromptApplied {

@@ -23,6 +23,10 @@ pub struct OwnDraft {
     is_kept: bool,
 }
 
+/// A file that grows: what is written goes to its end.
+#[derive(Debug)]
+pub struct OwnAppender(std::fs::File);
+
 /// A file that is read at positions. It stays the same one when its name is given to another.
 #[derive(Debug)]
 pub struct OwnReader {
@@ -48,6 +52,15 @@ impl OwnDir {
         Ok(OwnDraft { path, name: name.to_owned(), temp, directory, file, is_kept: false })
     }
 
+    /// Opens a file to write to its end, making it where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`OwnDir::append`].
+    pub fn appender(&self, name: &str) -> Result<OwnAppender, Error> {
+        Ok(OwnAppender(self.append(name)?))
+    }
+
     /// Opens a file to read pieces of it; none where there is none.
     ///
     /// # Errors
@@ -60,6 +73,18 @@ impl OwnDir {
         check_file(&path, &file)?;
         let size_bytes = file.metadata().map_err(failed(&path, "look at"))?.len();
         Ok(Some(OwnReader { path, file: file.into_std(), size_bytes }))
+    }
+}
+
+// === impl OwnAppender ===
+
+impl std::io::Write for OwnAppender {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::call::weight::held_bytes;
 use crate::confirm::{LeftKey, LeftQuestion, WaitOutcome};
 use moss_dispatch::{
     CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
-    confirmation::ConfirmationState, consent::Consent,
+    command::CommandQuestion, confirmation::ConfirmationState, consent::Consent,
 };
 use moss_journal::AskOutcome;
 use moss_policy::Decision;
@@ -32,6 +32,8 @@ pub(super) struct Ask<'a> {
     /// What becomes of a plugin list, or is fetched for one, where that is asked about; its JSON is
     /// the arguments.
     pub(super) consent: Option<Arc<Consent>>,
+    /// The command that would run, where one is asked about; its JSON is the arguments.
+    pub(super) command: Option<Arc<CommandQuestion>>,
     /// The standing approvals that may be given.
     pub(super) offers: Vec<Offer>,
 }
@@ -226,6 +228,7 @@ impl Effects {
             rule: ask.decision.rule.to_string(),
             protected: ask.decision.protected,
             consent: ask.consent,
+            command: ask.command,
             offers: ask.offers,
         }
     }
@@ -235,7 +238,7 @@ impl Effects {
     fn held_bytes(&self, ask: &Ask<'_>) -> usize {
         let shown = ask.changes.iter().map(FileChange::shown_bytes).sum::<usize>();
         // What a consent says, its JSON says as well.
-        let forms = if ask.consent.is_some() { 2 } else { 1 };
+        let forms = if ask.consent.is_some() || ask.command.is_some() { 2 } else { 1 };
         let arguments = ask.arguments.as_ref().map_or(0, String::len).saturating_mul(forms);
         let came_with = held_bytes(&self.scope.call.work);
         [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)

@@ -11,7 +11,7 @@ use crate::call::record;
 use crate::state::WorkspaceState;
 use crate::text_index::IndexRules;
 use moss_dispatch::{CallError, Role};
-use moss_policy::{Action, Decision, Layer, Policy, Subject, Verdict};
+use moss_policy::{Action, CommandPart, Decision, Layer, Policy, Subject, Verdict};
 
 /// The tool in whose name the index reads.
 const SEARCHING_TOOL: &str = "grep_search";
@@ -302,6 +302,35 @@ impl Effects {
             command: None,
             answers: &tool.answers,
         };
+        self.decide_subject(policy, subject)
+    }
+
+    /// Decides about one part of a command.
+    pub(super) fn decide_part(
+        &self,
+        policy: &moss_policy::Policy,
+        tool: &ToolFacts,
+        directory: Option<&RelPath>,
+        part: &CommandPart,
+    ) -> Decision {
+        let subject = Subject {
+            action: Action::Exec,
+            tool: self.scope.call.tool(),
+            tool_effect: tool.effect,
+            plugin: tool.plugin.as_deref(),
+            caller: self.scope.call.caller.name(),
+            path: directory,
+            protection: None,
+            size_bytes: None,
+            match_level: None,
+            drift: false,
+            command: Some(part),
+            answers: &tool.answers,
+        };
+        self.decide_subject(policy, subject)
+    }
+
+    fn decide_subject(&self, policy: &moss_policy::Policy, subject: Subject<'_>) -> Decision {
         let decision = moss_policy::decide(policy, &subject);
         let Some(behalf) = &self.scope.behalf else { return decision };
         // What a plugin has done for it is held to the rules for the plugin as well.

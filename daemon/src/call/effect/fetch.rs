@@ -58,6 +58,7 @@ impl Effects {
                     arguments: Some(arguments),
                     plan_bytes: 0,
                     consent: Some(Arc::new(consent)),
+                    command: None,
                     offers: Vec::new(),
                 };
                 Ok(self.ask(ask).await?)

@@ -34,6 +34,7 @@ impl Effects {
             arguments: Some(arguments),
             plan_bytes: 0,
             consent: None,
+            command: None,
             offers,
         };
         let asked = async {

@@ -164,7 +164,9 @@ impl Effects {
         if decision.verdict == Verdict::Ask {
             let (arguments, plan_bytes, offers) = (Some(arguments), 0, Vec::new());
             let (decision, consent) = (&decision, Some(Arc::new(proposal.consent.clone())));
-            let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
+            let command = None;
+            let ask =
+                Ask { digest, decision, changes, arguments, plan_bytes, consent, command, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());

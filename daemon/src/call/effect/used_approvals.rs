@@ -8,12 +8,15 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 use moss_workspace::Plan;
 
+use super::command::{DecidedCommand, PlannedCommand};
 use super::decide::{ChangeFacts, action_of};
 use super::{Effects, FileNames, ToolFacts};
 use crate::approvals::Situation;
 use crate::call::record;
 use moss_dispatch::{CallError, Offer, Work};
-use moss_policy::standing::{AskedEffect, Asker, Permission, StandingApproval, narrowest};
+use moss_policy::standing::{
+    AskedEffect, Asker, Permission, StandingApproval, narrowest, narrowest_commands,
+};
 use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// The standing approvals that let something happen in a call.
@@ -93,6 +96,29 @@ impl Effects {
         })
     }
 
+    /// As [`Effects::offers_to_change`], for a command: for each of its parts that asks, all of its words.
+    pub(super) fn offers_to_run(
+        &self,
+        policy: &Policy,
+        planned: &PlannedCommand,
+        decided: &DecidedCommand,
+        question: ContentHash,
+    ) -> Vec<Offer> {
+        let Some(directory) = planned.known_directory() else { return Vec::new() };
+        let all = planned.parts.iter().zip(&decided.each);
+        let asked: Vec<_> = all
+            .filter(|(_, decision)| decision.verdict == Verdict::Ask)
+            .map(|(part, _)| part)
+            .collect();
+        let tool = self.tool();
+        let permissions = self
+            .situated(&tool, |situation| narrowest_commands(situation.asker, directory, &asked));
+        self.offered(permissions, question, |tool| {
+            let verdict = |part| self.decide_part(policy, tool, Some(directory), part).verdict;
+            asked.iter().all(|part| verdict(part) == Verdict::Allow)
+        })
+    }
+
     fn offers(
         &self,
         effects: &[AskedEffect<'_>],
@@ -104,6 +130,17 @@ impl Effects {
         }
         let tool = self.tool();
         let permissions = self.situated(&tool, |situation| narrowest(situation.asker, effects));
+        self.offered(permissions, question, would_do)
+    }
+
+    /// The offers of permissions that would have made the question needless.
+    fn offered(
+        &self,
+        permissions: Option<Vec<Permission>>,
+        question: ContentHash,
+        would_do: impl Fn(&ToolFacts) -> bool,
+    ) -> Vec<Offer> {
+        let tool = self.tool();
         let would = |permissions: &Vec<Permission>| {
             let mut answers = tool.answers.as_ref().clone();
             answers.push(Arc::new(StandingApproval::imagined(permissions.clone())));

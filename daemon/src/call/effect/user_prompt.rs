@@ -76,7 +76,9 @@ impl Effects {
             let arguments = json!({ "user_prompt": file.display().to_string() }).to_string();
             let (arguments, consent, offers) = (Some(arguments), None, Vec::new());
             let (decision, plan_bytes) = (&decision, plan.held_bytes());
-            let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
+            let command = None;
+            let ask =
+                Ask { digest, decision, changes, arguments, plan_bytes, consent, command, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());

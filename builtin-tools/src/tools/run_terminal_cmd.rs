@@ -1,0 +1,93 @@
+//! `run_terminal_cmd`: a command for bash, in the sandbox.
+
+use moss_sdk::command::{CommandReport, CommandRequest};
+use moss_sdk::context::Context;
+use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Runs a command with bash, in a sandbox without network that may write only in the workspace, and
+/// waits for its end: at most 10 minutes. Standard input is closed: pass `-y` or the like where a program
+/// would ask.
+///
+/// A command that only reads (`ls`, `rg`, `git diff` …) runs at once. Any other is shown to a person first,
+/// and one that destroys (`rm`, `git checkout`, `>` on a file …) always is. Write plain commands: what cannot
+/// be read with certainty (`$x` as the name of a program, `eval`) is asked about as well. An exit status other
+/// than 0 is a result, not an error. What a command changes cannot be undone: edit files with the tools for that.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunTerminalCmd {
+    /// The command, such as `git status`. At most 64 KiB.
+    command: String,
+    /// The directory to run it in, relative to the workspace root. Default: the root.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// Whether to leave it running. Not available yet: only false. Default: false.
+    #[serde(default)]
+    is_background: bool,
+}
+
+impl Tool for RunTerminalCmd {
+    const NAME: &'static str = "run_terminal_cmd";
+    const TITLE: &'static str = "Run terminal command";
+    const EFFECT: Effect = Effect::Exec;
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("command", &["cmd", "commandText", "text"]),
+        ("cwd", &["workingDir", "workDir", "directory"]),
+        ("is_background", &["isBackground", "background"]),
+    ];
+    type Output = CommandReport;
+
+    async fn run(self, cx: Context) -> Result<CommandReport, ToolError> {
+        if self.is_background {
+            let message = "commands cannot be left running yet";
+            return Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(
+                "leave out `is_background`, and run a command that ends by itself, for example with \
+                 `timeout 60` before it",
+            ));
+        }
+        if self.command.trim().is_empty() {
+            let message = "the command is empty";
+            return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("give a command for bash, such as `git status`"));
+        }
+        let directory = match self.cwd.as_deref() {
+            None | Some("") => RelPath::root(),
+            Some(cwd) => cx.path(cwd)?,
+        };
+        cx.run_command(CommandRequest { command: self.command, directory }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use moss_sdk::testing::MemoryHost;
+    use moss_sdk::tool::erased;
+
+    #[test]
+    fn a_command_is_handed_to_the_host_with_its_directory() {
+        let host = MemoryHost::default();
+        let tool = erased::<RunTerminalCmd>();
+        let output = host.call(&*tool, json!({"command": "ls", "cwd": "src"})).unwrap();
+        assert_eq!(output["exit_code"], 0);
+        let request =
+            CommandRequest { command: "ls".to_owned(), directory: RelPath::parse("src").unwrap() };
+        assert_eq!(host.commands(), [request]);
+    }
+
+    #[test]
+    fn what_cannot_run_is_refused_with_what_to_do() {
+        let host = MemoryHost::default();
+        let tool = erased::<RunTerminalCmd>();
+        for arguments in [json!({"command": " "}), json!({"command": "ls", "is_background": true})]
+        {
+            let error = host.call(&*tool, arguments).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidArguments);
+            assert!(error.hint.is_some());
+        }
+        assert!(host.commands().is_empty());
+    }
+}

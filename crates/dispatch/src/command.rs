@@ -1,0 +1,33 @@
+//! A command that is asked about, as every front shows it.
+
+/// What a person is asked to let run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandQuestion {
+    /// The text for bash, whole.
+    pub command: String,
+    /// The directory in which it runs, relative to the workspace root.
+    pub directory: String,
+    /// What it may write: `read-only`, `workspace-write` or `danger-full`.
+    pub profile: String,
+    /// Whether it may reach other machines.
+    pub network: bool,
+    /// How well it is isolated: `full`, `landlock` or `none`.
+    pub tier: String,
+    /// Every simple command in it; of a text that cannot be read, the text.
+    pub parts: Vec<AskedCommand>,
+}
+
+/// One simple command of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedCommand {
+    /// As it is written, or as the command that runs it would write it.
+    pub text: String,
+    /// The commands through which it is run, outermost first.
+    pub via: Vec<String>,
+    /// Whether it is one that needs the confirmation; the others would run without.
+    pub asks: bool,
+    /// The rule that says so.
+    pub rule: String,
+    /// Files that the shell itself writes for it, as they are written.
+    pub writes: Vec<String>,
+}

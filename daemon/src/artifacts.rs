@@ -1,0 +1,202 @@
+//! What commands wrote, whole, where a result has no room for it: files in the directory `artifacts`
+//! of the state directory of a workspace. Who made one, and approvers, may read it.
+//!
+//! A file is at most [`ARTIFACT_BYTES_MAX`] long and all together take at most [`TOTAL_BYTES_MAX`]: the
+//! oldest go first.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use moss_sdk::file::{FileLines, Line, LineEnding, LineWindow, Lines, TextForm};
+use moss_sdk::{ContentHash, ErrorCode, ToolError};
+use moss_workspace::own::{OwnAppender, OwnDir, OwnFile};
+
+use moss_dispatch::{Caller, Role};
+
+/// Most bytes of one file.
+pub const ARTIFACT_BYTES_MAX: u64 = 64 << 20;
+/// Most bytes of all files of a workspace.
+pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
+/// How a path begins that names one.
+pub const SCHEME: &str = "artifact:";
+
+const DIRECTORY: &str = "artifacts";
+/// Hexadecimal digits of the hash of a name of a credential, in names of files.
+const OWNER_DIGITS: usize = 16;
+
+/// The files of a workspace.
+#[derive(Debug)]
+pub struct Artifacts {
+    directory: OwnDir,
+}
+
+/// One that is being written.
+#[derive(Debug)]
+pub struct ArtifactWriter {
+    /// The path under which it is read.
+    pub path: String,
+    file: OwnAppender,
+    bytes: u64,
+    /// Whether all that came was written.
+    is_whole: bool,
+}
+
+/// The part of a file's name that says who may read it.
+fn owner(caller: &str) -> String {
+    blake3::hash(caller.as_bytes()).to_hex()[..OWNER_DIGITS].to_owned()
+}
+
+/// Returns a window of the lines of an output. What is no UTF-8 is replaced.
+pub fn lines(bytes: &[u8], window: LineWindow) -> FileLines {
+    let text = String::from_utf8_lossy(bytes);
+    let start = usize::try_from(window.start.saturating_sub(1)).unwrap_or(usize::MAX);
+    let mut room = window.bytes_max;
+    let mut lines = Lines::default();
+    for line in text.lines().skip(start).take(window.lines_max) {
+        let shown = &line[..line.floor_char_boundary(window.line_bytes_max)];
+        if shown.len() > room {
+            break;
+        }
+        room -= shown.len();
+        lines.push(Line { text: shown, bytes_cut: (line.len() - shown.len()) as u64 });
+    }
+    FileLines {
+        hash: ContentHash::from_bytes(blake3::hash(bytes).into()),
+        size_bytes: bytes.len() as u64,
+        form: TextForm {
+            encoding: "UTF-8".to_owned(),
+            bom: false,
+            line_ending: LineEnding::Lf,
+            final_newline: text.ends_with('\n'),
+        },
+        lines_total: text.lines().count() as u64,
+        lines,
+        unsaved: false,
+    }
+}
+
+// === impl Artifacts ===
+
+impl Artifacts {
+    /// Opens the files in a state directory, which must exist.
+    ///
+    /// # Errors
+    ///
+    /// Where the directory is not the user's own.
+    pub fn open(state: &Path) -> Result<Self, moss_workspace::Error> {
+        Ok(Self { directory: OwnDir::create(&state.join(DIRECTORY))? })
+    }
+
+    /// Makes a file for a caller, and room for it. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn begin(&self, caller: &str) -> Result<ArtifactWriter, moss_workspace::Error> {
+        self.make_room()?;
+        let id = crate::ids::random();
+        let file = self.directory.appender(&format!("{id}-{}", owner(caller)))?;
+        Ok(ArtifactWriter { path: format!("{SCHEME}{id}"), file, bytes: 0, is_whole: true })
+    }
+
+    /// Removes the oldest files until one more fits.
+    fn make_room(&self) -> Result<(), moss_workspace::Error> {
+        let mut files = self.directory.files()?;
+        files.sort_by_key(|file| file.modified);
+        let mut total: u64 = files.iter().map(|file| file.size_bytes).sum();
+        for OwnFile { name, size_bytes, .. } in files {
+            if total + ARTIFACT_BYTES_MAX <= TOTAL_BYTES_MAX {
+                break;
+            }
+            self.directory.remove(&name)?;
+            total -= size_bytes;
+        }
+        Ok(())
+    }
+
+    /// Reads one whole. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` also where it is somebody else's.
+    pub fn read(&self, path: &str, caller: &Caller) -> Result<Vec<u8>, ToolError> {
+        let missing = || {
+            ToolError::new(
+                ErrorCode::NotFound,
+                format!("{path}: there is no such output of a command"),
+            )
+            .hint("outputs are kept until newer ones need the room; run the command again")
+        };
+        let id = path.strip_prefix(SCHEME).ok_or_else(missing)?;
+        let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let files = self.directory.files()?;
+        let found = files.iter().filter(|_| is_id).find(|file| file.name.starts_with(id));
+        let file = found.ok_or_else(missing)?;
+        let is_theirs = file.name.ends_with(&format!("-{}", owner(caller.name())));
+        if !is_theirs && caller.role() != Role::Approver {
+            return Err(missing());
+        }
+        self.directory.read(&file.name, ARTIFACT_BYTES_MAX)?.ok_or_else(missing)
+    }
+}
+
+// === impl ArtifactWriter ===
+
+impl ArtifactWriter {
+    /// Writes what came, as far as there is room. Waits for the disk.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let room = usize::try_from(ARTIFACT_BYTES_MAX - self.bytes).unwrap_or(usize::MAX);
+        let part = &bytes[..bytes.len().min(room)];
+        // What cannot be written is missing at the end, and the result says so.
+        let is_written = self.is_whole && self.file.write_all(part).is_ok();
+        self.is_whole &= is_written && part.len() == bytes.len();
+        if is_written {
+            self.bytes += part.len() as u64;
+        }
+    }
+
+    /// Whether all that came is in it.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_read_by_who_made_it_and_by_approvers() {
+        let state = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::open(state.path()).unwrap();
+        let mut writer = artifacts.begin("caller").unwrap();
+        writer.push(b"one\n");
+        writer.push(b"two\n");
+        assert!(writer.is_whole());
+        let (caller, approver) = (Caller::from(Role::Caller), Caller::from(Role::Approver));
+        for reader in [&caller, &approver] {
+            assert_eq!(artifacts.read(&writer.path, reader).unwrap(), b"one\ntwo\n");
+        }
+        let other = artifacts.begin("other").unwrap();
+        let refused = artifacts.read(&other.path, &caller).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::NotFound);
+        assert_eq!(artifacts.read(&other.path, &approver).unwrap(), b"");
+        for wrong in ["artifact:", "artifact:../x", "artifact:0", "src/a"] {
+            assert!(artifacts.read(wrong, &approver).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_output_ends_where_its_room_does() {
+        let state = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::open(state.path()).unwrap();
+        let mut writer = artifacts.begin("caller").unwrap();
+        let chunk = vec![b'x'; 1 << 20];
+        for _ in 0..65 {
+            writer.push(&chunk);
+        }
+        assert!(!writer.is_whole());
+        let size = artifacts.directory.files().unwrap()[0].size_bytes;
+        assert_eq!(size, ARTIFACT_BYTES_MAX);
+    }
+}

@@ -1,0 +1,299 @@
+//! Running a command: read, decided part by part, asked about whole, run in the sandbox, reported.
+//!
+//! What moss commits can be undone; what a command does cannot. So a command that may write is asked
+//! about unless a rule allows each of its parts, and one that destroys is asked about in any case.
+
+mod files;
+mod output;
+mod running;
+
+use std::sync::Arc;
+
+use moss_sandbox::{NetworkMode, Profile, Sandbox, SandboxError, Tier};
+use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
+use moss_sdk::file::EntryKind;
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use serde_json::json;
+
+use self::running::not_started;
+use super::ask::Ask;
+use super::decide::ChangeFacts;
+use super::{Effects, FileNames};
+use crate::call::record;
+use crate::call::stop::EffectStop;
+use moss_dispatch::command::{AskedCommand, CommandQuestion};
+use moss_policy::{Action, CommandPart, Decision, Policy, SandboxMin, Verdict, strictest};
+
+/// Builtins behind which nobody knows in which directory a command runs.
+const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
+
+/// A command that was read, with where and how it would run.
+#[derive(Debug)]
+pub(super) struct PlannedCommand {
+    command: String,
+    /// Its directory, after all links.
+    directory: RelPath,
+    pub(super) parts: Vec<CommandPart>,
+    profile: Profile,
+    network: NetworkMode,
+    tier: Tier,
+}
+
+/// What was decided about each part.
+#[derive(Debug)]
+pub(super) struct DecidedCommand {
+    /// About the part with the files that the shell opens for it.
+    pub(super) each: Vec<Decision>,
+    /// The files that the shell writes for it.
+    writes: Vec<Vec<String>>,
+}
+
+fn tier_min(min: SandboxMin) -> Tier {
+    match min {
+        SandboxMin::None => Tier::None,
+        SandboxMin::Landlock => Tier::Landlock,
+        SandboxMin::Full => Tier::Full,
+    }
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Runs a command.
+    pub(in crate::call) async fn run_command(
+        self: &Arc<Self>,
+        request: CommandRequest,
+    ) -> Result<CommandReport, EffectStop> {
+        let sandbox = self.scope.daemon.sandbox().await.ok_or_else(|| {
+            ToolError::new(ErrorCode::LimitExceeded, "this daemon cannot run commands")
+                .hint("start it with `moss serve`")
+        })?;
+        let planned = self.plan_command(request, sandbox).await?;
+        self.look_for_answers().await;
+        let policy = self.scope.workspace.policy.load_full();
+        let decided = self.decide_command(&policy, &planned).await?;
+        let decision = decided.strictest();
+        if decision.verdict == Verdict::Deny {
+            return Err(self.denied(decision).into());
+        }
+        let question = Arc::new(planned.question(&decided));
+        let arguments = planned.to_json();
+        let digest = self.digest_of("exec", &arguments);
+        self.lock().digest = Some(digest);
+        if self.scope.call.dry_run {
+            return Ok(planned.not_run(&question));
+        }
+        let tier_min = tier_min(policy.sandbox_min());
+        if planned.tier < tier_min {
+            let (found, report) = (planned.tier, Box::new(sandbox.report().clone()));
+            let error = SandboxError::Tier { found, needed: tier_min, report };
+            return Err(not_started(error).into());
+        }
+        if decision.verdict == Verdict::Ask {
+            let offers = self.offers_to_run(&policy, &planned, &decided, digest);
+            let ask = Ask {
+                digest,
+                decision,
+                changes: Vec::new(),
+                arguments: Some(arguments),
+                plan_bytes: planned.command.len(),
+                consent: None,
+                command: Some(question),
+                offers,
+            };
+            self.ask(ask).await?;
+            let policy = self.scope.workspace.policy.load_full();
+            let again = self.decide_command(&policy, &planned).await?;
+            let decision = again.strictest();
+            if decision.verdict == Verdict::Deny {
+                return Err(self.denied(decision).into());
+            }
+        }
+        self.note_uses(&decided.each);
+        Ok(self.run_planned(sandbox, &planned, tier_min).await?)
+    }
+
+    /// Reads a command and finds out where it would run.
+    async fn plan_command(
+        &self,
+        request: CommandRequest,
+        sandbox: &Sandbox,
+    ) -> Result<PlannedCommand, EffectStop> {
+        let CommandRequest { command, directory } = request;
+        let (workspace, asked) = (Arc::clone(&self.scope.workspace), directory.clone());
+        let find = move || workspace.files.resolve(&asked);
+        let resolved = self.scope.blocking(find).await?.map_err(ToolError::from)?;
+        match resolved.kind {
+            Some(EntryKind::Directory) => {}
+            None => {
+                let message = format!("{directory}: there is no such directory");
+                return Err(ToolError::new(ErrorCode::NotFound, message)
+                    .hint("leave out `cwd` to run in the workspace root")
+                    .into());
+            }
+            Some(_) => {
+                let message = format!("{directory} is not a directory");
+                return Err(ToolError::new(ErrorCode::NotADirectory, message).into());
+            }
+        }
+        let tier = sandbox.tier();
+        let parts = parts_of(&command, tier == Tier::Full);
+        let only_reads = parts.iter().all(|part| part.only_reads);
+        let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
+        let network = NetworkMode::Off;
+        Ok(PlannedCommand { command, directory: resolved.path, parts, profile, network, tier })
+    }
+
+    /// Decides about every part, and records what asks or denies.
+    async fn decide_command(
+        &self,
+        policy: &Policy,
+        planned: &PlannedCommand,
+    ) -> Result<DecidedCommand, EffectStop> {
+        let tool = self.tool();
+        let directory = planned.known_directory();
+        let (mut each, mut all_writes) = (Vec::new(), Vec::new());
+        for part in &planned.parts {
+            let decision = self.decide_part(policy, &tool, directory, part);
+            let files = self.decide_redirections(policy, directory, part);
+            let decisions: Vec<_> = [decision].into_iter().chain(files).collect();
+            each.extend(strictest(&decisions).cloned());
+            let writes = part.command.iter().flat_map(|command| command.writes());
+            all_writes.push(writes.map(|written| written.target.shown()).collect());
+        }
+        let decided = DecidedCommand { each, writes: all_writes };
+        let (directory, command) = (&planned.directory, planned.command.as_str());
+        record::decided_command(&self.scope, directory, command, decided.strictest()).await?;
+        Ok(decided)
+    }
+
+    /// Decides about the files that the shell opens for a part, as far as their names are known.
+    fn decide_redirections(
+        &self,
+        policy: &Policy,
+        directory: Option<&RelPath>,
+        part: &CommandPart,
+    ) -> Vec<Decision> {
+        let root = self.scope.workspace.files.root();
+        let path_of = |text: &str| {
+            let path = std::path::Path::new(text);
+            if path.is_absolute() {
+                return RelPath::parse(path.strip_prefix(root).ok()?.to_str()?).ok();
+            }
+            let directory = directory?;
+            let joined =
+                if directory.is_root() { text.to_owned() } else { format!("{directory}/{text}") };
+            RelPath::parse(&joined).ok()
+        };
+        let opened = part.command.iter().flat_map(|command| &command.redirections);
+        let decide = |redirection: &moss_commands::Redirection| {
+            let asked = path_of(redirection.target.fixed()?)?;
+            let real = self.scope.workspace.files.resolve(&asked).ok()?.path;
+            let action = match redirection.mode {
+                moss_commands::RedirectionMode::Read => Action::Read,
+                _ => Action::Modify,
+            };
+            let names = FileNames { real: &real, asked: &asked };
+            Some(self.decide_file(policy, &self.tool(), action, names, ChangeFacts::default()))
+        };
+        opened.filter_map(decide).collect()
+    }
+}
+
+/// Reads a command; of one that cannot be read the whole text is the only part.
+pub(crate) fn parts_of(command: &str, is_isolated: bool) -> Vec<CommandPart> {
+    match moss_commands::read(command) {
+        Ok(script) => {
+            let commands = script.commands.into_iter();
+            commands.map(|command| CommandPart::new(command, is_isolated)).collect()
+        }
+        Err(error) => vec![CommandPart::unread(command, &error)],
+    }
+}
+
+// === impl DecidedCommand ===
+
+impl DecidedCommand {
+    /// The decision that holds for all parts.
+    fn strictest(&self) -> &Decision {
+        strictest(&self.each).expect("a command has at least one part")
+    }
+}
+
+// === impl PlannedCommand ===
+
+impl PlannedCommand {
+    /// The directory in which every part runs; none where one may change it.
+    pub(super) fn known_directory(&self) -> Option<&RelPath> {
+        let moves = self.parts.iter().any(|part| match &part.command {
+            None => true,
+            Some(command) if command.words.is_empty() => false,
+            Some(command) => command.program().is_none_or(|name| MOVING.contains(&name)),
+        });
+        Some(&self.directory).filter(|_| !moves)
+    }
+
+    /// What a decision is bound to.
+    fn to_json(&self) -> String {
+        json!({
+            "command": self.command,
+            "directory": self.directory,
+            "profile": self.profile.to_string(),
+            "network": self.network == NetworkMode::On,
+            "tier": self.tier.to_string(),
+        })
+        .to_string()
+    }
+
+    fn question(&self, decided: &DecidedCommand) -> CommandQuestion {
+        let all = self.parts.iter().zip(decided.each.iter().zip(&decided.writes));
+        let part =
+            |(part, (decision, writes)): (&CommandPart, (&Decision, &Vec<String>))| AskedCommand {
+                text: part.text.clone(),
+                via: part.command.iter().flat_map(|command| command.via.clone()).collect(),
+                asks: decision.verdict != Verdict::Allow,
+                rule: decision.rule.to_string(),
+                writes: writes.clone(),
+            };
+        CommandQuestion {
+            command: self.command.clone(),
+            directory: self.directory.to_string(),
+            profile: self.profile.to_string(),
+            network: self.network == NetworkMode::On,
+            tier: self.tier.to_string(),
+            parts: all.map(part).collect(),
+        }
+    }
+
+    fn sandbox(&self) -> ReportedSandbox {
+        ReportedSandbox {
+            tier: self.tier.to_string(),
+            profile: self.profile.to_string(),
+            network: self.network == NetworkMode::On,
+            environment_removed: Vec::new(),
+            restored: Vec::new(),
+        }
+    }
+
+    /// The report of a dry run: what would be asked.
+    fn not_run(&self, question: &CommandQuestion) -> CommandReport {
+        let note = |part: &AskedCommand| {
+            let verb = if part.asks { "asks" } else { "runs unasked" };
+            format!("{verb}: {}: {}", part.text, part.rule)
+        };
+        CommandReport {
+            ran: false,
+            exit_code: None,
+            signal: None,
+            duration_ms: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+            truncated: false,
+            artifact: None,
+            left_running: Vec::new(),
+            sandbox: self.sandbox(),
+            changed: Vec::new(),
+            notes: question.parts.iter().map(note).collect(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The files that a command sees and changes: what is masked and protected before it, what is another
+//! file after it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use moss_sandbox::{FileView, ProtectedKind, find_protected};
+use moss_sdk::command::{AlteredFile, FileFate};
+use moss_sdk::file::{EntryKind, ListOptions};
+use moss_sdk::{RelPath, ToolError};
+
+use crate::call::effect::decide::ChangeFacts;
+use crate::call::effect::{Effects, FileNames};
+use moss_policy::{Action, Verdict};
+
+/// Most entries of a workspace among which protected ones are looked for.
+const ENTRIES_MAX: usize = 1_000_000;
+/// Most entries that are compared before and after a command.
+const COMPARED_MAX: usize = 50_000;
+/// Most changed files that are listed.
+pub(super) const CHANGED_MAX: usize = 200;
+
+/// The files of a workspace at one moment, those that ignore files name left out.
+#[derive(Debug, Default)]
+pub(super) struct FileMoment(BTreeMap<RelPath, (Option<u64>, Option<SystemTime>)>);
+
+// === impl Effects ===
+
+impl Effects {
+    /// Finds out what a command may see. What the policy denies reading is not readable for it; what
+    /// is protected stays as it is.
+    pub(super) async fn file_view(self: &Arc<Self>) -> Result<FileView, ToolError> {
+        let effects = Arc::clone(self);
+        let find = move || {
+            let scope = &effects.scope;
+            let root = scope.workspace.files.root();
+            let policy = scope.workspace.policy.load_full();
+            let tool = effects.tool();
+            let kind = |relative: &Path| {
+                let path = RelPath::parse(relative.to_str()?).ok()?;
+                let names = FileNames { real: &path, asked: &path };
+                let none = ChangeFacts::default();
+                if effects.decide_file(&policy, &tool, Action::Read, names, none).verdict
+                    == Verdict::Deny
+                {
+                    return Some(ProtectedKind::Masked);
+                }
+                let write =
+                    effects.decide_file(&policy, &tool, Action::Modify, names, none).verdict;
+                let is_named = scope.workspace.files.protection(&path).is_some();
+                let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
+                is_protected.then_some(ProtectedKind::Protected)
+            };
+            let found = find_protected(root, ENTRIES_MAX, &kind);
+            let dirs = &scope.daemon.setup.dirs;
+            let own = [&dirs.config, &dirs.state, &dirs.code, &dirs.runtime, &dirs.admin];
+            let home = std::env::home_dir();
+            let mut view = FileView { workspace: root.to_owned(), ..FileView::default() };
+            view.writable = home.as_deref().map(FileView::caches).unwrap_or_default();
+            view.protected = found.protected;
+            view.repositories = found.repositories;
+            view.masked = found.masked.into_iter().chain(own.into_iter().cloned()).collect();
+            (view, found.is_complete)
+        };
+        let (view, is_complete) = self.scope.blocking(find).await?;
+        if is_complete {
+            return Ok(view);
+        }
+        let message = format!(
+            "the workspace has more than {ENTRIES_MAX} entries: moss cannot find all that it has to protect"
+        );
+        Err(ToolError::new(moss_sdk::ErrorCode::LimitExceeded, message)
+            .hint("serve a smaller directory as the workspace"))
+    }
+
+    /// Remembers the files as they are now.
+    pub(super) async fn file_moment(&self) -> Result<FileMoment, ToolError> {
+        let (workspace, cancel) = (Arc::clone(&self.scope.workspace), self.scope.cancel.clone());
+        let look = move || {
+            let options = ListOptions { recursive: true, entries_max: COMPARED_MAX };
+            let cancelled = || cancel.is_cancelled();
+            workspace.files.list(&RelPath::root(), options, &|_| true, &cancelled)
+        };
+        let listing = self.scope.blocking(look).await??;
+        let files = listing.entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
+        Ok(FileMoment(
+            files.map(|entry| (entry.path, (entry.size_bytes, entry.modified))).collect(),
+        ))
+    }
+}
+
+// === impl FileMoment ===
+
+impl FileMoment {
+    /// The files that are others than they were before.
+    pub(super) fn changed_since(&self, before: &Self) -> Vec<AlteredFile> {
+        let changed = |path: &RelPath, what| AlteredFile { path: path.to_string(), what };
+        let here = self.0.iter().filter_map(|(path, now)| match before.0.get(path) {
+            None => Some(changed(path, FileFate::Created)),
+            Some(was) if was != now => Some(changed(path, FileFate::Modified)),
+            Some(_) => None,
+        });
+        let gone = before.0.keys().filter(|path| !self.0.contains_key(*path));
+        let mut all: Vec<_> =
+            here.chain(gone.map(|path| changed(path, FileFate::Deleted))).collect();
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all
+    }
+}
+
+/// Where a command runs, as the system knows it.
+pub(super) fn absolute(root: &Path, directory: &RelPath) -> PathBuf {
+    if directory.is_root() { root.to_owned() } else { root.join(directory.as_str()) }
+}

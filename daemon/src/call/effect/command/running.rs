@@ -1,0 +1,208 @@
+//! Running what was decided about, and reporting what came of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moss_sandbox::{
+    CommandEnd, EndCause, ProcessExit, Profile, Sandbox, SandboxError, SandboxedCommand, Tier,
+};
+use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::{ErrorCode, ToolError};
+
+use super::PlannedCommand;
+use super::files::{CHANGED_MAX, absolute};
+use super::output::CollectedOutput;
+use crate::call::effect::Effects;
+
+/// Longest time that a command may run.
+const TIMEOUT: Duration = Duration::from_secs(600);
+/// What is left of the call's time to report what came of its command.
+const REPORTING: Duration = Duration::from_millis(3_000);
+/// Chunks of output that are held for a slow disk.
+const CHUNKS_MAX: usize = 16;
+/// How the last line ends, in lower case, of a program that waits for a reply.
+const PROMPTS: [&str; 14] = [
+    "password:",
+    "passphrase:",
+    "password: ",
+    "[y/n]",
+    "(y/n)",
+    "(yes/no)",
+    "[y/n]:",
+    "[y/n]?",
+    "(y/n)?",
+    "(yes/no)?",
+    "[yes/no]",
+    "(yes/no/[fingerprint])?",
+    "continue?",
+    "username:",
+];
+
+/// What a program asked that nobody could answer; none where it asked nothing.
+fn prompt(output: &CollectedOutput) -> Option<String> {
+    let lines = [output.stderr.last_line(), output.stdout.last_line()];
+    let asks = |line: &&String| {
+        let lower = line.trim_end().to_lowercase();
+        let bare = lower.trim_end_matches([':', '?', ' ']);
+        PROMPTS.iter().any(|prompt| lower.ends_with(prompt.trim_end()))
+            || (lower.ends_with(':')
+                && (bare.contains("password for") || bare.contains("passphrase for")))
+    };
+    lines.iter().find(asks).map(|line| line.trim().to_owned())
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Runs a command that was decided about.
+    pub(super) async fn run_planned(
+        self: &Arc<Self>,
+        sandbox: &Sandbox,
+        planned: &PlannedCommand,
+        tier_min: Tier,
+    ) -> Result<CommandReport, ToolError> {
+        let files = self.file_view().await?;
+        let writes = planned.profile != Profile::ReadOnly;
+        let before = if writes { Some(self.file_moment().await?) } else { None };
+        let root = files.workspace.clone();
+        let mut command = SandboxedCommand::shell(root.clone(), planned.command.as_str());
+        command.directory = absolute(&root, &planned.directory);
+        command.files = files;
+        command.profile = planned.profile;
+        command.network = planned.network;
+        command.tier_min = tier_min;
+        let time = self.scope.call.deadline.map(|deadline| {
+            deadline.saturating_duration_since(Instant::now()).saturating_sub(REPORTING)
+        });
+        let timeout = time.unwrap_or(TIMEOUT).min(TIMEOUT).max(Duration::from_millis(1));
+        command.limits.timeout = Some(timeout);
+        let (sender, mut chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
+        let running = sandbox.start(command, sender).await.map_err(not_started)?;
+        let mut output = CollectedOutput::new(
+            Arc::clone(&self.scope.workspace),
+            self.scope.call.caller.name().to_owned(),
+            self.scope.events.clone(),
+        );
+        let collect = self.scope.blocking(move || {
+            while let Some(chunk) = chunks.blocking_recv() {
+                output.push(&chunk);
+            }
+            output
+        });
+        let (end, output) = tokio::join!(running.wait(), collect);
+        let (end, output) = (end.map_err(not_started)?, output?);
+        let mut report = report(planned, &end, &output, timeout);
+        if let Some(before) = before {
+            let mut changed = self.file_moment().await?.changed_since(&before);
+            if !changed.is_empty() {
+                report.notes.push("what the command changed cannot be undone".to_owned());
+            }
+            if changed.len() > CHANGED_MAX {
+                let more = changed.len() - CHANGED_MAX;
+                changed.truncate(CHANGED_MAX);
+                report.notes.push(format!("{more} more files changed"));
+            }
+            report.changed = changed;
+        }
+        Ok(report)
+    }
+}
+
+/// The error of a command that did not run: never its own fault.
+pub(super) fn not_started(error: SandboxError) -> ToolError {
+    let message = error.to_string();
+    match error {
+        SandboxError::Tier { .. } => ToolError::new(ErrorCode::LimitExceeded, message).hint(
+            "`moss doctor` shows what raises it; `sandbox_min` in the user's policy accepts less",
+        ),
+        SandboxError::Directory { .. } => ToolError::new(ErrorCode::NotFound, message),
+        SandboxError::Arguments(_) | SandboxError::Program { .. } => {
+            ToolError::new(ErrorCode::InvalidArguments, message)
+        }
+        _ => ToolError::new(ErrorCode::Io, message)
+            .hint("the sandbox failed, not the command: `moss doctor` says more"),
+    }
+}
+
+fn report(
+    planned: &PlannedCommand,
+    end: &CommandEnd,
+    output: &CollectedOutput,
+    timeout: Duration,
+) -> CommandReport {
+    let (exit_code, signal) = match end.exit {
+        ProcessExit::Exited(code) => (Some(code), None),
+        ProcessExit::Killed(signal) => (None, Some(signal)),
+    };
+    let kept = output.kept();
+    let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
+        pid: left.pid,
+        command: left.command.clone(),
+    };
+    let facts = &end.facts;
+    CommandReport {
+        ran: true,
+        exit_code,
+        signal,
+        duration_ms: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX),
+        stdout: output.stdout.shown(),
+        stderr: output.stderr.shown(),
+        truncated: output.is_cut(),
+        artifact: kept.artifact,
+        left_running: end.left_running.iter().map(left).collect(),
+        sandbox: ReportedSandbox {
+            tier: facts.tier.to_string(),
+            profile: facts.profile.to_string(),
+            network: planned.network == moss_sandbox::NetworkMode::On,
+            environment_removed: facts.environment_removed.clone(),
+            restored: end.restored.iter().map(|path| path.display().to_string()).collect(),
+        },
+        changed: Vec::new(),
+        notes: notes(end, output, timeout).into_iter().chain(kept.note).collect(),
+    }
+}
+
+/// What else a result says of how a command ended.
+fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<String> {
+    let mut notes = Vec::new();
+    match end.cause {
+        EndCause::Ended => {}
+        EndCause::Timeout => notes.push(format!(
+            "it ran for {} s and was ended: split it, or give the call more time",
+            timeout.as_secs()
+        )),
+        EndCause::Stopped => notes.push("it was stopped".to_owned()),
+        EndCause::Limit(limit) => notes.push(format!("it was ended at a limit: {limit}")),
+    }
+    let has_failed = end.exit != ProcessExit::Exited(0);
+    if let Some(asked) = prompt(output).filter(|_| has_failed) {
+        notes.push(format!(
+            "it asked `{asked}` and nobody can reply: standard input is closed. Pass the reply as an option \
+             (`-y`, `--yes`, `--batch` …), or have a person run it"
+        ));
+    }
+    let more = end.left_running_count.saturating_sub(end.left_running.len());
+    if more > 0 {
+        notes.push(format!("{more} more processes were left running, and ended"));
+    }
+    if end.is_output_cut {
+        notes.push("a process kept the output open: its end may be missing".to_owned());
+    }
+    if !end.restored.is_empty() {
+        notes.push("protected files that it changed are as before".to_owned());
+    }
+    let names = |paths: &[std::path::PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    if !end.changed.is_empty() {
+        let changed = names(&end.changed);
+        notes.push(format!("protected files that it changed could not be restored: {changed}"));
+    }
+    if !end.facts.unmasked.is_empty() {
+        let count = end.facts.unmasked.len();
+        notes.push(format!(
+            "this machine could not hide {count} files that the policy keeps from reading"
+        ));
+    }
+    notes
+}

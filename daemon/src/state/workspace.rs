@@ -1,0 +1,163 @@
+//! What a running daemon holds of one workspace.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use moss_sdk::RelPath;
+use moss_sdk::context::TextVisitor;
+use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
+use moss_workspace::{History, VisitGate, Workspace};
+
+use crate::approvals::StandingApprovals;
+use crate::artifacts::Artifacts;
+use crate::config::Config;
+use crate::editors::EditorRegistry;
+use crate::live_tree::KeptTree;
+use crate::sessions::Sessions;
+use crate::text_index::IndexRules;
+use crate::todos::Todos;
+use crate::turns::Turns;
+use moss_catalog::Catalog;
+use moss_journal::folding::{self, RefusalFolding};
+use moss_journal::{Durability, Journal};
+use moss_plugins::Installed;
+use moss_plugins::store::PluginStores;
+use moss_policy::Policy;
+
+/// One workspace with all that belongs to it.
+#[derive(Debug)]
+pub struct WorkspaceState {
+    /// The door to its files.
+    pub files: Arc<Workspace>,
+    /// What is known of them without walking: nothing until somebody builds it.
+    pub live: OnceLock<KeptTree>,
+    /// Its committed changes.
+    pub history: Arc<History>,
+    /// What happened in it.
+    pub journal: Journal,
+    /// The refused calls that are counted there and not recorded one by one.
+    pub folding: RefusalFolding,
+    /// The rules in effect.
+    pub policy: ArcSwap<Policy>,
+    /// What people answered for longer than once.
+    pub answers: StandingApprovals,
+    /// Its tools and plugins.
+    pub installed: Arc<Installed>,
+    /// The editors that are attached to it.
+    pub editors: Arc<EditorRegistry>,
+    /// What its callers have read.
+    pub sessions: Sessions,
+    /// Who may change which file now.
+    pub turns: Turns,
+    /// Their task lists.
+    pub todos: Todos,
+    /// What their commands wrote.
+    pub artifacts: Artifacts,
+    name: String,
+}
+
+/// What the state directory of a workspace holds.
+#[derive(Debug)]
+pub struct WorkspaceStores {
+    /// Its committed changes.
+    pub history: History,
+    /// What happened in it.
+    pub journal: Journal,
+    /// What people answered for longer than once.
+    pub answers: StandingApprovals,
+    /// The task lists of its callers.
+    pub todos: Todos,
+    /// What their commands wrote.
+    pub artifacts: Artifacts,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
+}
+
+// === impl WorkspaceState ===
+
+impl WorkspaceState {
+    /// Puts a workspace together.
+    pub fn new(
+        files: Workspace,
+        kept: WorkspaceStores,
+        policy: Policy,
+        catalog: Catalog,
+        config: &Config,
+    ) -> Self {
+        let WorkspaceStores { history, journal, answers, todos, artifacts, plugin_stores } = kept;
+        let files = Arc::new(files);
+        let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
+        Self {
+            name: files.root().display().to_string(),
+            files,
+            live: OnceLock::new(),
+            history: Arc::new(history),
+            journal,
+            folding: RefusalFolding::new(folding::FoldingBounds {
+                burst: config.journal.refusals_burst,
+                per_second: config.journal.refusals_per_second,
+                folded_for: Duration::from_millis(config.journal.refusals_folded_ms),
+            }),
+            policy: ArcSwap::from_pointee(policy),
+            answers,
+            installed: Arc::new(installed),
+            editors: EditorRegistry::new(config.editors.clone()),
+            sessions: Sessions::new(
+                config.sessions.sessions_max,
+                config.sessions.files_max,
+                config.sessions.bytes_max,
+            ),
+            turns: Turns::default(),
+            todos,
+            artifacts,
+        }
+    }
+
+    /// Records how many refused calls were counted since, where it is time or the journal closes.
+    pub async fn record_folded(&self, is_closing: bool) {
+        for record in self.folding.take_due(Instant::now(), is_closing) {
+            if let Err(error) = self.journal.record(record, Durability::Batched).await {
+                tracing::error!(%error, "a count of refused calls is not recorded");
+            }
+        }
+    }
+
+    /// Lists a directory as [`Workspace::list`] does, without a walk where it can be.
+    pub(crate) fn list(
+        &self,
+        directory: &RelPath,
+        options: ListOptions,
+        keep: &dyn Fn(&RelPath) -> bool,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Listing, moss_workspace::Error> {
+        if let Some(kept) = self.live.get()
+            && let Some(listing) = kept.list(directory, options, keep, cancelled)?
+        {
+            return Ok(listing);
+        }
+        self.files.list(directory, options, keep, cancelled)
+    }
+
+    /// As [`Workspace::visit_texts`], by what is known of texts where something is.
+    pub(crate) fn visit_texts(
+        &self,
+        directory: &RelPath,
+        options: VisitOptions,
+        gate: VisitGate<'_>,
+        visitor: &mut dyn TextVisitor,
+        rules: &dyn IndexRules,
+    ) -> Result<Visited, moss_workspace::Error> {
+        if let Some(kept) = self.live.get()
+            && let Some(visited) = kept.visit_texts(directory, options, gate, visitor, rules)?
+        {
+            return Ok(visited);
+        }
+        self.files.visit_texts(directory, options, gate, visitor)
+    }
+
+    /// Its root directory as text: its name on the wire and in questions.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}

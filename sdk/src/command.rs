@@ -1,0 +1,96 @@
+//! Running a command: what a tool asks for, and what comes of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::path::RelPath;
+
+/// A command that a tool wants to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRequest {
+    /// A text for bash.
+    pub command: String,
+    /// The directory in which it runs.
+    pub directory: RelPath,
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandReport {
+    /// Whether it ran; false in a dry run.
+    pub ran: bool,
+    /// The exit status; null where a signal ended it, or it did not run. Other than 0 is no error of the
+    /// call: `stdout` and `stderr` say why.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it; null where it exited by itself.
+    pub signal: Option<i32>,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+    /// What it wrote to its standard output: the beginning, lines that look like errors, and the end.
+    pub stdout: String,
+    /// What it wrote to its standard error.
+    pub stderr: String,
+    /// Whether something of `stdout` or `stderr` is left out.
+    pub truncated: bool,
+    /// The name of its whole output, where something is left out: read_file reads it by that path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<String>,
+    /// Processes that it left running when it ended. They were ended, too.
+    pub left_running: Vec<LeftRunning>,
+    /// How it was isolated.
+    pub sandbox: ReportedSandbox,
+    /// Files of the workspace that were created, modified or deleted while it ran, without those that
+    /// ignore files name. `diff_history` does not know of them, and they cannot be undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<AlteredFile>,
+    /// What else there is to say, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A process that outlived its command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftRunning {
+    /// Its number, as the command saw it.
+    pub pid: u32,
+    /// Its command line, cut.
+    pub command: String,
+}
+
+/// How a command was isolated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedSandbox {
+    /// How well: `full`, `landlock` or `none`.
+    pub tier: String,
+    /// What it could write: `read-only`, `workspace-write` or `danger-full`.
+    pub profile: String,
+    /// Whether it could reach other machines.
+    pub network: bool,
+    /// Names of variables of the environment that it was not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment_removed: Vec<String>,
+    /// Protected files that it changed all the same, and that are as before now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restored: Vec<String>,
+}
+
+/// A file that is another one than before a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AlteredFile {
+    /// The file, relative to the workspace root.
+    pub path: String,
+    /// What happened to it.
+    pub what: FileFate,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFate {
+    /// It was not there before.
+    Created,
+    /// It has another size, time or content.
+    Modified,
+    /// It is not there any more.
+    Deleted,
+}

@@ -1,0 +1,258 @@
+//! `run_terminal_cmd` on the real binary: what runs unasked, what asks and shows what, what a result says.
+
+use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event;
+use serde_json::{Value, json};
+use tonic::Code;
+
+use crate::harness::{Client, Site, failure, output, reason, refusing, until, waiting};
+use crate::policy::{Fate, explained, fate};
+
+fn command(text: &str) -> Value {
+    json!({ "command": text })
+}
+
+async fn ran(client: &Client, text: &str) -> Value {
+    client.done("run_terminal_cmd", command(text)).await
+}
+
+/// Lets anything run that does not destroy.
+const ALLOWING: &str = "version = 1\n[[rule]]\neffects = [\"exec\"]\ndecision = \"allow\"\n";
+
+#[tokio::test]
+async fn a_command_that_only_reads_runs_unasked_and_cannot_write() {
+    let site = Site::new();
+    site.write("a.txt", "one\ntwo\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "cat a.txt | wc -l; ls missing").await;
+    assert_eq!(found["stdout"].as_str().unwrap().trim(), "2");
+    assert!(found["stderr"].as_str().unwrap().contains("missing"), "{found}");
+    assert_eq!(found["exit_code"], 2, "{found}");
+    assert_eq!((&found["ran"], &found["signal"]), (&json!(true), &Value::Null));
+    assert_eq!(found["sandbox"]["tier"], "full", "{found}");
+    assert_eq!(found["sandbox"]["profile"], "read-only");
+    assert_eq!(found["sandbox"]["network"], false);
+    assert_eq!(found["left_running"], json!([]));
+    assert_eq!(found["truncated"], false);
+    let elsewhere = client.done("run_terminal_cmd", json!({"command": "pwd", "cwd": "."})).await;
+    let root = site.workspace().canonicalize().unwrap();
+    assert_eq!(elsewhere["stdout"].as_str().unwrap().trim(), root.to_str().unwrap());
+}
+
+#[tokio::test]
+async fn a_command_that_may_write_asks_with_every_part_of_it() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    let text = "ls && env A=1 touch made.txt";
+    let mut events = client.stream(waiting("run_terminal_cmd", command(text))).await.unwrap();
+    let question = events.question().await;
+    let asked = question.command.clone().unwrap();
+    assert_eq!((asked.command.as_str(), asked.directory.as_str()), (text, "."));
+    assert_eq!((asked.profile.as_str(), asked.network), ("workspace-write", false));
+    let parts: Vec<_> = asked
+        .parts
+        .iter()
+        .map(|part| (part.text.as_str(), part.asks, part.via.join(" ")))
+        .collect();
+    let expected = [
+        ("ls", false, String::new()),
+        ("env A=1 touch made.txt", false, String::new()),
+        ("touch made.txt", true, "env".to_owned()),
+    ];
+    assert_eq!(parts, expected);
+    assert!(!site.has("made.txt"));
+    approver.approve(&question).await.unwrap();
+    let found = output(&events.end().await.unwrap());
+    assert_eq!(found["exit_code"], 0, "{found}");
+    assert!(site.has("made.txt"));
+    assert_eq!(found["changed"], json!([{"path": "made.txt", "what": "created"}]));
+    assert!(found["notes"].to_string().contains("cannot be undone"), "{found}");
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_the_digest_that_lets_it_run() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let approver = daemon.approver().await;
+    let dry = v1::Call { dry_run: true, ..refusing("run_terminal_cmd", command("touch x")) };
+    let shown = approver.call(dry).await.unwrap();
+    assert_eq!(output(&shown)["ran"], false);
+    assert!(output(&shown)["notes"].to_string().contains("asks: touch x"), "{shown:?}");
+    assert!(!site.has("x") && !shown.digest.is_empty());
+    let with = |digest: &str, text: &str| v1::Call {
+        approved_digests: vec![digest.to_owned()],
+        ..refusing("run_terminal_cmd", command(text))
+    };
+    let other = approver.call(with(&shown.digest, "touch y")).await.unwrap_err();
+    assert_eq!(other.code(), Code::FailedPrecondition);
+    assert!(!site.has("y"));
+    output(&approver.call(with(&shown.digest, "touch x")).await.unwrap());
+    assert!(site.has("x"));
+}
+
+#[tokio::test]
+async fn what_destroys_asks_whatever_allows_it_and_confirm_allow_answers() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    assert_eq!(fate(&client, "run_terminal_cmd", command("touch b.txt")).await, Fate::Allowed);
+    for text in [
+        "rm a.txt",
+        "ls; rm a.txt",
+        "sh -c 'rm a.txt'",
+        "echo x > a.txt",
+        "git checkout .",
+        "$(echo rm) a.txt",
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, Fate::Asked, "{text}");
+    }
+    assert_eq!(site.read("a.txt"), "one\n");
+    drop(daemon);
+    let arguments = "command=rm a.txt";
+    let ended = site.run(&["call", "run_terminal_cmd", arguments]);
+    assert!(ended.code != Some(0) && site.has("a.txt"), "{}", ended.stderr);
+    let ended = site.run(&["call", "run_terminal_cmd", arguments, "--confirm", "allow"]);
+    assert!(ended.code == Some(0) && !site.has("a.txt"), "{}", ended.stderr);
+}
+
+#[tokio::test]
+async fn rules_about_words_decide_and_explain() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\nname = \"touching\"\nargv = [\"touch\"]\ndecision = \"allow\"\n\
+         [[rule]]\nargv = [\"curl\"]\ndecision = \"deny\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (text, expected) in [
+        ("touch x", Fate::Allowed),
+        ("ls && touch y", Fate::Allowed),
+        ("touch x; mkdir z", Fate::Asked),
+        ("ls; env curl x", Fate::Denied),
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
+        let explained = explained(&client, "run_terminal_cmd", command(text)).await;
+        let decision = match expected {
+            Fate::Allowed => v1::Decision::Allow,
+            Fate::Asked => v1::Decision::Ask,
+            Fate::Denied => v1::Decision::Deny,
+        };
+        assert_eq!(explained.decision(), decision, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn what_policy_denies_reading_is_not_there() {
+    let site = Site::new();
+    site.user_policy("version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"hidden/**\"]\ndecision = \"deny\"\n");
+    site.write(".env", "TOKEN=canary\n");
+    site.write("hidden/a.txt", "canary\n");
+    site.write("plain.txt", "seen\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "cat plain.txt .env hidden/a.txt; grep -r canary .").await;
+    assert_eq!(found["stdout"], "seen\n", "{found}");
+    assert!(!found.to_string().contains("TOKEN"), "{found}");
+    assert_eq!(fate(&client, "run_terminal_cmd", command("cat < .env")).await, Fate::Denied);
+}
+
+#[tokio::test]
+async fn long_output_is_cut_in_the_result_and_whole_in_the_artifact() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "seq 1 20000").await;
+    assert_eq!(found["truncated"], true);
+    let stdout = found["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("1\n2\n") && stdout.ends_with("20000\n"), "{stdout}");
+    assert!(stdout.len() < 30_000 && stdout.contains("bytes left out"));
+    let artifact = found["artifact"].as_str().unwrap();
+    let arguments = json!({"path": artifact, "startLine": 12_345, "endLine": 12_346});
+    let read = client.done("read_file", arguments.clone()).await;
+    assert_eq!(read["content"], " 12345\t12345\n 12346\t12346", "{read}");
+    assert_eq!(read["total_lines"], 20_000);
+    let missing = json!({"path": format!("artifact:{}", "0".repeat(32))});
+    let refused = client.ran("read_file", missing).await;
+    assert_eq!(failure(&refused).code, "not_found");
+}
+
+#[tokio::test]
+async fn output_is_shown_while_the_command_runs() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = "echo begun; while [ ! -f go ]; do sleep 0.05; done; echo ended";
+    let mut events = client.stream(refusing("run_terminal_cmd", command(text))).await.unwrap();
+    loop {
+        if let Some(Event::Output(shown)) = events.next().await.unwrap() {
+            assert_eq!((shown.stream.as_str(), shown.text.as_str()), ("stdout", "begun\n"));
+            break;
+        }
+    }
+    site.write("go", "");
+    let found = output(&events.end().await.unwrap());
+    assert_eq!(found["stdout"], "begun\nended\n");
+}
+
+#[tokio::test]
+async fn a_call_ends_with_its_leader_and_nothing_outlives_it() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for text in ["sleep 987 & echo ok", "setsid sleep 987 & echo ok", "(sleep 987 &) ; echo ok"] {
+        let found = ran(&client, text).await;
+        assert_eq!((&found["exit_code"], &found["stdout"]), (&json!(0), &json!("ok\n")), "{found}");
+        let left = found["left_running"].to_string();
+        assert!(left.contains("sleep 987"), "{text}: {found}");
+    }
+    until("nothing is left", async || !is_running("sleep\u{0}987")).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let call = refusing("run_terminal_cmd", command("touch begun; sleep 986"));
+    let events = client.stream(call).await.unwrap();
+    until("it runs", async || site.has("begun")).await;
+    drop(events);
+    until("it ended", async || !is_running("sleep\u{0}986")).await;
+}
+
+#[tokio::test]
+async fn what_cannot_run_says_what_to_do() {
+    let site = Site::new();
+    site.write("file.txt", "x\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (arguments, code, hint) in [
+        (json!({"command": "ls", "cwd": "missing"}), "not_found", "cwd"),
+        (json!({"command": "ls", "cwd": "file.txt"}), "not_a_directory", ""),
+        (json!({"command": "ls", "cwd": ".."}), "outside_workspace", ""),
+        (json!({"command": "  "}), "invalid_arguments", "git status"),
+        (json!({"command": "ls", "is_background": true}), "invalid_arguments", "timeout 60"),
+    ] {
+        let refused = client.ran("run_terminal_cmd", arguments.clone()).await;
+        let error = failure(&refused);
+        assert_eq!(error.code, code, "{arguments}");
+        assert!(error.hint.contains(hint), "{arguments}: {error:?}");
+    }
+    let unread = client.call(refusing("run_terminal_cmd", command("if ls"))).await.unwrap_err();
+    assert_eq!(reason(&unread), "CONFIRMATION_REQUIRED");
+}
+
+/// Whether a process has words one after the other in its command line.
+fn is_running(words: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.map(|process| std::fs::read(process.path().join("cmdline")));
+    lines.flatten().any(|line| String::from_utf8_lossy(&line).contains(words))
+}
