@@ -47,7 +47,8 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
         };
         let _ = writeln!(shown, "{}", yellow(told));
     }
-    let _ = writeln!(shown, "{} {}", words.rule, text::line(&confirmation.rule));
+    let _ =
+        writeln!(shown, "{} {}", words.rule, text::line(&(words.rule_text)(&confirmation.rule)));
     let _ = write!(shown, "{}", digest(wording, &confirmation.digest));
     shown
 }
@@ -70,7 +71,7 @@ fn command(words: &EffectWording, asked: &v1::CommandQuestion) -> String {
             let _ = writeln!(shown, "    {} {}", words.writes, text::line(file));
         }
         if part.asks {
-            let _ = writeln!(shown, "    {}", dim(text::line(&part.rule)));
+            let _ = writeln!(shown, "    {}", dim(text::line(&(words.rule_text)(&part.rule))));
         }
     }
     shown.push('\n');

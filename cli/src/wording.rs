@@ -41,6 +41,8 @@ pub(super) struct EffectWording {
     /// As `truncated`, with the command that shows all.
     pub(super) truncated_see: fn(&str) -> String,
     pub(super) rule: &'static str,
+    /// The text of a rule as the policy has it.
+    pub(super) rule_text: fn(&str) -> String,
     pub(super) digest: &'static str,
     /// How a searched text was found; none where it was there character for character.
     pub(super) found: fn(MatchLevel) -> Option<&'static str>,

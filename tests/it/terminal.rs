@@ -108,6 +108,7 @@ fn person_with_a_chinese_terminal_is_asked_and_told_in_chinese() {
     command.env("LANG", "zh_CN.UTF-8");
     let mut terminal = Terminal::start(command);
     terminal.wait_for("要修改 1 个文件");
+    terminal.wait_for("规则： 默认：没有规则允许");
     terminal.wait_for("应用此更改？ [y] 是 / [n] 否");
     terminal.type_in("是\n");
     let (code, screen) = terminal.end();

@@ -25,6 +25,7 @@ pub(in super::super) static EN: Wording = Wording {
         truncated: "not all of it is shown",
         truncated_see: |id| format!("not all of it is shown: `moss confirm show {id} --full`"),
         rule: "rule:",
+        rule_text: str::to_owned,
         digest: "digest:",
         found,
         found_by: |level| format!("the text was found by {level}"),

@@ -1,5 +1,7 @@
 //! Chinese, in simplified characters.
 
+mod rules;
+
 use moss_sdk::edit::MatchLevel;
 
 use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, SetupWording, Wording};
@@ -34,6 +36,7 @@ pub(super) static ZH: Wording = Wording {
         truncated: "内容未完整显示",
         truncated_see: |id| format!("内容未完整显示：`moss confirm show {id} --full` 显示全部"),
         rule: "规则：",
+        rule_text: rules::rule_text,
         digest: "摘要：",
         found,
         found_by: |level| format!("文本的匹配方式：{level}"),

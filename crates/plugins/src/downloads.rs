@@ -110,6 +110,7 @@ pub(super) async fn check_kept(
     };
     let kept = component(dirs, pinned);
     let kept = kept.display();
+    let (found, pinned) = (found.short(), pinned.short());
     Err(format!("{kept}: digest {found} does not match the pin, sha256 {pinned}; {next}"))
 }
 

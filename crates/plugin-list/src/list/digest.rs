@@ -8,6 +8,9 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sha256Digest([u8; 32]);
 
+/// Digits of a digest in a message.
+const SHORT_DIGITS: usize = 12;
+
 // === impl Sha256Digest ===
 
 impl Sha256Digest {
@@ -24,6 +27,11 @@ impl Sha256Digest {
     /// Computes the digest of a component.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// The first 12 digits: enough for people to tell digests apart.
+    pub fn short(&self) -> String {
+        self.to_string()[..SHORT_DIGITS].to_owned()
     }
 
     /// Reads 64 lowercase hexadecimal digits.

@@ -292,6 +292,7 @@ impl Examination {
     fn mismatch(&self, digest: Sha256Digest, pinned: Sha256Digest) -> String {
         let (source, name) = (self.listed.source.display(), &self.listed.entry.name);
         let staged = if self.serving() == Some(pinned) { "staged: " } else { "" };
+        let (digest, pinned) = (digest.short(), pinned.short());
         format!(
             "{staged}digest {digest} does not match the pin, sha256 {pinned}; if {source} is \
              trusted as it is now, `moss plugin accept {name}` pins it"
