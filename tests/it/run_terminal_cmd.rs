@@ -147,6 +147,42 @@ async fn rules_about_words_decide_and_explain() {
 }
 
 #[tokio::test]
+async fn only_a_rule_opens_the_network_and_the_question_says_so() {
+    let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listening.local_addr().unwrap().port();
+    let text =
+        format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))'");
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    let found = ran(&client, &text).await;
+    assert_eq!(found["sandbox"]["network"], false, "{found}");
+    assert!(found["stderr"].as_str().unwrap().contains("ConnectionRefusedError"), "{found}");
+    site.user_policy(
+        "version = 1\n[[rule]]\nargv = [\"python3\"]\ndecision = \"ask\"\nnetwork = true\n",
+    );
+    until("the rule is read", async || {
+        fate(&client, "run_terminal_cmd", command(&text)).await == Fate::Asked
+    })
+    .await;
+    let mut events = client.stream(waiting("run_terminal_cmd", command(&text))).await.unwrap();
+    let question = events.question().await;
+    assert!(question.command.as_ref().unwrap().network, "{question:?}");
+    approver.approve(&question).await.unwrap();
+    let found = output(&events.end().await.unwrap());
+    assert_eq!(
+        (&found["exit_code"], &found["sandbox"]["network"]),
+        (&json!(0), &json!(true)),
+        "{found}"
+    );
+    let both = format!("touch x && {text}");
+    let mut events = client.stream(waiting("run_terminal_cmd", command(&both))).await.unwrap();
+    let question = events.question().await;
+    assert!(!question.command.as_ref().unwrap().network, "{question:?}");
+}
+
+#[tokio::test]
 async fn what_policy_denies_reading_is_not_there() {
     let site = Site::new();
     site.user_policy("version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"hidden/**\"]\ndecision = \"deny\"\n");

@@ -17,6 +17,7 @@
 //! size_bytes_max = 100000
 //! argv = ["git", ["status", "diff"]]            # of commands: their first words, each one or one of a list
 //! exact_argv = ["make", "all"]                  # of commands: all of their words
+//! network = true                                # of commands: whether they reach other machines
 //! match_levels = ["exact", "line_trimmed"]      # how an edit was located: the levels of
 //!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
@@ -63,7 +64,7 @@ use moss_sdk::edit::MatchLevel;
 use serde::Deserialize;
 use toml::Spanned;
 
-use self::words::{ArgvWordForm, command_words};
+use self::words::{ArgvWordForm, check_allowed, command_words, network_word};
 use super::effect_word::EffectWord;
 use super::error::{PolicyError, PolicyFault, shown};
 use super::examples::{self, ExampleForm};
@@ -90,6 +91,9 @@ const VERSION: i64 = 1;
 
 /// A verdict type that a layer's rules are read into.
 pub(super) trait LayerVerdict: RuleVerdict {
+    /// Whether the layer may let commands reach the network.
+    const OPENS_NETWORK: bool;
+
     /// Refuses what the layer may not say.
     fn read(
         decision: Spanned<Verdict>,
@@ -124,6 +128,7 @@ struct RuleForm {
     match_levels: Option<Spanned<Vec<MatchLevel>>>,
     argv: Option<Spanned<Vec<ArgvWordForm>>>,
     exact_argv: Option<Spanned<Vec<String>>>,
+    network: Option<Spanned<bool>>,
     decision: Spanned<Verdict>,
     protected: Option<Spanned<bool>>,
     reason: Option<Spanned<String>>,
@@ -194,6 +199,7 @@ fn rule<V: LayerVerdict>(
         check_allowed(form.effects.as_ref())?;
     }
     let command = command_words(form.argv, form.exact_argv, form.effects.as_ref())?;
+    let network = network_word::<V>(form.network, decision, command.is_some())?;
     let verdict = V::read(form.decision, form.protected)?;
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
@@ -220,7 +226,7 @@ fn rule<V: LayerVerdict>(
     let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
     let (file, line) = (Some(file.to_owned()), Some(line));
     let rule = RuleRef { layer, file, line, name, reason, answer: None };
-    Ok(Rule { conditions, verdict, rule: Arc::new(rule) })
+    Ok(Rule { conditions, verdict, network, rule: Arc::new(rule) })
 }
 
 /// Reads a text that decisions show: short, on one line, as it looks.
@@ -288,19 +294,6 @@ fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, Poli
     globs(texts, Over::Paths { ignore_case })
 }
 
-/// Refuses to allow what a person is asked about whatever a rule says.
-fn check_allowed(effects: Option<&Spanned<Vec<Spanned<EffectWord>>>>) -> Result<(), PolicyFault> {
-    let mut words = effects.into_iter().flat_map(Spanned::as_ref);
-    match words.find(|word| word.as_ref().actions().contains(&Action::Register)) {
-        None => Ok(()),
-        Some(word) => {
-            let why = "no rule allows to register plugins: a person decides about each";
-            Err(PolicyFault::new(word.span(), why)
-                .help("leave `register` out; a rule can ask about it or deny it"))
-        }
-    }
-}
-
 /// Sizes are those of new content, so a rule with a size is about creating and modifying; one with
 /// match levels is about modifying.
 fn effects(
@@ -353,6 +346,8 @@ impl<V> Default for FileRules<V> {
 // === impl Ruling ===
 
 impl LayerVerdict for Ruling {
+    const OPENS_NETWORK: bool = true;
+
     fn read(
         decision: Spanned<Verdict>,
         protected: Option<Spanned<bool>>,
@@ -374,6 +369,8 @@ impl LayerVerdict for Ruling {
 // === impl Restriction ===
 
 impl LayerVerdict for Restriction {
+    const OPENS_NETWORK: bool = false;
+
     fn read(
         decision: Spanned<Verdict>,
         protected: Option<Spanned<bool>>,

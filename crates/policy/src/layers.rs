@@ -150,6 +150,13 @@ impl Policy {
         })
     }
 
+    /// Returns what every rule that speaks about a command says of the network.
+    pub(super) fn networks<'a>(&'a self, subject: &'a Subject<'a>) -> impl Iterator<Item = bool> {
+        let ours = self.admin.rules.iter().chain(self.user.iter());
+        let ours = ours.filter_map(|rule| rule.network_of(subject));
+        ours.chain(self.workspace.iter().filter_map(|rule| rule.network_of(subject)))
+    }
+
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
     /// workspace, built-in. There is at least one.
     pub(super) fn matches<'a>(&'a self, subject: &Subject<'a>) -> impl Iterator<Item = Match<'a>> {
@@ -369,25 +376,6 @@ impl<V: RuleVerdict> Rule<V> {
 impl Match<'static> {
     fn built_in((verdict, rule): (Verdict, &'static Arc<RuleRef>)) -> Self {
         Self { verdict, opens_protected: false, rule }
-    }
-}
-
-// === impl Subject ===
-
-impl Subject<'_> {
-    /// Whether this is a read or the call of a tool that only reads.
-    fn only_reads(&self) -> bool {
-        match self.action {
-            Action::Read => true,
-            Action::Call => self.tool_effect == moss_sdk::Effect::Read,
-            Action::Create
-            | Action::Modify
-            | Action::Delete
-            | Action::Exec
-            | Action::Network
-            | Action::Register
-            | Action::Configure => false,
-        }
     }
 }
 

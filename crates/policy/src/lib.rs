@@ -23,6 +23,7 @@ pub mod explain;
 pub mod format;
 mod globs;
 pub mod layers;
+mod network;
 mod rules;
 mod sandbox_min;
 pub mod standing;
@@ -32,6 +33,7 @@ pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
 pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources};
+pub use self::network::opens_network;
 pub use self::sandbox_min::SandboxMin;
 
 /// What somebody wants to do, as far as the policy looks at it.
@@ -218,6 +220,21 @@ fn serialize_rule<S: serde::Serializer>(
 // === impl Subject ===
 
 impl Subject<'_> {
+    /// Whether this is a read or the call of a tool that only reads.
+    pub(crate) fn only_reads(&self) -> bool {
+        match self.action {
+            Action::Read => true,
+            Action::Call => self.tool_effect == Effect::Read,
+            Action::Create
+            | Action::Modify
+            | Action::Delete
+            | Action::Exec
+            | Action::Network
+            | Action::Register
+            | Action::Configure => false,
+        }
+    }
+
     /// Whether the protection of the name holds against this action.
     pub fn is_guarded(&self) -> bool {
         match self.protection {

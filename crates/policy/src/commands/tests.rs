@@ -7,7 +7,8 @@ use proptest::sample::select;
 
 use super::*;
 use crate::{
-    Action, Decision, Policy, PolicyFile, SandboxMin, Sources, Subject, decide, strictest,
+    Action, Decision, Policy, PolicyFile, SandboxMin, Sources, Subject, decide, opens_network,
+    strictest,
 };
 
 /// The rules under which the table is decided.
@@ -83,7 +84,7 @@ fn parts(line: &str, is_isolated: bool) -> Vec<CommandPart> {
     }
 }
 
-fn decide_part(policy: &Policy, part: &CommandPart) -> Decision {
+fn of_part<T>(part: &CommandPart, look: impl FnOnce(&Subject<'_>) -> T) -> T {
     let root = RelPath::root();
     let subject = Subject {
         action: Action::Exec,
@@ -99,7 +100,11 @@ fn decide_part(policy: &Policy, part: &CommandPart) -> Decision {
         command: Some(part),
         answers: &[],
     };
-    decide(policy, &subject)
+    look(&subject)
+}
+
+fn decide_part(policy: &Policy, part: &CommandPart) -> Decision {
+    of_part(part, |subject| decide(policy, subject))
 }
 
 fn decided(policy: &Policy, line: &str, is_isolated: bool) -> Decision {
@@ -191,8 +196,44 @@ fn the_strictest_isolation_that_a_layer_names_applies() {
 }
 
 #[test]
+fn a_command_reaches_the_network_where_a_rule_says_so_and_none_says_no() {
+    const OPEN: &str = "[[rule]]\nargv = [\"npm\", \"ci\"]\ndecision = \"ask\"\nnetwork = true\n";
+    const CLOSED: &str = "[[rule]]\nargv = [\"npm\"]\ndecision = \"ask\"\nnetwork = false\n";
+    const ALLOWED: &str = "[[rule]]\nargv = [\"npm\"]\ndecision = \"allow\"\n";
+    let text = |rules: &str| match rules {
+        "" => String::new(),
+        rules => format!("version = 1\n{rules}"),
+    };
+    for (admin, user, workspace, line, expected) in [
+        ("", OPEN, "", "npm ci", true),
+        ("", OPEN, "", "npm ci --silent", true),
+        ("", OPEN, "", "npm install", false),
+        ("", OPEN, "", "npm $x", false),
+        ("", OPEN, "", "NODE_OPTIONS=-rx npm ci", false),
+        ("", ALLOWED, "", "npm ci", false),
+        (OPEN, "", "", "npm ci", true),
+        (CLOSED, OPEN, "", "npm ci", false),
+        ("", OPEN, CLOSED, "npm ci", false),
+        ("", OPEN, CLOSED, "npm $x", false),
+    ] {
+        let policy = policy(&text(admin), &text(user), &text(workspace));
+        let all = parts(line, true);
+        let opens = |part: &CommandPart| of_part(part, |subject| opens_network(&policy, subject));
+        assert_eq!(all.iter().all(opens), expected, "{line}: {admin} {user} {workspace}");
+    }
+    let policy = Policy::load(Sources {
+        workspace: Some(PolicyFile { file: "workspace".to_owned(), text: Ok(Some(text(OPEN))) }),
+        ..Sources::default()
+    });
+    let policy = policy.unwrap();
+    let problems: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
+    assert!(problems[0].contains("cannot let commands reach the network"), "{problems:?}");
+}
+
+#[test]
 fn rules_about_commands_say_what_is_wrong_with_them() {
     for (keys, expected) in [
+        ("network = true", "`network` is about commands"),
         ("argv = [\"a\"]\nexact_argv = [\"a\"]", "`argv` and `exact_argv` in one rule"),
         ("argv = []", "an empty list matches nothing"),
         ("argv = [\"a\", []]", "an empty list matches nothing"),

@@ -141,7 +141,21 @@ impl Effects {
         let only_reads = parts.iter().all(|part| part.only_reads);
         let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
         let network = NetworkMode::Off;
-        Ok(PlannedCommand { command, directory: resolved.path, parts, profile, network, tier })
+        let mut planned =
+            PlannedCommand { command, directory: resolved.path, parts, profile, network, tier };
+        if self.opens_network(&planned) {
+            planned.network = NetworkMode::On;
+        }
+        Ok(planned)
+    }
+
+    /// Whether a rule lets every part reach the network that does more than read.
+    fn opens_network(&self, planned: &PlannedCommand) -> bool {
+        let (policy, tool) = (self.scope.workspace.policy.load_full(), self.tool());
+        let directory = planned.known_directory();
+        let mut doing = planned.parts.iter().filter(|part| !part.only_reads).peekable();
+        doing.peek().is_some()
+            && doing.all(|part| self.part_opens_network(&policy, &tool, directory, part))
     }
 
     /// Decides about every part, and records what asks or denies.

@@ -313,7 +313,27 @@ impl Effects {
         directory: Option<&RelPath>,
         part: &CommandPart,
     ) -> Decision {
-        let subject = Subject {
+        self.decide_subject(policy, self.part_subject(tool, directory, part))
+    }
+
+    /// Whether a rule lets one part of a command reach the network.
+    pub(super) fn part_opens_network(
+        &self,
+        policy: &moss_policy::Policy,
+        tool: &ToolFacts,
+        directory: Option<&RelPath>,
+        part: &CommandPart,
+    ) -> bool {
+        moss_policy::opens_network(policy, &self.part_subject(tool, directory, part))
+    }
+
+    fn part_subject<'a>(
+        &'a self,
+        tool: &'a ToolFacts,
+        directory: Option<&'a RelPath>,
+        part: &'a CommandPart,
+    ) -> Subject<'a> {
+        Subject {
             action: Action::Exec,
             tool: self.scope.call.tool(),
             tool_effect: tool.effect,
@@ -326,8 +346,7 @@ impl Effects {
             drift: false,
             command: Some(part),
             answers: &tool.answers,
-        };
-        self.decide_subject(policy, subject)
+        }
     }
 
     fn decide_subject(&self, policy: &moss_policy::Policy, subject: Subject<'_>) -> Decision {
