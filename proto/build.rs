@@ -11,6 +11,7 @@ const FILES: &[&str] = &[
     "editor",
     "history",
     "index",
+    "jobs",
     "plugins",
     "policy",
     "status",

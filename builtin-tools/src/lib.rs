@@ -46,6 +46,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::edit_tool::EditTool>(),
         erased::<tools::clarify::Clarify>(),
         erased::<tools::todo::Todo>(),
+        erased::<tools::terminal_job::TerminalJob>(),
         erased::<tools::moss_register_plugin_tool::RegisterPlugin>(),
         erased::<tools::moss_update_asi_user_prompt::UpdateUserPrompt>(),
     ]

@@ -16,6 +16,7 @@ const FURTHER: &[&str] = &[
     "editTool",
     "clarify",
     "todo",
+    "terminal_job",
     "moss_register_plugin_tool",
     "moss_update_asi_user_prompt",
 ];

@@ -21,4 +21,5 @@ pub(crate) mod reapply;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;
 pub(crate) mod run_terminal_cmd;
+pub(crate) mod terminal_job;
 pub(crate) mod todo;

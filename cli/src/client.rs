@@ -9,6 +9,8 @@ mod confirmations;
 mod editor;
 mod failure;
 mod host;
+mod index;
+mod jobs;
 mod plugins;
 mod remote;
 mod streams;
@@ -21,7 +23,6 @@ use std::time::Duration;
 use moss_dispatch::{Reason, Role};
 use moss_proto::v1;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
-use moss_proto::v1::index_service_client::IndexServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
@@ -175,15 +176,6 @@ impl Client {
         if let Some(host) = host {
             host.stop().await;
         }
-    }
-
-    pub(crate) async fn rebuild_index(
-        &self,
-        workspace: String,
-    ) -> Result<v1::IndexStatus, RequestFailure> {
-        let request = self.request(Role::Approver, v1::RebuildIndexRequest { workspace });
-        let response = body(service!(IndexServiceClient, self).rebuild_index(request).await)?;
-        response.index.ok_or_else(|| RequestFailure::incomplete("index"))
     }
 
     /// Returns version, workspaces and load.

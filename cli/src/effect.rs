@@ -20,10 +20,12 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
     };
     let consent = confirmation.consent.as_ref();
     let fetches = consent.is_some_and(|consent| consent.kind() == v1::ConsentKind::Fetch);
+    let asked = confirmation.command.as_ref();
     let what = match confirmation.changes.len() {
         _ if fetches => words.wants_to_fetch.to_owned(),
         _ if confirmation.registers => words.wants_to_change_list.to_owned(),
-        _ if confirmation.command.is_some() => words.wants_to_run.to_owned(),
+        _ if asked.is_some_and(|asked| asked.input) => words.wants_to_write_input.to_owned(),
+        _ if asked.is_some() => words.wants_to_run.to_owned(),
         0 => words.needs_confirmation.to_owned(),
         count => (words.wants_to_change_files)(count),
     };
@@ -32,7 +34,7 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
     shown.push_str(&changes(wording, &confirmation.changes));
     if let Some(consent) = consent {
         shown.push_str(&described::change(&wording.plugin, consent));
-    } else if let Some(asked) = &confirmation.command {
+    } else if let Some(asked) = asked {
         shown.push_str(&command(words, asked));
     } else if !confirmation.arguments_json.is_empty() {
         let _ = writeln!(shown, "{} {}", words.arguments, text::json(&confirmation.arguments_json));
@@ -62,7 +64,11 @@ fn command(words: &EffectWording, asked: &v1::CommandQuestion) -> String {
     let (directory, profile) = (text::line(&asked.directory), text::line(&asked.profile));
     let surroundings =
         (words.runs_in)(&directory, &profile, asked.network, &text::line(&asked.tier));
-    let _ = writeln!(shown, "{surroundings}\n");
+    let _ = writeln!(shown, "{surroundings}");
+    if asked.background && !asked.input {
+        let _ = writeln!(shown, "{}", words.in_background);
+    }
+    shown.push('\n');
     for part in &asked.parts {
         let mark = if part.asks { yellow("?") } else { " ".to_owned() };
         let via: String = part.via.iter().map(|via| format!("{} → ", text::line(via))).collect();
@@ -217,6 +223,8 @@ mod tests {
             network: false,
             tier: "full".to_owned(),
             parts: vec![part("ls", false), part("rm x", true), part(&evil, true)],
+            background: true,
+            input: false,
         };
         let shown = command(&EN.effect, &asked);
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");

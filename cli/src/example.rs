@@ -72,6 +72,7 @@ fn value(tool: &str, parameter: &Parameter, sample: &ExampleSubject) -> Value {
     match name.as_str() {
         "path" if description.starts_with("Path of the directory") => json!("."),
         "path" if tool == "create_file" => json!("new-file.txt"),
+        "action" if tool == "terminal_job" => json!("list"),
         "path" | "filePath" if is_text => json!(sample.file),
         "oldText" | "old_string" if is_text => json!(sample.line),
         "diffContent" => {

@@ -27,6 +27,7 @@ mod error;
 mod example;
 mod history;
 mod index;
+mod jobs;
 mod listed_as;
 mod logging;
 mod man;
@@ -144,6 +145,8 @@ enum Command {
     History(history::HistoryCommand),
     #[command(subcommand)]
     Prompt(user_prompt::PromptCommand),
+    #[command(subcommand)]
+    Jobs(jobs::JobsCommand),
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     #[command(subcommand)]
@@ -276,6 +279,7 @@ impl Command {
             Self::Policy(command) => policy::run(command, session).await,
             Self::History(command) => history::run(command, session).await,
             Self::Prompt(command) => user_prompt::run(command, session).await,
+            Self::Jobs(command) => jobs::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,
             Self::Audit(command) => audit::run(&command, session),
             Self::Bridge(command) => bridge::run(&command, session).await,

@@ -78,6 +78,13 @@ impl Ui {
         out.flush()
     }
 
+    /// Writes a part of a result as it is.
+    pub(super) fn print_part(&self, text: &str) -> io::Result<()> {
+        let mut out = anstream::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
     /// Writes a result as JSON over several lines.
     pub(super) fn print_json(&self, value: &impl Serialize) -> io::Result<()> {
         self.print(&text::json(&serde_json::to_string_pretty(value)?))

@@ -63,6 +63,8 @@ fn command(asked: &v1::CommandQuestion) -> Value {
         "network": asked.network,
         "tier": asked.tier,
         "parts": asked.parts.iter().map(part).collect::<Vec<_>>(),
+        "background": asked.background,
+        "input": asked.input,
     })
 }
 

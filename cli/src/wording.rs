@@ -19,6 +19,7 @@ pub(super) struct Wording {
     pub(super) prompt: PromptWording,
     pub(super) plugin: PluginWording,
     pub(super) setup: SetupWording,
+    pub(super) job: JobWording,
 }
 
 /// An effect, and what became of it.
@@ -29,6 +30,9 @@ pub(super) struct EffectWording {
     pub(super) wants_to_fetch: &'static str,
     pub(super) wants_to_change_list: &'static str,
     pub(super) wants_to_run: &'static str,
+    /// Of a text for the standard input of a command that runs.
+    pub(super) wants_to_write_input: &'static str,
+    pub(super) in_background: &'static str,
     /// The directory, what may be written, whether the network is on, how well it is isolated.
     pub(super) runs_in: fn(&str, &str, bool, &str) -> String,
     /// Before a file that the shell writes.
@@ -106,6 +110,22 @@ pub(super) struct SetupWording {
     pub(super) use_forms: &'static str,
     pub(super) write: &'static str,
     pub(super) nobody: &'static str,
+}
+
+/// Commands in the background.
+#[derive(Debug)]
+pub(super) struct JobWording {
+    pub(super) running: &'static str,
+    pub(super) waits: &'static str,
+    pub(super) exited: fn(i32) -> String,
+    pub(super) killed: fn(i32) -> String,
+    pub(super) ended: &'static str,
+    /// Before what it asks.
+    pub(super) asks: &'static str,
+    /// Why it ended.
+    pub(super) ended_by: fn(&str) -> String,
+    pub(super) stopped: fn(&str) -> String,
+    pub(super) does_not_end: fn(&str) -> String,
 }
 
 /// Changes of a list of plugins.

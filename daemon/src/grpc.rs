@@ -13,6 +13,7 @@ mod error;
 mod from_proto;
 mod history;
 mod index;
+mod jobs;
 mod plugins;
 mod policy;
 mod revocable;
@@ -25,7 +26,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_proto::v1;
+use moss_proto::v1::history_service_server::HistoryServiceServer;
 use moss_proto::v1::index_service_server::IndexServiceServer;
+use moss_proto::v1::job_service_server::JobServiceServer;
 use moss_proto::v1::status_service_server::StatusServiceServer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
@@ -79,7 +82,6 @@ where
     use v1::bridge_service_server::BridgeServiceServer;
     use v1::confirmation_service_server::ConfirmationServiceServer;
     use v1::editor_service_server::EditorServiceServer;
-    use v1::history_service_server::HistoryServiceServer;
     use v1::plugin_service_server::PluginServiceServer;
     use v1::policy_service_server::PolicyServiceServer;
     use v1::tool_service_server::ToolServiceServer;
@@ -126,6 +128,7 @@ where
         .add_service(service!(EditorServiceServer, editor::EditorRpc(Arc::clone(&daemon))))
         .add_service(service!(HistoryServiceServer, history::HistoryRpc(Arc::clone(&daemon))))
         .add_service(service!(IndexServiceServer, index::IndexRpc(Arc::clone(&daemon))))
+        .add_service(service!(JobServiceServer, jobs::JobsRpc(Arc::clone(&daemon))))
         .add_service(service!(PolicyServiceServer, policy::PolicyRpc(Arc::clone(&daemon))))
         .add_service(service!(PluginServiceServer, plugins::PluginsRpc(Arc::clone(&daemon))))
         .add_service(service!(StatusServiceServer, status::StatusRpc(Arc::clone(&daemon))))

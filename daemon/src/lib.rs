@@ -19,6 +19,8 @@ pub mod editors;
 pub mod explain;
 pub mod grpc;
 mod ids;
+mod job_keeping;
+pub mod jobs;
 pub mod listener;
 pub mod live_tree;
 pub mod metrics;
@@ -30,6 +32,7 @@ pub mod sessions;
 pub mod setup;
 pub mod start;
 pub mod state;
+mod terminal_text;
 pub mod text_index;
 pub mod tls;
 pub mod todos;
@@ -102,9 +105,10 @@ pub async fn serve(
 }
 
 /// Loads the plugins of a daemon that lives on, and follows its files until it drains: policies, limits,
-/// plugins, what its workspaces hold. Call it before the first call, which waits for plugins that are on
+/// plugins, what its workspaces hold. Commands can be left running in it. Call it before the first call, which waits for plugins that are on
 /// their way.
 pub fn keep_current(daemon: &Arc<state::Daemon>) {
+    daemon.jobs.open();
     daemon.plugins_loading.send_replace(true);
     daemon.tasks.spawn(reload::run(Arc::clone(daemon)));
     daemon.tasks.spawn(record_folded(Arc::clone(daemon)));

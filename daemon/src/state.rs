@@ -18,6 +18,7 @@ pub use self::workspace::{WorkspaceState, WorkspaceStores};
 use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
+use crate::jobs::Jobs;
 use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
 use crate::setup::{self, Setup};
@@ -55,6 +56,8 @@ pub struct Daemon {
     pub workers: Permits,
     /// Long work of the daemon itself: holding large values to schemas.
     pub thinkers: Arc<Semaphore>,
+    /// Commands in the background.
+    pub jobs: Arc<Jobs>,
     /// What its plugins need, wherever they are used.
     pub plugins: Arc<Environment>,
     /// What is counted.
@@ -152,6 +155,7 @@ impl Daemon {
             encoding: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),
             thinkers: Arc::new(Semaphore::new(thinkers_max())),
+            jobs: Arc::default(),
             metrics: Metrics::default(),
             traces,
             tasks: TaskTracker::new(),

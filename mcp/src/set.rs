@@ -15,6 +15,7 @@ const DEFAULT: &[&str] = &[
     "replace_lines",
     "patch",
     "run_terminal_cmd",
+    "terminal_job",
     "diff_history",
     "clarify",
 ];

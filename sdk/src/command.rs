@@ -12,6 +12,8 @@ pub struct CommandRequest {
     pub command: String,
     /// The directory in which it runs.
     pub directory: RelPath,
+    /// Whether it is left running as a job.
+    pub is_background: bool,
 }
 
 /// What became of a command.
@@ -19,7 +21,11 @@ pub struct CommandRequest {
 pub struct CommandReport {
     /// Whether it ran; false in a dry run.
     pub ran: bool,
-    /// The exit status; null where a signal ended it, or it did not run. Other than 0 is no error of the
+    /// The id of a command in the background: `terminal_job` waits for it, reads what it writes, writes to
+    /// it and stops it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// The exit status; null where a signal ended it, it still runs or did not run. Other than 0 is no error of the
     /// call: `stdout` and `stderr` say why.
     pub exit_code: Option<i32>,
     /// The signal that ended it; null where it exited by itself.

@@ -19,6 +19,7 @@ use crate::file::{
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
+use crate::job::{JobReport, JobRequest};
 use crate::path::RelPath;
 use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
@@ -202,7 +203,8 @@ pub trait Host: Files {
     ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>>;
 
     /// Shows a command, lets policy and people decide, runs it in the sandbox and waits for its end. Its
-    /// output goes to the watchers of the call as it comes. In a dry run it is not run.
+    /// output goes to the watchers of the call as it comes. In a dry run it is not run. In the background it
+    /// is only waited for a moment: see [`Host::job`].
     ///
     /// # Errors
     ///
@@ -212,6 +214,15 @@ pub trait Host: Files {
         &self,
         request: CommandRequest,
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>>;
+
+    /// Looks at the caller's commands in the background and does something with one: waits for it, ends it
+    /// or, after policy and people decided, writes to it. In a dry run nothing is written or ended.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where the caller has no such job; `Conflict` where it has ended or reads no more; as
+    /// [`Host::propose`].
+    fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>>;
 
     /// Returns the task list of the caller's session; without a session, the caller's own of the
     /// workspace.

@@ -40,6 +40,8 @@ pub mod glob;
 #[cfg(feature = "host")]
 pub mod history;
 #[cfg(feature = "host")]
+pub mod job;
+#[cfg(feature = "host")]
 pub mod plugin;
 #[cfg(feature = "host")]
 pub mod prompt;

@@ -27,6 +27,7 @@ use crate::file::{
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
+use crate::job::{JobReport, JobRequest};
 use crate::path::RelPath;
 use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
@@ -71,6 +72,7 @@ struct MemoryHostState {
     user_prompt: String,
     plugins: Vec<PluginRequest>,
     commands: Vec<CommandRequest>,
+    job_requests: Vec<JobRequest>,
     dry_run: bool,
     cancelled: bool,
     editor: editor::MemoryEditor,
@@ -182,6 +184,11 @@ impl MemoryHost {
     /// Returns the commands that were to be run. None is: each is reported as one that did nothing.
     pub fn commands(&self) -> Vec<CommandRequest> {
         self.state().commands.clone()
+    }
+
+    /// Returns what was asked of jobs. There is none.
+    pub fn job_requests(&self) -> Vec<JobRequest> {
+        self.state().job_requests.clone()
     }
 
     /// Returns the user's own prompt.
@@ -336,6 +343,11 @@ impl Host for MemoryHost {
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
         let report = self.state().run_command(request);
         Box::pin(async { Ok(report) })
+    }
+
+    fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {
+        self.state().job_requests.push(request);
+        Box::pin(async { Ok(JobReport::default()) })
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

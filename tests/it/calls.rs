@@ -32,6 +32,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "editTool",
     "clarify",
     "todo",
+    "terminal_job",
     "moss_register_plugin_tool",
     "moss_update_asi_user_prompt",
 ];
@@ -39,6 +40,8 @@ pub(crate) const TOOLS: &[&str] = &[
 const ASKING: &[&str] = &["moss_register_plugin_tool"];
 /// The tool that runs commands.
 const RUNS: &str = "run_terminal_cmd";
+/// The tool that follows commands in the background.
+const JOBS: &str = "terminal_job";
 /// The tools that only read.
 const READS: &[&str] = &[
     "read_file",
@@ -58,6 +61,7 @@ const PATHLESS: &[&str] = &[
     "grep_search",
     "file_search",
     RUNS,
+    JOBS,
     "reapply",
     "clarify",
     "todo",
@@ -86,7 +90,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
         let effect = match tool.name.as_str() {
-            RUNS => v1::Effect::Exec,
+            RUNS | JOBS => v1::Effect::Exec,
             name if READS.contains(&name) => v1::Effect::Read,
             _ => v1::Effect::Write,
         };
@@ -230,6 +234,7 @@ fn steps() -> Vec<Step> {
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
+        (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
@@ -268,7 +273,7 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["stdout"], "1\ndrei\n");
                 output["duration_ms"].take();
             }
-            let has_effect = !READS.contains(&tool);
+            let has_effect = !READS.contains(&tool) && tool != JOBS;
             let writes = has_effect && tool != RUNS;
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);

@@ -39,6 +39,7 @@ mod history;
 #[path = "../../crates/plugin-host/tests/it/hostile.rs"]
 mod hostile;
 mod huge;
+mod jobs;
 mod journal;
 mod kill;
 mod kill_side_by_side;

@@ -139,6 +139,7 @@ fn sets_differ_in_what_they_list() {
             "diff_history",
             "patch",
             "clarify",
+            "terminal_job",
             "find_tools",
         ]
     );

@@ -17,7 +17,8 @@ async fn ran(client: &Client, text: &str) -> Value {
 }
 
 /// Lets anything run that does not destroy.
-const ALLOWING: &str = "version = 1\n[[rule]]\neffects = [\"exec\"]\ndecision = \"allow\"\n";
+pub(crate) const ALLOWING: &str =
+    "version = 1\n[[rule]]\neffects = [\"exec\"]\ndecision = \"allow\"\n";
 
 #[tokio::test]
 async fn a_command_that_only_reads_runs_unasked_and_cannot_write() {
@@ -275,7 +276,6 @@ async fn what_cannot_run_says_what_to_do() {
         (json!({"command": "ls", "cwd": "file.txt"}), "not_a_directory", ""),
         (json!({"command": "ls", "cwd": ".."}), "outside_workspace", ""),
         (json!({"command": "  "}), "invalid_arguments", "git status"),
-        (json!({"command": "ls", "is_background": true}), "invalid_arguments", "timeout 60"),
     ] {
         let refused = client.ran("run_terminal_cmd", arguments.clone()).await;
         let error = failure(&refused);
@@ -286,8 +286,21 @@ async fn what_cannot_run_says_what_to_do() {
     assert_eq!(reason(&unread), "CONFIRMATION_REQUIRED");
 }
 
+#[tokio::test]
+async fn a_command_that_waits_for_a_reply_is_ended_with_what_it_asked() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "printf 'Overwrite it? [y/N] '; sleep 978").await;
+    assert_eq!(found["exit_code"], Value::Null, "{found}");
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("Overwrite it? [y/N]") && notes.contains("nobody can reply"), "{found}");
+    until("nothing is left", async || !is_running("sleep\u{0}978")).await;
+}
+
 /// Whether a process has words one after the other in its command line.
-fn is_running(words: &str) -> bool {
+pub(crate) fn is_running(words: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.map(|process| std::fs::read(process.path().join("cmdline")));
     lines.flatten().any(|line| String::from_utf8_lossy(&line).contains(words))

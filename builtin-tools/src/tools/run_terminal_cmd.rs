@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 /// Runs a command with bash, in a sandbox without network that may write only in the workspace, and
 /// waits for its end: at most 10 minutes. Standard input is closed: pass `-y` or the like where a program
-/// would ask.
+/// would ask. With `is_background` it is left running as a job that `terminal_job` follows and stops: for
+/// servers and watchers, not for what ends soon.
 ///
 /// A command that only reads (`ls`, `rg`, `git diff` …) runs at once. Any other is shown to a person first,
 /// and one that destroys (`rm`, `git checkout`, `>` on a file …) always is. Write plain commands: what cannot
@@ -22,7 +23,7 @@ pub(crate) struct RunTerminalCmd {
     /// The directory to run it in, relative to the workspace root. Default: the root.
     #[serde(default)]
     cwd: Option<String>,
-    /// Whether to leave it running. Not available yet: only false. Default: false.
+    /// Whether to leave it running as a job, whose id is in the result. Default: false.
     #[serde(default)]
     is_background: bool,
 }
@@ -39,13 +40,6 @@ impl Tool for RunTerminalCmd {
     type Output = CommandReport;
 
     async fn run(self, cx: Context) -> Result<CommandReport, ToolError> {
-        if self.is_background {
-            let message = "commands cannot be left running yet";
-            return Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(
-                "leave out `is_background`, and run a command that ends by itself, for example with \
-                 `timeout 60` before it",
-            ));
-        }
         if self.command.trim().is_empty() {
             let message = "the command is empty";
             return Err(ToolError::new(ErrorCode::InvalidArguments, message)
@@ -55,7 +49,8 @@ impl Tool for RunTerminalCmd {
             None | Some("") => RelPath::root(),
             Some(cwd) => cx.path(cwd)?,
         };
-        cx.run_command(CommandRequest { command: self.command, directory }).await
+        let Self { command, is_background, .. } = self;
+        cx.run_command(CommandRequest { command, directory, is_background }).await
     }
 }
 
@@ -73,21 +68,24 @@ mod tests {
         let tool = erased::<RunTerminalCmd>();
         let output = host.call(&*tool, json!({"command": "ls", "cwd": "src"})).unwrap();
         assert_eq!(output["exit_code"], 0);
-        let request =
-            CommandRequest { command: "ls".to_owned(), directory: RelPath::parse("src").unwrap() };
-        assert_eq!(host.commands(), [request]);
+        let request = CommandRequest {
+            command: "ls".to_owned(),
+            directory: RelPath::parse("src").unwrap(),
+            is_background: false,
+        };
+        assert_eq!(host.commands(), [request.clone()]);
+        let arguments = json!({"command": "ls", "cwd": "src", "is_background": true});
+        host.call(&*tool, arguments).unwrap();
+        assert_eq!(host.commands()[1], CommandRequest { is_background: true, ..request });
     }
 
     #[test]
     fn what_cannot_run_is_refused_with_what_to_do() {
         let host = MemoryHost::default();
         let tool = erased::<RunTerminalCmd>();
-        for arguments in [json!({"command": " "}), json!({"command": "ls", "is_background": true})]
-        {
-            let error = host.call(&*tool, arguments).unwrap_err();
-            assert_eq!(error.code, ErrorCode::InvalidArguments);
-            assert!(error.hint.is_some());
-        }
+        let error = host.call(&*tool, json!({"command": " "})).unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidArguments);
+        assert!(error.hint.is_some());
         assert!(host.commands().is_empty());
     }
 }

@@ -2,7 +2,9 @@
 
 use moss_sdk::edit::MatchLevel;
 
-use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, SetupWording, Wording};
+use super::{
+    ChangeVerbs, EffectWording, JobWording, PluginWording, PromptWording, SetupWording, Wording,
+};
 
 pub(in super::super) static EN: Wording = Wording {
     effect: EffectWording {
@@ -10,6 +12,8 @@ pub(in super::super) static EN: Wording = Wording {
         wants_to_fetch: "wants to fetch a plugin",
         wants_to_change_list: "wants to change a list of plugins",
         wants_to_run: "wants to run a command",
+        wants_to_write_input: "wants to write to the standard input of a running command",
+        in_background: "left running in the background",
         runs_in: |directory, profile, network, tier| {
             let network = if network { "with network" } else { "no network" };
             format!("in {directory}, {profile}, {network}, isolation: {tier}")
@@ -81,6 +85,17 @@ pub(in super::super) static EN: Wording = Wording {
         use_forms: "Use forms?",
         write: "Write it?",
         nobody: "nobody can be asked here; --yes does it without a question",
+    },
+    job: JobWording {
+        running: "running",
+        waits: "waits for input",
+        exited: |code| format!("exited with {code}"),
+        killed: |signal| format!("signal {signal}"),
+        ended: "ended",
+        asks: "it asks:",
+        ended_by: |why| format!("ended by: {why}"),
+        stopped: |id| format!("stopped {id}"),
+        does_not_end: |id| format!("{id} was killed, and has not ended yet"),
     },
     plugin: PluginWording {
         add: |plugin, list| format!("add the plugin {plugin} to {list}"),

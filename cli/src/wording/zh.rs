@@ -4,7 +4,9 @@ mod rules;
 
 use moss_sdk::edit::MatchLevel;
 
-use super::{ChangeVerbs, EffectWording, PluginWording, PromptWording, SetupWording, Wording};
+use super::{
+    ChangeVerbs, EffectWording, JobWording, PluginWording, PromptWording, SetupWording, Wording,
+};
 
 pub(super) static ZH: Wording = Wording {
     effect: EffectWording {
@@ -12,6 +14,8 @@ pub(super) static ZH: Wording = Wording {
         wants_to_fetch: "要下载一个插件",
         wants_to_change_list: "要修改插件列表",
         wants_to_run: "要执行命令",
+        wants_to_write_input: "要向正在运行的命令的标准输入写入",
+        in_background: "在后台继续运行",
         runs_in: |directory, profile, network, tier| {
             let network = if network { "可访问网络" } else { "无网络" };
             let profile = match profile {
@@ -88,6 +92,17 @@ pub(super) static ZH: Wording = Wording {
         use_forms: "使用表单？",
         write: "写入？",
         nobody: "此处无法询问任何人；使用 --yes 可跳过询问直接执行",
+    },
+    job: JobWording {
+        running: "运行中",
+        waits: "等待输入",
+        exited: |code| format!("已退出，退出码 {code}"),
+        killed: |signal| format!("被信号 {signal} 终止"),
+        ended: "已结束",
+        asks: "它在询问：",
+        ended_by: |why| format!("结束原因：{why}"),
+        stopped: |id| format!("已停止 {id}"),
+        does_not_end: |id| format!("{id} 已被强制终止，但尚未结束"),
     },
     plugin: PluginWording {
         add: |plugin, list| format!("将插件 {plugin} 加入 {list}"),

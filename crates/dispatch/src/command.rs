@@ -15,6 +15,11 @@ pub struct CommandQuestion {
     pub tier: String,
     /// Every simple command in it; of a text that cannot be read, the text.
     pub parts: Vec<AskedCommand>,
+    /// Whether it is left running in the background.
+    pub is_background: bool,
+    /// Whether the text is not run but written to the standard input of a command that runs already: the
+    /// one through which the only part is run.
+    pub is_input: bool,
 }
 
 /// One simple command of a text.

@@ -125,6 +125,8 @@ reasons! {
     ApprovalUnknown = "APPROVAL_UNKNOWN" "approval_unknown" NotFound Failed NotFound;
     /// The standing approvals cannot be read.
     ApprovalsUnusable = "APPROVALS_UNUSABLE" "approvals_unusable" FailedPrecondition Failed Io;
+    /// No job of the caller has this id.
+    JobUnknown = "JOB_UNKNOWN" "job_unknown" NotFound Failed NotFound;
     /// Nothing is kept of the files of the workspace.
     IndexUnavailable = "INDEX_UNAVAILABLE" "index_unavailable" FailedPrecondition Failed Io;
     /// Another editor replaced this one.

@@ -114,6 +114,27 @@ pub enum AuditEvent {
         /// The files.
         changes: Vec<RecordedChange>,
     },
+    /// A command was left running in the background.
+    JobStarted {
+        /// Id of the job.
+        job: String,
+    },
+    /// Such a command ended, long after its call as a rule.
+    JobEnded {
+        /// Id of the job.
+        job: String,
+        /// Its exit status, where it exited.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+        /// The signal that ended it, where one did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signal: Option<i32>,
+        /// Why it ended, where it did not end by itself; the credential that stopped it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ended_by: Option<RedactedText>,
+        /// How long it ran, in microseconds.
+        duration_us: u64,
+    },
     /// Calls that were refused and are not recorded one by one: there were too many of them. The id is
     /// that of the last.
     CallsRefused {

@@ -361,6 +361,14 @@ fn every_kind_of_record_reads_back() {
             history: Some(4),
             changes: vec![RecordedChange { path, before: None, after: Some(hash) }],
         },
+        AuditEvent::JobStarted { job: "j".to_owned() },
+        AuditEvent::JobEnded {
+            job: "j".to_owned(),
+            exit_code: None,
+            signal: Some(15),
+            ended_by: Some(RedactedText::new("stopped by caller")),
+            duration_us: 9,
+        },
         AuditEvent::CallsRefused {
             caller: RedactedText::new("caller"),
             outcome: "denied",
@@ -436,6 +444,11 @@ fn every_kind_of_record_reads_back() {
         with(
             "committed",
             json!({ "history": 4, "changes": [{ "path": "src/a.rs", "after": hash }] }),
+        ),
+        with("job_started", json!({ "job": "j" })),
+        with(
+            "job_ended",
+            json!({ "job": "j", "signal": 15, "ended_by": "stopped by caller", "duration_us": 9 }),
         ),
         with(
             "calls_refused",

@@ -61,6 +61,20 @@ impl CommandPart {
         Self { command: None, text, only_reads: false, is_isolated: false, asks }
     }
 
+    /// Makes a part of a text that a running program reads. Where the program is one of which nobody
+    /// could know what it does, the text asks whatever allows more.
+    pub fn input(text: &str, is_unclear: bool) -> Self {
+        let why = "the program may run what it reads; no rule allows what nobody can know";
+        let asks = is_unclear.then(|| built_in("input", why.to_owned()));
+        let text = text.to_owned();
+        Self { command: None, text, only_reads: false, is_isolated: false, asks }
+    }
+
+    /// Whether it asks whatever else allows it.
+    pub fn always_asks(&self) -> bool {
+        self.asks.is_some()
+    }
+
     /// The rule that asks about it whatever else allows it: it destroys, or nobody knows what it does.
     pub(super) fn asking_rule(&self) -> Option<&Arc<RuleRef>> {
         self.asks.as_ref()

@@ -25,6 +25,8 @@ pub struct SandboxedCommand {
     pub environment: CommandEnvironment,
     /// What it may use at most.
     pub limits: CommandLimits,
+    /// Whether it is given a standard input that can be written to; otherwise that is empty.
+    pub has_input: bool,
     /// It is refused where the machine isolates less well.
     pub tier_min: Tier,
 }
@@ -140,6 +142,7 @@ impl SandboxedCommand {
             network: NetworkMode::default(),
             environment: CommandEnvironment::default(),
             limits: CommandLimits::default(),
+            has_input: false,
             tier_min: Tier::Full,
         }
     }

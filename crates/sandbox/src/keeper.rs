@@ -115,6 +115,8 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
     let failed = |why: &str| KeeperReport::Failed(why.to_owned());
     let (program, arguments) =
         order.arguments.split_first().ok_or_else(|| failed("there is no program"))?;
+    let input = order.input.map(system::adopt).transpose();
+    let input = input.map_err(|error| failed(&error.to_string()))?;
     let mut restrictions = Restrictions::prepare(order).map_err(|why| failed(&why))?;
     let (mut reasons, mut reason) = io::pipe().map_err(|error| failed(&error.to_string()))?;
     let mut command = Command::new(program);
@@ -123,7 +125,7 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
         .env_clear()
         .envs(order.environment.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))
         .current_dir(&order.directory)
-        .stdin(Stdio::null());
+        .stdin(input.map_or_else(Stdio::null, Stdio::from));
     system::before_exec(&mut command, move || {
         rustix::process::setsid()?;
         restrictions.enter().map_err(|(step, why)| {

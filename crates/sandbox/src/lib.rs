@@ -17,6 +17,7 @@ mod elsewhere;
 mod ending;
 mod environment;
 mod error;
+mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
 mod limits;
@@ -46,6 +47,7 @@ pub use crate::ending::{
     SandboxFacts,
 };
 pub use crate::error::SandboxError;
+pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::keeper::keeper;
 pub use crate::limits::WorkerLimits;

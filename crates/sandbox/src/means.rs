@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, PipeWriter};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,6 +16,7 @@ use crate::elsewhere::{self as system, KEEPER};
 use crate::ending::SandboxFacts;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
+use crate::input::CommandInput;
 use crate::order::KeeperOrder;
 use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
 use crate::running::{Kept, Preparation};
@@ -42,12 +43,23 @@ pub(crate) struct Means {
 /// A keeper that is about to be started.
 struct Prepared {
     keeper: Command,
+    /// What the command's standard input is written to, where it has one.
+    input: Option<PipeWriter>,
     preparation: Preparation,
 }
 
 fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
     let pairs = environment.variables.iter();
     pairs.flat_map(|(name, value)| [name.clone(), value.clone()]).collect()
+}
+
+/// Both ends of a standard input, where a command has one.
+fn input(has_input: bool) -> io::Result<(Option<OwnedFd>, Option<PipeWriter>)> {
+    if !has_input {
+        return Ok((None, None));
+    }
+    let (reader, writer) = io::pipe()?;
+    Ok((Some(reader.into()), Some(writer)))
 }
 
 /// Refuses what cannot be run.
@@ -117,7 +129,8 @@ impl Means {
         let child = keeper.spawn()?;
         drop(keeper);
         let control = tokio::net::UnixStream::from_std(ours)?;
-        Ok((Kept { child, control }, prepared.preparation))
+        let input = prepared.input.map(CommandInput::new).transpose()?;
+        Ok((Kept { child, control, input }, prepared.preparation))
     }
 
     fn prepare(
@@ -131,10 +144,12 @@ impl Means {
             return Err(SandboxError::Setup(reason));
         }
         let (mut private, mut unmasked) = (None, Vec::new());
+        let (input, writer) = input(command.has_input)?;
+        let input_number = input.as_ref().map(|input| input.as_raw_fd().cast_unsigned());
         let keeper = match &self.bubblewrap {
             Some(bubblewrap) => {
                 environment.variables.insert("TMPDIR".into(), "/tmp".into());
-                self.wrapped(bubblewrap, command, &plan)?
+                self.wrapped(bubblewrap, command, &plan, input)?
             }
             None => {
                 let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
@@ -143,6 +158,7 @@ impl Means {
                 private = Some(directory);
                 let mut keeper = Command::new(&self.program);
                 keeper.arg(KEEPER);
+                system::inherit(&mut keeper, input.into_iter().collect());
                 keeper
             }
         };
@@ -157,6 +173,7 @@ impl Means {
             file_bytes_max: limits.file_bytes_max,
             memory_bytes_max: limits.memory_bytes_max,
             processes_max: limits.processes_max,
+            input: input_number,
             is_init: self.bubblewrap.is_some(),
             is_offline: self.bubblewrap.is_none() && command.network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,
@@ -180,7 +197,7 @@ impl Means {
             timeout: limits.timeout,
             grace: limits.grace,
         };
-        Ok(Prepared { keeper, preparation })
+        Ok(Prepared { keeper, input: writer, preparation })
     }
 
     /// The keeper within bubblewrap. It is reached by a descriptor, as its path may not be visible.
@@ -189,6 +206,7 @@ impl Means {
         bubblewrap: &Bubblewrap,
         command: &SandboxedCommand,
         plan: &FilePlan,
+        input: Option<OwnedFd>,
     ) -> io::Result<Command> {
         let program = File::open(&self.program)?;
         let path = Path::new("/proc/self/fd").join(program.as_raw_fd().to_string());
@@ -210,7 +228,7 @@ impl Means {
         let mut keeper = Command::new(&bubblewrap.path);
         keeper.args(bubblewrap.arguments(&plan.mounts, &numbers, command.network, bytes));
         keeper.arg(path).arg(KEEPER);
-        let inherited = opened.into_iter().flatten().chain([program.into()]).collect();
+        let inherited = opened.into_iter().flatten().chain([program.into()]).chain(input).collect();
         system::inherit(&mut keeper, inherited);
         Ok(keeper)
     }

@@ -25,6 +25,9 @@ pub(crate) struct KeeperOrder {
     pub(crate) file_bytes_max: u64,
     pub(crate) memory_bytes_max: u64,
     pub(crate) processes_max: u64,
+    /// The descriptor that is the command's standard input, which the keeper inherited; none where
+    /// that is empty.
+    pub(crate) input: Option<u32>,
     /// Whether the keeper is the first process of a PID namespace.
     pub(crate) is_init: bool,
     /// Whether the filter refuses all that reaches a network, as there is no namespace for it.
@@ -74,6 +77,10 @@ fn invalid() -> io::Error {
     io::Error::other("the message is of another version of moss")
 }
 
+fn decode_input(number: u64) -> io::Result<Option<u32>> {
+    number.checked_sub(1).map(|number| u32::try_from(number).map_err(|_| invalid())).transpose()
+}
+
 // === impl KeeperOrder ===
 
 impl KeeperOrder {
@@ -86,6 +93,7 @@ impl KeeperOrder {
             self.file_bytes_max,
             self.memory_bytes_max,
             self.processes_max,
+            self.input.map_or(0, |number| u64::from(number) + 1),
             self.is_init.into(),
             self.is_offline.into(),
             self.is_filtered.into(),
@@ -111,6 +119,7 @@ impl KeeperOrder {
             file_bytes_max: message.number()?,
             memory_bytes_max: message.number()?,
             processes_max: message.number()?,
+            input: decode_input(message.number()?)?,
             is_init: message.number()? == 1,
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
@@ -226,12 +235,14 @@ mod tests {
             file_bytes_max: 3,
             memory_bytes_max: 4,
             processes_max: 5,
+            input: None,
             is_init: true,
             is_offline: true,
             is_filtered: false,
             landlock: None,
         };
         assert_eq!(KeeperOrder::decode(&message(order.encode())).unwrap(), order);
+        order.input = Some(0);
         order.landlock = Some(LandlockRules {
             readable: vec!["/".into()],
             writable: Vec::new(),

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use crate::compare::Snapshot;
 use crate::ending::{CommandEnd, EndCause, SandboxFacts};
 use crate::error::SandboxError;
+use crate::input::CommandInput;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::wire::{Decoder, LENGTH_BYTES};
 
@@ -56,6 +57,7 @@ pub enum OutputStream {
 pub struct RunningCommand {
     facts: SandboxFacts,
     stop: Stopper,
+    input: Option<CommandInput>,
     driver: Driver,
 }
 
@@ -80,6 +82,7 @@ struct Driver(JoinHandle<Result<CommandEnd, SandboxError>>);
 pub(crate) struct Kept {
     pub(crate) child: Child,
     pub(crate) control: UnixStream,
+    pub(crate) input: Option<CommandInput>,
 }
 
 /// What is known about a command before it runs.
@@ -146,11 +149,11 @@ pub(crate) async fn start(
     let (stop, stopped) = watch::channel(StopLevel::Not);
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
-    let child = kept.child;
+    let (child, input) = (kept.child, kept.input);
     let run =
         CommandRun { child, reports, control, readers, counts, stopped, preparation, started };
     let driver = Driver(tokio::spawn(run.drive()));
-    Ok(RunningCommand { facts, stop: Stopper(stop), driver })
+    Ok(RunningCommand { facts, stop: Stopper(stop), input, driver })
 }
 
 fn unexpected(what: &str) -> SandboxError {
@@ -204,6 +207,11 @@ impl RunningCommand {
     /// Returns what stops it from elsewhere.
     pub fn stopper(&self) -> Stopper {
         self.stop.clone()
+    }
+
+    /// Takes what its standard input is written to; none where it was given none, or that was taken.
+    pub fn take_input(&mut self) -> Option<CommandInput> {
+        self.input.take()
     }
 
     /// Waits until its leader has ended, all that it left running is dead, and the output was handed

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
 
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -47,6 +47,20 @@ pub(crate) fn inherit(command: &mut Command, fds: Vec<OwnedFd>) {
             Ok(())
         });
     }
+}
+
+/// Takes a descriptor over that this process inherited, by its number, which comes from who started it.
+pub(crate) fn adopt(number: u32) -> io::Result<OwnedFd> {
+    let number = number.cast_signed();
+    if number < FIRST.cast_signed() {
+        return Err(io::Error::other("the descriptor is one of the standard streams"));
+    }
+    // SAFETY: the call takes a number, and changes only whether exec closes what it stands for.
+    if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it is open, and nothing else in this process knows of it: moss opened it for this use.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 /// Marks every descriptor but the standard streams as one that ends with exec.

@@ -6,6 +6,7 @@ mod command;
 mod commit;
 mod decide;
 mod fetch;
+mod job;
 mod network;
 mod propose;
 mod reading;

@@ -14,6 +14,7 @@ use moss_sdk::file::{
     FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
 };
 use moss_sdk::history::{Past, PastQuery, Recalled};
+use moss_sdk::job::{JobReport, JobRequest};
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
@@ -282,6 +283,15 @@ impl Host for CallHost {
             return Box::pin(std::future::ready(Err(denied)));
         }
         Box::pin(self.effect(self.effects.run_command(request)))
+    }
+
+    fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {
+        if self.scope.behalf.is_some() {
+            let message = "a plugin does not see the jobs of the caller";
+            let denied = ToolError::new(ErrorCode::Denied, message);
+            return Box::pin(std::future::ready(Err(denied)));
+        }
+        Box::pin(self.effect(self.effects.job(request)))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

@@ -151,6 +151,11 @@ pub(super) async fn decided_command(
     write(scope, event, durability).await
 }
 
+/// Records that a command was left running.
+pub(super) async fn job_started(scope: &CallScope, job: &str) -> Result<(), CallError> {
+    write(scope, AuditEvent::JobStarted { job: job.to_owned() }, Durability::Batched).await
+}
+
 /// Records how a question ended.
 pub(super) async fn answered(
     scope: &CallScope,

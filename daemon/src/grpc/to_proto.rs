@@ -160,6 +160,8 @@ fn command(command: &CommandQuestion) -> v1::CommandQuestion {
         network: command.network,
         tier: command.tier.clone(),
         parts: command.parts.iter().map(part).collect(),
+        background: command.is_background,
+        input: command.is_input,
     }
 }
 

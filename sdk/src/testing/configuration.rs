@@ -40,6 +40,7 @@ impl MemoryHostState {
         let ran = !self.dry_run;
         CommandReport {
             ran,
+            job: None,
             exit_code: Some(0).filter(|_| ran),
             signal: None,
             duration_ms: 0,

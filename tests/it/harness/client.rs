@@ -7,6 +7,7 @@ use moss_proto::v1::bridge_service_client::BridgeServiceClient;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::editor_service_client::EditorServiceClient;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
+use moss_proto::v1::job_service_client::JobServiceClient;
 use moss_proto::v1::plugin_service_client::PluginServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
@@ -133,6 +134,10 @@ impl Client {
 
     pub(crate) fn confirmations(&self) -> ConfirmationServiceClient<Authorized> {
         ConfirmationServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
+    }
+
+    pub(crate) fn jobs(&self) -> JobServiceClient<Authorized> {
+        JobServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
     }
 
     pub(crate) fn history(&self) -> HistoryServiceClient<Authorized> {

@@ -65,6 +65,29 @@ async fn exit_codes_signals_and_both_streams_arrive() {
 }
 
 #[tokio::test]
+async fn a_command_reads_what_is_written_to_its_input_until_that_is_closed() {
+    for tier in TIERS {
+        let place = Place::new();
+        let mut command = place.shell("read line; echo first $line > a; cat > b; echo end >> b");
+        command.has_input = true;
+        let mut running = start(tier, command).await;
+        let input = running.take_input().unwrap();
+        assert!(running.take_input().is_none());
+        for text in ["one\n", "two\n"] {
+            let mut left = text.as_bytes();
+            while !left.is_empty() {
+                input.write_some(&mut left).await.unwrap();
+            }
+        }
+        eventually("it has read", || place.root.join("b").exists()).await;
+        drop(input);
+        let end = running.wait().await.unwrap();
+        assert_eq!(end.exit, ProcessExit::Exited(0), "{tier}");
+        assert_eq!((place.read("a"), place.read("b")), ("first one\n".into(), "two\nend\n".into()));
+    }
+}
+
+#[tokio::test]
 async fn a_timeout_ends_all_of_it_and_more_firmly_where_it_does_not_listen() {
     for tier in TIERS {
         for script in ["sleep MARKER", "trap '' TERM; while :; do sleep MARKER; done"] {

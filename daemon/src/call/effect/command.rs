@@ -3,6 +3,7 @@
 //! What moss commits can be undone; what a command does cannot. So a command that may write is asked
 //! about unless a rule allows each of its parts, and one that destroys is asked about in any case.
 
+mod background;
 mod files;
 mod output;
 mod running;
@@ -37,6 +38,7 @@ pub(super) struct PlannedCommand {
     profile: Profile,
     network: NetworkMode,
     tier: Tier,
+    is_background: bool,
 }
 
 /// What was decided about each part.
@@ -68,6 +70,10 @@ impl Effects {
             ToolError::new(ErrorCode::LimitExceeded, "this daemon cannot run commands")
                 .hint("start it with `moss serve`")
         })?;
+        if request.is_background {
+            // Nobody is asked about what has no room.
+            drop(self.scope.daemon.jobs.admit(self.scope.call.caller.name())?);
+        }
         let planned = self.plan_command(request, sandbox).await?;
         self.look_for_answers().await;
         let policy = self.scope.workspace.policy.load_full();
@@ -110,6 +116,9 @@ impl Effects {
             }
         }
         self.note_uses(&decided.each);
+        if planned.is_background {
+            return self.start_job(sandbox, &planned, tier_min).await;
+        }
         Ok(self.run_planned(sandbox, &planned, tier_min).await?)
     }
 
@@ -119,7 +128,7 @@ impl Effects {
         request: CommandRequest,
         sandbox: &Sandbox,
     ) -> Result<PlannedCommand, EffectStop> {
-        let CommandRequest { command, directory } = request;
+        let CommandRequest { command, directory, is_background } = request;
         let (workspace, asked) = (Arc::clone(&self.scope.workspace), directory.clone());
         let find = move || workspace.files.resolve(&asked);
         let resolved = self.scope.blocking(find).await?.map_err(ToolError::from)?;
@@ -141,8 +150,9 @@ impl Effects {
         let only_reads = parts.iter().all(|part| part.only_reads);
         let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
         let network = NetworkMode::Off;
+        let directory = resolved.path;
         let mut planned =
-            PlannedCommand { command, directory: resolved.path, parts, profile, network, tier };
+            PlannedCommand { command, directory, parts, profile, network, tier, is_background };
         if self.opens_network(&planned) {
             planned.network = NetworkMode::On;
         }
@@ -255,6 +265,7 @@ impl PlannedCommand {
             "profile": self.profile.to_string(),
             "network": self.network == NetworkMode::On,
             "tier": self.tier.to_string(),
+            "background": self.is_background,
         })
         .to_string()
     }
@@ -276,6 +287,8 @@ impl PlannedCommand {
             network: self.network == NetworkMode::On,
             tier: self.tier.to_string(),
             parts: all.map(part).collect(),
+            is_background: self.is_background,
+            is_input: false,
         }
     }
 
@@ -297,6 +310,7 @@ impl PlannedCommand {
         };
         CommandReport {
             ran: false,
+            job: None,
             exit_code: None,
             signal: None,
             duration_ms: 0,

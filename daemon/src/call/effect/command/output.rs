@@ -8,6 +8,7 @@ use moss_sandbox::{OutputChunk, OutputStream};
 
 use crate::artifacts::ArtifactWriter;
 use crate::state::WorkspaceState;
+use crate::terminal_text::{plain, prompt};
 use moss_dispatch::{Event, Events};
 
 /// Most bytes of the beginning of a stream in a result.
@@ -56,54 +57,6 @@ pub(super) struct CollectedStream {
 pub(super) struct KeptOutput {
     pub(super) artifact: Option<String>,
     pub(super) note: Option<String>,
-}
-
-/// Removes what moves the cursor of a terminal, and of lines that are written over and over all but
-/// the last form.
-fn plain(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        match c {
-            '\u{1b}' => skip_escape(&mut characters),
-            '\r' if characters.peek() == Some(&'\n') => {}
-            '\r' => {
-                let line = plain.rfind('\n').map_or(0, |end| end + 1);
-                plain.truncate(line);
-            }
-            '\u{8}' => {
-                if !plain.ends_with('\n') {
-                    plain.pop();
-                }
-            }
-            c if c.is_control() && c != '\n' && c != '\t' => plain.push('\u{fffd}'),
-            c => plain.push(c),
-        }
-    }
-    plain
-}
-
-/// Skips what follows an escape character: a sequence that ends with a letter, or a text that ends
-/// with a bell.
-fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match characters.next() {
-        Some('[') => {
-            for c in characters.by_ref() {
-                if matches!(c, '@'..='~') {
-                    return;
-                }
-            }
-        }
-        Some(']') => {
-            while let Some(c) = characters.next() {
-                if c == '\u{7}' || (c == '\u{1b}' && characters.next_if_eq(&'\\').is_some()) {
-                    return;
-                }
-            }
-        }
-        _ => {}
-    }
 }
 
 // === impl CollectedOutput ===
@@ -163,6 +116,11 @@ impl CollectedOutput {
     /// Whether something is left out of the result.
     pub(super) fn is_cut(&self) -> bool {
         self.stdout.is_cut() || self.stderr.is_cut()
+    }
+
+    /// What the command asks, as its last line looks.
+    pub(super) fn prompt(&self) -> Option<String> {
+        self.stderr.prompt().or_else(|| self.stdout.prompt())
     }
 
     /// Says where the whole output is.
@@ -225,9 +183,9 @@ impl CollectedStream {
         self.bytes > (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The last line, where it has not ended: what a program writes that waits for a reply.
-    pub(super) fn last_line(&self) -> String {
-        plain(&self.line)
+    /// What a program writes that waits for a reply: the last line, where it has not ended.
+    fn prompt(&self) -> Option<String> {
+        prompt(&self.line)
     }
 
     /// The stream as a result shows it.
@@ -292,13 +250,6 @@ mod tests {
         let found = stream(&vec![b'x'; 10 << 20]);
         assert!(found.line.len() <= ERROR_LINE_BYTES_MAX && found.tail.len() <= TAIL_BYTES);
         assert!(found.shown().len() < HEAD_BYTES + TAIL_BYTES + 100);
-    }
-
-    #[test]
-    fn what_moves_the_cursor_is_removed() {
-        assert_eq!(plain(b"\x1b[31mred\x1b[0m \x1b]0;title\x07x"), "red x");
-        assert_eq!(plain(b"10%\r50%\r100%\ndone\r\n"), "100%\ndone\n");
-        assert_eq!(plain(b"a\0b"), "a\u{fffd}b");
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Running what was decided about, and reporting what came of it.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_sandbox::{
-    CommandEnd, EndCause, ProcessExit, Profile, Sandbox, SandboxError, SandboxedCommand, Tier,
+    CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, Sandbox, SandboxError, SandboxFacts,
+    SandboxedCommand, Stopper, Tier,
 };
 use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
+use tokio::sync::watch;
 
 use super::PlannedCommand;
 use super::files::{CHANGED_MAX, absolute};
@@ -20,50 +23,19 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 const REPORTING: Duration = Duration::from_millis(3_000);
 /// Chunks of output that are held for a slow disk.
 const CHUNKS_MAX: usize = 16;
-/// How the last line ends, in lower case, of a program that waits for a reply.
-const PROMPTS: [&str; 14] = [
-    "password:",
-    "passphrase:",
-    "password: ",
-    "[y/n]",
-    "(y/n)",
-    "(yes/no)",
-    "[y/n]:",
-    "[y/n]?",
-    "(y/n)?",
-    "(yes/no)?",
-    "[yes/no]",
-    "(yes/no/[fingerprint])?",
-    "continue?",
-    "username:",
-];
-
-/// What a program asked that nobody could answer; none where it asked nothing.
-fn prompt(output: &CollectedOutput) -> Option<String> {
-    let lines = [output.stderr.last_line(), output.stdout.last_line()];
-    let asks = |line: &&String| {
-        let lower = line.trim_end().to_lowercase();
-        let bare = lower.trim_end_matches([':', '?', ' ']);
-        PROMPTS.iter().any(|prompt| lower.ends_with(prompt.trim_end()))
-            || (lower.ends_with(':')
-                && (bare.contains("password for") || bare.contains("passphrase for")))
-    };
-    lines.iter().find(asks).map(|line| line.trim().to_owned())
-}
+/// How long a question of a command stands before the command is ended: nobody can reply.
+const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 
 // === impl Effects ===
 
 impl Effects {
-    /// Runs a command that was decided about.
-    pub(super) async fn run_planned(
+    /// What the sandbox is told of a command.
+    pub(super) async fn sandboxed(
         self: &Arc<Self>,
-        sandbox: &Sandbox,
         planned: &PlannedCommand,
         tier_min: Tier,
-    ) -> Result<CommandReport, ToolError> {
+    ) -> Result<SandboxedCommand, ToolError> {
         let files = self.file_view().await?;
-        let writes = planned.profile != Profile::ReadOnly;
-        let before = if writes { Some(self.file_moment().await?) } else { None };
         let root = files.workspace.clone();
         let mut command = SandboxedCommand::shell(root.clone(), planned.command.as_str());
         command.directory = absolute(&root, &planned.directory);
@@ -71,6 +43,19 @@ impl Effects {
         command.profile = planned.profile;
         command.network = planned.network;
         command.tier_min = tier_min;
+        Ok(command)
+    }
+
+    /// Runs a command that was decided about.
+    pub(super) async fn run_planned(
+        self: &Arc<Self>,
+        sandbox: &Sandbox,
+        planned: &PlannedCommand,
+        tier_min: Tier,
+    ) -> Result<CommandReport, ToolError> {
+        let mut command = self.sandboxed(planned, tier_min).await?;
+        let writes = planned.profile != Profile::ReadOnly;
+        let before = if writes { Some(self.file_moment().await?) } else { None };
         let time = self.scope.call.deadline.map(|deadline| {
             deadline.saturating_duration_since(Instant::now()).saturating_sub(REPORTING)
         });
@@ -83,15 +68,22 @@ impl Effects {
             self.scope.call.caller.name().to_owned(),
             self.scope.events.clone(),
         );
+        let (asks, asked) = watch::channel(false);
         let collect = self.scope.blocking(move || {
             while let Some(chunk) = chunks.blocking_recv() {
                 output.push(&chunk);
+                asks.send_replace(output.prompt().is_some());
             }
             output
         });
-        let (end, output) = tokio::join!(running.wait(), collect);
+        let stopper = running.stopper();
+        let ended = async { tokio::join!(running.wait(), collect) };
+        let (end, output) = tokio::select! {
+            ended = ended => ended,
+            never = end_at_prompt(asked, stopper) => match never {},
+        };
         let (end, output) = (end.map_err(not_started)?, output?);
-        let mut report = report(planned, &end, &output, timeout);
+        let mut report = report(&end, &output, timeout);
         if let Some(before) = before {
             let mut changed = self.file_moment().await?.changed_since(&before);
             if !changed.is_empty() {
@@ -105,6 +97,21 @@ impl Effects {
             report.changed = changed;
         }
         Ok(report)
+    }
+}
+
+/// Ends a command that asks something and writes nothing more for a while.
+async fn end_at_prompt(mut asked: watch::Receiver<bool>, stopper: Stopper) -> Infallible {
+    loop {
+        if asked.wait_for(|asks| *asks).await.is_err() {
+            return std::future::pending().await;
+        }
+        asked.mark_unchanged();
+        match tokio::time::timeout(PROMPT_PATIENCE, asked.changed()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return std::future::pending().await,
+            Err(_) => stopper.terminate(),
+        }
     }
 }
 
@@ -124,12 +131,18 @@ pub(super) fn not_started(error: SandboxError) -> ToolError {
     }
 }
 
-fn report(
-    planned: &PlannedCommand,
-    end: &CommandEnd,
-    output: &CollectedOutput,
-    timeout: Duration,
-) -> CommandReport {
+/// How a command is isolated, as far as it is known before it ends.
+pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
+    ReportedSandbox {
+        tier: facts.tier.to_string(),
+        profile: facts.profile.to_string(),
+        network: facts.network == NetworkMode::On,
+        environment_removed: facts.environment_removed.clone(),
+        restored: Vec::new(),
+    }
+}
+
+fn report(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> CommandReport {
     let (exit_code, signal) = match end.exit {
         ProcessExit::Exited(code) => (Some(code), None),
         ProcessExit::Killed(signal) => (None, Some(signal)),
@@ -139,9 +152,9 @@ fn report(
         pid: left.pid,
         command: left.command.clone(),
     };
-    let facts = &end.facts;
     CommandReport {
         ran: true,
+        job: None,
         exit_code,
         signal,
         duration_ms: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX),
@@ -151,11 +164,8 @@ fn report(
         artifact: kept.artifact,
         left_running: end.left_running.iter().map(left).collect(),
         sandbox: ReportedSandbox {
-            tier: facts.tier.to_string(),
-            profile: facts.profile.to_string(),
-            network: planned.network == moss_sandbox::NetworkMode::On,
-            environment_removed: facts.environment_removed.clone(),
             restored: end.restored.iter().map(|path| path.display().to_string()).collect(),
+            ..reported(&end.facts)
         },
         changed: Vec::new(),
         notes: notes(end, output, timeout).into_iter().chain(kept.note).collect(),
@@ -175,7 +185,7 @@ fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<S
         EndCause::Limit(limit) => notes.push(format!("it was ended at a limit: {limit}")),
     }
     let has_failed = end.exit != ProcessExit::Exited(0);
-    if let Some(asked) = prompt(output).filter(|_| has_failed) {
+    if let Some(asked) = output.prompt().filter(|_| has_failed) {
         notes.push(format!(
             "it asked `{asked}` and nobody can reply: standard input is closed. Pass the reply as an option \
              (`-y`, `--yes`, `--batch` …), or have a person run it"

@@ -1,0 +1,131 @@
+//! The task that watches over a job: takes what it writes, ends it when it has to end, records its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_sandbox::{OutputChunk, RunningCommand};
+use tokio::sync::mpsc;
+
+use crate::artifacts::ArtifactWriter;
+use crate::jobs::{BackgroundJob, JobFacts, JobRoom};
+use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::blocking::blocking;
+use moss_journal::redact::RedactedText;
+use moss_journal::{AuditEvent, Durability, Record};
+
+/// How often moss looks whether the token of who started a job is still in effect.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A command that was started and becomes a job.
+#[derive(Debug)]
+pub(crate) struct StartedJob {
+    /// What it is.
+    pub(crate) facts: JobFacts,
+    /// Its room, until it has ended.
+    pub(crate) room: JobRoom,
+    /// The command.
+    pub(crate) running: RunningCommand,
+    /// What it writes.
+    pub(crate) chunks: mpsc::Receiver<OutputChunk>,
+}
+
+// === impl StartedJob ===
+
+impl StartedJob {
+    /// Lists it, and watches over it until it has ended.
+    pub(crate) fn watch(
+        self,
+        daemon: &Arc<Daemon>,
+        workspace: Arc<WorkspaceState>,
+    ) -> Arc<BackgroundJob> {
+        let Self { facts, room, mut running, chunks } = self;
+        let input = running.take_input();
+        let job = Arc::new(BackgroundJob::new(facts, running.stopper(), input));
+        daemon.jobs.add(&job);
+        let (watched, daemon_of_task) = (Arc::clone(&job), Arc::clone(daemon));
+        daemon.tasks.spawn(async move {
+            let daemon = daemon_of_task;
+            let ended = async {
+                let wait = async { running.wait().await.map_err(|error| error.to_string()) };
+                tokio::join!(wait, collect(&watched, &workspace, chunks)).0
+            };
+            let end = tokio::select! {
+                end = ended => end,
+                never = stop_in_time(&watched, &daemon) => match never {},
+            };
+            watched.end(end).await;
+            drop(room);
+            record_end(&watched, &workspace).await;
+        });
+        job
+    }
+}
+
+/// Takes what a job writes; what is too much for memory goes to an artifact.
+async fn collect(
+    job: &Arc<BackgroundJob>,
+    workspace: &Arc<WorkspaceState>,
+    mut chunks: mpsc::Receiver<OutputChunk>,
+) {
+    let mut artifact: Option<ArtifactWriter> = None;
+    let mut is_kept = true;
+    while let Some(chunk) = chunks.recv().await {
+        let Some(spilled) = job.push(&chunk.bytes).filter(|_| is_kept) else { continue };
+        let (held, workspace) = (artifact.take(), Arc::clone(workspace));
+        let caller = job.facts.caller.name().to_owned();
+        let write = move || {
+            let mut writer = match held {
+                Some(writer) => writer,
+                None => workspace.artifacts.begin(&caller).map_err(|error| error.to_string())?,
+            };
+            writer.push(&spilled);
+            Ok::<_, String>(writer)
+        };
+        match blocking(write).await.map_err(|broken| broken.to_string()).and_then(|kept| kept) {
+            Ok(writer) => {
+                job.keep_in(&writer.path);
+                if !writer.is_whole() {
+                    is_kept = false;
+                    job.note("the artifact has only the first part of the output".to_owned());
+                }
+                artifact = Some(writer);
+            }
+            Err(problem) => {
+                is_kept = false;
+                job.note(format!("the whole output could not be kept: {problem}"));
+            }
+        }
+    }
+}
+
+/// Ends a job with the daemon, and when its caller's token is revoked.
+async fn stop_in_time(job: &BackgroundJob, daemon: &Daemon) -> std::convert::Infallible {
+    let caller = &job.facts.caller;
+    let revoked = async {
+        while !caller.is_revoked() {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    };
+    let is_revocable = caller.is_revocable();
+    tokio::select! {
+        () = daemon.draining.cancelled() => job.stop("the end of the daemon"),
+        () = revoked, if is_revocable => job.stop(&caller.revoked()),
+    }
+    std::future::pending().await
+}
+
+async fn record_end(job: &BackgroundJob, workspace: &WorkspaceState) {
+    let status = job.status();
+    let event = AuditEvent::JobEnded {
+        job: status.job,
+        exit_code: status.exit_code,
+        signal: status.signal,
+        ended_by: status.ended_by.as_deref().map(RedactedText::new),
+        duration_us: status.duration_ms.saturating_mul(1_000),
+    };
+    let (call_id, tool) = (job.facts.call_id.clone(), RedactedText::new(&job.facts.tool));
+    let record = Record { call_id, tool, event };
+    if let Err(error) = workspace.journal.record(record, Durability::Batched).await {
+        tracing::error!(%error, "the end of a job is not recorded");
+    }
+}

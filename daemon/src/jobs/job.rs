@@ -1,0 +1,297 @@
+//! One command in the background: what it wrote, what it is written, how it ends.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use moss_sandbox::{CommandEnd, CommandInput, EndCause, ProcessExit, Stopper};
+use moss_sdk::command::ReportedSandbox;
+use moss_sdk::job::{JobOutput, JobStatus};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use tokio::sync::watch;
+
+use super::log::JobLog;
+use moss_dispatch::{Caller, Role};
+
+/// Longest wait for a job that reads nothing of what is written to it.
+const WRITE_MAX: Duration = Duration::from_secs(5);
+
+/// What is known of a job when it starts.
+#[derive(Debug)]
+pub struct JobFacts {
+    /// Its id, which names it alone.
+    pub id: String,
+    /// The call that started it.
+    pub call_id: String,
+    /// The tool of that call.
+    pub tool: String,
+    /// Root directory of its workspace.
+    pub workspace: String,
+    /// The command.
+    pub command: String,
+    /// The directory in which it runs.
+    pub directory: RelPath,
+    /// Who started it.
+    pub caller: Caller,
+    /// How it is isolated.
+    pub sandbox: ReportedSandbox,
+    /// Whether nobody could know what it does: then nobody knows what it makes of its input, either.
+    pub is_unclear: bool,
+    /// When it started.
+    pub started_at: Timestamp,
+}
+
+/// One command in the background.
+#[derive(Debug)]
+pub struct BackgroundJob {
+    /// What it is.
+    pub facts: JobFacts,
+    started: Instant,
+    state: Mutex<JobState>,
+    /// Told of all that it writes, and of its end.
+    changed: watch::Sender<()>,
+    stopper: Stopper,
+    input: tokio::sync::Mutex<Option<CommandInput>>,
+}
+
+#[derive(Debug, Default)]
+struct JobState {
+    log: JobLog,
+    artifact: Option<String>,
+    notes: Vec<String>,
+    ended_by: Option<String>,
+    end: Option<JobEnd>,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, Copy)]
+struct JobEnd {
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    duration: Duration,
+}
+
+// === impl BackgroundJob ===
+
+impl BackgroundJob {
+    /// Makes one of a command that runs.
+    pub(crate) fn new(facts: JobFacts, stopper: Stopper, input: Option<CommandInput>) -> Self {
+        Self {
+            facts,
+            started: Instant::now(),
+            state: Mutex::default(),
+            changed: watch::Sender::new(()),
+            stopper,
+            input: tokio::sync::Mutex::new(input),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, JobState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_seen_by(&self, caller: &Caller) -> bool {
+        self.facts.caller.name() == caller.name() || caller.role() == Role::Approver
+    }
+
+    /// Whether it runs no more.
+    pub fn has_ended(&self) -> bool {
+        self.lock().end.is_some()
+    }
+
+    /// How it is doing.
+    pub fn status(&self) -> JobStatus {
+        let state = self.lock();
+        let facts = &self.facts;
+        let duration = state.end.map_or_else(|| self.started.elapsed(), |end| end.duration);
+        JobStatus {
+            job: facts.id.clone(),
+            command: facts.command.clone(),
+            cwd: facts.directory.to_string(),
+            caller: facts.caller.name().to_owned(),
+            running: state.end.is_none(),
+            exit_code: state.end.and_then(|end| end.exit_code),
+            signal: state.end.and_then(|end| end.signal),
+            started_at: facts.started_at.to_string(),
+            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            output_bytes: state.log.total(),
+            asks: state.log.prompt().filter(|_| state.end.is_none()),
+            ended_by: state.ended_by.clone().filter(|_| state.end.is_some()),
+            artifact: state.artifact.clone(),
+            notes: state.notes.clone(),
+        }
+    }
+
+    /// What it wrote from a byte on, or the end of it, with what there is to say about that.
+    pub fn output(&self, since: Option<u64>) -> (JobOutput, Option<String>) {
+        let state = self.lock();
+        let held_from = state.log.held_from();
+        let is_gone = since.is_some_and(|since| since < held_from);
+        let note = is_gone.then(|| {
+            let all = state.artifact.as_ref();
+            let all = all.map(|path| format!(": read_file reads all of it as {path}"));
+            format!(
+                "what it wrote before byte {held_from} is not in memory{}",
+                all.unwrap_or_default()
+            )
+        });
+        (state.log.read(since, state.end.is_some()), note)
+    }
+
+    /// Waits until it wrote a text from a byte on, or has ended. Returns whether the text came.
+    pub async fn wait_for(&self, text: Option<&str>, mut since: u64) -> bool {
+        let mut changed = self.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            {
+                let state = self.lock();
+                if let Some(text) = text {
+                    if state.log.contains(text, since) {
+                        return true;
+                    }
+                    // Its beginning may have come.
+                    since = since.max(state.log.total().saturating_sub(text.len() as u64));
+                }
+                if state.end.is_some() {
+                    return false;
+                }
+            }
+            if changed.changed().await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// Waits until it wrote more than so many bytes, or has ended.
+    pub async fn wait_beyond(&self, bytes: u64) {
+        let mut changed = self.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            {
+                let state = self.lock();
+                if state.end.is_some() || state.log.total() > bytes {
+                    return;
+                }
+            }
+            if changed.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Ends it with all that it started, and remembers why. The first reason stays.
+    pub fn stop(&self, why: &str) {
+        {
+            let mut state = self.lock();
+            if state.end.is_none() {
+                state.ended_by.get_or_insert_with(|| why.to_owned());
+            }
+        }
+        self.stopper.terminate();
+    }
+
+    /// Writes to its standard input, and closes that where it is to be closed.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` where it has ended or reads no more; `Timeout` where it reads nothing.
+    pub async fn write(&self, text: &str, close: bool) -> Result<(), ToolError> {
+        let id = &self.facts.id;
+        let closed = || {
+            let message = format!("the job {id} does not read its standard input any more");
+            ToolError::new(ErrorCode::Conflict, message)
+                .hint("`output` shows what it wrote last, and how it ended")
+        };
+        let mut input = self.input.lock().await;
+        let writer = input.as_ref().filter(|_| !self.has_ended()).ok_or_else(closed)?;
+        let mut left = text.as_bytes();
+        let deadline = tokio::time::Instant::now() + WRITE_MAX;
+        while !left.is_empty() {
+            match tokio::time::timeout_at(deadline, writer.write_some(&mut left)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return Err(closed()),
+                Err(_) => {
+                    let written = text.len() - left.len();
+                    let message = format!(
+                        "the job {id} does not read: {written} of {} bytes were written",
+                        text.len()
+                    );
+                    return Err(ToolError::new(ErrorCode::Timeout, message)
+                        .hint("wait for what it does to end, then write the rest"));
+                }
+            }
+        }
+        if close {
+            input.take();
+        }
+        Ok(())
+    }
+
+    /// Takes what it wrote. Returns what is to be written to the artifact.
+    pub(crate) fn push(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let spilled = self.lock().log.push(bytes);
+        self.changed.send_replace(());
+        spilled
+    }
+
+    pub(crate) fn note(&self, note: String) {
+        self.lock().notes.push(note);
+    }
+
+    pub(crate) fn keep_in(&self, artifact: &str) {
+        self.lock().artifact = Some(artifact.to_owned());
+    }
+
+    /// Notes its end.
+    pub(crate) async fn end(&self, end: Result<CommandEnd, String>) {
+        self.input.lock().await.take();
+        {
+            let mut state = self.lock();
+            let duration = self.started.elapsed();
+            let (exit_code, signal) = match end.as_ref().map(|end| end.exit) {
+                Ok(ProcessExit::Exited(code)) => (Some(code), None),
+                Ok(ProcessExit::Killed(signal)) => (None, Some(signal)),
+                Err(_) => (None, None),
+            };
+            match end {
+                Ok(end) => state.note_end(&end),
+                Err(problem) => {
+                    state.ended_by.get_or_insert(problem);
+                }
+            }
+            state.end = Some(JobEnd { exit_code, signal, duration });
+        }
+        self.changed.send_replace(());
+    }
+}
+
+// === impl JobState ===
+
+impl JobState {
+    fn note_end(&mut self, end: &CommandEnd) {
+        match end.cause {
+            EndCause::Limit(limit) => {
+                self.ended_by.get_or_insert_with(|| format!("a limit: {limit}"));
+            }
+            EndCause::Ended => self.ended_by = None,
+            EndCause::Stopped | EndCause::Timeout => {}
+        }
+        let names = |paths: &[PathBuf]| {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        };
+        if end.left_running_count > 0 {
+            let count = end.left_running_count;
+            self.notes.push(format!("{count} processes were left running, and ended"));
+        }
+        if !end.restored.is_empty() {
+            let restored = names(&end.restored);
+            self.notes.push(format!("protected files that it changed are as before: {restored}"));
+        }
+        if !end.changed.is_empty() {
+            let changed = names(&end.changed);
+            self.notes
+                .push(format!("protected files that it changed could not be restored: {changed}"));
+        }
+    }
+}
