@@ -4,8 +4,35 @@ use crate::environment::is_harmless_variable;
 use crate::{ShellWord, SimpleCommand};
 
 /// Options before git's subcommand that take the next word.
-pub(crate) const GIT_VALUES: [&str; 7] =
-    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"];
+pub(crate) const GIT_VALUES: [&str; 8] = [
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--config-env",
+    "--super-prefix",
+    "--attr-source",
+];
+/// Those that take none; nobody knows what stands behind others.
+pub(crate) const GIT_FLAGS: [&str; 16] = [
+    "-P",
+    "--no-pager",
+    "--no-replace-objects",
+    "--no-lazy-fetch",
+    "--no-optional-locks",
+    "--no-advice",
+    "--bare",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--noglob-pathspecs",
+    "--icase-pathspecs",
+    "--version",
+    "-v",
+    "--help",
+    "-h",
+    "--html-path",
+];
 
 /// Returns the words of a command as rules that restrict look at them: the program by the last part
 /// of its name, and git without what stands before its subcommand.

@@ -2,10 +2,18 @@
 //! of `find`.
 
 use crate::wrappers::{self, WhatRuns, joined, script_at};
-use crate::{Assignment, COMMANDS_MAX, DEPTH_MAX, ShellWord, SimpleCommand, Unparsed, reader};
+use crate::{
+    Assignment, COMMANDS_MAX, DEPTH_MAX, RedirectionMode, ShellWord, SimpleCommand, Unparsed, reader,
+};
 
 /// Shells that read their text as bash does, as far as it is read here.
 const SHELLS: [&str; 4] = ["ash", "bash", "dash", "sh"];
+/// Commands whose shell may be another one than bash: to that, what only bash knows is something else.
+const OTHER_SHELLS: [&str; 5] = ["ash", "dash", "flock", "sh", "watch"];
+/// What only bash knows, or what it means other than in the standard.
+const BASH_ONLY: [&str; 13] = [
+    "[[", "((", "&>", ">&", "|&", "<<<", "<(", ">(", "$'", "$\"", "+=", "function", "coproc",
+];
 /// Options of shells that change nothing that is looked at here.
 const SHELL_FLAGS: &str = "eux";
 /// Builtins that set variables by their words.
@@ -14,6 +22,8 @@ const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset
 const DECLARING_FLAGS: &str = "grx";
 /// Actions of `find` that run words.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+/// Those that run them where each file lies.
+const MOVING_ACTIONS: [&str; 2] = ["-execdir", "-okdir"];
 
 /// Adds what each command runs behind it.
 pub(crate) fn unfold(commands: Vec<SimpleCommand>) -> Result<Vec<SimpleCommand>, Unparsed> {
@@ -38,11 +48,15 @@ fn unfold_one(
     if unfolded.len() >= COMMANDS_MAX {
         return Err(Unparsed::new(0, format!("more than {COMMANDS_MAX} commands")));
     }
-    declare(&mut command);
-    let inner = what_runs(&mut command);
     let name = command.program().unwrap_or_default().to_owned();
     let mut via = command.via.clone();
     via.push(name);
+    let is_other = via.iter().any(|name| OTHER_SHELLS.contains(&name.as_str()));
+    declare(&mut command, is_other);
+    let inner = match what_runs(&mut command) {
+        WhatRuns::Script(text) if is_other => plain_script(text),
+        other => other,
+    };
     match inner {
         WhatRuns::Itself => {
             let found = find_actions(&mut command);
@@ -79,6 +93,21 @@ fn unfold_one(
                 Ok(())
             }
         },
+    }
+}
+
+/// A text for a shell that may not be bash.
+fn plain_script(text: String) -> WhatRuns {
+    let is_copy = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let found = BASH_ONLY.iter().find(|own| {
+        let mut places = text.match_indices(*own);
+        places.any(|(at, own)| own != ">&" || !is_copy(&text[at + own.len()..]))
+    });
+    match found {
+        Some(own) => WhatRuns::Unclear(format!(
+            "a text with `{own}` for a shell that may not be bash; `bash -c` says which"
+        )),
+        None => WhatRuns::Script(text),
     }
 }
 
@@ -142,14 +171,17 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
             return script_at(name, arguments, at);
         }
     }
+    let reads_file = command.redirections.iter().any(|opened| {
+        matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite)
+    });
     match command.input.as_ref().map(ShellWord::fixed) {
-        Some(Some(script)) => WhatRuns::Script(script.to_owned()),
+        Some(Some(script)) if !reads_file => WhatRuns::Script(script.to_owned()),
         _ => WhatRuns::Unclear(format!("`{name}` runs what it is given to read")),
     }
 }
 
-/// Notes what `export` and its like set.
-fn declare(command: &mut SimpleCommand) {
+/// Notes what `export` and its like set. Some shells split what a variable holds into several words.
+fn declare(command: &mut SimpleCommand, splits: bool) {
     if !command.program().is_some_and(|name| DECLARING.contains(&name)) {
         return;
     }
@@ -165,6 +197,10 @@ fn declare(command: &mut SimpleCommand) {
                     Some(format!("{} with {}", command.words[0].shown(), word.shown()));
                 return;
             }
+        } else if splits && word.fixed().is_none() {
+            let reason = format!("{} of {}", command.words[0].shown(), word.shown());
+            command.unclear = Some(reason);
+            return;
         } else if let Some(assignment) = wrappers::assignment(word) {
             declared.push(assignment);
         } else if word.fixed().is_some() && !text.is_empty() && text.chars().all(is_name) {
@@ -190,6 +226,9 @@ fn find_actions(command: &mut SimpleCommand) -> Vec<Vec<ShellWord>> {
         if !word.fixed().is_some_and(|word| FIND_ACTIONS.contains(&word)) {
             kept.push(word);
             continue;
+        }
+        if word.fixed().is_some_and(|word| MOVING_ACTIONS.contains(&word)) {
+            command.unclear = Some("`find` runs it wherever files lie".to_owned());
         }
         let mut action: Vec<ShellWord> = Vec::new();
         let mut is_whole = false;

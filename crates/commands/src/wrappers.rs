@@ -78,11 +78,6 @@ pub(crate) fn what_runs(name: &str, arguments: &[ShellWord]) -> WhatRuns {
         return appended(wrapper, arguments);
     }
     let forms = wrapper.forms();
-    if let Some(script) = &wrapper.script
-        && let Some(at) = arguments.iter().position(|word| word.fixed() == Some(script))
-    {
-        return script_at(name, arguments, at + 1);
-    }
     let sorted = match forms.sort(arguments, true) {
         Ok(sorted) => sorted,
         Err(option) => return WhatRuns::Unclear(format!("`{name}` with {option}")),
@@ -96,6 +91,11 @@ pub(crate) fn what_runs(name: &str, arguments: &[ShellWord]) -> WhatRuns {
         return WhatRuns::Unclear(format!("`{name}` with {}", before[0].shown()));
     }
     words = behind;
+    if let Some(script) = &wrapper.script
+        && words.first().is_some_and(|word| word.fixed() == Some(script))
+    {
+        return script_at(name, words, 1);
+    }
     let mut assignments = Vec::new();
     while wrapper.assigns
         && let Some(assignment) = words.first().and_then(assignment)
@@ -179,9 +179,12 @@ fn appended(wrapper: &Wrapper, arguments: &[ShellWord]) -> WhatRuns {
 
 /// The text that `xargs` replaces, where it does.
 fn replaced_text(sorted: &SortedWords<'_>) -> Result<Option<String>, &'static str> {
+    const GROUPING: [&str; 4] = ["-n", "-L", "--max-args", "--max-lines"];
     let mut found = None;
+    let groups = sorted.options.iter().any(|(name, _)| GROUPING.contains(&name.as_str()));
     for (_, value) in sorted.options.iter().filter(|(name, _)| name == "-I") {
         match value.as_ref().map(ShellWord::fixed) {
+            _ if groups => return Err("`xargs -I` with another option that decides what is added"),
             Some(Some(text)) if !text.is_empty() => found = Some(text.to_owned()),
             _ => return Err("`xargs -I` without a text of its own behind it"),
         }

@@ -5,10 +5,13 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::{AskingEntry, table};
-use crate::matching::{GIT_VALUES, bare_words, may_be};
+use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be};
 use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
+
+/// Letters that take no value in any command of the table that a word makes harmless.
+const PLAIN_LETTERS: &str = "abdfilnpqrvxRX";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +27,7 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
     if bare.first().and_then(ShellWord::fixed) == Some("git")
         && let Some(setting) = git_setting(&command.words[1..])
     {
-        return Some(format!("git with {setting}, which may name a program that it runs"));
+        return Some(format!("git with {setting}: it may run another program, or be another command"));
     }
     let found = TABLE.command.iter().find(|entry| entry.is(&bare))?;
     Some(found.reason.clone())
@@ -47,6 +50,12 @@ fn git_setting(words: &[ShellWord]) -> Option<String> {
             }
         } else if ["--config-env", "--exec-path"].iter().any(|option| word.starts_with(option)) {
             return Some(word.to_owned());
+        }
+        let takes_next = GIT_VALUES.contains(&word);
+        let name = word.split_once('=').map_or(word, |(name, _)| name);
+        let has_value = name != word && name.starts_with("--") && GIT_VALUES.contains(&name);
+        if !takes_next && !has_value && !GIT_FLAGS.contains(&word) {
+            return Some(format!("{word}, which moss does not know"));
         }
         at += if GIT_VALUES.contains(&word) { 2 } else { 1 };
     }
@@ -107,8 +116,10 @@ fn is_exactly(word: &ShellWord, known: &str) -> bool {
     let is_letter = known.len() == 2 && known.starts_with('-');
     let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
     match letters {
+        // Behind a letter that takes a value the others are that value.
         Some(letters) if is_letter => {
-            letters.chars().all(|c| c.is_ascii_alphabetic()) && letters.contains(&known[1..])
+            let is_plain = |c| PLAIN_LETTERS.contains(c) || known.ends_with(c);
+            letters.chars().all(is_plain) && letters.contains(&known[1..])
         }
         _ => text == known,
     }

@@ -12,6 +12,8 @@ enum Redirected {
     File(Redirection),
     /// A copy of a descriptor, or its end.
     Copy,
+    /// As `Copy`, perhaps of what is read.
+    InputCopy,
     Document(HereDocument),
     Text(ShellWord),
 }
@@ -23,6 +25,8 @@ impl ShellReader<'_> {
         let start = self.at;
         let mut command = SimpleCommand::new("");
         let mut documents = Vec::new();
+        // The last of several is what it reads: who writes several means something else.
+        let mut inputs = 0;
         let mut end = start;
         loop {
             self.skip_blanks();
@@ -33,8 +37,15 @@ impl ShellReader<'_> {
                 Some(_) if self.is_at_redirection()? => match self.redirection()? {
                     Redirected::File(redirection) => command.redirections.push(redirection),
                     Redirected::Copy => {}
-                    Redirected::Document(document) => documents.push(document),
-                    Redirected::Text(text) => command.input = Some(text),
+                    Redirected::InputCopy => inputs += 1,
+                    Redirected::Document(document) => {
+                        inputs += 1;
+                        documents.push(document);
+                    }
+                    Redirected::Text(text) => {
+                        inputs += 1;
+                        command.input = Some(text);
+                    }
                 },
                 Some(_) if command.words.is_empty() => match self.assignment()? {
                     Some(assignment) => command.assignments.push(assignment),
@@ -46,6 +57,9 @@ impl ShellReader<'_> {
         }
         if end == start {
             return self.refuse("a command without words");
+        }
+        if inputs > 1 {
+            return self.refuse("a command with more than one input");
         }
         self.text[start..end].clone_into(&mut command.text);
         self.place(command, documents)
@@ -120,7 +134,10 @@ impl ShellReader<'_> {
     }
 
     fn redirection(&mut self) -> Result<Redirected, Unparsed> {
-        self.take_while(|c| c.is_ascii_digit());
+        let descriptor = self.take_while(|c| c.is_ascii_digit());
+        if self.is_at("<<") && !matches!(descriptor, "" | "0") {
+            return self.refuse("a text for another descriptor than that of the input");
+        }
         if self.take("<<<") {
             self.skip_blanks();
             return Ok(Redirected::Text(self.word()?));
@@ -148,7 +165,12 @@ impl ShellReader<'_> {
             !text.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
         };
         match operator {
-            ">&" | "<&" if target.fixed().is_some_and(is_copy) => Ok(Redirected::Copy),
+            "<&" if target.fixed().is_some_and(is_copy) => Ok(Redirected::InputCopy),
+            ">&" if target.fixed().is_some_and(is_copy) => {
+                // `0>&3` is `0<&3`.
+                let is_input = descriptor.bytes().all(|c| c == b'0') && !descriptor.is_empty();
+                Ok(if is_input { Redirected::InputCopy } else { Redirected::Copy })
+            }
             "<&" => self.refuse("a copy of an unknown descriptor"),
             // What is unknown may be a number or a file.
             _ => Ok(Redirected::File(Redirection { mode, target })),
@@ -195,7 +217,7 @@ impl ShellReader<'_> {
             }
             match self.redirection()? {
                 Redirected::File(redirection) => command.redirections.push(redirection),
-                Redirected::Copy => {}
+                Redirected::Copy | Redirected::InputCopy => {}
                 Redirected::Document(document) => documents.push(document),
                 Redirected::Text(text) => command.input = Some(text),
             }
