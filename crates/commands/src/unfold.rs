@@ -3,7 +3,8 @@
 
 use crate::wrappers::{self, WhatRuns, joined, script_at};
 use crate::{
-    Assignment, COMMANDS_MAX, DEPTH_MAX, RedirectionMode, ShellWord, SimpleCommand, Unparsed, reader,
+    Assignment, COMMANDS_MAX, DEPTH_MAX, RedirectionMode, ShellWord, SimpleCommand, Unparsed,
+    reader,
 };
 
 /// Shells that read their text as bash does, as far as it is read here.
@@ -11,9 +12,8 @@ const SHELLS: [&str; 4] = ["ash", "bash", "dash", "sh"];
 /// Commands whose shell may be another one than bash: to that, what only bash knows is something else.
 const OTHER_SHELLS: [&str; 5] = ["ash", "dash", "flock", "sh", "watch"];
 /// What only bash knows, or what it means other than in the standard.
-const BASH_ONLY: [&str; 13] = [
-    "[[", "((", "&>", ">&", "|&", "<<<", "<(", ">(", "$'", "$\"", "+=", "function", "coproc",
-];
+const BASH_ONLY: [&str; 13] =
+    ["[[", "((", "&>", ">&", "|&", "<<<", "<(", ">(", "$'", "$\"", "+=", "function", "coproc"];
 /// Options of shells that change nothing that is looked at here.
 const SHELL_FLAGS: &str = "eux";
 /// Builtins that set variables by their words.
@@ -171,9 +171,10 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
             return script_at(name, arguments, at);
         }
     }
-    let reads_file = command.redirections.iter().any(|opened| {
-        matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite)
-    });
+    let reads_file = command
+        .redirections
+        .iter()
+        .any(|opened| matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite));
     match command.input.as_ref().map(ShellWord::fixed) {
         Some(Some(script)) if !reads_file => WhatRuns::Script(script.to_owned()),
         _ => WhatRuns::Unclear(format!("`{name}` runs what it is given to read")),

@@ -75,6 +75,23 @@ impl CommandPart {
         self.asks.is_some()
     }
 
+    /// As it is decided about beside commands that may write. What another command runs, or a text for
+    /// another shell, may be read wrongly: then nothing but the sandbox keeps it from writing.
+    #[must_use]
+    pub fn beside_writes(mut self) -> Self {
+        let is_run = self.command.as_ref().is_some_and(|command| !command.via.is_empty());
+        self.is_isolated &= !is_run;
+        self
+    }
+
+    /// As it is decided about where the shell writes a file for it of which nobody can say which it is.
+    #[must_use]
+    pub fn writing_unknown(mut self) -> Self {
+        let why = "which file it writes is not known before; no rule allows that unseen";
+        self.asks.get_or_insert_with(|| built_in("unknown-file", why.to_owned()));
+        self
+    }
+
     /// The rule that asks about it whatever else allows it: it destroys, or nobody knows what it does.
     pub(super) fn asking_rule(&self) -> Option<&Arc<RuleRef>> {
         self.asks.as_ref()

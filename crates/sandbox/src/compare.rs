@@ -118,8 +118,13 @@ impl Snapshot {
     }
 }
 
-/// Moves away what is at a path, without a link being followed.
-fn set_aside(path: &Path) -> io::Result<()> {
+/// Moves away what is at a path, without a link being followed: to the same name with
+/// `.set-aside-by-moss` behind it, in the place of what was there.
+///
+/// # Errors
+///
+/// Where it cannot be renamed.
+pub fn set_aside(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }

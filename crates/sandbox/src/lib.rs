@@ -40,6 +40,7 @@ mod worker;
 pub use crate::command::{
     CommandEnvironment, CommandLimits, FileView, NetworkMode, Profile, SandboxedCommand,
 };
+pub use crate::compare::set_aside;
 #[cfg(not(target_os = "linux"))]
 pub use crate::elsewhere::keeper;
 pub use crate::ending::{

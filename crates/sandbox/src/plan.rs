@@ -83,9 +83,16 @@ fn masked(command: &SandboxedCommand, environment: &SelectedEnvironment) -> BTre
     let of_home =
         home.iter().flat_map(|home| visible::HOME_MASKED.iter().map(|name| home.join(name)));
     let of_system = visible::SYSTEM_MASKED.iter().map(PathBuf::from);
+    let roots = toolchains(environment, home.as_deref());
+    let of_roots = roots.iter().flat_map(|root| {
+        let names = visible::HOME_MASKED.iter().chain(visible::TOOLCHAIN_MASKED);
+        names.map(|name| root.join(name))
+    });
     let built_in: Vec<_> = match command.profile {
         Profile::DangerFull => Vec::new(),
-        Profile::ReadOnly | Profile::WorkspaceWrite => of_home.chain(of_system).collect(),
+        Profile::ReadOnly | Profile::WorkspaceWrite => {
+            of_home.chain(of_system).chain(of_roots).collect()
+        }
     };
     let all = command.files.masked.iter().chain(&built_in);
     let all = all.filter(|path| !command.files.sockets.contains(path));
@@ -117,7 +124,10 @@ fn is_toolchain(directory: &Path, home: Option<&Path>) -> bool {
         home.starts_with(directory)
             || [".local", ".config"].iter().any(|name| directory == home.join(name))
     });
-    depth > 2 && !is_shared
+    // A project has more to hide than a toolchain has to show.
+    let is_project =
+        visible::PROJECT_SIGNS.iter().any(|name| directory.join(name).symlink_metadata().is_ok());
+    depth > 2 && !is_shared && !is_project
 }
 
 // === impl FilePlan ===

@@ -129,6 +129,19 @@ pub(crate) const HOME_MASKED: &[&str] = &[
     ".thunderbird",
     ".zsh_history",
 ];
+/// The same in the directory of a toolchain itself, wherever that lies.
+pub(crate) const TOOLCHAIN_MASKED: &[&str] = &[
+    ".credentials",
+    ".env",
+    "credentials",
+    "credentials.toml",
+    "gradle.properties",
+    "settings-security.xml",
+    "settings.xml",
+];
+/// What a directory holds that is somebody's project.
+pub(crate) const PROJECT_SIGNS: &[&str] =
+    &[".env", ".git", ".hg", ".svn", "Cargo.toml", "go.mod", "package.json", "pyproject.toml"];
 /// Variables that name the directory of a toolchain.
 pub(crate) const TOOLCHAINS: &[&str] = &[
     "ANDROID_HOME",

@@ -27,7 +27,9 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
     if bare.first().and_then(ShellWord::fixed) == Some("git")
         && let Some(setting) = git_setting(&command.words[1..])
     {
-        return Some(format!("git with {setting}: it may run another program, or be another command"));
+        return Some(format!(
+            "git with {setting}: it may run another program, or be another command"
+        ));
     }
     let found = TABLE.command.iter().find(|entry| entry.is(&bare))?;
     Some(found.reason.clone())

@@ -20,6 +20,8 @@ use moss_policy::Decision;
 /// How long a call waits for a decision that then leaves its question open: shorter than the time that
 /// clients of models give a tool.
 const LEAVE_WAIT: Duration = Duration::from_secs(45);
+/// Most of a part of a command that an error shows, in bytes.
+const PART_BYTES_MAX: usize = 200;
 
 /// What a person would be asked about.
 pub(super) struct Ask<'a> {
@@ -36,6 +38,14 @@ pub(super) struct Ask<'a> {
     pub(super) command: Option<Arc<CommandQuestion>>,
     /// The standing approvals that may be given.
     pub(super) offers: Vec<Offer>,
+}
+
+/// Which part of a command asks first, and why: a model may do without it.
+fn because_of_command(command: Option<&CommandQuestion>) -> String {
+    let asking = command.and_then(|command| command.parts.iter().find(|part| part.asks));
+    let Some(part) = asking else { return String::new() };
+    let text = &part.text[..part.text.floor_char_boundary(PART_BYTES_MAX)];
+    format!(" for `{text}` ({})", part.rule)
 }
 
 /// Says that lines are not as the edit says, where they are not: with a look at the file the caller
@@ -94,10 +104,11 @@ impl Effects {
         };
         if !waits {
             let message = format!(
-                "{} needs a confirmation{}; nothing was changed: call again and wait for a \
+                "{} needs a confirmation{}{}; nothing was changed: call again and wait for a \
                  confirmation, or have an approver send the same call with the digest {digest}",
                 call.tool(),
                 because_of_drift(&question.changes),
+                because_of_command(question.command.as_deref()),
             );
             return Err(self.unconfirmed(question, message).await);
         }

@@ -5,11 +5,14 @@
 
 mod background;
 mod files;
+mod made;
 mod output;
 mod running;
 
+use std::path::Path;
 use std::sync::Arc;
 
+use moss_commands::{Redirection, RedirectionMode};
 use moss_sandbox::{NetworkMode, Profile, Sandbox, SandboxError, Tier};
 use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
 use moss_sdk::file::EntryKind;
@@ -146,13 +149,23 @@ impl Effects {
             }
         }
         let tier = sandbox.tier();
-        let parts = parts_of(&command, tier == Tier::Full);
+        let mut parts = parts_of(&command, tier == Tier::Full);
         let only_reads = parts.iter().all(|part| part.only_reads);
+        if !only_reads {
+            // They would run where others may write.
+            parts = parts.into_iter().map(CommandPart::beside_writes).collect();
+        }
         let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
         let network = NetworkMode::Off;
         let directory = resolved.path;
         let mut planned =
             PlannedCommand { command, directory, parts, profile, network, tier, is_background };
+        let known = planned.known_directory().cloned();
+        let mark = |part: CommandPart| match self.writes_unknown(known.as_ref(), &part) {
+            true => part.writing_unknown(),
+            false => part,
+        };
+        planned.parts = std::mem::take(&mut planned.parts).into_iter().map(mark).collect();
         if self.opens_network(&planned) {
             planned.network = NetworkMode::On;
         }
@@ -198,29 +211,46 @@ impl Effects {
         directory: Option<&RelPath>,
         part: &CommandPart,
     ) -> Vec<Decision> {
-        let root = self.scope.workspace.files.root();
-        let path_of = |text: &str| {
-            let path = std::path::Path::new(text);
-            if path.is_absolute() {
-                return RelPath::parse(path.strip_prefix(root).ok()?.to_str()?).ok();
-            }
-            let directory = directory?;
-            let joined =
-                if directory.is_root() { text.to_owned() } else { format!("{directory}/{text}") };
-            RelPath::parse(&joined).ok()
-        };
         let opened = part.command.iter().flat_map(|command| &command.redirections);
-        let decide = |redirection: &moss_commands::Redirection| {
-            let asked = path_of(redirection.target.fixed()?)?;
-            let real = self.scope.workspace.files.resolve(&asked).ok()?.path;
+        let decide = |redirection: &Redirection| {
+            let (asked, real) = self.opened_by(directory, redirection)?;
             let action = match redirection.mode {
-                moss_commands::RedirectionMode::Read => Action::Read,
+                RedirectionMode::Read => Action::Read,
                 _ => Action::Modify,
             };
             let names = FileNames { real: &real, asked: &asked };
             Some(self.decide_file(policy, &self.tool(), action, names, ChangeFacts::default()))
         };
         opened.filter_map(decide).collect()
+    }
+
+    /// Whether the shell writes a file for a part of which nobody can say where it lies, or one outside of
+    /// the workspace. The command's own temporary directory does not count.
+    fn writes_unknown(&self, directory: Option<&RelPath>, part: &CommandPart) -> bool {
+        let is_scratch = |written: &&Redirection| {
+            let path = written.target.fixed();
+            path.is_some_and(|path| path.starts_with("/tmp/") && !path.contains(".."))
+        };
+        let mut written = part.command.iter().flat_map(|command| command.writes());
+        written.any(|written| !is_scratch(&written) && self.opened_by(directory, written).is_none())
+    }
+
+    /// The file in the workspace that the shell opens, as it is asked for and after all links; none where
+    /// that is not known.
+    fn opened_by(
+        &self,
+        directory: Option<&RelPath>,
+        redirection: &Redirection,
+    ) -> Option<(RelPath, RelPath)> {
+        let files = &self.scope.workspace.files;
+        let path = Path::new(redirection.target.fixed()?);
+        let relative = match path.is_absolute() {
+            true => path.strip_prefix(files.root()).ok()?.to_owned(),
+            false => Path::new(directory?.as_str()).join(path),
+        };
+        let asked = files.path(relative.to_str()?).ok()?;
+        let real = files.resolve(&asked).ok()?.path;
+        Some((asked, real))
     }
 }
 

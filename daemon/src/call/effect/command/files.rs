@@ -12,11 +12,11 @@ use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
 use crate::call::effect::decide::ChangeFacts;
-use crate::call::effect::{Effects, FileNames};
-use moss_policy::{Action, Verdict};
+use crate::call::effect::{Effects, FileNames, ToolFacts};
+use moss_policy::{Action, Policy, Verdict};
 
 /// Most entries of a workspace among which protected ones are looked for.
-const ENTRIES_MAX: usize = 1_000_000;
+pub(super) const ENTRIES_MAX: usize = 1_000_000;
 /// Most entries that are compared before and after a command.
 const COMPARED_MAX: usize = 50_000;
 /// Most changed files that are listed.
@@ -38,21 +38,7 @@ impl Effects {
             let root = scope.workspace.files.root();
             let policy = scope.workspace.policy.load_full();
             let tool = effects.tool();
-            let kind = |relative: &Path| {
-                let path = RelPath::parse(relative.to_str()?).ok()?;
-                let names = FileNames { real: &path, asked: &path };
-                let none = ChangeFacts::default();
-                if effects.decide_file(&policy, &tool, Action::Read, names, none).verdict
-                    == Verdict::Deny
-                {
-                    return Some(ProtectedKind::Masked);
-                }
-                let write =
-                    effects.decide_file(&policy, &tool, Action::Modify, names, none).verdict;
-                let is_named = scope.workspace.files.protection(&path).is_some();
-                let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
-                is_protected.then_some(ProtectedKind::Protected)
-            };
+            let kind = |relative: &Path| effects.protected_kind(&policy, &tool, relative);
             let found = find_protected(root, ENTRIES_MAX, &kind);
             let dirs = &scope.daemon.setup.dirs;
             let own = [&dirs.config, &dirs.state, &dirs.code, &dirs.runtime, &dirs.admin];
@@ -73,6 +59,26 @@ impl Effects {
         );
         Err(ToolError::new(moss_sdk::ErrorCode::LimitExceeded, message)
             .hint("serve a smaller directory as the workspace"))
+    }
+
+    /// What a name is to a command; none where it is a file like any other.
+    pub(super) fn protected_kind(
+        &self,
+        policy: &Policy,
+        tool: &ToolFacts,
+        relative: &Path,
+    ) -> Option<ProtectedKind> {
+        let path = RelPath::parse(relative.to_str()?).ok()?;
+        let names = FileNames { real: &path, asked: &path };
+        let decide =
+            |action| self.decide_file(policy, tool, action, names, ChangeFacts::default()).verdict;
+        if decide(Action::Read) == Verdict::Deny {
+            return Some(ProtectedKind::Masked);
+        }
+        let write = decide(Action::Modify);
+        let is_named = self.scope.workspace.files.protection(&path).is_some();
+        let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
+        is_protected.then_some(ProtectedKind::Protected)
     }
 
     /// Remembers the files as they are now.

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::PlannedCommand;
 use super::files::{CHANGED_MAX, absolute};
+use super::made::ProtectedBefore;
 use super::output::CollectedOutput;
 use crate::call::effect::Effects;
 
@@ -56,6 +57,7 @@ impl Effects {
         let mut command = self.sandboxed(planned, tier_min).await?;
         let writes = planned.profile != Profile::ReadOnly;
         let before = if writes { Some(self.file_moment().await?) } else { None };
+        let protected = ProtectedBefore::of(&command.files);
         let time = self.scope.call.deadline.map(|deadline| {
             deadline.saturating_duration_since(Instant::now()).saturating_sub(REPORTING)
         });
@@ -85,6 +87,12 @@ impl Effects {
         let (end, output) = (end.map_err(not_started)?, output?);
         let mut report = report(&end, &output, timeout);
         if let Some(before) = before {
+            let made = self.set_aside_made(protected).await?;
+            report
+                .sandbox
+                .restored
+                .extend(made.set_aside.iter().map(|path| path.display().to_string()));
+            report.notes.extend(made.notes());
             let mut changed = self.file_moment().await?.changed_since(&before);
             if !changed.is_empty() {
                 report.notes.push("what the command changed cannot be undone".to_owned());

@@ -1,0 +1,101 @@
+//! What a command made under a name that it may not write: it could not be kept from that, so it is moved
+//! aside when the command has ended.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use moss_sandbox::{FileView, ProtectedKind, find_protected, set_aside};
+use moss_sdk::{RelPath, ToolError};
+use moss_workspace::Protection;
+
+use super::files::ENTRIES_MAX;
+use crate::call::effect::Effects;
+
+/// Directories of packages: what their authors named so nobody runs there.
+const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor", "venv", ".venv"];
+
+/// What was made and may not be there.
+#[derive(Debug, Default)]
+pub(super) struct MadeFiles {
+    /// Moved aside.
+    pub(super) set_aside: Vec<PathBuf>,
+    /// Still there.
+    pub(super) left: Vec<PathBuf>,
+}
+
+/// The names that may not be changed, or not be read, before a command.
+#[derive(Debug)]
+pub(super) struct ProtectedBefore(BTreeSet<PathBuf>);
+
+// === impl MadeFiles ===
+
+impl MadeFiles {
+    /// What a result says of them.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let names = |paths: &[PathBuf]| {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let mut notes = Vec::new();
+        if !self.set_aside.is_empty() {
+            let set_aside = names(&self.set_aside);
+            notes.push(format!(
+                "commands may not make {set_aside}: moved aside, with `.set-aside-by-moss` behind the name; use the \
+                 tools that edit files, which ask"
+            ));
+        }
+        if !self.left.is_empty() {
+            let left = names(&self.left);
+            notes.push(format!("commands may not make {left}, and moss could not move it aside"));
+        }
+        notes
+    }
+}
+
+// === impl ProtectedBefore ===
+
+impl ProtectedBefore {
+    pub(super) fn of(view: &FileView) -> Self {
+        Self(view.protected.iter().chain(&view.masked).cloned().collect())
+    }
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Moves aside what is new among the names that nobody may write unasked. New names of secrets stay:
+    /// they are not readable from now on, and make nothing run.
+    pub(super) async fn set_aside_made(
+        self: &Arc<Self>,
+        before: ProtectedBefore,
+    ) -> Result<MadeFiles, ToolError> {
+        let effects = Arc::clone(self);
+        let look = move || {
+            let workspace = &effects.scope.workspace;
+            let (policy, tool) = (workspace.policy.load_full(), effects.tool());
+            let kind = |relative: &Path| {
+                let kind = effects.protected_kind(&policy, &tool, relative)?;
+                let path = RelPath::parse(relative.to_str()?).ok()?;
+                let is_secret = workspace.files.protection(&path) == Some(Protection::Secret);
+                let stays = is_secret || is_in_package(relative);
+                Some(if stays { ProtectedKind::Masked } else { kind })
+            };
+            let found = find_protected(workspace.files.root(), ENTRIES_MAX, &kind).protected;
+            let mut made = MadeFiles::default();
+            for path in found.into_iter().filter(|path| !before.0.contains(path)) {
+                let list = match set_aside(&path) {
+                    Ok(()) => &mut made.set_aside,
+                    Err(_) => &mut made.left,
+                };
+                list.push(path);
+            }
+            made
+        };
+        Ok(self.scope.blocking(look).await?)
+    }
+}
+
+fn is_in_package(relative: &Path) -> bool {
+    let mut names = relative.components().filter_map(|name| name.as_os_str().to_str());
+    names.any(|name| PACKAGES.contains(&name))
+}
