@@ -26,6 +26,8 @@ const SHOWN_CHARS_MAX: usize = 40;
 /// A choice of file types. A file is admitted where one of them has it.
 #[derive(Debug)]
 pub(crate) struct FileTypes {
+    /// What it was read from.
+    list: String,
     types: Types,
     /// Endings of names, in lower case, each with its dot.
     endings: Vec<String>,
@@ -61,7 +63,12 @@ impl FileTypes {
         let types = builder.build().map_err(|error| {
             ToolError::new(ErrorCode::Internal, format!("the table of file types: {error}"))
         })?;
-        Ok(Self { types, endings })
+        Ok(Self { list: list.to_owned(), types, endings })
+    }
+
+    /// Returns the list that it was read from.
+    pub(crate) fn list(&self) -> &str {
+        &self.list
     }
 
     /// Whether a file is of one of the types, by its name.

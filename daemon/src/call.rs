@@ -12,7 +12,7 @@ mod host;
 mod nested;
 mod past;
 mod plugin;
-mod reads;
+mod read_access;
 mod record;
 mod stop;
 mod weight;

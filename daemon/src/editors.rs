@@ -267,6 +267,13 @@ impl Buffers for EditorRegistry {
         self.unsaved_buffer(real).map(|unsaved| unsaved.text)
     }
 
+    fn unsaved_paths(&self) -> Vec<RelPath> {
+        match self.unsaved.load(Ordering::Acquire) {
+            0 => Vec::new(),
+            _ => self.lock().attached.values().flat_map(AttachedEditor::unsaved_paths).collect(),
+        }
+    }
+
     fn holds(&self, real: &RelPath) -> bool {
         self.unsaved.load(Ordering::Acquire) > 0
             && self.lock().attached.values().any(|attached| attached.unsaved(real).is_some())

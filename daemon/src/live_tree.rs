@@ -12,7 +12,9 @@ use moss_index::IndexStatus;
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
-use moss_workspace::{Error, LiveOptions, LiveState, LiveStatus, LiveTree, VisitGate, Workspace};
+use moss_workspace::{
+    Error, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, VisitGate, Workspace,
+};
 
 use crate::text_index::{IndexRules, IndexedTexts};
 
@@ -125,9 +127,9 @@ impl KeptTree {
     ) -> Result<Option<Visited>, Error> {
         self.was_asked.store(true, Ordering::Relaxed);
         let pattern = visitor.pattern();
-        let known = |paths: &mut dyn Iterator<Item = RelPath>| match (&pattern, &self.texts) {
+        let known = |scanned: &ScannedPaths<'_>| match (&pattern, &self.texts) {
             (Some(pattern), Ok(texts)) => {
-                texts.known((&self.tree, rules), pattern, paths, gate.cancelled)
+                texts.known((&self.tree, rules), pattern, scanned, gate.cancelled)
             }
             _ => Vec::new(),
         };

@@ -5,6 +5,7 @@
 //! decided again for each of its calls. Whatever it does not know is read by the search itself, so
 //! that an answer may be slower and never wrong.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,14 +13,19 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_index::{
     DocumentChange, DocumentContent, DocumentMark, DocumentSource, DocumentVerdict, GramQuery,
-    IndexBounds, IndexProblem, IndexState, IndexStatus, ReadDocument, TextIndex,
+    IndexBounds, IndexProblem, IndexState, IndexStatus, LocatedDocuments, ReadDocument, TextIndex,
 };
 use moss_policy::Policy;
 use moss_sdk::RelPath;
 use moss_sdk::file::TextPattern;
 use moss_workspace::own::OwnDir;
-use moss_workspace::{FileMark, KnownText, LiveChanges, LiveTree, PlainProblem, Workspace};
+use moss_workspace::{
+    FileMark, KnownText, LiveChanges, LiveTree, PlainProblem, ScannedPaths, Workspace,
+};
 use tokio::sync::Notify;
+
+/// Most walks of which it is kept where their files are.
+const LOCATED_MAX: usize = 4;
 
 /// Which files an index may know.
 pub(crate) trait IndexRules: Sync {
@@ -40,6 +46,8 @@ pub(crate) struct IndexedTexts {
     has_work: Notify,
     /// When it knew all texts last.
     complete_at: Mutex<Option<Timestamp>>,
+    /// Where it has the files of the last walks, by their numbers.
+    located: Mutex<VecDeque<(u64, Arc<LocatedDocuments>)>>,
 }
 
 /// What the index was told.
@@ -106,6 +114,7 @@ impl IndexedTexts {
             told: Mutex::default(),
             has_work: Notify::new(),
             complete_at: Mutex::default(),
+            located: Mutex::default(),
         })
     }
 
@@ -115,7 +124,7 @@ impl IndexedTexts {
         &self,
         (tree, rules): (&LiveTree, &dyn IndexRules),
         pattern: &TextPattern,
-        paths: &mut dyn Iterator<Item = RelPath>,
+        scanned: &ScannedPaths<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Vec<KnownText> {
         let query = GramQuery::of_pattern(&pattern.expression, pattern.case_sensitive);
@@ -127,8 +136,32 @@ impl IndexedTexts {
             DocumentVerdict::CannotMatch => KnownText::Uninteresting,
             DocumentVerdict::Binary => KnownText::Binary,
         };
-        let verdicts = self.index.load().verdicts(&query, paths).unwrap_or_default();
+        let paths = || scanned.real_paths();
+        let located = self.find_located(scanned.number());
+        let Some((verdicts, located)) = self.index.load().verdicts_located(&query, located, paths)
+        else {
+            return Vec::new();
+        };
+        self.keep_located(scanned.number(), located);
         verdicts.into_iter().map(known).collect()
+    }
+
+    /// Returns where the files of a walk were the last time.
+    fn find_located(&self, number: Option<u64>) -> Option<Arc<LocatedDocuments>> {
+        let number = number?;
+        let kept = self.located.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().find(|(known, _)| *known == number);
+        found.map(|(_, located)| Arc::clone(located))
+    }
+
+    fn keep_located(&self, number: Option<u64>, located: Arc<LocatedDocuments>) {
+        let Some(number) = number else { return };
+        let mut kept = self.located.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(known, _)| *known != number);
+        kept.push_back((number, located));
+        if kept.len() > LOCATED_MAX {
+            kept.pop_front();
+        }
     }
 
     /// Tells the index all that the tree knows by now. Returns whether it knows that then.

@@ -110,6 +110,12 @@ pub trait TextVisitor: Any + Send + Sync {
     /// Whether to read a file. What is not wanted is not counted either.
     fn wants(&self, path: &RelPath) -> bool;
 
+    /// Names which files are wanted: visitors with the same choice want the same files, so that a
+    /// host need not ask about each of them again. None where that cannot be said.
+    fn choice(&self) -> Option<String> {
+        None
+    }
+
     /// The regular expression of which a text must have a match to be of interest: texts that cannot
     /// have one need not be shown to a scanner, and count all the same. None where every text is of
     /// interest.

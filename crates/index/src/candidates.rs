@@ -21,6 +21,15 @@ pub enum DocumentVerdict {
     Binary,
 }
 
+/// Where the index has some documents, so that they need not be looked up by path each time.
+#[derive(Debug)]
+pub struct LocatedDocuments {
+    /// The layout of the table that they were looked up in.
+    layout: u64,
+    /// In the order of their paths.
+    slots: Box<[Option<DocumentSlot>]>,
+}
+
 /// Segments that turned out to be damaged.
 pub(crate) type DamagedSegments = Vec<(u32, IndexProblem)>;
 
@@ -29,22 +38,22 @@ pub(crate) fn answer(
     core: &IndexCore,
     cache: &BlockCache,
     query: &GramQuery,
-    paths: impl IntoIterator<Item = RelPath>,
+    located: &LocatedDocuments,
 ) -> (Vec<DocumentVerdict>, DamagedSegments) {
     let (slots, damaged) = matching_slots(core, cache, query);
     let mut may_match = vec![false; core.documents.slots()];
     for slot in slots {
         may_match[slot as usize] = true;
     }
-    let verdict = |path: RelPath| {
-        let Some(slot) = core.documents.find(&path) else { return DocumentVerdict::MayMatch };
+    let verdict = |slot: &Option<DocumentSlot>| {
+        let Some(slot) = *slot else { return DocumentVerdict::MayMatch };
         match core.documents.get(slot).and_then(known_kind) {
             Some(DocumentKind::Listed) if !may_match[slot as usize] => DocumentVerdict::CannotMatch,
             Some(DocumentKind::Binary) => DocumentVerdict::Binary,
             _ => DocumentVerdict::MayMatch,
         }
     };
-    (paths.into_iter().map(verdict).collect(), damaged)
+    (located.slots.iter().map(verdict).collect(), damaged)
 }
 
 fn matching_slots(
@@ -91,5 +100,20 @@ fn known_kind(record: &DocumentRecord) -> Option<DocumentKind> {
             record.indexed.map(|indexed| indexed.kind)
         }
         DocumentPlace::Pending { .. } | DocumentPlace::Unread => None,
+    }
+}
+
+// === impl LocatedDocuments ===
+
+impl LocatedDocuments {
+    /// Looks documents up by their paths.
+    pub(crate) fn find(core: &IndexCore, paths: impl IntoIterator<Item = RelPath>) -> Self {
+        let slots = paths.into_iter().map(|path| core.documents.find(&path)).collect();
+        Self { layout: core.documents.layout(), slots }
+    }
+
+    /// Whether they still are there.
+    pub(crate) fn is_current(&self, core: &IndexCore) -> bool {
+        self.layout == core.documents.layout()
     }
 }

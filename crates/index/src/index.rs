@@ -11,12 +11,12 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZero;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use moss_sdk::RelPath;
 
 use crate::cache::BlockCache;
-use crate::candidates::{DocumentVerdict, answer};
+use crate::candidates::{DocumentVerdict, LocatedDocuments, answer};
 use crate::core::IndexCore;
 use crate::document::{DocumentChange, DocumentMark, DocumentSource};
 use crate::manifest::IndexManifest;
@@ -138,12 +138,27 @@ impl TextIndex {
         query: &GramQuery,
         paths: impl IntoIterator<Item = RelPath>,
     ) -> Option<Vec<DocumentVerdict>> {
-        let (verdicts, damaged) = {
+        self.verdicts_located(query, None, || paths).map(|(verdicts, _)| verdicts)
+    }
+
+    /// As [`TextIndex::verdicts`], of documents that were located for an earlier query: they are
+    /// looked up by their paths only where the index has other documents since. Returns where they
+    /// are, too.
+    pub fn verdicts_located<P: IntoIterator<Item = RelPath>>(
+        &self,
+        query: &GramQuery,
+        located: Option<Arc<LocatedDocuments>>,
+        paths: impl FnOnce() -> P,
+    ) -> Option<(Vec<DocumentVerdict>, Arc<LocatedDocuments>)> {
+        let ((verdicts, damaged), located) = {
             let core = self.read();
             if core.off.is_some() || !core.is_told || query.accepts_every_text() {
                 return None;
             }
-            answer(&core, &self.cache, query, paths)
+            let current = located.filter(|located| located.is_current(&core));
+            let find = || Arc::new(LocatedDocuments::find(&core, paths()));
+            let located = current.unwrap_or_else(find);
+            (answer(&core, &self.cache, query, &located), located)
         };
         if !damaged.is_empty() {
             let mut core = self.write();
@@ -151,7 +166,7 @@ impl TextIndex {
                 core.drop_segment(number, problem);
             }
         }
-        Some(verdicts)
+        Some((verdicts, located))
     }
 
     /// Reads what has changed, and writes and merges segments where that is worth the while. Returns

@@ -26,7 +26,7 @@ mod status;
 mod store;
 mod table;
 
-pub use crate::candidates::DocumentVerdict;
+pub use crate::candidates::{DocumentVerdict, LocatedDocuments};
 pub use crate::document::{
     DocumentChange, DocumentContent, DocumentMark, DocumentSource, ReadDocument,
 };

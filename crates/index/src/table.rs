@@ -1,6 +1,7 @@
 //! The documents that there are, and where the index has each.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -18,6 +19,8 @@ pub(crate) struct DocumentTable {
     free: Vec<DocumentSlot>,
     by_path: HashTable<DocumentSlot>,
     hashing: RandomState,
+    /// Another number each time that a path gets a slot or leaves it; no two tables share one.
+    layout: u64,
 }
 
 /// A document that there is.
@@ -55,12 +58,23 @@ pub(crate) struct SegmentPlace {
     pub(crate) number: u32,
 }
 
+/// Returns a number that no table has had.
+fn next_layout() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 // === impl DocumentTable ===
 
 impl DocumentTable {
     /// Returns how many documents there are.
     pub(crate) fn len(&self) -> usize {
         self.by_path.len()
+    }
+
+    /// Returns what slots stay the same by: as long as it is the same, no path has another one.
+    pub(crate) fn layout(&self) -> u64 {
+        self.layout
     }
 
     /// Returns how many slots there are, those that are free included.
@@ -108,6 +122,7 @@ impl DocumentTable {
             version: 0,
             listing: 0,
         };
+        self.layout = next_layout();
         let slot = self.free.pop().unwrap_or(records.len() as DocumentSlot);
         vacant.insert(slot);
         match records.get_mut(slot as usize) {
@@ -125,6 +140,7 @@ impl DocumentTable {
         }
         self.records[slot as usize] = None;
         self.free.push(slot);
+        self.layout = next_layout();
     }
 
     fn is_at(&self, slot: DocumentSlot, path: &RelPath) -> bool {

@@ -157,6 +157,13 @@ impl Policy {
         ours.chain(self.workspace.iter().filter_map(|rule| rule.network_of(subject)))
     }
 
+    /// Whether a rule matches some paths and not others, whatever path the effect is on.
+    pub(super) fn tells_paths_apart(&self, subject: &Subject<'_>) -> bool {
+        let mut ours = self.admin.rules.iter().chain(self.user.iter());
+        ours.any(|rule| rule.tells_paths_apart(subject))
+            || self.workspace.iter().any(|rule| rule.tells_paths_apart(subject))
+    }
+
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
     /// workspace, built-in. There is at least one.
     pub(super) fn matches<'a>(&'a self, subject: &Subject<'a>) -> impl Iterator<Item = Match<'a>> {

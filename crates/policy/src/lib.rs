@@ -189,6 +189,16 @@ pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     }
 }
 
+/// Decides about all paths at once that are protected alike. None where a rule or a standing approval
+/// that may match tells one path from another: then each is decided by [`decide`].
+pub fn decide_for_all_paths(policy: &Policy, subject: &Subject<'_>) -> Option<Decision> {
+    let is_approved = subject.answers.iter().any(|answer| answer.is_of(subject.action));
+    if is_approved || policy.tells_paths_apart(subject) {
+        return None;
+    }
+    Some(decide(policy, subject))
+}
+
 /// Decides about every effect of one change set, in its order.
 pub fn decide_all(policy: &Policy, subjects: &[Subject<'_>]) -> Vec<Decision> {
     subjects.iter().map(|subject| decide(policy, subject)).collect()

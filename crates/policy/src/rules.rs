@@ -65,11 +65,32 @@ pub(super) struct Conditions {
     pub(super) command: Option<CommandWords>,
 }
 
+/// Whether a name is one of those that a rule is about.
+fn holds(globs: Option<&Globs>, name: Option<&str>) -> bool {
+    match (globs, name) {
+        (None, _) => true,
+        (Some(globs), Some(name)) => globs.is_match(name),
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether a name is none of those that a rule leaves out.
+fn spares(globs: Option<&Globs>, name: Option<&str>) -> bool {
+    globs.is_none_or(|globs| name.is_some_and(|name| !globs.is_match(name)))
+}
+
 // === impl Rule ===
 
 impl<V: RuleVerdict> Rule<V> {
     pub(super) fn matches(&self, subject: &Subject<'_>) -> bool {
         self.conditions.mismatch(self.verdict.verdict(), subject).is_none()
+    }
+
+    /// Whether it depends on the path alone whether it matches.
+    pub(super) fn tells_paths_apart(&self, subject: &Subject<'_>) -> bool {
+        let Conditions { paths, not_paths, .. } = &self.conditions;
+        (paths.is_some() || not_paths.is_some())
+            && self.conditions.mismatch_but_path(self.verdict.verdict(), subject).is_none()
     }
 }
 
@@ -109,30 +130,47 @@ impl RuleVerdict for Restriction {
 impl Conditions {
     /// Returns the key of the first condition that does not hold; none if the rule matches.
     pub(super) fn mismatch(&self, verdict: Verdict, subject: &Subject<'_>) -> Option<&'static str> {
-        let holds = |globs: &Option<Globs>, name: Option<&str>| match (globs, name) {
-            (None, _) => true,
-            (Some(globs), Some(name)) => globs.is_match(name),
-            (Some(_), None) => false,
-        };
-        let spares = |globs: &Option<Globs>, name: Option<&str>| {
-            globs.as_ref().is_none_or(|globs| name.is_some_and(|name| !globs.is_match(name)))
-        };
         let path = subject.path.map(moss_sdk::RelPath::as_str);
-        if !holds(&self.tools, Some(subject.tool)) {
+        let of_path = || {
+            if !holds(self.paths.as_ref(), path) {
+                Some("paths")
+            } else if !spares(self.not_paths.as_ref(), path) {
+                Some("not_paths")
+            } else {
+                None
+            }
+        };
+        self.mismatch_of_caller(verdict, subject)
+            .or_else(of_path)
+            .or_else(|| self.mismatch_of_content(verdict, subject))
+    }
+
+    /// As [`Conditions::mismatch`], whatever the path is.
+    fn mismatch_but_path(&self, verdict: Verdict, subject: &Subject<'_>) -> Option<&'static str> {
+        self.mismatch_of_caller(verdict, subject)
+            .or_else(|| self.mismatch_of_content(verdict, subject))
+    }
+
+    /// Of the conditions on who wants to do what.
+    fn mismatch_of_caller(&self, verdict: Verdict, subject: &Subject<'_>) -> Option<&'static str> {
+        if !holds(self.tools.as_ref(), Some(subject.tool)) {
             Some("tools")
-        } else if !spares(&self.not_tools, Some(subject.tool)) {
+        } else if !spares(self.not_tools.as_ref(), Some(subject.tool)) {
             Some("not_tools")
-        } else if !holds(&self.plugins, subject.plugin) {
+        } else if !holds(self.plugins.as_ref(), subject.plugin) {
             Some("plugins")
-        } else if !holds(&self.callers, Some(subject.caller)) {
+        } else if !holds(self.callers.as_ref(), Some(subject.caller)) {
             Some("callers")
         } else if !self.covers_action(verdict, subject) {
             Some("effects")
-        } else if !holds(&self.paths, path) {
-            Some("paths")
-        } else if !spares(&self.not_paths, path) {
-            Some("not_paths")
-        } else if !self.covers_size(verdict, subject) {
+        } else {
+            None
+        }
+    }
+
+    /// Of the conditions on what is written or run.
+    fn mismatch_of_content(&self, verdict: Verdict, subject: &Subject<'_>) -> Option<&'static str> {
+        if !self.covers_size(verdict, subject) {
             Some("size_bytes_min, size_bytes_max")
         } else if !self.covers_level(subject) {
             Some("match_levels")

@@ -190,6 +190,11 @@ impl StandingApproval {
         self.permissions.iter().any(|permission| permission.allows(subject))
     }
 
+    /// Whether it allows something of a kind of effect.
+    pub fn is_of(&self, action: Action) -> bool {
+        self.permissions.iter().any(|permission| permission.action == action)
+    }
+
     /// Returns the sizes from which on it ceases to allow.
     pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         let max = self.permissions.iter().filter_map(|permission| permission.size_bytes_max);

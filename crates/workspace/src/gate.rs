@@ -1,5 +1,8 @@
 //! What a walk over texts asks of its caller about entries.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use moss_sdk::RelPath;
 
 use crate::buffers::Buffers;
@@ -15,6 +18,27 @@ pub struct VisitGate<'a> {
     pub buffers: &'a dyn Buffers,
     /// Whether whoever waits for the walk has gone.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// What it decides by, where that can be named: what one gate was asked need not be asked another
+    /// one of the same name.
+    pub name: Option<&'a GateKey>,
+}
+
+/// Names what a gate decides by: gates of the same name decide alike about every path, whenever they
+/// are asked.
+#[derive(Debug, Clone)]
+pub struct GateKey {
+    /// The rules, which never change. They are the same where this is the same one.
+    pub rules: Arc<dyn Any + Send + Sync>,
+    /// What else it looks at.
+    pub facts: String,
+}
+
+// === impl GateKey ===
+
+impl PartialEq for GateKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.rules, &other.rules) && self.facts == other.facts
+    }
 }
 
 /// Whether a file may be read on a walk, where nobody is asked.

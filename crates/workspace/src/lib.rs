@@ -66,7 +66,7 @@ pub use crate::commit::{Committed, Recovered, Uncleared, recover};
 pub use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
-pub use crate::gate::{MayRead, VisitGate};
+pub use crate::gate::{GateKey, MayRead, VisitGate};
 pub use crate::handle::{Identity, hash};
 pub use crate::held::HeldFile;
 pub use crate::history::{
@@ -74,7 +74,8 @@ pub use crate::history::{
     UndoTarget,
 };
 pub use crate::live::{
-    FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, TextKnowledge,
+    FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths,
+    TextKnowledge,
 };
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};

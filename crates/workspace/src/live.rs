@@ -12,6 +12,7 @@ mod answer;
 mod changed;
 mod entry;
 mod events;
+mod kept;
 mod known;
 mod mounts;
 mod refresh;
@@ -31,6 +32,8 @@ use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use self::answer::ListGate;
 pub use self::changed::LiveChanges;
 use self::entry::DirectoryNumber;
+use self::kept::KeptTerms;
+pub use self::kept::ScannedPaths;
 use self::known::{Halt, KnownTree};
 use self::sighted::TreeLook;
 use crate::error::Error;
@@ -57,7 +60,7 @@ pub struct LiveOptions {
 }
 
 /// Says what is known of the texts of files, by their real paths and in their order.
-pub type TextKnowledge<'a> = &'a dyn Fn(&mut dyn Iterator<Item = RelPath>) -> Vec<KnownText>;
+pub type TextKnowledge<'a> = &'a dyn Fn(&ScannedPaths<'_>) -> Vec<KnownText>;
 
 /// What a live tree does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,11 +207,15 @@ impl LiveTree {
     ) -> Result<Option<Visited>, Error> {
         let entries_max = options.entries_max;
         let terms = ScanTerms { gate, wants: &|path| visitor.wants(path), entries_max };
-        let scan =
-            |tree: &KnownTree, number, real: &RelPath| tree.scan(number, (real, directory), terms);
+        let scan = |tree: &KnownTree, number, real: &RelPath| {
+            let named = gate.name.cloned().zip(visitor.choice());
+            let shown = directory.clone();
+            let kept = named.map(|(gate, choice)| KeptTerms { gate, choice, shown, entries_max });
+            tree.scan_kept(number, (real, directory), terms, kept)
+        };
         let Some(scanned) = self.ask(directory, gate.cancelled, &scan)? else { return Ok(None) };
-        let known = known(&mut scanned.real_paths());
-        self.workspace.visit_scanned(&scanned, &known, options, gate, visitor).map(Some)
+        let known = known(&scanned.paths());
+        self.workspace.visit_scanned(&scanned.tree, &known, options, gate, visitor).map(Some)
     }
 
     /// Asks what is known of a directory, brought up to date. None where nothing is, or not enough.

@@ -12,6 +12,7 @@ mod draft;
 mod order;
 mod sharing;
 
+use std::collections::{BTreeSet, HashMap};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ use crate::gate::VisitGate;
 use crate::ignoring::IgnoreRules;
 use crate::root::Workspace;
 
+/// How the root of a workspace is written.
+const ROOT: &str = ".";
+
 /// What a scan looks for.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanTerms<'a> {
@@ -39,6 +43,7 @@ pub(crate) struct ScanTerms<'a> {
 }
 
 /// The files that may be read, and what was left out.
+#[derive(Debug)]
 pub(crate) struct ScannedTree {
     directories: Vec<Option<ScannedDirectory>>,
     /// In the order of search results.
@@ -131,6 +136,29 @@ impl ScannedTree {
             let (directory, name) = self.file(at);
             self.directory(directory).real.join(name).ok()
         })
+    }
+
+    /// Returns which files of the order have some real paths.
+    pub(crate) fn positions(&self, paths: &[RelPath]) -> BTreeSet<usize> {
+        let mut wanted: HashMap<&str, Vec<&str>> = HashMap::new();
+        for path in paths {
+            if let Some(name) = path.file_name() {
+                let parent = path.as_str().rsplit_once('/').map_or(ROOT, |(parent, _)| parent);
+                wanted.entry(parent).or_default().push(name);
+            }
+        }
+        let holding = (0..).zip(&self.directories).filter_map(|(number, directory)| {
+            Some((number, wanted.get(directory.as_ref()?.real.as_str())?))
+        });
+        let holding: HashMap<u32, &Vec<&str>> = holding.collect();
+        let is_meant = |at: &usize| {
+            let (directory, name) = self.file(*at);
+            holding.get(&directory).is_some_and(|names| names.contains(&name))
+        };
+        match holding.is_empty() {
+            true => BTreeSet::new(),
+            false => (0..self.len()).filter(is_meant).collect(),
+        }
     }
 
     /// Returns a directory that holds a file.

@@ -6,6 +6,7 @@
 //! is dropped.
 
 mod gathering;
+mod plan;
 mod reading;
 
 use moss_sdk::RelPath;
@@ -13,6 +14,7 @@ use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{VisitOptions, Visited};
 
 use self::gathering::TextGathering;
+use self::plan::ReadingPlan;
 use crate::error::Error;
 use crate::gate::VisitGate;
 use crate::root::Workspace;
@@ -64,6 +66,7 @@ impl Workspace {
         gate: VisitGate<'_>,
         visitor: &mut dyn TextVisitor,
     ) -> Result<Visited, Error> {
-        TextGathering::new(self, gate, (tree, known), options, visitor).run()
+        let plan = ReadingPlan::new(tree, known, gate.buffers);
+        TextGathering::new(self, gate, (tree, plan), options, visitor).run()
     }
 }

@@ -23,7 +23,7 @@ use moss_workspace::{OpenedFile, VisitGate};
 
 use super::CallScope;
 use super::effect::{Effects, FileNames, ReadableByAll};
-use super::reads::{NotRead, ReadAccess};
+use super::read_access::{NotRead, ReadAccess};
 use super::stop::EffectStop;
 use crate::artifacts::{self, SCHEME};
 use crate::todos::TodoKey;
@@ -210,13 +210,15 @@ impl Files for CallHost {
         let path = path.clone();
         Box::pin(async move {
             let visit = move || {
+                let workspace = reader.workspace();
+                let name = reader.name();
                 let gate = VisitGate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
-                    buffers: &*reader.workspace().editors,
+                    buffers: &*workspace.editors,
                     cancelled: &|| reader.is_cancelled(),
+                    name: name.as_ref(),
                 };
-                let workspace = reader.workspace();
                 let rules = ReadableByAll(workspace);
                 let visitor_mut = visitor.as_mut();
                 let visited = workspace.visit_texts(&path, options, gate, visitor_mut, &rules);

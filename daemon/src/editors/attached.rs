@@ -130,6 +130,12 @@ impl AttachedEditor {
             .max_by_key(|buffer| buffer.told_at)
     }
 
+    /// The real paths of what is not saved.
+    pub(super) fn unsaved_paths(&self) -> impl Iterator<Item = RelPath> {
+        let unsaved = self.buffers.values().filter(|buffer| buffer.held != BufferState::Saved);
+        unsaved.map(|buffer| buffer.real.clone())
+    }
+
     pub(super) fn unsaved_count(&self) -> usize {
         self.buffers.values().filter(|buffer| buffer.held != BufferState::Saved).count()
     }

@@ -28,6 +28,8 @@ pub(super) struct FileQuery {
     pattern: String,
     /// The same as names are compared.
     wanted: Vec<char>,
+    /// Those of its characters that any file has that fits, in this order.
+    letters: Vec<char>,
     scope: QueryScope,
 }
 
@@ -77,7 +79,8 @@ impl FileQuery {
         } else {
             QueryKind::Part { letters: fuzzy.then(|| rank::letters(&wanted)) }
         };
-        Ok(Self { kind, pattern: pattern.to_owned(), wanted, scope })
+        let letters = rank::letters(&wanted);
+        Ok(Self { kind, pattern: pattern.to_owned(), wanted, letters, scope })
     }
 
     /// Says how well a file fits; none where it does not.
@@ -91,6 +94,10 @@ impl FileQuery {
                 fits.then(Rank::equal)
             }
             QueryKind::Part { letters } => {
+                let looked_at = if self.scope == QueryScope::Name { name } else { path.as_str() };
+                if !rank::may_hold(looked_at, &self.letters) {
+                    return None;
+                }
                 let text = PathText::new(path);
                 let (class, cost) = self.class(&text, letters.as_deref())?;
                 let has_case = path.as_str().contains(&self.pattern);

@@ -73,6 +73,23 @@ fn fold(c: char) -> char {
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
 }
 
+/// Whether letters may occur in a text in this order, whatever their case: surely not where this says
+/// no, at little cost.
+pub(super) fn may_hold(text: &str, letters: &[char]) -> bool {
+    if !text.is_ascii() {
+        // Characters that are not ASCII may have a lower case that is.
+        return true;
+    }
+    let mut wanted = letters.iter();
+    let mut next = wanted.next();
+    for byte in text.bytes() {
+        if next.is_some_and(|letter| char::from(byte.to_ascii_lowercase()) == *letter) {
+            next = wanted.next();
+        }
+    }
+    next.is_none()
+}
+
 /// Where a text occurs in another.
 fn places(text: &[char], wanted: &[char]) -> impl Iterator<Item = usize> {
     text.windows(wanted.len().max(1))

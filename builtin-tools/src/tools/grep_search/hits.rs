@@ -152,6 +152,10 @@ impl TextVisitor for Hits {
         self.types.as_ref().is_none_or(|types| types.admits(path))
     }
 
+    fn choice(&self) -> Option<String> {
+        Some(self.types.as_ref().map_or_else(String::new, |types| types.list().to_owned()))
+    }
+
     fn pattern(&self) -> Option<TextPattern> {
         Some(self.pattern.source.clone())
     }

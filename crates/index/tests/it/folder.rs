@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use moss_index::{
     DocumentChange, DocumentContent, DocumentMark, DocumentSource, DocumentVerdict, Gram,
-    GramCollector, GramQuery, IndexBounds, IndexStore, ReadDocument, TextIndex,
+    GramCollector, GramQuery, IndexBounds, IndexStore, LocatedDocuments, ReadDocument, TextIndex,
 };
 use moss_sdk::RelPath;
 
@@ -24,6 +25,8 @@ pub(crate) struct Folder {
     clock: i64,
     /// How many documents were read.
     pub(crate) reads: AtomicUsize,
+    /// Where an index had some documents when it was asked last.
+    located: Mutex<Option<(Vec<String>, Arc<LocatedDocuments>)>>,
 }
 
 pub(crate) fn path(text: &str) -> RelPath {
@@ -97,7 +100,14 @@ impl Folder {
     pub(crate) fn asked(&self, index: &TextIndex, pattern: &str) -> Vec<String> {
         let query = GramQuery::of_pattern(pattern, false);
         let paths = self.documents.keys().map(|name| path(name));
-        let verdicts = index.verdicts(&query, paths).expect("the index answers");
+        // With what was looked up for an earlier question, by this index or the one before.
+        let names: Vec<String> = self.documents.keys().cloned().collect();
+        let mut kept = self.located.lock().expect("no test panics with it");
+        let earlier = kept.take().filter(|(known, _)| *known == names).map(|(_, located)| located);
+        let asked = index.verdicts_located(&query, earlier, || paths);
+        let (verdicts, located) = asked.expect("the index answers");
+        *kept = Some((names, located));
+        drop(kept);
         let named = self.documents.keys().zip(verdicts);
         let may_match = named.filter(|(_, verdict)| *verdict == DocumentVerdict::MayMatch);
         may_match.map(|(name, _)| name.clone()).collect()

@@ -9,7 +9,7 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 use crate::standing::{AskedEffect, Asker, StandingApproval, narrowest};
-use crate::{Protection, decide, explain};
+use crate::{Protection, decide, decide_for_all_paths, explain};
 
 const TOOLS: &[&str] = &["read_file", "create_file", "delete_file", "word-count"];
 const EFFECTS: &[&str] = &["read", "create", "modify", "write", "delete", "exec", "network"];
@@ -200,6 +200,23 @@ proptest! {
             let decision = decide(&policy, &subject);
             prop_assert!(decision.protected);
             prop_assert!(opened || decision.verdict == Verdict::Deny, "{subject:?}: {decision}");
+        }
+    }
+
+    #[test]
+    fn what_is_decided_for_all_paths_is_decided_for_each(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer()
+    ) {
+        let policy = load(&admin, &user, &restricting(&workspace));
+        for subject in subjects().filter(|subject| subject.path.is_some()) {
+            let without_path = Subject { path: None, ..subject };
+            if let Some(decision) = decide_for_all_paths(&policy, &without_path) {
+                prop_assert_eq!(decision, decide(&policy, &subject), "{:?}", subject);
+            }
+        }
+        let all: Vec<_> = [&admin, &user, &workspace].into_iter().flatten().collect();
+        if all.is_empty() {
+            prop_assert!(subjects().all(|one| decide_for_all_paths(&policy, &one).is_some()));
         }
     }
 

@@ -9,6 +9,9 @@ use super::known::KnownTree;
 use super::store::LiveDirectory;
 use crate::error::Error;
 
+/// Whether somebody still waits is looked at once for so many entries.
+pub(super) const CANCEL_STEP: usize = 64;
+
 /// What decides about the entries of a listing.
 pub(super) struct ListGate<'a> {
     pub(super) keep: &'a dyn Fn(&RelPath) -> bool,
@@ -104,14 +107,14 @@ impl LiveListing<'_> {
     }
 
     fn run(&mut self) -> Result<(), Error> {
-        let mut visited = 0;
+        let mut visited = 0_usize;
         while let Some(level) = self.open.last_mut() {
             let Some(entry) = level.directory.entries.get(level.done) else {
                 self.open.pop();
                 continue;
             };
             level.done += 1;
-            if (self.gate.cancelled)() {
+            if visited.is_multiple_of(CANCEL_STEP) && (self.gate.cancelled)() {
                 return Err(Error::Cancelled);
             }
             if visited == self.options.entries_max {
@@ -150,15 +153,17 @@ impl LiveListing<'_> {
             skipped.denied += 1;
             return;
         }
-        self.listing.entries.push(Entry {
-            path: shown.as_ref().unwrap_or(&real).clone(),
+        let listed = |path| Entry {
+            path,
             kind,
             size_bytes: (kind == EntryKind::File).then_some(entry.size_bytes),
             modified: Some(entry.modified),
-        });
+        };
         if kind != EntryKind::Directory || !self.options.recursive {
+            self.listing.entries.push(listed(shown.unwrap_or(real)));
             return;
         }
+        self.listing.entries.push(listed(shown.as_ref().unwrap_or(&real).clone()));
         match entry.state {
             EntryState::Closed => self.listing.skipped.unreadable += 1,
             _ => self.enter(entry.child, real, shown),

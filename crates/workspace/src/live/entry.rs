@@ -154,6 +154,11 @@ impl LiveEntry {
         (self.changed, self.changed_ns)
     }
 
+    /// Whether a scan takes it as it takes another one of the same name.
+    pub(super) fn is_shaped_as(&self, other: &Self) -> bool {
+        self.state == other.state && self.child == other.child
+    }
+
     /// Whether nothing speaks for another content than before.
     pub(super) fn is_as(&self, before: &Self) -> bool {
         before.is_sure()

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use super::changed::ChangeLog;
 use super::entry::{DirectoryNumber, EntryState, NONE};
 use super::events::{TreeEvent, TreeEvents};
+use super::kept::KeptScans;
 use super::mounts::MountEvents;
 use super::sighted::{exclude_hash, open_live};
 use super::store::{ROOT, TreeStore};
@@ -30,6 +31,7 @@ pub(super) struct KnownTree {
     /// Files that have got another name, which gave no event for those that they had.
     pub(super) new_links: BTreeSet<Identity>,
     pub(super) log: ChangeLog,
+    pub(super) kept: KeptScans,
     pub(super) options: LiveOptions,
 }
 
@@ -77,6 +79,7 @@ impl KnownTree {
             doubts: BTreeMap::new(),
             new_links: BTreeSet::new(),
             log: ChangeLog::new(options.changes_max),
+            kept: KeptScans::default(),
             options,
         };
         tree.doubt_whole(ROOT);

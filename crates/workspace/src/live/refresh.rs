@@ -86,6 +86,7 @@ impl KnownTree {
         let Some(directory) = self.store.get(number) else { return };
         let (parent, name) = (directory.parent, directory.name.clone());
         self.forget(number);
+        self.store.structure += 1;
         self.store.unsure.insert(parent);
         let Some(parent) = self.store.get_mut(parent) else { return };
         if let Some(at) = parent.position(&name) {
@@ -221,7 +222,9 @@ impl KnownTree {
         if let Some(at) = parent.position(&name) {
             let mut next = LiveEntry::new(stat, false, look.now);
             next.child = number;
+            let is_other = !parent.entries[at].is_shaped_as(&next);
             parent.replace(at, next);
+            self.store.structure += u64::from(is_other);
         }
     }
 }

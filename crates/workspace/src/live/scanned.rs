@@ -4,7 +4,9 @@ use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
 use moss_sdk::ranking::PathRank;
 
+use super::answer::CANCEL_STEP;
 use super::entry::{DirectoryNumber, EntryState, LiveEntry};
+use super::kept::{KeptTerms, NumberedScan, ScannedPlace};
 use super::known::KnownTree;
 use super::store::LiveDirectory;
 use crate::error::Error;
@@ -50,6 +52,24 @@ impl KnownTree {
         scan.run()?;
         Ok(scan.draft.finish())
     }
+
+    /// As [`KnownTree::scan`], or a scan that was kept by the same terms.
+    pub(super) fn scan_kept(
+        &self,
+        directory: DirectoryNumber,
+        (real, shown): (&RelPath, &RelPath),
+        terms: ScanTerms<'_>,
+        kept: Option<KeptTerms>,
+    ) -> Result<NumberedScan, Error> {
+        let scan = || self.scan(directory, (real, shown), terms);
+        let Some(kept) = kept else { return Ok(NumberedScan::once(scan()?)) };
+        let (structure, real) = (self.store.structure, real.clone());
+        let place = ScannedPlace { directory, real, structure };
+        match self.kept.find(&kept, &place) {
+            Some(found) => Ok(found),
+            None => Ok(self.kept.add(kept, place, scan()?)),
+        }
+    }
 }
 
 // === impl LiveScan ===
@@ -73,14 +93,14 @@ impl LiveScan<'_> {
     }
 
     fn run(&mut self) -> Result<(), Error> {
-        let mut looked_at = 0;
+        let mut looked_at = 0_usize;
         while let Some(level) = self.open.last_mut() {
             let Some(entry) = level.directory.entries.get(level.done) else {
                 self.open.pop();
                 continue;
             };
             level.done += 1;
-            if (self.terms.gate.cancelled)() {
+            if looked_at.is_multiple_of(CANCEL_STEP) && (self.terms.gate.cancelled)() {
                 return Err(Error::Cancelled);
             }
             if looked_at == self.terms.entries_max {

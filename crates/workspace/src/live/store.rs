@@ -21,6 +21,8 @@ pub(super) struct TreeStore {
     watches: HashMap<i32, Vec<DirectoryNumber>>,
     /// How many entries there are.
     pub(super) entries: usize,
+    /// Counts changes of which names there are, of which kind, and where.
+    pub(super) structure: u64,
     /// Directories with something that no event reports.
     pub(super) unsure: BTreeSet<DirectoryNumber>,
     /// Roots of repositories, each with what its unshared rules were.
@@ -64,16 +66,23 @@ impl LiveDirectory {
         self.position(name).map(|at| &self.entries[at])
     }
 
-    /// Takes in what is known of some names from now on, or of all.
-    pub(super) fn take_in(&mut self, settled: Vec<(String, Option<LiveEntry>)>, are_all: bool) {
+    /// Takes in what is known of some names from now on, or of all. Returns whether there are other
+    /// names than before, or some are of another kind.
+    pub(super) fn take_in(
+        &mut self,
+        settled: Vec<(String, Option<LiveEntry>)>,
+        are_all: bool,
+    ) -> bool {
         let is_known = |name: &str| self.position(name).is_some();
         if !are_all && settled.iter().all(|(name, next)| next.is_some() && is_known(name)) {
+            let mut is_other = false;
             for (name, next) in settled {
                 if let (Some(at), Some(next)) = (self.position(&name), next) {
+                    is_other |= !self.entries[at].is_shaped_as(&next);
                     self.replace(at, next);
                 }
             }
-            return;
+            return is_other;
         }
         let mut next = Vec::with_capacity(self.entries.len() + settled.len());
         if !are_all {
@@ -86,7 +95,13 @@ impl LiveDirectory {
         }
         next.extend(settled.into_iter().filter_map(|(name, entry)| Some((name, entry?))));
         next.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let is_same = |(entry, (name, next)): (&LiveEntry, &(String, LiveEntry))| {
+            self.name_of(entry) == name && entry.is_shaped_as(next)
+        };
+        let is_other =
+            self.entries.len() != next.len() || !self.entries.iter().zip(&next).all(is_same);
         self.replace_all(&next);
+        is_other
     }
 
     /// Replaces what is known of one name.
@@ -153,6 +168,7 @@ impl TreeStore {
         name: &str,
         identity: Identity,
     ) -> DirectoryNumber {
+        self.structure += 1;
         let depth = self.get(parent).map_or(0, |parent| parent.depth.saturating_add(1));
         let directory = LiveDirectory {
             parent,
@@ -178,6 +194,7 @@ impl TreeStore {
 
     /// Forgets a directory and all beneath it. Returns the watches that nobody needs any more.
     pub(super) fn remove(&mut self, number: DirectoryNumber) -> Vec<i32> {
+        self.structure += 1;
         let mut unneeded = Vec::new();
         let mut open = vec![number];
         while let Some(number) = open.pop() {

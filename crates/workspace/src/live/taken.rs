@@ -49,15 +49,18 @@ impl KnownTree {
         let settled: Vec<_> = found.into_iter().map(settle).collect();
         let Some(directory) = self.store.get_mut(at.number) else { return };
         let before = directory.entries.len();
-        directory.take_in(settled, names.is_all);
+        let mut is_other = directory.take_in(settled, names.is_all);
         if names.is_all {
-            (directory.unnamed, directory.is_cut) = (names.unnamed, names.is_cut);
+            let now = (names.unnamed, names.is_cut);
+            is_other |= (directory.unnamed, directory.is_cut) != now;
+            (directory.unnamed, directory.is_cut) = now;
         }
         let is_unsure = |entry: &LiveEntry| entry.is_linked() || entry.state == EntryState::Closed;
         let is_unsure = directory.is_cut || directory.entries.iter().any(is_unsure);
         let after = directory.entries.len();
         let was_new = std::mem::take(&mut directory.is_new);
         self.store.entries = self.store.entries + after - before;
+        self.store.structure += u64::from(is_other);
         if is_unsure {
             self.store.unsure.insert(at.number);
         } else {

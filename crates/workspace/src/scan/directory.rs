@@ -19,6 +19,7 @@ use crate::options::Resolver;
 use crate::root::Workspace;
 
 /// A directory that was read.
+#[derive(Debug)]
 pub(crate) struct ScannedDirectory {
     /// Its path as the caller named it, and after all links.
     pub(crate) shown: RelPath,

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use moss_sdk::context::{TextScanner, TextVisitor};
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
 
-use super::KnownText;
+use super::plan::{KnownRun, ReadingPlan};
 use super::reading::{ReadOutcome, TextReading};
 use crate::error::Error;
 use crate::gate::VisitGate;
@@ -23,13 +23,15 @@ const AHEAD_MAX: usize = 256;
 /// Most findings that wait to be gathered before no more files are taken.
 const FINDINGS_MAX: usize = 128;
 
+/// What became of a few files, each with those that were not read before it.
+type BatchOutcomes = Vec<(KnownRun, ReadOutcome)>;
+
 /// A walk over texts on its threads.
 pub(super) struct TextGathering<'a> {
     workspace: &'a Workspace,
     gate: VisitGate<'a>,
     tree: &'a ScannedTree,
-    /// What is known of the first files.
-    known: &'a [KnownText],
+    plan: ReadingPlan,
     bytes_max: u64,
     state: Mutex<GatheringState<'a>>,
     changed: Condvar,
@@ -40,12 +42,12 @@ pub(super) struct TextGathering<'a> {
 /// What was gathered.
 struct GatheringState<'a> {
     visitor: &'a mut dyn TextVisitor,
-    /// The number of the first file that nobody has taken.
+    /// How many of the files to read were taken.
     next: usize,
     /// How many batches were gathered.
     gathered: usize,
     /// The batches behind them, as far as they were read.
-    ahead: VecDeque<Option<Vec<ReadOutcome>>>,
+    ahead: VecDeque<Option<BatchOutcomes>>,
     /// How many findings are in them.
     findings: usize,
     bytes_read: u64,
@@ -62,7 +64,7 @@ impl<'a> TextGathering<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
         gate: VisitGate<'a>,
-        (tree, known): (&'a ScannedTree, &'a [KnownText]),
+        (tree, plan): (&'a ScannedTree, ReadingPlan),
         options: VisitOptions,
         visitor: &'a mut dyn TextVisitor,
     ) -> Self {
@@ -81,7 +83,7 @@ impl<'a> TextGathering<'a> {
             workspace,
             gate,
             tree,
-            known,
+            plan,
             bytes_max: options.bytes_max,
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -90,58 +92,68 @@ impl<'a> TextGathering<'a> {
     }
 
     pub(super) fn run(self) -> Result<Visited, Error> {
-        match self.tree.len() <= 2 * BATCH_FILES {
-            // Other threads take longer to start than these few take to read.
-            true => self.read_files(),
-            false => threads::share(&|| self.read_files()),
+        if (self.gate.cancelled)() && self.tree.len() > 0 {
+            return Err(Error::Cancelled);
         }
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if state.is_cancelled { Err(Error::Cancelled) } else { Ok(state.visited) }
+        match self.plan.reads.len() {
+            0 => {}
+            // Other threads take longer to start than these few take to read.
+            few if few <= 2 * BATCH_FILES => self.read_files(),
+            _ => threads::share(&|| self.read_files()),
+        }
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if state.is_cancelled {
+            return Err(Error::Cancelled);
+        }
+        if !self.has_ended.into_inner() {
+            self.plan.rest.count(&mut state.visited);
+        }
+        Ok(state.visited)
     }
 
     fn read_files(&self) {
         let _end = EndOnPanic(self);
         let scanner: Box<dyn TextScanner> = self.lock().visitor.scanner();
-        let mut reading =
-            TextReading::new(self.workspace, self.gate, (self.tree, self.known), scanner);
-        while let Some((number, files)) = self.take() {
+        let mut reading = TextReading::new(self.workspace, self.gate, self.tree, scanner);
+        while let Some((number, reads)) = self.take() {
             let mut batch = Vec::with_capacity(BATCH_FILES);
-            for file in files {
+            for read in &self.plan.reads[reads] {
                 if self.has_ended.load(Ordering::Relaxed) {
                     return;
                 }
-                batch.push(reading.read(file));
+                batch.push((read.before, reading.read(read.file)));
             }
             self.give(number, batch);
         }
     }
 
-    /// Takes the next batch of files: its number, and theirs.
+    /// Takes the next batch of files to read: its number, and theirs among them.
     fn take(&self) -> Option<(usize, Range<usize>)> {
         let mut state = self.lock();
         loop {
-            if self.has_ended.load(Ordering::Relaxed) || state.next == self.tree.len() {
+            if self.has_ended.load(Ordering::Relaxed) || state.next == self.plan.reads.len() {
                 return None;
             }
             let number = state.next / BATCH_FILES;
             let ahead = number - state.gathered;
             // Whoever reads the batch that is gathered next waits for nobody.
             if ahead < AHEAD_MAX && (state.findings < FINDINGS_MAX || ahead == 0) {
-                let end = (state.next + BATCH_FILES).min(self.tree.len());
-                let files = state.next..end;
+                let end = (state.next + BATCH_FILES).min(self.plan.reads.len());
+                let reads = state.next..end;
                 state.next = end;
                 state.ahead.push_back(None);
-                return Some((number, files));
+                return Some((number, reads));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Hands in a batch that was read, and gathers what is next.
-    fn give(&self, number: usize, batch: Vec<ReadOutcome>) {
+    fn give(&self, number: usize, batch: BatchOutcomes) {
         let mut state = self.lock();
-        let is_finding =
-            |outcome: &&ReadOutcome| matches!(outcome, ReadOutcome::Scanned(_, Some(_)));
+        let is_finding = |(_, outcome): &&(KnownRun, ReadOutcome)| {
+            matches!(outcome, ReadOutcome::Scanned(_, Some(_)))
+        };
         state.findings += batch.iter().filter(is_finding).count();
         let at = number - state.gathered;
         state.ahead[at] = Some(batch);
@@ -149,10 +161,11 @@ impl<'a> TextGathering<'a> {
             state.ahead.pop_front();
             state.gathered += 1;
             state.findings -= batch.iter().filter(is_finding).count();
-            for outcome in batch {
+            for (before, outcome) in batch {
                 if self.has_ended.load(Ordering::Relaxed) {
                     break;
                 }
+                before.count(&mut state.visited);
                 if !state.gather(outcome, self.bytes_max) {
                     self.has_ended.store(true, Ordering::Relaxed);
                 }

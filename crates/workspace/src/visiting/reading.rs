@@ -7,7 +7,6 @@ use moss_sdk::context::{TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 use rustix::io::Errno;
 
-use super::KnownText;
 use crate::gate::VisitGate;
 use crate::handle;
 use crate::plain_text::{self, PlainProblem};
@@ -19,7 +18,6 @@ pub(super) struct TextReading<'a> {
     workspace: &'a Workspace,
     gate: VisitGate<'a>,
     tree: &'a ScannedTree,
-    known: &'a [KnownText],
     scanner: Box<dyn TextScanner>,
     /// The directory that was opened last, by its number.
     held: Option<(u32, Result<OwnedFd, Errno>)>,
@@ -45,10 +43,10 @@ impl<'a> TextReading<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
         gate: VisitGate<'a>,
-        (tree, known): (&'a ScannedTree, &'a [KnownText]),
+        tree: &'a ScannedTree,
         scanner: Box<dyn TextScanner>,
     ) -> Self {
-        Self { workspace, gate, tree, known, scanner, held: None, buffer: Vec::new() }
+        Self { workspace, gate, tree, scanner, held: None, buffer: Vec::new() }
     }
 
     /// Reads a file by its number in the scan and has it looked at.
@@ -67,11 +65,6 @@ impl<'a> TextReading<'a> {
         if let Some(text) = self.gate.buffers.unsaved(&real) {
             let finding = self.scanner.scan(VisitedText { path, text: &text });
             return ReadOutcome::Scanned(text.len() as u64, finding);
-        }
-        match self.known.get(at) {
-            Some(KnownText::Uninteresting) => return ReadOutcome::Scanned(0, None),
-            Some(KnownText::Binary) => return ReadOutcome::Binary,
-            Some(KnownText::Unknown) | None => {}
         }
         let size = match self.fill(number, name) {
             Ok(size) => size,

@@ -135,6 +135,7 @@ impl Files for Host {
             reads: &reads,
             buffers: &NoBuffers,
             cancelled: &|| self.is_cancelled(),
+            name: None,
         };
         let visited = self.workspace().visit_texts(path, options, gate, visitor.as_mut());
         ready(visited.map(|visited| (visitor, visited)))

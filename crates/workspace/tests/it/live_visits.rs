@@ -1,12 +1,16 @@
 //! Texts by way of a live tree: what a walk hands over, whatever is known, and nothing that is known
 //! to be of no interest.
 
+use std::cell::Cell;
 use std::fs;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
+use moss_sdk::RelPath;
 use moss_sdk::file::VisitOptions;
 use moss_workspace::{
-    KnownText, LiveOptions, LiveTree, MayRead, NoBuffers, Resolver, VisitGate, Workspace,
+    Buffers, GateKey, KnownText, LiveOptions, LiveTree, MayRead, NoBuffers, Resolver, ScannedPaths,
+    VisitGate, Workspace,
 };
 
 use crate::fixture::{memory, open, rel};
@@ -22,7 +26,12 @@ const GATE: VisitGate<'_> = VisitGate {
     },
     buffers: &NoBuffers,
     cancelled: &|| false,
+    name: None,
 };
+
+/// The rules of that gate, by name.
+static NAME: LazyLock<GateKey> =
+    LazyLock::new(|| GateKey { rules: Arc::new("by name"), facts: String::new() });
 
 /// Asserts that a live tree hands over the texts beneath a directory that a walk does; returns whether
 /// it knew the directory.
@@ -33,7 +42,9 @@ pub(crate) fn visits_agree(workspace: &Workspace, tree: &LiveTree, path: &str) -
         let options = VisitOptions { entries_max, bytes_max: u64::MAX };
         let texts = || Texts { unwanted: Some(".log"), ..Texts::default() };
         let (mut known, mut walked) = (texts(), texts());
-        let by_tree = tree.visit_texts(&rel(path), options, GATE, &mut known, &|_| Vec::new());
+        // By its name, so that what an earlier step came to is used again where it may be.
+        let named = VisitGate { name: Some(&NAME), ..GATE };
+        let by_tree = tree.visit_texts(&rel(path), options, named, &mut known, &|_| Vec::new());
         let by_walk = workspace.visit_texts(&rel(path), options, GATE, &mut walked);
         match (by_tree, by_walk) {
             (Ok(Some(by_tree)), by_walk) => {
@@ -64,13 +75,13 @@ fn what_is_known_is_not_read_and_counts_all_the_same() {
     tree.build(&|| false);
     let options = VisitOptions { entries_max: 100, bytes_max: 3 };
     let mut texts = Texts::default();
-    let visited = tree.visit_texts(&rel("."), options, GATE, &mut texts, &|paths| {
+    let visited = tree.visit_texts(&rel("."), options, GATE, &mut texts, &|scanned| {
         let known = |name: &str| match name {
             "a" | "c" => KnownText::Uninteresting,
             "binary" => KnownText::Binary,
             _ => KnownText::Unknown,
         };
-        let paths: Vec<_> = paths.collect();
+        let paths: Vec<_> = scanned.real_paths().collect();
         // Of the last one nothing is said.
         let named = paths.iter().take(5).map(|path| known(path.as_str()));
         named.collect()
@@ -78,4 +89,95 @@ fn what_is_known_is_not_read_and_counts_all_the_same() {
     let visited = visited.unwrap().unwrap();
     assert_eq!(texts.paths(), ["b", "d", "e"]);
     assert_eq!((visited.files, visited.skipped.binary, visited.truncated), (5, 1, false));
+}
+
+#[test]
+fn files_are_asked_about_again_where_names_rules_or_wishes_are_others() {
+    let temp = memory();
+    let root = temp.path().join("root");
+    fs::create_dir(&root).unwrap();
+    for name in ["a", "b", "c.log"] {
+        fs::write(root.join(name), name).unwrap();
+    }
+    let workspace = Arc::new(open(&root, Resolver::Kernel));
+    let tree = LiveTree::new(Arc::clone(&workspace), LiveOptions::default());
+    tree.build(&|| false);
+    let options = VisitOptions { entries_max: 100, bytes_max: u64::MAX };
+    let asked = AtomicUsize::new(0);
+    let number = Cell::new(None);
+    let visit = |name: &GateKey, unwanted| {
+        asked.store(0, Ordering::Relaxed);
+        let reads = |_: &_, _: &_| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            MayRead::Yes
+        };
+        let gate = VisitGate { reads: &reads, name: Some(name), ..GATE };
+        let mut texts = Texts { unwanted, ..Texts::default() };
+        let visited = tree.visit_texts(&rel("."), options, gate, &mut texts, &|scanned| {
+            number.set(scanned.number());
+            Vec::new()
+        });
+        assert_eq!(visited.unwrap().unwrap().files as usize, texts.texts.len());
+        (texts.texts.len(), asked.load(Ordering::Relaxed))
+    };
+    assert_eq!(visit(&NAME, None), (3, 3));
+    let first = number.get();
+    assert_eq!(visit(&NAME, None), (3, 0));
+    assert_eq!((number.get(), first.is_some()), (first, true));
+    fs::write(root.join("a"), "other text").unwrap();
+    assert_eq!(visit(&NAME, None), (3, 0));
+    assert_eq!(visit(&NAME, Some(".log")), (2, 2));
+    let others = [("by name", "facts"), ("by name", "")]
+        .map(|(rules, facts)| GateKey { rules: Arc::new(rules), facts: facts.to_owned() });
+    let facts = GateKey { facts: "facts".to_owned(), ..NAME.clone() };
+    for other in others.iter().chain([&facts]) {
+        assert_eq!(visit(other, None), (3, 3), "{other:?}");
+    }
+    fs::write(root.join("d"), "d").unwrap();
+    assert_eq!(visit(&NAME, None), (4, 4));
+    assert_ne!(number.get(), first);
+    fs::rename(root.join("d"), root.join("e")).unwrap();
+    assert_eq!(visit(&NAME, None), (4, 4));
+    fs::remove_file(root.join("e")).unwrap();
+    assert_eq!(visit(&NAME, None), (3, 3));
+    fs::write(root.join(".gitignore"), "*.log\n").unwrap();
+    assert_eq!(visit(&NAME, None), (3, 3));
+}
+
+/// Holds one text.
+struct OneUnsaved(&'static str);
+
+impl Buffers for OneUnsaved {
+    fn unsaved(&self, real: &RelPath) -> Option<Arc<str>> {
+        (real.as_str() == self.0).then(|| Arc::from("unsaved"))
+    }
+
+    fn unsaved_paths(&self) -> Vec<RelPath> {
+        vec![rel(self.0), rel("elsewhere/none")]
+    }
+}
+
+#[test]
+fn what_is_not_saved_is_looked_at_whatever_is_known_of_the_file() {
+    let temp = memory();
+    let root = temp.path().join("root");
+    fs::create_dir_all(root.join("dir")).unwrap();
+    for name in ["a", "dir/a", "dir/b"] {
+        fs::write(root.join(name), "saved").unwrap();
+    }
+    let workspace = Arc::new(open(&root, Resolver::Kernel));
+    let tree = LiveTree::new(Arc::clone(&workspace), LiveOptions::default());
+    tree.build(&|| false);
+    let options = VisitOptions { entries_max: 100, bytes_max: u64::MAX };
+    for unsaved in ["a", "dir/a", "dir/b"] {
+        let buffers = OneUnsaved(unsaved);
+        let gate = VisitGate { buffers: &buffers, ..GATE };
+        let mut texts = Texts::default();
+        let known = |scanned: &ScannedPaths<'_>| {
+            scanned.real_paths().map(|_| KnownText::Uninteresting).collect()
+        };
+        let visited = tree.visit_texts(&rel("."), options, gate, &mut texts, &known);
+        assert_eq!(texts.texts, [(unsaved.to_owned(), "unsaved".to_owned())]);
+        assert_eq!(visited.unwrap().unwrap().files, 3);
+    }
 }

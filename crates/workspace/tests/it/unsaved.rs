@@ -20,6 +20,10 @@ impl Buffers for Held {
     fn unsaved(&self, real: &RelPath) -> Option<Arc<str>> {
         self.0.get(real).cloned()
     }
+
+    fn unsaved_paths(&self) -> Vec<RelPath> {
+        self.0.keys().cloned().collect()
+    }
 }
 
 fn held(path: &str, text: &str) -> Held {

@@ -20,6 +20,7 @@ const OPEN: VisitGate<'_> = VisitGate {
     reads: &|_, _| MayRead::Yes,
     buffers: &NoBuffers,
     cancelled: &|| false,
+    name: None,
 };
 
 /// Keeps what it is given.
@@ -42,6 +43,10 @@ impl TextScanner for WholeText {
 impl TextVisitor for Texts {
     fn wants(&self, path: &RelPath) -> bool {
         self.unwanted.is_none_or(|ending| !path.as_str().ends_with(ending))
+    }
+
+    fn choice(&self) -> Option<String> {
+        Some(self.unwanted.unwrap_or_default().to_owned())
     }
 
     fn scanner(&self) -> Box<dyn TextScanner> {

@@ -14,8 +14,13 @@ use moss_workspace::{Error, MayRead, NoBuffers, VisitGate, Workspace};
 use crate::fixture::{Fixture, RESOLVERS, rel};
 
 const ALL: VisitOptions = VisitOptions { entries_max: 100_000, bytes_max: u64::MAX };
-const GATE: VisitGate<'_> =
-    VisitGate { lists: &lists, reads: &reads, buffers: &NoBuffers, cancelled: &|| false };
+const GATE: VisitGate<'_> = VisitGate {
+    lists: &lists,
+    reads: &reads,
+    buffers: &NoBuffers,
+    cancelled: &|| false,
+    name: None,
+};
 /// Directories, and files in each.
 const DIRECTORIES: usize = 60;
 const FILES: usize = 20;

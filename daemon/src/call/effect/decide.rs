@@ -289,20 +289,63 @@ impl Effects {
     ) -> Decision {
         let change = file.map(|(.., change)| change).unwrap_or_default();
         let subject = Subject {
-            action,
-            tool: self.scope.call.tool(),
-            tool_effect: tool.effect,
-            plugin: tool.plugin.as_deref(),
-            caller: self.scope.call.caller.name(),
             path: file.map(|(path, ..)| path),
             protection: file.and_then(|(_, protection, _)| protection),
             size_bytes: change.size_bytes,
             match_level: change.match_level,
             drift: change.drift,
-            command: None,
-            answers: &tool.answers,
+            ..self.subject(tool, action)
         };
         self.decide_subject(policy, subject)
+    }
+
+    /// What the tool does, to no file in particular.
+    fn subject<'a>(&'a self, tool: &'a ToolFacts, action: Action) -> Subject<'a> {
+        Subject {
+            action,
+            tool: self.scope.call.tool(),
+            tool_effect: tool.effect,
+            plugin: tool.plugin.as_deref(),
+            caller: self.scope.call.caller.name(),
+            path: None,
+            protection: None,
+            size_bytes: None,
+            match_level: None,
+            drift: false,
+            command: None,
+            answers: &tool.answers,
+        }
+    }
+
+    /// Decides about reading all files at once that are protected alike. None where rules or standing
+    /// approvals tell paths apart.
+    pub(in crate::call) fn decide_all_reads(
+        &self,
+        (policy, tool): (&moss_policy::Policy, &ToolFacts),
+        protected: Option<Protection>,
+    ) -> Option<Verdict> {
+        let subject = self.subject(tool, Action::Read);
+        let subject = Subject { protection: protected.map(protection), ..subject };
+        let behalf = self.scope.behalf.iter().flat_map(|behalf| behalf.plugins().map(Some));
+        let plugins = behalf.chain([subject.plugin]);
+        let decide = |plugin| {
+            let decision =
+                moss_policy::decide_for_all_paths(policy, &Subject { plugin, ..subject });
+            decision.map(|decision| decision.verdict)
+        };
+        plugins.map(decide).reduce(|a, b| Some(a?.max(b?))).flatten()
+    }
+
+    /// Says what decides about reads on a walk beside the rules. None where somebody approved one, and
+    /// where a plugin has them done: then each walk is decided for itself.
+    pub(in crate::call) fn walk_facts(&self, tool: &ToolFacts) -> Option<String> {
+        let is_approved = tool.answers.iter().any(|answer| answer.is_of(Action::Read))
+            || !self.lock().approved_reads.is_empty();
+        if is_approved || self.scope.behalf.is_some() {
+            return None;
+        }
+        let call = &self.scope.call;
+        Some(format!("{:?}", (call.tool(), tool.effect, &tool.plugin, call.caller.name())))
     }
 
     /// Decides about one part of a command.
@@ -333,20 +376,8 @@ impl Effects {
         directory: Option<&'a RelPath>,
         part: &'a CommandPart,
     ) -> Subject<'a> {
-        Subject {
-            action: Action::Exec,
-            tool: self.scope.call.tool(),
-            tool_effect: tool.effect,
-            plugin: tool.plugin.as_deref(),
-            caller: self.scope.call.caller.name(),
-            path: directory,
-            protection: None,
-            size_bytes: None,
-            match_level: None,
-            drift: false,
-            command: Some(part),
-            answers: &tool.answers,
-        }
+        let subject = self.subject(tool, Action::Exec);
+        Subject { path: directory, command: Some(part), ..subject }
     }
 
     fn decide_subject(&self, policy: &moss_policy::Policy, subject: Subject<'_>) -> Decision {

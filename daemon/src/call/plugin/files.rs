@@ -21,7 +21,7 @@ use moss_sdk::file::EntryKind;
 use moss_workspace::{Error, HeldFile, PathInfo, Protection};
 
 use crate::call::effect::{Effects, FileNames};
-use crate::call::reads::ReadAccess;
+use crate::call::read_access::ReadAccess;
 use crate::call::{CallScope, record};
 use moss_policy::{Action, Decision, Policy, Verdict};
 

@@ -1,9 +1,9 @@
-//! Deciding about what one call reads, and reading it.
+//! What decides about the reads of one call, and reads.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use moss_sdk::{RelPath, ToolError};
-use moss_workspace::{MayRead, OpenedFile};
+use moss_workspace::{GateKey, MayRead, OpenedFile, Protection};
 
 use super::CallScope;
 use super::effect::{Effects, FileNames, ToolFacts};
@@ -17,6 +17,17 @@ pub(super) struct ReadAccess {
     effects: Arc<Effects>,
     pub(super) policy: Arc<Policy>,
     tool: ToolFacts,
+    alike: Arc<ReadVerdicts>,
+}
+
+/// What is decided about all files that are protected alike, each found out once. None where paths
+/// are told apart.
+#[derive(Debug, Default)]
+struct ReadVerdicts {
+    plain: OnceLock<Option<Verdict>>,
+    code: OnceLock<Option<Verdict>>,
+    metadata: OnceLock<Option<Verdict>>,
+    secret: OnceLock<Option<Verdict>>,
 }
 
 /// Why a read did not happen.
@@ -37,7 +48,7 @@ impl ReadAccess {
         let policy = scope.workspace.policy.load_full();
         let (scope, effects) = (Arc::clone(scope), Arc::clone(effects));
         let tool = effects.tool();
-        Self { scope, effects, policy, tool }
+        Self { scope, effects, policy, tool, alike: Arc::default() }
     }
 
     pub(super) fn workspace(&self) -> &WorkspaceState {
@@ -95,19 +106,54 @@ impl ReadAccess {
         }
     }
 
+    /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
     pub(super) fn lists(&self, path: &RelPath) -> bool {
-        self.effects.may_list((&self.policy, &self.tool), path)
+        match self.decided_alike(None) {
+            Some(verdict) => verdict != Verdict::Deny,
+            None => self.effects.may_list((&self.policy, &self.tool), path),
+        }
     }
 
     /// Decides about a read on a walk, where nobody is asked.
     pub(super) fn reads(&self, real: &RelPath, asked: &RelPath) -> MayRead {
-        match self.decide(FileNames { real, asked }).verdict {
+        let files = &self.workspace().files;
+        let decided = |name| self.decided_alike(files.protection(name));
+        let of_both = decided(real).and_then(|verdict| match asked == real {
+            true => Some(verdict),
+            false => decided(asked).map(|other| verdict.max(other)),
+        });
+        let verdict = match of_both {
+            Some(verdict @ (Verdict::Allow | Verdict::Deny)) => verdict,
+            // Somebody may have approved this one.
+            Some(Verdict::Ask) | None => self.decide(FileNames { real, asked }).verdict,
+        };
+        match verdict {
             Verdict::Allow => MayRead::Yes,
             Verdict::Ask => MayRead::Unapproved,
             Verdict::Deny => MayRead::No,
         }
     }
+
+    /// Names what it decides by on a walk; none where that may be another thing at the next call.
+    pub(super) fn name(&self) -> Option<GateKey> {
+        let facts = self.effects.walk_facts(&self.tool)?;
+        Some(GateKey { rules: Arc::<Policy>::clone(&self.policy), facts })
+    }
+
+    fn decided_alike(&self, protection: Option<Protection>) -> Option<Verdict> {
+        let ReadVerdicts { plain, code, metadata, secret } = &*self.alike;
+        let known = match protection {
+            None => plain,
+            Some(Protection::Code) => code,
+            Some(Protection::Metadata) => metadata,
+            Some(Protection::Secret) => secret,
+        };
+        let decide = || self.effects.decide_all_reads((&self.policy, &self.tool), protection);
+        *known.get_or_init(decide)
+    }
 }
+
+// === impl NotRead ===
 
 impl From<moss_workspace::Error> for NotRead {
     fn from(error: moss_workspace::Error) -> Self {
