@@ -48,6 +48,15 @@ impl BenchClient {
         Ok(())
     }
 
+    /// Says how the index of the texts of the workspace is doing.
+    pub(crate) async fn texts(&self) -> Result<v1::TextIndexStatus> {
+        let request = self.request(v1::GetStatusRequest {});
+        let mut client = StatusServiceClient::new(self.channel.clone());
+        let status = client.get_status(request).await?.into_inner();
+        let workspace = status.workspaces.into_iter().next().context("no workspace is served")?;
+        Ok(workspace.index.and_then(|index| index.texts).unwrap_or_default())
+    }
+
     /// Calls a tool.
     pub(crate) async fn call(
         &self,

@@ -20,6 +20,7 @@ mod plugins;
 mod process;
 mod report;
 mod scale;
+mod search;
 mod testbed;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "\
 usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
+       bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
        bench-calls [--json FILE] edits DIRECTORY, or bench-calls [--json FILE] bridge;
 see `cargo xtask bench`";
 
@@ -52,6 +54,10 @@ async fn run(arguments: &[String]) -> Result<()> {
         [bridge] if bridge == "bridge" => report::publish(&bridge::measure()?, json),
         [edits, directory] if edits == "edits" => {
             report::publish(&edits::measure(directory.as_ref())?, json)
+        }
+        [search, moss, directory, tree] if search == "search" => {
+            let rows = search::measure(moss.into(), directory.as_ref(), tree.as_ref()).await?;
+            report::publish(&rows, json)
         }
         [what, moss, components, directory, seconds @ ..] => {
             let place = testbed::Testbed::new(moss.into(), components.into(), directory.as_ref())?;

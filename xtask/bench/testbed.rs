@@ -42,22 +42,37 @@ pub(crate) struct Testbed {
     sockets: TempDir,
     /// The component that counts words.
     pub(crate) component: PathBuf,
+    /// A tree that is served in place of files of its own.
+    tree: Option<PathBuf>,
 }
 
 // === impl Testbed ===
 
 impl Testbed {
     pub(crate) fn new(moss: PathBuf, components: PathBuf, directory: &Path) -> Result<Self> {
-        let home = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
-        let home = home.with_context(|| format!("cannot write in {}", directory.display()))?;
-        let sockets = tempfile::Builder::new().prefix("moss-bench-").tempdir()?;
         let component = components.join("word_count.wasm");
         let component = component
             .canonicalize()
             .with_context(|| format!("there is no {}", component.display()))?;
-        let place = Self { moss, home, sockets, component };
+        let place = Self { component, ..Self::empty(moss, directory)? };
         place.fill().context("cannot lay out the place of measuring")?;
         Ok(place)
+    }
+
+    /// Has a tree served as it is, without plugins. Nothing is written there.
+    pub(crate) fn of_tree(moss: PathBuf, directory: &Path, tree: &Path) -> Result<Self> {
+        let tree = tree.canonicalize();
+        let tree = tree.context("cannot find the tree that is to be measured")?;
+        let place = Self { tree: Some(tree), ..Self::empty(moss, directory)? };
+        fs::create_dir_all(place.config().join("moss"))?;
+        Ok(place)
+    }
+
+    fn empty(moss: PathBuf, directory: &Path) -> Result<Self> {
+        let home = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
+        let home = home.with_context(|| format!("cannot write in {}", directory.display()))?;
+        let sockets = tempfile::Builder::new().prefix("moss-bench-").tempdir()?;
+        Ok(Self { moss, home, sockets, component: PathBuf::new(), tree: None })
     }
 
     fn fill(&self) -> Result<()> {
@@ -97,7 +112,7 @@ impl Testbed {
 
     /// The workspace that the daemon serves.
     pub(crate) fn workspace(&self) -> PathBuf {
-        self.home.path().join("workspace")
+        self.tree.clone().unwrap_or_else(|| self.home.path().join("workspace"))
     }
 
     /// The same files for the bare server.
@@ -124,7 +139,11 @@ impl Testbed {
     /// `moss serve` for the workspace.
     pub(crate) fn serve(&self) -> Command {
         let mut serve = self.moss();
-        serve.arg("serve").arg("--plugins").arg(self.plugin_list());
+        serve.arg("serve");
+        match self.tree {
+            Some(_) => serve.arg("--workspace").arg(self.workspace()),
+            None => serve.arg("--plugins").arg(self.plugin_list()),
+        };
         serve
     }
 

@@ -12,12 +12,13 @@ use crate::{artifacts, child};
 /// How long the load lasts on either side, in seconds.
 const LOAD_SECONDS: &str = "60";
 /// The tables of the page, in the order in which they are measured.
-const TABLES: [(&str, Measured); 8] = [
+const TABLES: [(&str, Measured); 9] = [
     ("calls", Measured::Daemon(&[])),
     ("load", Measured::Daemon(&[LOAD_SECONDS])),
     ("scale", Measured::Daemon(&[])),
     ("plugins", Measured::Daemon(&[])),
     ("edits", Measured::Disk),
+    ("search", Measured::Tree),
     ("bridge", Measured::Processor),
     ("size", Measured::Size),
     ("build", Measured::Build),
@@ -34,6 +35,8 @@ enum Measured {
     Daemon(&'static [&'static str]),
     /// The disk of the target directory.
     Disk,
+    /// The daemon with a large tree of sources.
+    Tree,
     /// Nothing besides.
     Processor,
     /// The release binary.
@@ -48,19 +51,24 @@ struct Job<'a> {
     layout: &'a Layout,
     /// Whose build is measured.
     package: &'a str,
+    /// Which tree is searched.
+    tree: Option<&'a str>,
     /// Whether results are kept for the page.
     is_kept: bool,
 }
 
 /// Runs what the words after `bench` say.
 pub(crate) fn run(layout: &Layout, words: &[&str]) -> Result<()> {
-    let job = Job { layout, package: PACKAGE, is_kept: false };
+    let job = Job { layout, package: PACKAGE, tree: None, is_kept: false };
     match words {
         ["all"] => all(job, &TABLES.map(|(name, _)| name)),
         ["all", "--only", names] => all(job, &names.split(',').collect::<Vec<_>>()),
         ["page"] => write(layout),
         ["zoo"] => zoo(layout),
         ["build", "--package", package] => Job { package, ..job }.table("build"),
+        ["search", trees @ ..] if !trees.is_empty() => {
+            trees.iter().try_for_each(|tree| Job { tree: Some(tree), ..job }.table("search"))
+        }
         [name] => job.table(name),
         _ => bail!("bench does not know `{}`", words.join(" ")),
     }
@@ -123,6 +131,14 @@ impl Job<'_> {
                 measure.arg("--json").arg(&rows).arg(name).arg(&layout.target);
                 measure
             }
+            Measured::Tree => {
+                artifacts::daemon(layout, BuildProfile::Release)?;
+                let mut measure = calls_program(layout)?;
+                measure.arg("--json").arg(&rows).arg(name);
+                measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
+                measure.arg(self.tree.map_or_else(registry_sources, |tree| Ok(tree.into()))?);
+                measure
+            }
             Measured::Processor => {
                 let mut measure = calls_program(layout)?;
                 measure.arg("--json").arg(&rows).arg(name);
@@ -164,6 +180,15 @@ impl Job<'_> {
         take.arg("take").arg(name).arg(rows).arg(layout.moss(BuildProfile::Release));
         child::run(take.arg(layout.docs()))
     }
+}
+
+/// The sources that Cargo keeps of what moss is built from: a tree that every developer has.
+fn registry_sources() -> Result<PathBuf> {
+    let home = match std::env::var_os("CARGO_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => std::env::home_dir().context("there is no home directory")?.join(".cargo"),
+    };
+    Ok(home.join("registry/src"))
 }
 
 /// Builds the program that measures calls and their parts.

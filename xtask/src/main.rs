@@ -58,6 +58,8 @@ usage:
         scale     reads against clients and files, calls of plugins against plugins
         plugins   plugins in process, many clients, a changed file, a start with 50
         edits     find the locations of edits at every level, and commit them
+        search    searches and listings of a large tree, against ripgrep and fd (DIR…: of those,
+                  default: the sources that Cargo keeps)
         bridge    read replies of models, against serde_json on the same bytes
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)
