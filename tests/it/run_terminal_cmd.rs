@@ -148,6 +148,62 @@ async fn rules_about_words_decide_and_explain() {
 }
 
 #[tokio::test]
+async fn what_is_hidden_behind_something_harmless_asks() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\nargv = [\"touch\"]\ndecision = \"allow\"\n\
+         [[rule]]\neffects = [\"write\"]\npaths = [\"secrets/**\"]\ndecision = \"deny\"\n",
+    );
+    site.write("a.txt", "one\n");
+    site.write("secrets/a", "one\n");
+    site.write("src/b.txt", "one\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for text in [
+        "touch b; flock /tmp/l rm -- a.txt -c ls",
+        "touch b; sh -c '[[ x || rm a.txt ]]'",
+        "touch b; sh -c '[[ a > a.txt ]]'",
+        "touch b; exec -a git-clean git grep -f a.txt",
+        "touch b; echo rm a.txt | xargs -I x -L 1 env",
+        "touch b; echo a.txt | xargs cat",
+        "cd . && touch b >> secrets/n1",
+        "x=secrets/n2; touch b >> $x",
+        "touch b >> /root/x",
+        "env -C src touch c",
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, Fate::Asked, "{text}");
+    }
+    for text in ["touch b >> secrets/n1", "touch b >> ./secrets/n1"] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, Fate::Denied, "{text}");
+    }
+    assert_eq!(site.read("a.txt"), "one\n");
+    assert!(!site.has("secrets/n1") && !site.has("secrets/n2") && !site.has("src/c"));
+    // Why it asks is in the error.
+    let call = refusing("run_terminal_cmd", command("rm a.txt"));
+    let refused = client.call(call).await.unwrap_err();
+    assert!(refused.message().contains("removes files for good"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn protected_names_that_a_command_makes_are_moved_aside() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = "mkdir -p .vscode .moss d/.github/workflows node_modules/x/.vscode && touch .vscode/settings.json \
+                .moss/policy.toml d/.github/workflows/a.yml node_modules/x/.vscode/a.json d/plain";
+    let found = ran(&client, text).await;
+    assert_eq!(found["exit_code"], 0, "{found}");
+    for made in [".vscode/settings.json", ".moss/policy.toml", "d/.github/workflows/a.yml"] {
+        assert!(!site.has(made), "{made}: {found}");
+        assert!(found["sandbox"]["restored"].to_string().contains(made.split('/').next().unwrap()));
+    }
+    assert!(site.has("node_modules/x/.vscode/a.json") && site.has("d/plain"));
+    assert!(found["notes"].to_string().contains("moved aside"), "{found}");
+    assert_eq!(ran(&client, "ls d/plain").await["stdout"], "d/plain\n");
+}
+
+#[tokio::test]
 async fn only_a_rule_opens_the_network_and_the_question_says_so() {
     let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listening.local_addr().unwrap().port();

@@ -6,6 +6,9 @@ use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+/// Longest command, in bytes.
+const COMMAND_BYTES_MAX: usize = 64 * 1024;
+
 /// Runs a command with bash, in a sandbox without network that may write only in the workspace, and
 /// waits for its end: at most 10 minutes. Standard input is closed: pass `-y` or the like where a program
 /// would ask. With `is_background` it is left running as a job that `terminal_job` follows and stops: for
@@ -45,7 +48,20 @@ impl Tool for RunTerminalCmd {
             return Err(ToolError::new(ErrorCode::InvalidArguments, message)
                 .hint("give a command for bash, such as `git status`"));
         }
-        let directory = match self.cwd.as_deref() {
+        if self.command.len() > COMMAND_BYTES_MAX || self.command.contains('\0') {
+            let message = format!(
+                "the command has {} bytes: at most {COMMAND_BYTES_MAX} can be run, and none that is NUL",
+                self.command.len()
+            );
+            return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("write a script with create_file and run that, or pass less"));
+        }
+        // A directory is often written with a slash behind it.
+        let cwd = self.cwd.as_deref().map(|cwd| match cwd.trim_end_matches('/') {
+            "" => cwd,
+            bare => bare,
+        });
+        let directory = match cwd {
             None | Some("") => RelPath::root(),
             Some(cwd) => cx.path(cwd)?,
         };
@@ -74,7 +90,7 @@ mod tests {
             is_background: false,
         };
         assert_eq!(host.commands(), [request.clone()]);
-        let arguments = json!({"command": "ls", "cwd": "src", "is_background": true});
+        let arguments = json!({"command": "ls", "cwd": "src/", "is_background": true});
         host.call(&*tool, arguments).unwrap();
         assert_eq!(host.commands()[1], CommandRequest { is_background: true, ..request });
     }
@@ -83,6 +99,10 @@ mod tests {
     fn what_cannot_run_is_refused_with_what_to_do() {
         let host = MemoryHost::default();
         let tool = erased::<RunTerminalCmd>();
+        for command in ["ls \0".to_owned(), "x".repeat(COMMAND_BYTES_MAX + 1)] {
+            let error = host.call(&*tool, json!({ "command": command })).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidArguments);
+        }
         let error = host.call(&*tool, json!({"command": " "})).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidArguments);
         assert!(error.hint.is_some());

@@ -39,7 +39,7 @@ fn errors_of_a_file_name_location_and_remedy() {
 #[test]
 fn errors_of_a_rule_name_location_and_remedy() {
     const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
-                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `argv`, `exact_argv`, `decision`, \
+                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `argv`, `exact_argv`, `network`, `decision`, \
                     `protected`, `reason`, `match`, `not_match`";
     check(
         "tool = [\"x\"]\ndecision = \"allow\"",

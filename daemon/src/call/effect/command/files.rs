@@ -18,13 +18,17 @@ use moss_policy::{Action, Policy, Verdict};
 /// Most entries of a workspace among which protected ones are looked for.
 pub(super) const ENTRIES_MAX: usize = 1_000_000;
 /// Most entries that are compared before and after a command.
-const COMPARED_MAX: usize = 50_000;
+pub(super) const COMPARED_MAX: usize = 50_000;
 /// Most changed files that are listed.
 pub(super) const CHANGED_MAX: usize = 200;
 
 /// The files of a workspace at one moment, those that ignore files name left out.
 #[derive(Debug, Default)]
-pub(super) struct FileMoment(BTreeMap<RelPath, (Option<u64>, Option<SystemTime>)>);
+pub(super) struct FileMoment {
+    files: BTreeMap<RelPath, (Option<u64>, Option<SystemTime>)>,
+    /// Whether there are more than are compared.
+    is_cut: bool,
+}
 
 // === impl Effects ===
 
@@ -91,28 +95,32 @@ impl Effects {
         };
         let listing = self.scope.blocking(look).await??;
         let files = listing.entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
-        Ok(FileMoment(
-            files.map(|entry| (entry.path, (entry.size_bytes, entry.modified))).collect(),
-        ))
+        Ok(FileMoment {
+            files: files.map(|entry| (entry.path, (entry.size_bytes, entry.modified))).collect(),
+            is_cut: listing.truncated,
+        })
     }
 }
 
 // === impl FileMoment ===
 
 impl FileMoment {
-    /// The files that are others than they were before.
-    pub(super) fn changed_since(&self, before: &Self) -> Vec<AlteredFile> {
+    /// The files that are others than they were before; none where there are too many to compare.
+    pub(super) fn changed_since(&self, before: &Self) -> Option<Vec<AlteredFile>> {
+        if self.is_cut || before.is_cut {
+            return None;
+        }
         let changed = |path: &RelPath, what| AlteredFile { path: path.to_string(), what };
-        let here = self.0.iter().filter_map(|(path, now)| match before.0.get(path) {
+        let here = self.files.iter().filter_map(|(path, now)| match before.files.get(path) {
             None => Some(changed(path, FileFate::Created)),
             Some(was) if was != now => Some(changed(path, FileFate::Modified)),
             Some(_) => None,
         });
-        let gone = before.0.keys().filter(|path| !self.0.contains_key(*path));
+        let gone = before.files.keys().filter(|path| !self.files.contains_key(*path));
         let mut all: Vec<_> =
             here.chain(gone.map(|path| changed(path, FileFate::Deleted))).collect();
         all.sort_by(|one, other| one.path.cmp(&other.path));
-        all
+        Some(all)
     }
 }
 

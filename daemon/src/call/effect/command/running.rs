@@ -13,19 +13,29 @@ use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::watch;
 
 use super::PlannedCommand;
-use super::files::{CHANGED_MAX, absolute};
+use super::files::{CHANGED_MAX, COMPARED_MAX, absolute};
 use super::made::ProtectedBefore;
 use super::output::CollectedOutput;
 use crate::call::effect::Effects;
 
 /// Longest time that a command may run.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// What is left of the call's time to report what came of its command.
+/// What is left of the call's time to report what came of its command; of a short one a quarter.
 const REPORTING: Duration = Duration::from_millis(3_000);
 /// Chunks of output that are held for a slow disk.
 const CHUNKS_MAX: usize = 16;
 /// How long a question of a command stands before the command is ended: nobody can reply.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What runs unasked makes git run no program that a directory names: no monitor of files, and nothing of
+/// a directory that is made to look like a repository.
+const READING_GIT: [(&str, &str); 5] = [
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_1", "explicit"),
+];
 
 // === impl Effects ===
 
@@ -44,6 +54,10 @@ impl Effects {
         command.profile = planned.profile;
         command.network = planned.network;
         command.tier_min = tier_min;
+        if planned.profile == Profile::ReadOnly {
+            let set = READING_GIT.map(|(name, value)| (name.into(), value.into()));
+            command.environment.set.extend(set);
+        }
         Ok(command)
     }
 
@@ -59,7 +73,8 @@ impl Effects {
         let before = if writes { Some(self.file_moment().await?) } else { None };
         let protected = ProtectedBefore::of(&command.files);
         let time = self.scope.call.deadline.map(|deadline| {
-            deadline.saturating_duration_since(Instant::now()).saturating_sub(REPORTING)
+            let left = deadline.saturating_duration_since(Instant::now());
+            left.saturating_sub(REPORTING.min(left / 4))
         });
         let timeout = time.unwrap_or(TIMEOUT).min(TIMEOUT).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
@@ -93,7 +108,13 @@ impl Effects {
                 .restored
                 .extend(made.set_aside.iter().map(|path| path.display().to_string()));
             report.notes.extend(made.notes());
-            let mut changed = self.file_moment().await?.changed_since(&before);
+            let changed = self.file_moment().await?.changed_since(&before);
+            if changed.is_none() {
+                report.notes.push(format!(
+                    "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
+                ));
+            }
+            let mut changed = changed.unwrap_or_default();
             if !changed.is_empty() {
                 report.notes.push("what the command changed cannot be undone".to_owned());
             }
