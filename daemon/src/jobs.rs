@@ -77,15 +77,15 @@ impl Jobs {
         }
         let mut table = self.lock();
         let all: usize = table.running.values().sum();
-        let own = table.running.entry(caller.to_owned()).or_default();
-        if *own >= CALLER_RUNNING_MAX || all >= RUNNING_MAX {
+        let own = table.running.get(caller).copied().unwrap_or_default();
+        if own >= CALLER_RUNNING_MAX || all >= RUNNING_MAX {
             let message = format!(
                 "{own} of your jobs run, {all} in all; the limits are {CALLER_RUNNING_MAX} and {RUNNING_MAX}"
             );
             return Err(ToolError::new(ErrorCode::LimitExceeded, message)
                 .hint("stop one with `terminal_job`, action `stop`"));
         }
-        *own += 1;
+        table.running.insert(caller.to_owned(), own + 1);
         Ok(JobRoom { jobs: Arc::clone(self), caller: caller.to_owned() })
     }
 

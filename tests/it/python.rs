@@ -134,7 +134,7 @@ fn a_python_client_calls_confirms_and_undoes() {
 
     let services = report["reflection"]["services"].as_array().unwrap();
     for service in
-        ["Tool", "Confirmation", "Editor", "History", "Index", "Policy", "Plugin", "Status"]
+        ["Tool", "Confirmation", "Editor", "History", "Index", "Job", "Policy", "Plugin", "Status"]
     {
         let name = json!(format!("moss.v1.{service}Service"));
         assert!(services.contains(&name), "{name} is not in {services:?}");

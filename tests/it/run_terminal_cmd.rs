@@ -168,7 +168,7 @@ async fn what_is_hidden_behind_something_harmless_asks() {
         "touch b; echo a.txt | xargs cat",
         "cd . && touch b >> secrets/n1",
         "x=secrets/n2; touch b >> $x",
-        "touch b >> /root/x",
+        "touch b >> /opt/x",
         "env -C src touch c",
     ] {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, Fate::Asked, "{text}");

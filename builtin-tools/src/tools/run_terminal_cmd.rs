@@ -28,7 +28,7 @@ pub(crate) struct RunTerminalCmd {
     cwd: Option<String>,
     /// Whether to leave it running as a job, whose id is in the result. Default: false.
     #[serde(default)]
-    is_background: bool,
+    is_background: Option<bool>,
 }
 
 impl Tool for RunTerminalCmd {
@@ -66,6 +66,7 @@ impl Tool for RunTerminalCmd {
             Some(cwd) => cx.path(cwd)?,
         };
         let Self { command, is_background, .. } = self;
+        let is_background = is_background.unwrap_or_default();
         cx.run_command(CommandRequest { command, directory, is_background }).await
     }
 }
@@ -89,7 +90,7 @@ mod tests {
             directory: RelPath::parse("src").unwrap(),
             is_background: false,
         };
-        assert_eq!(host.commands(), [request.clone()]);
+        assert_eq!(host.commands(), std::slice::from_ref(&request));
         let arguments = json!({"command": "ls", "cwd": "src/", "is_background": true});
         host.call(&*tool, arguments).unwrap();
         assert_eq!(host.commands()[1], CommandRequest { is_background: true, ..request });

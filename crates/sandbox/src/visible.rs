@@ -139,9 +139,9 @@ pub(crate) const TOOLCHAIN_MASKED: &[&str] = &[
     "settings-security.xml",
     "settings.xml",
 ];
-/// What a directory holds that is somebody's project.
+/// What a directory holds that is somebody's project. Many toolchains are clones: `.git` says nothing.
 pub(crate) const PROJECT_SIGNS: &[&str] =
-    &[".env", ".git", ".hg", ".svn", "Cargo.toml", "go.mod", "package.json", "pyproject.toml"];
+    &[".env", "Cargo.toml", "go.mod", "package.json", "pyproject.toml"];
 /// Variables that name the directory of a toolchain.
 pub(crate) const TOOLCHAINS: &[&str] = &[
     "ANDROID_HOME",

@@ -20,7 +20,7 @@ from grpc_tools import protoc
 # Longest wait for any answer, in seconds.
 BOUND = 60
 PROTOS = ["bridge", "confirmations", "editor", "history", "plugins", "policy", "status", "tools"]
-PROTOS += ["index", "user_prompt"]
+PROTOS += ["index", "jobs", "user_prompt"]
 FILE = "greeting.txt"
 
 

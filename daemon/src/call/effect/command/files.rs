@@ -74,12 +74,12 @@ impl Effects {
     ) -> Option<ProtectedKind> {
         let path = RelPath::parse(relative.to_str()?).ok()?;
         let names = FileNames { real: &path, asked: &path };
-        let decide =
+        let verdict_on =
             |action| self.decide_file(policy, tool, action, names, ChangeFacts::default()).verdict;
-        if decide(Action::Read) == Verdict::Deny {
+        if verdict_on(Action::Read) == Verdict::Deny {
             return Some(ProtectedKind::Masked);
         }
-        let write = decide(Action::Modify);
+        let write = verdict_on(Action::Modify);
         let is_named = self.scope.workspace.files.protection(&path).is_some();
         let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
         is_protected.then_some(ProtectedKind::Protected)

@@ -91,7 +91,7 @@ impl Effects {
             }
             made
         };
-        Ok(self.scope.blocking(look).await?)
+        self.scope.blocking(look).await
     }
 }
 
