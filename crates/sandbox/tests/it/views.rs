@@ -108,3 +108,31 @@ async fn a_crate_is_built_offline() {
         fs::remove_dir_all(place.root.join("target")).unwrap();
     }
 }
+
+#[tokio::test]
+async fn directories_of_programs_show_neither_secrets_nor_projects() {
+    let place = Place::new();
+    let beside = place.root.parent().unwrap();
+    for (path, text) in [
+        ("tool/bin/x", "x\n"),
+        ("tool/lib/plain", "plain\n"),
+        ("tool/credentials.toml", "secret\n"),
+        ("cargo/credentials.toml", "secret\n"),
+        ("cargo/.ssh/id", "secret\n"),
+        ("project/bin/x", "x\n"),
+        ("project/package.json", "{}\n"),
+        ("project/main.c", "secret\n"),
+    ] {
+        write(&beside.join(path), text);
+    }
+    let at = beside.display();
+    let mut command = place.shell(&format!(
+        "cd {at}; cat tool/lib/plain tool/credentials.toml cargo/credentials.toml cargo/.ssh/id project/main.c"
+    ));
+    command.environment.from = vec![
+        ("PATH".into(), format!("/usr/bin:/bin:{at}/tool/bin:{at}/project/bin").into()),
+        ("CARGO_HOME".into(), format!("{at}/cargo").into()),
+    ];
+    let ran = run(Tier::Full, command).await;
+    assert_eq!(ran.stdout, "plain\n", "{ran:?}");
+}
