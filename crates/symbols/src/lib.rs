@@ -1,0 +1,11 @@
+//! What source files declare and use: their [`Outline`], read by tree-sitter grammars.
+//!
+//! Text in, byte ranges out: nothing here opens a file or starts a process.
+
+mod language;
+mod outline;
+
+pub use crate::language::Language;
+pub use crate::outline::{
+    Declaration, DeclarationKind, Import, NameUse, Outline, SyntaxError, TextRange, UseKind,
+};

@@ -1,0 +1,121 @@
+//! What a source file declares and uses, as byte ranges of its text.
+
+use std::ops::Range;
+
+use crate::language::Language;
+
+/// Bytes of a text, from its beginning.
+pub type TextRange = Range<u32>;
+
+/// What a source file declares and uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// The language as which it was read.
+    pub language: Language,
+    /// What it declares, by where that begins, the outer before the inner.
+    pub declarations: Vec<Declaration>,
+    /// Which names it uses, by where they stand. The names of its own declarations are not among them.
+    pub uses: Vec<NameUse>,
+    /// What it imports, by where that stands.
+    pub imports: Vec<Import>,
+    /// Where it does not parse, by where that begins.
+    pub syntax_errors: Vec<SyntaxError>,
+}
+
+/// Something that a file declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name in the text.
+    pub name: TextRange,
+    /// What it is.
+    pub kind: DeclarationKind,
+    /// All of it, its body included; what documents it is not.
+    pub range: TextRange,
+    /// The part of it that stands before its body.
+    pub signature: TextRange,
+    /// What documents it: comments before it, or a text at the beginning of its body.
+    pub documentation: Option<TextRange>,
+    /// The declaration that it lies in, by its place among those of the file.
+    pub container: Option<u32>,
+}
+
+/// What a declaration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeclarationKind {
+    /// A function that belongs to no type.
+    Function,
+    /// A function of a type.
+    Method,
+    /// A class.
+    Class,
+    /// A structure or record.
+    Struct,
+    /// An enumeration.
+    Enum,
+    /// One of the values of an enumeration.
+    Variant,
+    /// An interface or protocol.
+    Interface,
+    /// A trait or mixin.
+    Trait,
+    /// An alias or any other type.
+    Type,
+    /// A constant.
+    Constant,
+    /// A variable.
+    Variable,
+    /// A field or property.
+    Field,
+    /// A macro.
+    Macro,
+    /// A module, namespace or package.
+    Module,
+    /// A test that is no function, such as a block with a name.
+    Test,
+    /// A heading of a document.
+    Heading,
+    /// A key of a file of data.
+    Key,
+}
+
+/// A name that a file uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameUse {
+    /// The name in the text.
+    pub name: TextRange,
+    /// How it is used.
+    pub kind: UseKind,
+    /// The innermost declaration that it lies in, by its place among those of the file.
+    pub container: Option<u32>,
+}
+
+/// How a name is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UseKind {
+    /// It is called.
+    Call,
+    /// It stands for a type.
+    Type,
+    /// It is imported.
+    Import,
+    /// It is used in another way.
+    Other,
+}
+
+/// Something that a file imports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The path or module, without quotes.
+    pub path: TextRange,
+    /// The whole statement.
+    pub range: TextRange,
+}
+
+/// A part of a text that does not parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Where it is; empty where something is missing.
+    pub range: TextRange,
+    /// What is missing, as the grammar names it; none where something is there that should not be.
+    pub missing: Option<&'static str>,
+}
