@@ -2,10 +2,15 @@
 //!
 //! Text in, byte ranges out: nothing here opens a file or starts a process.
 
+mod grammar;
 mod language;
 mod outline;
+mod outliner;
+mod rules;
+mod walk;
 
 pub use crate::language::Language;
 pub use crate::outline::{
     Declaration, DeclarationKind, Import, NameUse, Outline, SyntaxError, TextRange, UseKind,
 };
+pub use crate::outliner::{OutlineProblem, Outliner};

@@ -37,6 +37,9 @@ pub struct Declaration {
     pub documentation: Option<TextRange>,
     /// The declaration that it lies in, by its place among those of the file.
     pub container: Option<u32>,
+    /// The name of the type that it belongs to, where it does not lie in that: of methods in a Rust
+    /// `impl`, behind a Go receiver, or of C++ `Type::method`.
+    pub owner: Option<TextRange>,
 }
 
 /// What a declaration is.
@@ -117,5 +120,5 @@ pub struct SyntaxError {
     /// Where it is; empty where something is missing.
     pub range: TextRange,
     /// What is missing, as the grammar names it; none where something is there that should not be.
-    pub missing: Option<&'static str>,
+    pub missing: Option<String>,
 }

@@ -1,0 +1,86 @@
+//! What a compiler, a linter or a parser says of a place in a file: one shape for all of them.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Something that is wrong, or might be better, in a file. Lines and columns count from 1; columns are
+/// characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckDiagnostic {
+    /// The file, relative to the workspace root.
+    pub path: String,
+    /// The line.
+    pub line: u64,
+    /// Where in the line.
+    pub column: u64,
+    /// The last line.
+    pub end_line: u64,
+    /// Behind the last character in the last line.
+    pub end_column: u64,
+    /// How bad it is.
+    pub severity: CheckSeverity,
+    /// The rule: `E0308`, `F401`, `no-unused-vars`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Who says it: `clippy`, `ruff`, `syntax`.
+    pub source: String,
+    /// What it says.
+    pub message: String,
+    /// How it can be fixed, as far as the tool knows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<CheckFix>,
+}
+
+/// How bad a diagnostic is, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckSeverity {
+    /// It does not work.
+    Error,
+    /// It is probably wrong.
+    Warning,
+    /// It is worth knowing.
+    Info,
+    /// It might be nicer.
+    Hint,
+}
+
+/// A way to fix a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckFix {
+    /// What it does, where the tool says so.
+    pub description: String,
+    /// Whether it keeps what the code means.
+    pub safety: FixSafety,
+    /// What is replaced, all of it or nothing.
+    pub edits: Vec<FixEdit>,
+}
+
+/// Whether a fix keeps what the code means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FixSafety {
+    /// The tool applies it unasked.
+    Safe,
+    /// It may change what the code does.
+    Unsafe,
+    /// The tool does not say.
+    Unknown,
+}
+
+/// One replacement of a fix. Lines and columns count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FixEdit {
+    /// The file, relative to the workspace root.
+    pub path: String,
+    /// The first line.
+    pub line: u64,
+    /// Where in it.
+    pub column: u64,
+    /// The last line.
+    pub end_line: u64,
+    /// Behind the last character that is replaced.
+    pub end_column: u64,
+    /// What stands there afterwards.
+    pub new_text: String,
+}

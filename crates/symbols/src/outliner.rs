@@ -1,0 +1,99 @@
+//! Parses texts within bounds.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{ParseOptions, Parser, Tree};
+
+use crate::grammar::grammar;
+use crate::language::Language;
+use crate::outline::{Outline, SyntaxError};
+use crate::walk;
+
+/// Largest text that is parsed, in bytes.
+const TEXT_BYTES_MAX: usize = 4 << 20;
+/// Longest line of such a text, in bytes: a longer one was written by a program.
+const LINE_BYTES_MAX: usize = 20_000;
+/// Longest time that a text may take.
+const PARSE_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Why a text has no outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OutlineProblem {
+    /// It is too large, or a line of it is too long.
+    #[error("it is larger than {} MiB or has a line of more than {LINE_BYTES_MAX} bytes", TEXT_BYTES_MAX >> 20)]
+    TooLarge,
+    /// Its grammar took too long.
+    #[error("its grammar took longer than {} s", PARSE_TIME_MAX.as_secs())]
+    TimedOut,
+}
+
+/// Parses one text after the other.
+#[derive(Default)]
+pub struct Outliner {
+    parser: Option<(Language, Parser)>,
+}
+
+// === impl Outliner ===
+
+impl Outliner {
+    /// Reads what a text declares and uses.
+    ///
+    /// # Errors
+    ///
+    /// Where the text passes a bound.
+    pub fn outline(&mut self, language: Language, text: &str) -> Result<Outline, OutlineProblem> {
+        let tree = self.parse(language, text)?;
+        Ok(walk::outline(language, &tree, text))
+    }
+
+    /// Finds where a text does not parse, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// Where the text passes a bound.
+    pub fn syntax_errors(
+        &mut self,
+        language: Language,
+        text: &str,
+    ) -> Result<Vec<SyntaxError>, OutlineProblem> {
+        let tree = self.parse(language, text)?;
+        Ok(walk::syntax_errors(&tree))
+    }
+
+    fn parse(&mut self, language: Language, text: &str) -> Result<Tree, OutlineProblem> {
+        let is_minified = || text.lines().any(|line| line.len() > LINE_BYTES_MAX);
+        if text.len() > TEXT_BYTES_MAX || is_minified() {
+            return Err(OutlineProblem::TooLarge);
+        }
+        let parser = match &mut self.parser {
+            Some((known, parser)) if *known == language => parser,
+            parser => {
+                let mut new = Parser::new();
+                new.set_language(&grammar(language)).expect("a test loads each grammar");
+                &mut parser.insert((language, new)).1
+            }
+        };
+        let started = Instant::now();
+        let mut in_time = |_: &tree_sitter::ParseState| match started.elapsed() > PARSE_TIME_MAX {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let bytes = text.as_bytes();
+        let mut rest = |at: usize, _| bytes.get(at..).unwrap_or_default();
+        let options = ParseOptions::new().progress_callback(&mut in_time);
+        let tree = parser.parse_with_options(&mut rest, None, Some(options));
+        tree.ok_or_else(|| {
+            // What it had begun would be continued with the next text.
+            parser.reset();
+            OutlineProblem::TimedOut
+        })
+    }
+}
+
+impl std::fmt::Debug for Outliner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let language = self.parser.as_ref().map(|(language, _)| language);
+        f.debug_struct("Outliner").field("language", &language).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! What the nodes of each grammar mean: which declare, name, call and import. Data; `walk` reads it.
+
+mod c;
+mod data;
+mod dynamic;
+mod ecma;
+mod go;
+mod java;
+mod python;
+mod rust;
+
+use crate::language::Language;
+use crate::outline::DeclarationKind;
+
+/// What the nodes of a grammar mean.
+#[derive(Debug)]
+pub(crate) struct LanguageRules {
+    pub(crate) declarations: &'static [DeclarationRule],
+    /// Nodes that make what lies in them belong to a type, with the field that names it.
+    pub(crate) owners: &'static [(&'static str, &'static str)],
+    /// Nodes of functions that have no name.
+    pub(crate) functions: &'static [&'static str],
+    /// Leaves that are names.
+    pub(crate) names: &'static [&'static str],
+    /// Such leaves that stand for types.
+    pub(crate) type_names: &'static [&'static str],
+    /// Nodes that call, with the field that says what.
+    pub(crate) calls: &'static [(&'static str, &'static str)],
+    /// Nodes that name a part of something, with the field of that name: what is called may be one.
+    pub(crate) members: &'static [(&'static str, &'static str)],
+    /// Nodes that import, with the field that says what; empty where that is the whole.
+    pub(crate) imports: &'static [(&'static str, &'static str)],
+    /// Nodes around a declaration that its comment stands before.
+    pub(crate) wrappers: &'static [&'static str],
+    pub(crate) comments: &'static [&'static str],
+    /// How comments begin that document; any do where there is none.
+    pub(crate) documenting: &'static [&'static str],
+    /// Nodes that may stand between a comment and what it documents.
+    pub(crate) attributes: &'static [&'static str],
+}
+
+/// A node that declares something.
+#[derive(Debug)]
+pub(crate) struct DeclarationRule {
+    pub(crate) node: &'static str,
+    pub(crate) kind: DeclarationKind,
+    pub(crate) name: NamePlace,
+    /// Only where it has a body.
+    pub(crate) needs_body: bool,
+}
+
+/// Where a declaration has its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum NamePlace {
+    /// In this field.
+    Field(&'static str),
+    /// In the innermost of nested declarators, as in C.
+    Declarator,
+    /// In the first child of this kind.
+    Child(&'static str),
+}
+
+/// A rule for a node with its name in the field `name`.
+pub(crate) const fn named(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
+    DeclarationRule { node, kind, name: NamePlace::Field("name"), needs_body: false }
+}
+
+/// A rule for a node with its name elsewhere.
+pub(crate) const fn placed(
+    node: &'static str,
+    kind: DeclarationKind,
+    name: NamePlace,
+) -> DeclarationRule {
+    DeclarationRule { node, kind, name, needs_body: false }
+}
+
+/// A rule for a node that only declares with a body.
+pub(crate) const fn bodied(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
+    DeclarationRule { node, kind, name: NamePlace::Field("name"), needs_body: true }
+}
+
+/// Rules that say nothing: where to begin.
+pub(crate) const NOTHING: LanguageRules = LanguageRules {
+    declarations: &[],
+    owners: &[],
+    functions: &[],
+    names: &["identifier"],
+    type_names: &["type_identifier"],
+    calls: &[],
+    members: &[],
+    imports: &[],
+    wrappers: &[],
+    comments: &["comment"],
+    documenting: &[],
+    attributes: &[],
+};
+
+/// Returns what the nodes of a language's grammar mean.
+pub(crate) fn rules(language: Language) -> &'static LanguageRules {
+    match language {
+        Language::Bash => &dynamic::BASH,
+        Language::C => &c::C,
+        Language::Cpp => &c::CPP,
+        Language::Go => &go::GO,
+        Language::Java => &java::JAVA,
+        Language::JavaScript => &ecma::JAVASCRIPT,
+        Language::Json => &data::JSON,
+        Language::Lua => &dynamic::LUA,
+        Language::Markdown => &data::MARKDOWN,
+        Language::Php => &dynamic::PHP,
+        Language::Python => &python::PYTHON,
+        Language::Ruby => &dynamic::RUBY,
+        Language::Rust => &rust::RUST,
+        Language::Toml => &data::TOML,
+        Language::Tsx | Language::TypeScript => &ecma::TYPESCRIPT,
+        Language::Yaml => &data::YAML,
+    }
+}

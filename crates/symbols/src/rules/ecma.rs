@@ -1,0 +1,58 @@
+//! JavaScript and TypeScript.
+
+use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use crate::outline::DeclarationKind as Kind;
+
+const JAVASCRIPT_DECLARATIONS: &[DeclarationRule] = &[
+    named("function_declaration", Kind::Function),
+    named("generator_function_declaration", Kind::Function),
+    named("class_declaration", Kind::Class),
+    named("method_definition", Kind::Method),
+    named("variable_declarator", Kind::Variable),
+    placed("field_definition", Kind::Field, NamePlace::Field("property")),
+];
+const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
+    named("function_declaration", Kind::Function),
+    named("generator_function_declaration", Kind::Function),
+    named("function_signature", Kind::Function),
+    named("class_declaration", Kind::Class),
+    named("abstract_class_declaration", Kind::Class),
+    named("method_definition", Kind::Method),
+    named("method_signature", Kind::Method),
+    named("abstract_method_signature", Kind::Method),
+    named("variable_declarator", Kind::Variable),
+    named("public_field_definition", Kind::Field),
+    named("property_signature", Kind::Field),
+    named("interface_declaration", Kind::Interface),
+    named("type_alias_declaration", Kind::Type),
+    named("enum_declaration", Kind::Enum),
+    named("enum_assignment", Kind::Variant),
+    named("internal_module", Kind::Module),
+    named("module", Kind::Module),
+];
+
+pub(super) const JAVASCRIPT: LanguageRules = LanguageRules {
+    declarations: JAVASCRIPT_DECLARATIONS,
+    functions: &["arrow_function", "function_expression", "generator_function"],
+    names: &[
+        "identifier",
+        "property_identifier",
+        "type_identifier",
+        "shorthand_property_identifier",
+        "private_property_identifier",
+    ],
+    calls: &[("call_expression", "function"), ("new_expression", "constructor")],
+    members: &[("member_expression", "property")],
+    imports: &[("import_statement", "source")],
+    wrappers: &[
+        "export_statement",
+        "lexical_declaration",
+        "variable_declaration",
+        "ambient_declaration",
+    ],
+    attributes: &["decorator"],
+    ..NOTHING
+};
+
+pub(super) const TYPESCRIPT: LanguageRules =
+    LanguageRules { declarations: TYPESCRIPT_DECLARATIONS, ..JAVASCRIPT };

@@ -1,0 +1,352 @@
+//! Makes an outline of a parsed text: one walk over its tree, without recursion.
+
+mod naming;
+mod refine;
+mod scopes;
+
+use std::collections::HashSet;
+
+use tree_sitter::{Node, Tree, TreeCursor};
+
+use self::naming::DeclaredName;
+use self::scopes::{Scope, Scopes};
+use crate::language::Language;
+use crate::outline::{
+    Declaration, DeclarationKind, Import, NameUse, Outline, SyntaxError, TextRange, UseKind,
+};
+use crate::rules::{DeclarationRule, LanguageRules, rules};
+
+/// Most declarations of a file.
+const DECLARATIONS_MAX: usize = 50_000;
+/// Most uses of names in a file.
+const USES_MAX: usize = 500_000;
+/// Most syntax errors of a file.
+const SYNTAX_ERRORS_MAX: usize = 100;
+/// Deepest nodes that are looked at.
+const DEPTH_MAX: usize = 1_000;
+
+/// A node on the way to the one that is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Step<'t> {
+    node: Node<'t>,
+    /// The field that it is in.
+    field: Option<&'t str>,
+}
+
+/// What is gathered on the way.
+struct OutlineWalk<'a> {
+    language: Language,
+    rules: &'static LanguageRules,
+    text: &'a str,
+    scopes: Scopes,
+    /// Comments and attributes that may belong to what comes next.
+    leading: Vec<(TextRange, bool)>,
+    /// What stands around declarations: where it ends and where it begins.
+    wrappers: Vec<(usize, usize)>,
+    /// Where the last import ends.
+    import_end: usize,
+    /// Where the names of declarations begin.
+    declared: HashSet<u32>,
+    outline: Outline,
+}
+
+/// Makes an outline.
+pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
+    let outline = Outline {
+        language,
+        declarations: Vec::new(),
+        uses: Vec::new(),
+        imports: Vec::new(),
+        syntax_errors: syntax_errors(tree),
+    };
+    let mut walk = OutlineWalk {
+        language,
+        rules: rules(language),
+        text,
+        scopes: Scopes::default(),
+        leading: Vec::new(),
+        wrappers: Vec::new(),
+        import_end: 0,
+        declared: HashSet::new(),
+        outline,
+    };
+    each_node(tree, |_| true, &mut |path| walk.look(path));
+    walk.outline
+}
+
+/// Finds where a text does not parse.
+pub(crate) fn syntax_errors(tree: &Tree) -> Vec<SyntaxError> {
+    let mut found = Vec::new();
+    each_node(tree, |node| node.has_error(), &mut |path| {
+        let node = path[path.len() - 1].node;
+        let is_wrong = node.is_error() || node.is_missing();
+        if is_wrong && found.len() < SYNTAX_ERRORS_MAX {
+            let missing = node.is_missing().then(|| node.kind().to_owned());
+            found.push(SyntaxError { range: range(node), missing });
+        }
+    });
+    found
+}
+
+/// Shows each node with those that it lies in, in the order of the text. The nodes beneath one are
+/// left out where `enters` says so, or where they lie too deep.
+fn each_node<'t>(
+    tree: &'t Tree,
+    enters: impl Fn(&Node<'t>) -> bool,
+    see: &mut dyn FnMut(&[Step<'t>]),
+) {
+    let mut cursor = tree.walk();
+    let mut path = vec![step(&cursor)];
+    loop {
+        see(&path);
+        let goes_in = path.len() < DEPTH_MAX && enters(&cursor.node());
+        if goes_in && cursor.goto_first_child() {
+            path.push(step(&cursor));
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            path.pop();
+            if path.is_empty() || !cursor.goto_parent() {
+                return;
+            }
+        }
+        path.pop();
+        path.push(step(&cursor));
+    }
+}
+
+fn step<'t>(cursor: &TreeCursor<'t>) -> Step<'t> {
+    Step { node: cursor.node(), field: cursor.field_name() }
+}
+
+fn range(node: Node<'_>) -> TextRange {
+    bytes(node.start_byte(), node.end_byte())
+}
+
+/// Texts are far smaller than what the numbers can hold.
+fn bytes(start: usize, end: usize) -> TextRange {
+    u32::try_from(start).unwrap_or(u32::MAX)..u32::try_from(end).unwrap_or(u32::MAX)
+}
+
+// === impl OutlineWalk ===
+
+impl<'t> OutlineWalk<'t> {
+    fn look(&mut self, path: &[Step<'_>]) {
+        let at = path[path.len() - 1];
+        let (node, kind) = (at.node, at.node.kind());
+        self.scopes.leave(node.start_byte());
+        if !node.is_named() {
+            return;
+        }
+        if self.rules.comments.contains(&kind) {
+            self.leading.push((range(node), true));
+        } else if self.rules.attributes.contains(&kind) {
+            self.leading.push((range(node), false));
+        }
+        if self.rules.wrappers.contains(&kind) {
+            self.wrappers.push((node.end_byte(), node.start_byte()));
+        }
+        if self.rules.functions.contains(&kind) {
+            self.scopes.enter(Scope::function(node.end_byte()));
+        }
+        if let Some((_, field)) = find(self.rules.owners, kind) {
+            let owner = node.child_by_field_name(field).and_then(|named| self.type_name(named));
+            self.scopes.enter(Scope::of_type(node.end_byte(), owner));
+        }
+        if let Some((_, field)) = find(self.rules.imports, kind) {
+            self.import(node, field);
+        }
+        let matching = self.rules.declarations.iter().filter(|rule| rule.node == kind);
+        for rule in matching {
+            if self.declare(rule, path) {
+                break;
+            }
+        }
+        if node.child_count() == 0 && self.rules.names.contains(&kind) {
+            self.use_name(path);
+        }
+    }
+
+    /// The first name of a type in what names one: `Map` of `Map<K, V>`.
+    fn type_name(&self, named: Node<'_>) -> Option<TextRange> {
+        let is_name = |node: &Node<'_>| self.rules.type_names.contains(&node.kind());
+        naming::first_within(named, &is_name).map(range)
+    }
+
+    fn import(&mut self, node: Node<'_>, field: &str) {
+        let path = node.child_by_field_name(field).unwrap_or(node);
+        self.import_end = self.import_end.max(node.end_byte());
+        let path = naming::without_quotes(self.text, range(path));
+        self.outline.imports.push(Import { path, range: range(node) });
+    }
+
+    /// Takes a declaration. Returns whether it is one.
+    fn declare(&mut self, rule: &DeclarationRule, path: &[Step<'_>]) -> bool {
+        let node = path[path.len() - 1].node;
+        let body = naming::body(node);
+        if rule.needs_body && body.is_none() {
+            return false;
+        }
+        let Some(name) = DeclaredName::find(rule.name, node, self.rules, self.text) else {
+            return false;
+        };
+        let parent = path.len().checked_sub(2).map(|place| path[place].node);
+        let Some(kind) = refine::kind(self.language, rule.kind, node, parent, &name, self.text)
+        else {
+            return false;
+        };
+        let is_value = matches!(
+            kind,
+            DeclarationKind::Variable | DeclarationKind::Constant | DeclarationKind::Field
+        );
+        let is_local = is_value && self.scopes.is_in_function();
+        if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
+            return false;
+        }
+        let owner = name.owner.clone().or_else(|| self.receiver(node)).or(self.scopes.owner());
+        let container = self.scopes.container();
+        let is_of_type = owner.is_some()
+            || container
+                .is_some_and(|place| is_type(self.outline.declarations[place as usize].kind));
+        let kind = match kind {
+            DeclarationKind::Function if is_of_type => DeclarationKind::Method,
+            kind => kind,
+        };
+        let place = u32::try_from(self.outline.declarations.len()).unwrap_or(u32::MAX);
+        self.declared.insert(name.range.start);
+        let documentation = self.documentation(node, body);
+        let signature_end = naming::signature_end(node, body, self.text);
+        self.outline.declarations.push(Declaration {
+            name: name.range,
+            kind,
+            range: range(node),
+            signature: bytes(node.start_byte(), signature_end),
+            documentation,
+            container,
+            owner,
+        });
+        let is_function = matches!(kind, DeclarationKind::Function | DeclarationKind::Method);
+        self.scopes.enter(Scope::declaration(node.end_byte(), place, is_function));
+        true
+    }
+
+    /// The type of a Go receiver.
+    fn receiver(&self, node: Node<'_>) -> Option<TextRange> {
+        self.type_name(node.child_by_field_name("receiver")?)
+    }
+
+    /// What documents a declaration: a text at the beginning of its body, or comments right before it.
+    fn documentation(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> Option<TextRange> {
+        if self.language == Language::Python
+            && let Some(text) = body.and_then(naming::first_string)
+        {
+            return Some(range(text));
+        }
+        let start = node.start_byte();
+        let around = self.wrappers.iter().rev().find(|(end, _)| *end >= node.end_byte());
+        let mut before = around.map_or(start, |(_, start)| *start).min(start);
+        let mut found: Option<TextRange> = None;
+        for (range, is_comment) in self.leading.iter().rev() {
+            if range.start as usize >= before {
+                continue;
+            }
+            let between = self.text.get(range.end as usize..before).unwrap_or_default();
+            let own = self.text.get(range.start as usize..range.end as usize).unwrap_or_default();
+            let breaks = between.matches('\n').count() + usize::from(own.ends_with('\n'));
+            if !between.trim().is_empty() || breaks > 1 {
+                break;
+            }
+            let begins_line = self.text[..range.start as usize]
+                .chars()
+                .rev()
+                .take_while(|c| *c != '\n')
+                .all(char::is_whitespace);
+            let documents = self.rules.documenting.is_empty()
+                || self.rules.documenting.iter().any(|sign| own.starts_with(sign));
+            if *is_comment && !(documents && begins_line) {
+                break;
+            }
+            before = range.start as usize;
+            if *is_comment {
+                let end = found.as_ref().map_or(range.end, |found| found.end);
+                found = Some(range.start..end);
+            }
+        }
+        self.forget_leading(start);
+        found.map(|found| naming::trimmed(self.text, found))
+    }
+
+    /// Forgets comments that stand before what was declared: they belong to nothing later.
+    fn forget_leading(&mut self, start: usize) {
+        self.leading.retain(|(range, _)| range.start as usize >= start);
+    }
+
+    fn use_name(&mut self, path: &[Step<'_>]) {
+        let leaf = path[path.len() - 1];
+        let name = range(leaf.node);
+        if self.declared.contains(&name.start) || self.outline.uses.len() >= USES_MAX {
+            return;
+        }
+        let kind = if leaf.node.start_byte() < self.import_end {
+            UseKind::Import
+        } else if self.is_called(path) {
+            UseKind::Call
+        } else if self.rules.type_names.contains(&leaf.node.kind()) || is_in_type(path) {
+            UseKind::Type
+        } else {
+            UseKind::Other
+        };
+        if self.language == Language::Bash && kind == UseKind::Other && leaf.node.kind() == "word" {
+            // Words of a command line are no names.
+            return;
+        }
+        let container = self.scopes.container();
+        self.outline.uses.push(NameUse { name, kind, container });
+    }
+
+    /// Whether a leaf is what a call calls, or the last part of it.
+    fn is_called(&self, path: &[Step<'_>]) -> bool {
+        let mut places = (1..path.len()).rev();
+        places.find_map(|place| {
+            let (parent, field) = (path[place - 1].node.kind(), path[place].field);
+            let is_at = |wanted: &str| wanted.is_empty() || field == Some(wanted);
+            if find(self.rules.calls, parent).is_some_and(|(_, wanted)| is_at(wanted)) {
+                return Some(true);
+            }
+            match find(self.rules.members, parent) {
+                Some((_, wanted)) if is_at(wanted) => None,
+                _ => Some(false),
+            }
+        }) == Some(true)
+    }
+}
+
+fn find(
+    table: &[(&'static str, &'static str)],
+    kind: &str,
+) -> Option<(&'static str, &'static str)> {
+    table.iter().find(|(node, _)| *node == kind).copied()
+}
+
+/// Whether a name is written where a type is, as in annotations of Python: `path: List[str]`.
+fn is_in_type(path: &[Step<'_>]) -> bool {
+    let mut around = path.iter().rev().skip(1).map(|step| step.node.kind());
+    match around.next() {
+        Some("type") => true,
+        Some("generic_type") => around.next() == Some("type"),
+        _ => false,
+    }
+}
+
+/// Whether functions that lie in it are methods.
+fn is_type(kind: DeclarationKind) -> bool {
+    matches!(
+        kind,
+        DeclarationKind::Class
+            | DeclarationKind::Struct
+            | DeclarationKind::Enum
+            | DeclarationKind::Interface
+            | DeclarationKind::Trait
+            | DeclarationKind::Type
+    )
+}

@@ -1,0 +1,196 @@
+//! Where declarations have their names and bodies.
+
+use tree_sitter::Node;
+
+use super::{bytes, range};
+use crate::outline::TextRange;
+use crate::rules::{LanguageRules, NamePlace};
+
+/// Most declarators within each other.
+const DECLARATORS_MAX: usize = 32;
+/// Kinds of declarators that hold no other.
+const INNERMOST: [&str; 9] = [
+    "identifier",
+    "field_identifier",
+    "type_identifier",
+    "qualified_identifier",
+    "destructor_name",
+    "operator_name",
+    "operator_cast",
+    "template_function",
+    "primitive_type",
+];
+
+/// The name of a declaration.
+#[derive(Debug)]
+pub(super) struct DeclaredName {
+    pub(super) range: TextRange,
+    /// The type that it names besides, as in `Type::method`.
+    pub(super) owner: Option<TextRange>,
+    /// Whether it is that of a function, by its declarator.
+    pub(super) is_of_function: bool,
+}
+
+// === impl DeclaredName ===
+
+impl DeclaredName {
+    /// Finds the name of a declaration; none where it has none that is one.
+    pub(super) fn find(
+        place: NamePlace,
+        node: Node<'_>,
+        rules: &LanguageRules,
+        text: &str,
+    ) -> Option<Self> {
+        let (named, is_of_function) = match place {
+            NamePlace::Field(field) => (node.child_by_field_name(field)?, false),
+            NamePlace::Child(kind) => (child(node, kind)?, false),
+            NamePlace::Declarator => declarator(node)?,
+        };
+        let (named, owner) = parts(named);
+        let is_entry = rules.names.is_empty();
+        if !is_entry && named.named_child_count() > 0 && named.kind() != "variable_name" {
+            // A pattern, or an index of something.
+            return None;
+        }
+        let range = trimmed(text, without_quotes(text, range(named)));
+        let is_one = range.start < range.end;
+        is_one.then(|| Self { range, owner: owner.map(super::range), is_of_function })
+    }
+}
+
+/// The last part of a name, and the part before it.
+fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
+    let (mut named, mut owner) = (named, None);
+    for _ in 0..DECLARATORS_MAX {
+        let fields = match named.kind() {
+            "qualified_identifier" => ("scope", "name"),
+            "scope_resolution" => ("scope", "name"),
+            "dot_index_expression" => ("table", "field"),
+            "method_index_expression" => ("table", "method"),
+            "template_function" => ("", "name"),
+            _ => break,
+        };
+        let Some(inner) = named.child_by_field_name(fields.1) else { break };
+        owner = named.child_by_field_name(fields.0).or(owner);
+        named = inner;
+    }
+    (named, owner)
+}
+
+/// The innermost declarator, and whether one around it is that of a function.
+fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
+    let (mut inner, mut is_function) = (node, false);
+    for _ in 0..DECLARATORS_MAX {
+        is_function |= inner.kind() == "function_declarator";
+        if INNERMOST.contains(&inner.kind()) {
+            return Some((inner, is_function));
+        }
+        let next = inner.child_by_field_name("declarator");
+        inner = match next {
+            Some(next) => next,
+            // Parentheses and references have no field.
+            None => named_children(inner).find(|child| {
+                INNERMOST.contains(&child.kind()) || child.kind().ends_with("declarator")
+            })?,
+        };
+    }
+    None
+}
+
+fn named_children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let mut cursor = node.walk();
+    let mut is_there = cursor.goto_first_child();
+    std::iter::from_fn(move || {
+        while is_there {
+            let child = cursor.node();
+            is_there = cursor.goto_next_sibling();
+            if child.is_named() {
+                return Some(child);
+            }
+        }
+        None
+    })
+}
+
+fn child<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    named_children(node).find(|child| child.kind() == kind)
+}
+
+/// The first node of a kind within one, itself included.
+pub(super) fn first_within<'t>(
+    node: Node<'t>,
+    is_it: &dyn Fn(&Node<'t>) -> bool,
+) -> Option<Node<'t>> {
+    let (mut cursor, mut depth) = (node.walk(), 0);
+    loop {
+        if is_it(&cursor.node()) {
+            return Some(cursor.node());
+        }
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if depth == 0 || !cursor.goto_parent() {
+                return None;
+            }
+            depth -= 1;
+        }
+        if depth == 0 {
+            return None;
+        }
+    }
+}
+
+/// The body of a declaration.
+pub(super) fn body(node: Node<'_>) -> Option<Node<'_>> {
+    if let Some(body) = node.child_by_field_name("body") {
+        return Some(body);
+    }
+    // That of a function in a variable, and that of a type in its specification.
+    let inner = node.child_by_field_name("value").or_else(|| node.child_by_field_name("type"))?;
+    let in_braces = ["field_declaration_list", "struct_type", "interface_type"];
+    inner
+        .child_by_field_name("body")
+        .or_else(|| named_children(inner).find(|child| in_braces.contains(&child.kind())))
+}
+
+/// Where the part before the body ends: of what has none, at the end of its first line.
+pub(super) fn signature_end(node: Node<'_>, body: Option<Node<'_>>, text: &str) -> usize {
+    let (start, end) = (node.start_byte(), node.end_byte());
+    let before = match body {
+        Some(body) if body.start_byte() > start => body.start_byte(),
+        _ => {
+            let whole = text.get(start..end).unwrap_or_default();
+            start + whole.find('\n').unwrap_or(whole.len())
+        }
+    };
+    let signature = text.get(start..before).unwrap_or_default();
+    start + signature.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':')).len()
+}
+
+/// The text that a body of Python begins with.
+pub(super) fn first_string(body: Node<'_>) -> Option<Node<'_>> {
+    let first = named_children(body).find(|child| child.kind() != "comment")?;
+    let inner = if first.kind() == "expression_statement" { first.named_child(0)? } else { first };
+    (inner.kind() == "string").then_some(inner)
+}
+
+/// A range without the quotes or brackets that it begins and ends with.
+pub(super) fn without_quotes(text: &str, found: TextRange) -> TextRange {
+    let slice = text.get(found.start as usize..found.end as usize).unwrap_or_default();
+    let inner = slice
+        .strip_prefix(['"', '\'', '`', '<'])
+        .and_then(|inner| inner.strip_suffix(['"', '\'', '`', '>']));
+    match inner {
+        Some(inner) => bytes(found.start as usize + 1, found.start as usize + 1 + inner.len()),
+        None => found,
+    }
+}
+
+/// A range without blanks at its ends.
+pub(super) fn trimmed(text: &str, found: TextRange) -> TextRange {
+    let slice = text.get(found.start as usize..found.end as usize).unwrap_or_default();
+    let start = found.start as usize + (slice.len() - slice.trim_start().len());
+    bytes(start, start + slice.trim().len())
+}

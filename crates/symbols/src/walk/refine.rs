@@ -1,0 +1,66 @@
+//! What a declaration is where its node alone does not say.
+
+use tree_sitter::Node;
+
+use super::naming::DeclaredName;
+use crate::language::Language;
+use crate::outline::DeclarationKind as Kind;
+
+/// Values that are functions.
+const FUNCTIONS: [&str; 4] =
+    ["arrow_function", "function_expression", "generator_function", "function"];
+
+/// Returns what a declaration is; none where it is none after all.
+pub(super) fn kind(
+    language: Language,
+    kind: Kind,
+    node: Node<'_>,
+    parent: Option<Node<'_>>,
+    name: &DeclaredName,
+    text: &str,
+) -> Option<Kind> {
+    let parent = parent.map_or("", |parent| parent.kind());
+    let written = text.get(name.range.start as usize..name.range.end as usize).unwrap_or_default();
+    match (language, node.kind()) {
+        (Language::JavaScript | Language::TypeScript | Language::Tsx, "variable_declarator") => {
+            let value = node.child_by_field_name("value").map_or("", |value| value.kind());
+            if FUNCTIONS.contains(&value) {
+                Some(Kind::Function)
+            } else if is_screaming(written) {
+                Some(Kind::Constant)
+            } else {
+                Some(kind)
+            }
+        }
+        (Language::Python, "assignment") => {
+            let is_constant = is_screaming(written);
+            Some(if is_constant { Kind::Constant } else { kind })
+        }
+        (Language::Ruby, "assignment") => {
+            written.starts_with(char::is_uppercase).then_some(Kind::Constant)
+        }
+        (Language::Go, "type_spec") => {
+            let of = node.child_by_field_name("type").map_or("", |of| of.kind());
+            Some(match of {
+                "struct_type" => Kind::Struct,
+                "interface_type" => Kind::Interface,
+                _ => kind,
+            })
+        }
+        (Language::Java, "variable_declarator") => {
+            matches!(parent, "field_declaration" | "constant_declaration").then_some(kind)
+        }
+        // A prototype repeats what is defined elsewhere.
+        (Language::C | Language::Cpp, "declaration") => (!name.is_of_function).then_some(kind),
+        (Language::C | Language::Cpp, "field_declaration") if name.is_of_function => {
+            let is_pointer = language == Language::C;
+            Some(if is_pointer { Kind::Field } else { Kind::Method })
+        }
+        _ => Some(kind),
+    }
+}
+
+/// Whether a name is written as constants are: `MAX_SIZE`.
+fn is_screaming(name: &str) -> bool {
+    name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
+}

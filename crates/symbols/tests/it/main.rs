@@ -1,0 +1,6 @@
+//! What is read of texts in each language, and what no text can do.
+
+mod bounds;
+mod code;
+mod entries;
+mod reading;
