@@ -38,6 +38,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::delete_file::DeleteFile>(),
         erased::<tools::grep_search::GrepSearch>(),
         erased::<tools::file_search::FileSearch>(),
+        erased::<tools::find_code_location::FindCodeLocation>(),
         erased::<tools::run_terminal_cmd::RunTerminalCmd>(),
         erased::<tools::reapply::Reapply>(),
         erased::<tools::diff_history::DiffHistory>(),

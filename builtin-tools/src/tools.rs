@@ -8,6 +8,7 @@ pub(crate) mod delete_lines;
 pub(crate) mod diff_history;
 pub(crate) mod edit_tool;
 pub(crate) mod file_search;
+pub(crate) mod find_code_location;
 pub(crate) mod get_cursor_context;
 pub(crate) mod get_project_structure;
 pub(crate) mod grep_search;

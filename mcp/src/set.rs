@@ -9,6 +9,7 @@ const DEFAULT: &[&str] = &[
     "get_project_structure",
     "grep_search",
     "file_search",
+    "find_code_location",
     "create_file",
     "delete_file",
     "replace_text",

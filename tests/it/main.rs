@@ -32,6 +32,7 @@ mod edit_mistakes;
 mod editor;
 mod edits;
 mod files;
+mod find_code_location;
 mod full_disk;
 mod guide;
 mod harness;

@@ -135,6 +135,7 @@ fn sets_differ_in_what_they_list() {
             "delete_file",
             "grep_search",
             "file_search",
+            "find_code_location",
             "run_terminal_cmd",
             "diff_history",
             "patch",

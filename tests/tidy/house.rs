@@ -36,6 +36,8 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/sandbox", "the only door to processes"),
             ("crates/plugin-list", "what lists of plugins say"),
             ("crates/plugin-host", "alone knows the WASM engine"),
+            ("crates/symbols", "what source files declare"),
+            ("crates/checks", "tests, linters, their reports"),
             ("crates/schema", "arguments, validation"),
             ("crates/model-bridge", "calls in model text"),
             ("crates/model-data", "data for models"),

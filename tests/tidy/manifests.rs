@@ -14,6 +14,8 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("sdk/macros", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("crates/sandbox", &[]),
+    ("crates/symbols", &[]),
+    ("crates/checks", &[]),
     ("crates/schema", &[]),
     ("crates/workspace", &["moss-sdk"]),
     ("crates/index", &["moss-sdk", "moss-workspace"]),
@@ -47,7 +49,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("builtin-tools", &["moss-sdk"]),
+    ("builtin-tools", &["moss-sdk", "moss-symbols"]),
     (
         "daemon",
         &[

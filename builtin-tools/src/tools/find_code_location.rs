@@ -1,0 +1,134 @@
+//! `find_code_location`: where something is declared, and where its name is used.
+
+mod editor;
+mod finder;
+mod found;
+mod lined;
+mod location;
+mod output;
+mod query;
+
+use moss_sdk::context::Context;
+use moss_sdk::file::{ListOptions, VisitOptions, Visited};
+use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::finder::CodeFinding;
+use self::found::FoundCode;
+use self::output::{FindCodeLocationOutput, LocationSource};
+use self::query::{CodeQuery, QueryPass, SearchType};
+use crate::extent;
+use crate::file_types::FileTypes;
+
+/// How far one search goes.
+const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 2 << 30 };
+/// Enough to know whether a path is a directory.
+const GLANCE: ListOptions = ListOptions { recursive: false, entries_max: 1 };
+
+/// Finds where something is declared, with its signature, documentation and container, in the files
+/// as they are now, unsaved ones included. `search` is a name (`parse`), one with what it belongs to
+/// (`Parser::parse`, `Parser.parse`), a location (`src/lib.rs:40`: what is declared around it) or,
+/// where nothing is named so, a line of code.
+///
+/// `findReferences` also lists where the name is used, by file, as a call, a type, an import or
+/// otherwise: by name alone, so uses of another thing with that name are among them. To search for
+/// text, use grep_search.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct FindCodeLocation {
+    /// The file or directory to search in. Default: the whole workspace.
+    path: Option<String>,
+    /// A name such as `main`, `Type::name`, `path:line`, or a line of code.
+    search: String,
+    /// How names are compared (`exact`, `contains`, `regex`), or which are looked for by a part of
+    /// their name: `class` (any type), `function`, `variable` (constants and fields, too). Default:
+    /// `contains`.
+    #[serde(default)]
+    search_type: SearchType,
+    /// Whether to list where the name is used, up to 200 uses. Default: false.
+    #[serde(default)]
+    find_references: bool,
+    /// Whether to find only what is named exactly `search`, and to ask an attached editor. Default: false.
+    #[serde(default)]
+    find_definition: bool,
+    /// Searches only files of this type: a type name (`rust`, `py`) or an extension (`.rs`), several
+    /// separated by commas. Default: every file.
+    file_type: Option<String>,
+}
+
+/// Where is searched, and for what besides declarations.
+#[derive(Debug)]
+struct SearchScope {
+    directory: RelPath,
+    /// The only file, where one was named.
+    file: Option<RelPath>,
+    types: Option<String>,
+    has_references: bool,
+}
+
+impl Tool for FindCodeLocation {
+    const NAME: &'static str = "find_code_location";
+    const TITLE: &'static str = "Find code location";
+    const EFFECT: Effect = Effect::Read;
+    type Output = FindCodeLocationOutput;
+
+    async fn run(self, cx: Context) -> Result<FindCodeLocationOutput, ToolError> {
+        let query = CodeQuery::parse(&self.search, self.search_type, self.find_definition)?;
+        let path = self.path.as_deref().filter(|path| !path.is_empty());
+        let root = match path.or(query.path()) {
+            Some(path) => cx.path(path)?,
+            None => RelPath::root(),
+        };
+        let scope = SearchScope::new(&cx, root, self.file_type, self.find_references).await?;
+        let (mut found, mut visited) = (FoundCode::default(), Visited::default());
+        for pass in query.passes()? {
+            if pass.is_needed(&found) {
+                let finding;
+                (finding, visited) = scope.visit(&cx, pass).await?;
+                found.add(finding);
+            }
+        }
+        let source = match self.find_definition {
+            true => editor::confirm(&cx, &mut found).await,
+            false => LocationSource::Files,
+        };
+        Ok(FindCodeLocationOutput::new(found, &visited, source))
+    }
+}
+
+// === impl SearchScope ===
+
+impl SearchScope {
+    async fn new(
+        cx: &Context,
+        root: RelPath,
+        types: Option<String>,
+        has_references: bool,
+    ) -> Result<Self, ToolError> {
+        // Only directories are walked: a file is looked for in its own.
+        let (directory, file) = match cx.list(&root, GLANCE).await {
+            Ok(_) => (root, None),
+            Err(error) if error.code == ErrorCode::NotADirectory => {
+                (root.parent().unwrap_or_else(RelPath::root), Some(root))
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self { directory, file, types, has_references })
+    }
+
+    /// Looks at the files once.
+    async fn visit(
+        &self,
+        cx: &Context,
+        pass: QueryPass,
+    ) -> Result<(FoundCode, Visited), ToolError> {
+        let types = self.types.as_deref().map(FileTypes::parse).transpose()?;
+        let finding = CodeFinding::new(pass, types, self.file.clone(), self.has_references);
+        let (finding, visited) = cx.visit(&self.directory, EXTENT, finding).await?;
+        Ok((finding.found, visited))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Finds declarations, uses and lines in the files of a walk.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use moss_sdk::RelPath;
+use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
+use moss_sdk::file::{TextPattern, VisitedText};
+use moss_symbols::{Language, Outline, Outliner};
+
+use super::found::{COUNTED_MAX, FileCode, FoundCode, LOCATIONS_MAX};
+use super::lined::{LinedText, owner, slice};
+use super::location::CodeUse;
+use super::query::{PassGoal, QueryPass};
+use crate::file_types::FileTypes;
+
+/// Most bytes of files that one look parses, in the order of the walk: what is beyond it is not found.
+const PARSED_BYTES_MAX: u64 = 64 << 20;
+/// The visitor of one look.
+#[derive(Debug)]
+pub(super) struct CodeFinding {
+    pass: Arc<QueryPass>,
+    types: Option<FileTypes>,
+    file: Option<RelPath>,
+    has_references: bool,
+    parsed_bytes: u64,
+    pub(super) found: FoundCode,
+}
+
+/// Looks at one file after the other on one thread.
+struct CodeFinder {
+    pass: Arc<QueryPass>,
+    has_references: bool,
+    outliner: Outliner,
+}
+
+// === impl CodeFinding ===
+
+impl CodeFinding {
+    pub(super) fn new(
+        pass: QueryPass,
+        types: Option<FileTypes>,
+        file: Option<RelPath>,
+        has_references: bool,
+    ) -> Self {
+        Self {
+            pass: Arc::new(pass),
+            types,
+            file,
+            has_references,
+            parsed_bytes: 0,
+            found: FoundCode::default(),
+        }
+    }
+
+    /// Whether more of it would not be shown.
+    fn is_done(&self) -> bool {
+        match self.pass.goal {
+            PassGoal::Containing(_) | PassGoal::Code(_) => self.found.is_full(),
+            PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => {
+                self.found.total_locations + self.found.total_uses >= COUNTED_MAX
+            }
+        }
+    }
+}
+
+impl TextVisitor for CodeFinding {
+    fn wants(&self, path: &RelPath) -> bool {
+        self.file.as_ref().is_none_or(|file| file == path)
+            && self.types.as_ref().is_none_or(|types| types.admits(path))
+    }
+
+    fn choice(&self) -> Option<String> {
+        let types = self.types.as_ref().map_or_else(String::new, |types| types.list().to_owned());
+        self.file.is_none().then_some(types)
+    }
+
+    fn pattern(&self) -> Option<TextPattern> {
+        self.pass.pattern.clone()
+    }
+
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(CodeFinder {
+            pass: Arc::clone(&self.pass),
+            has_references: self.has_references,
+            outliner: Outliner::default(),
+        })
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        let file: FileCode = *finding.downcast().expect("a code finder found it");
+        self.parsed_bytes += file.parsed_bytes;
+        self.found.take(file);
+        if self.parsed_bytes >= PARSED_BYTES_MAX || self.is_done() {
+            self.found.is_cut = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+// === impl CodeFinder ===
+
+impl TextScanner for CodeFinder {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        if !self.pass.may_be_in(file.text) {
+            return None;
+        }
+        let outline = Language::of_path(file.path.as_str())
+            .map(|language| self.outliner.outline(language, file.text));
+        let is_parsed = outline.is_some();
+        let mut found = match outline {
+            Some(Ok(outline)) => self.outlined(file, &outline),
+            Some(Err(_)) => FileCode { is_unparsed: true, ..self.unknown(file) },
+            None => self.unknown(file),
+        };
+        if is_parsed {
+            found.parsed_bytes = file.text.len() as u64;
+        }
+        let is_worth = is_parsed || found.total_locations > 0 || found.total_uses > 0;
+        if is_worth { Some(Box::new(found)) } else { None }
+    }
+}
+
+impl CodeFinder {
+    /// What a file has that was parsed.
+    fn outlined(&self, file: VisitedText<'_>, outline: &Outline) -> FileCode {
+        let lined = LinedText::new(file.text);
+        let mut found = FileCode::default();
+        match &self.pass.goal {
+            PassGoal::Around(line) => {
+                let around = lined.innermost(outline, *line);
+                found.locations.extend(around.map(|at| lined.declared(file.path, outline, at)));
+            }
+            PassGoal::Code(expression) => {
+                lined.code(file.path, expression, Some(outline), &mut found);
+            }
+            _ => {
+                for (place, declaration) in outline.declarations.iter().enumerate() {
+                    let owner = owner(file.text, outline, declaration);
+                    let name = slice(file.text, &declaration.name);
+                    if !self.pass.wants(declaration.kind, name, owner) {
+                        continue;
+                    }
+                    found.total_locations += 1;
+                    if found.locations.len() < LOCATIONS_MAX {
+                        found.locations.push(lined.declared(file.path, outline, place));
+                    }
+                }
+            }
+        }
+        found.total_locations = found.total_locations.max(found.locations.len() as u64);
+        if self.has_references {
+            let of = |name: &str| self.pass.is_use(name);
+            let uses = outline.uses.iter().filter(|used| of(slice(file.text, &used.name)));
+            let all: Vec<CodeUse> = uses.map(|used| lined.used(outline, used)).collect();
+            found.add_uses(file.path, all);
+        }
+        found
+    }
+
+    /// What a file has of which no grammar is known: lines, and uses without their kinds.
+    fn unknown(&self, file: VisitedText<'_>) -> FileCode {
+        let lined = LinedText::new(file.text);
+        let mut found = FileCode::default();
+        match &self.pass.goal {
+            PassGoal::Code(expression) => lined.code(file.path, expression, None, &mut found),
+            PassGoal::Named(wanted) if self.has_references => {
+                found.add_uses(file.path, lined.words(&wanted.name));
+            }
+            _ => {}
+        }
+        found
+    }
+}

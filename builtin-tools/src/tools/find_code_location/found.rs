@@ -1,0 +1,102 @@
+//! What a search for code found: in one file, in all.
+
+use moss_sdk::RelPath;
+
+use super::location::{CodeLocation, CodeUse, FileUses};
+
+/// Most locations of one result.
+pub(super) const LOCATIONS_MAX: usize = 50;
+/// Most uses of one result.
+const USES_MAX: usize = 200;
+/// Up to so many are counted.
+pub(super) const COUNTED_MAX: u64 = 100_000;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct FoundCode {
+    pub(super) locations: Vec<CodeLocation>,
+    /// Headings of documents and keys of data: they come after the declarations of code.
+    pub(super) entries: Vec<CodeLocation>,
+    pub(super) total_locations: u64,
+    pub(super) uses: Vec<FileUses>,
+    pub(super) total_uses: u64,
+    /// Files that hold what is looked for and could not be parsed.
+    pub(super) unparsed: u64,
+    /// Whether it ended before the last file.
+    pub(super) is_cut: bool,
+}
+
+/// What one file has.
+#[derive(Debug, Default)]
+pub(super) struct FileCode {
+    pub(super) locations: Vec<CodeLocation>,
+    pub(super) total_locations: u64,
+    pub(super) uses: Option<FileUses>,
+    pub(super) total_uses: u64,
+    pub(super) parsed_bytes: u64,
+    pub(super) is_unparsed: bool,
+}
+
+// === impl FoundCode ===
+
+impl FoundCode {
+    /// Adds what a later look found.
+    pub(super) fn add(&mut self, later: Self) {
+        self.locations.extend(later.locations);
+        self.entries.extend(later.entries);
+        self.total_locations += later.total_locations;
+        self.uses.extend(later.uses);
+        self.total_uses += later.total_uses;
+        self.unparsed = self.unparsed.max(later.unparsed);
+        self.is_cut |= later.is_cut;
+        self.locations.truncate(LOCATIONS_MAX);
+        self.entries.truncate(LOCATIONS_MAX - self.locations.len());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.locations.is_empty() && self.entries.is_empty() && self.uses.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.locations.len() >= LOCATIONS_MAX
+    }
+
+    /// How many uses are shown.
+    pub(super) fn shown_uses(&self) -> usize {
+        self.uses.iter().map(|file| file.uses.len()).sum()
+    }
+
+    /// Adds what one file has.
+    pub(super) fn take(&mut self, file: FileCode) {
+        for location in file.locations {
+            let list = match location.kind.is_entry() {
+                true => &mut self.entries,
+                false => &mut self.locations,
+            };
+            if list.len() < LOCATIONS_MAX {
+                list.push(location);
+            }
+        }
+        self.total_locations = COUNTED_MAX.min(self.total_locations + file.total_locations);
+        self.total_uses = COUNTED_MAX.min(self.total_uses + file.total_uses);
+        if let Some(mut uses) = file.uses {
+            uses.uses.truncate(USES_MAX - self.shown_uses());
+            if !uses.uses.is_empty() {
+                self.uses.push(uses);
+            }
+        }
+        self.unparsed += u64::from(file.is_unparsed);
+    }
+}
+
+// === impl FileCode ===
+
+impl FileCode {
+    pub(super) fn add_uses(&mut self, path: &RelPath, mut uses: Vec<CodeUse>) {
+        self.total_uses = uses.len() as u64;
+        uses.truncate(USES_MAX);
+        if !uses.is_empty() {
+            self.uses = Some(FileUses { path: path.to_string(), uses });
+        }
+    }
+}

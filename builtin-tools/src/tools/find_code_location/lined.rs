@@ -1,0 +1,165 @@
+//! A text with its lines: where in them something is declared, used or written.
+
+use moss_sdk::RelPath;
+use moss_symbols::{Declaration, NameUse, Outline, TextRange};
+
+use super::found::{FileCode, LOCATIONS_MAX};
+use super::location::{self, CodeLocation, CodeUse, LocationKind};
+
+/// A text with where its lines begin.
+pub(super) struct LinedText<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+/// What a declaration belongs to.
+pub(super) fn owner<'t>(
+    text: &'t str,
+    outline: &Outline,
+    declaration: &Declaration,
+) -> Option<&'t str> {
+    let named = declaration.owner.as_ref().map(|owner| slice(text, owner));
+    named.or_else(|| {
+        let container = outline.declarations.get(declaration.container? as usize)?;
+        Some(slice(text, &container.name))
+    })
+}
+
+pub(super) fn slice<'t>(text: &'t str, range: &TextRange) -> &'t str {
+    text.get(range.start as usize..range.end as usize).unwrap_or_default()
+}
+
+// === impl LinedText ===
+
+impl<'a> LinedText<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// The line of a byte, from 1.
+    fn line_of(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at).max(1)
+    }
+
+    /// A line, from 1, without its end.
+    fn line(&self, number: usize) -> &'a str {
+        let start = self.starts[number - 1];
+        let end = self.starts.get(number).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// What stands in a line before a byte of it.
+    fn before(&self, at: usize) -> &'a str {
+        &self.text[self.starts[self.line_of(at) - 1]..at]
+    }
+
+    /// The last line of what ends before a byte.
+    fn last_line(&self, range: &TextRange) -> usize {
+        self.line_of((range.end as usize).saturating_sub(1).max(range.start as usize))
+    }
+
+    /// The innermost declaration around a line, by its place.
+    pub(super) fn innermost(&self, outline: &Outline, line: u32) -> Option<usize> {
+        let line = line as usize;
+        let holds = |declaration: &Declaration| {
+            let first = declaration
+                .documentation
+                .as_ref()
+                .map_or(declaration.range.start, |text| text.start.min(declaration.range.start));
+            (self.line_of(first as usize)..=self.last_line(&declaration.range)).contains(&line)
+        };
+        outline.declarations.iter().rposition(holds)
+    }
+
+    pub(super) fn declared(&self, path: &RelPath, outline: &Outline, place: usize) -> CodeLocation {
+        let declaration = &outline.declarations[place];
+        let at = declaration.name.start as usize;
+        let documentation = declaration.documentation.as_ref();
+        CodeLocation {
+            path: path.to_string(),
+            line: self.line_of(at) as u64,
+            column: self.before(at).chars().count() as u64 + 1,
+            end_line: self.last_line(&declaration.range) as u64,
+            name: Some(slice(self.text, &declaration.name).to_owned()),
+            kind: LocationKind::from(declaration.kind),
+            container: owner(self.text, outline, declaration).map(str::to_owned),
+            text: location::one_line(slice(self.text, &declaration.signature)),
+            documentation: documentation
+                .map(|range| location::documentation(slice(self.text, range)))
+                .filter(|text| !text.is_empty()),
+            utf16_column: self.before(at).encode_utf16().count(),
+        }
+    }
+
+    pub(super) fn used(&self, outline: &Outline, used: &NameUse) -> CodeUse {
+        let at = used.name.start as usize;
+        let line = self.line_of(at);
+        let container = used.container.and_then(|place| outline.declarations.get(place as usize));
+        CodeUse {
+            line: line as u64,
+            column: self.before(at).chars().count() as u64 + 1,
+            kind: Some(used.kind.into()),
+            text: location::one_line(self.line(line)),
+            container: container.map(|one| slice(self.text, &one.name).to_owned()),
+        }
+    }
+
+    /// Where a word stands.
+    pub(super) fn words(&self, word: &str) -> Vec<CodeUse> {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let stands_alone = |at: usize| {
+            let after = self.text[at + word.len()..].chars().next();
+            let before = self.text[..at].chars().next_back();
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        };
+        let places = self.text.match_indices(word).map(|(at, _)| at);
+        let used = |at: usize| CodeUse {
+            line: self.line_of(at) as u64,
+            column: self.before(at).chars().count() as u64 + 1,
+            kind: None,
+            text: location::one_line(self.line(self.line_of(at))),
+            container: None,
+        };
+        places.filter(|at| stands_alone(*at)).map(used).collect()
+    }
+
+    /// The lines that match, each with what is declared around it.
+    pub(super) fn code(
+        &self,
+        path: &RelPath,
+        expression: &regex::Regex,
+        outline: Option<&Outline>,
+        found: &mut FileCode,
+    ) {
+        let mut last = 0;
+        for matched in expression.find_iter(self.text) {
+            let line = self.line_of(matched.start());
+            if line == last {
+                continue;
+            }
+            last = line;
+            found.total_locations += 1;
+            if found.locations.len() == LOCATIONS_MAX {
+                continue;
+            }
+            let around = outline.and_then(|outline| {
+                let place = self.innermost(outline, u32::try_from(line).ok()?)?;
+                Some(slice(self.text, &outline.declarations[place].name).to_owned())
+            });
+            found.locations.push(CodeLocation {
+                path: path.to_string(),
+                line: line as u64,
+                column: self.before(matched.start()).chars().count() as u64 + 1,
+                end_line: line as u64,
+                name: None,
+                kind: LocationKind::Line,
+                container: around,
+                text: location::one_line(self.line(line)),
+                documentation: None,
+                utf16_column: 0,
+            });
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A place in code, as the tool returns it: a declaration, a line, a use.
+
+use moss_symbols::{DeclarationKind, UseKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Most bytes of a signature or a line.
+const LINE_BYTES_MAX: usize = 300;
+/// Most bytes of what documents a declaration.
+const DOCUMENTATION_BYTES_MAX: usize = 600;
+
+/// A declaration or a line.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CodeLocation {
+    /// The file, relative to the workspace root.
+    pub(super) path: String,
+    /// The line of the name, from 1.
+    pub(super) line: u64,
+    /// Where the name begins in its line, in characters, from 1.
+    pub(super) column: u64,
+    /// The last line of the declaration.
+    pub(super) end_line: u64,
+    /// Its name; none of a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    /// What it is.
+    pub(super) kind: LocationKind,
+    /// What it belongs to: a type, a module, or the function around a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) container: Option<String>,
+    /// Its signature, or the line.
+    pub(super) text: String,
+    /// What documents it, up to 600 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) documentation: Option<String>,
+    /// Where the name begins, as editors count.
+    #[serde(skip)]
+    pub(super) utf16_column: usize,
+}
+
+/// What is at a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LocationKind {
+    Function,
+    Method,
+    Class,
+    Struct,
+    Enum,
+    Variant,
+    Interface,
+    Trait,
+    Type,
+    Constant,
+    Variable,
+    Field,
+    Macro,
+    Module,
+    Test,
+    Heading,
+    Key,
+    /// A line of code.
+    Line,
+    /// What an editor calls the definition.
+    Definition,
+}
+
+/// Uses of a name in a file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FileUses {
+    /// The file, relative to the workspace root.
+    pub(super) path: String,
+    /// The uses, by line.
+    pub(super) uses: Vec<CodeUse>,
+}
+
+/// A use of a name.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CodeUse {
+    /// The line, from 1.
+    pub(super) line: u64,
+    /// Where in the line, in characters, from 1.
+    pub(super) column: u64,
+    /// How it is used; none where no grammar knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<CodeUseKind>,
+    /// The line, without the blanks around it.
+    pub(super) text: String,
+    /// The declaration in which it is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) container: Option<String>,
+}
+
+/// How a name is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CodeUseKind {
+    Call,
+    Type,
+    Import,
+    Other,
+}
+
+// === impl LocationKind ===
+
+impl LocationKind {
+    /// Whether it is an entry of a document or of data, and no code.
+    pub(super) fn is_entry(self) -> bool {
+        matches!(self, Self::Heading | Self::Key)
+    }
+}
+
+impl From<DeclarationKind> for LocationKind {
+    fn from(kind: DeclarationKind) -> Self {
+        match kind {
+            DeclarationKind::Function => Self::Function,
+            DeclarationKind::Method => Self::Method,
+            DeclarationKind::Class => Self::Class,
+            DeclarationKind::Struct => Self::Struct,
+            DeclarationKind::Enum => Self::Enum,
+            DeclarationKind::Variant => Self::Variant,
+            DeclarationKind::Interface => Self::Interface,
+            DeclarationKind::Trait => Self::Trait,
+            DeclarationKind::Type => Self::Type,
+            DeclarationKind::Constant => Self::Constant,
+            DeclarationKind::Variable => Self::Variable,
+            DeclarationKind::Field => Self::Field,
+            DeclarationKind::Macro => Self::Macro,
+            DeclarationKind::Module => Self::Module,
+            DeclarationKind::Test => Self::Test,
+            DeclarationKind::Heading => Self::Heading,
+            DeclarationKind::Key => Self::Key,
+        }
+    }
+}
+
+// === impl CodeUseKind ===
+
+impl From<UseKind> for CodeUseKind {
+    fn from(kind: UseKind) -> Self {
+        match kind {
+            UseKind::Call => Self::Call,
+            UseKind::Type => Self::Type,
+            UseKind::Import => Self::Import,
+            UseKind::Other => Self::Other,
+        }
+    }
+}
+
+/// A text in one line, cut.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cut(words.join(" "), LINE_BYTES_MAX)
+}
+
+/// What documents a declaration, without the signs of comments.
+pub(super) fn documentation(text: &str) -> String {
+    let bare = |line: &str| {
+        let line = line.trim();
+        let line = line.trim_start_matches(['/', '*', '#', '!', '"', '\'', '-', ';']);
+        let line = line.trim_end_matches("*/").trim_end_matches("\"\"\"").trim_end_matches("'''");
+        line.trim().to_owned()
+    };
+    let lines: Vec<String> = text.lines().map(bare).filter(|line| !line.is_empty()).collect();
+    cut(lines.join("\n"), DOCUMENTATION_BYTES_MAX)
+}
+
+fn cut(mut text: String, bytes_max: usize) -> String {
+    if text.len() > bytes_max {
+        text.truncate(text.floor_char_boundary(bytes_max));
+        text.push('…');
+    }
+    text
+}

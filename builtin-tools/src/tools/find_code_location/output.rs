@@ -1,0 +1,113 @@
+//! What the tool returns.
+
+use moss_sdk::file::{SkippedTexts, Visited};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::found::{FoundCode, LOCATIONS_MAX};
+use super::location::{CodeLocation, FileUses, LocationKind};
+
+/// Where something is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FindCodeLocationOutput {
+    /// Declarations: those that are named exactly so first, then source, tests, documents, vendored,
+    /// by path. Where nothing is named so, lines of code.
+    locations: Vec<CodeLocation>,
+    /// How many locations there are, those included that are not returned: at least so many where
+    /// `truncated`.
+    total_locations: u64,
+    /// Where the name is used, by file; only with `findReferences`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    references: Vec<FileUses>,
+    /// How many uses there are, those included that are not returned.
+    total_references: u64,
+    /// Who knew the locations.
+    source: LocationSource,
+    /// Whether something is missing because of a bound; `note` says which.
+    truncated: bool,
+    /// How many entries were not searched, by reason.
+    skipped: SkippedTexts,
+    /// What is missing, and how to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// Who knew a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LocationSource {
+    /// The files, by their grammars.
+    Files,
+    /// An attached editor, as far as the first locations go.
+    Editor,
+}
+
+// === impl FindCodeLocationOutput ===
+
+impl FindCodeLocationOutput {
+    pub(super) fn new(found: FoundCode, visited: &Visited, source: LocationSource) -> Self {
+        let note = note(&found, visited);
+        let shown_uses = found.shown_uses() as u64;
+        let FoundCode { mut locations, entries, total_locations, uses, total_uses, .. } = found;
+        locations.extend(entries);
+        locations.truncate(LOCATIONS_MAX);
+        let is_short = (locations.len() as u64) < total_locations || shown_uses < total_uses;
+        Self {
+            locations,
+            total_locations,
+            references: uses,
+            total_references: total_uses,
+            source,
+            truncated: is_short || found.is_cut || visited.truncated,
+            skipped: visited.skipped,
+            note,
+        }
+    }
+}
+
+fn note(found: &FoundCode, visited: &Visited) -> Option<String> {
+    let mut notes = Vec::new();
+    let shown = found.locations.len() + found.entries.len();
+    if found.total_locations > shown as u64 {
+        let total = found.total_locations;
+        notes.push(format!(
+            "{shown} of {total} locations: name what it belongs to (`Type::name`), or give a `path` or a \
+             `fileType`"
+        ));
+    } else if found.is_cut {
+        notes.push(
+            "the search ended at a bound: for more give the whole name, a `path` or a `fileType`"
+                .to_owned(),
+        );
+    }
+    let shown: usize = found.shown_uses();
+    if found.total_uses > shown as u64 {
+        let total = found.total_uses;
+        notes.push(format!("{shown} of {total} uses: give a `path` or a `fileType`"));
+    }
+    if visited.truncated {
+        let files = visited.files;
+        notes.push(format!("the search ended at a bound after {files} files: the rest is unknown"));
+    }
+    if found.unparsed > 0 {
+        let files = found.unparsed;
+        notes.push(format!(
+            "{files} files are too large or too deeply nested to be parsed: grep_search reads them"
+        ));
+    }
+    if visited.skipped.unapproved > 0 {
+        let files = visited.skipped.unapproved;
+        notes.push(format!(
+            "not searched because a confirmation is needed first: {files}; read_file asks for it"
+        ));
+    }
+    if found.locations.first().is_some_and(|first| first.kind == LocationKind::Line) {
+        notes.push("nothing is declared by that name: these are lines that hold it".to_owned());
+    } else if shown == 0 {
+        notes.push(
+            "nothing was found: look for a part of the name, or search text with grep_search"
+                .to_owned(),
+        );
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}

@@ -1,0 +1,346 @@
+//! What is looked for: a name, a location or a piece of code, and in which turns.
+
+use moss_sdk::file::TextPattern;
+use moss_sdk::{ErrorCode, ToolError};
+use moss_symbols::DeclarationKind;
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::found::FoundCode;
+
+/// Longest `search`, in bytes.
+const SEARCH_BYTES_MAX: usize = 1_000;
+/// Most memory of a compiled expression.
+const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// What stands between a name and what it belongs to.
+const SEPARATORS: [&str; 5] = ["::", "->", "#", ".", "/"];
+
+/// How `search` is compared with names, or of what kind they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SearchType {
+    /// Names that are `search`.
+    Exact,
+    /// Names that contain `search`, in upper or lower case: those that are `search` first.
+    #[default]
+    Contains,
+    /// Names with a match of the regular expression.
+    Regex,
+    /// Classes, structures, enumerations, interfaces, traits and other types.
+    Class,
+    /// Functions, methods, macros and tests.
+    Function,
+    /// Variables, constants, fields and variants.
+    Variable,
+}
+
+/// What is looked for.
+#[derive(Debug)]
+pub(super) struct CodeQuery {
+    target: QueryTarget,
+    search_type: SearchType,
+    is_exact: bool,
+}
+
+#[derive(Debug)]
+enum QueryTarget {
+    Name(WantedName),
+    Expression(String),
+    Line { path: String, line: u32 },
+    Code(String),
+}
+
+/// A name, with what it belongs to.
+#[derive(Debug, Clone)]
+pub(super) struct WantedName {
+    pub(super) owner: Option<String>,
+    pub(super) name: String,
+}
+
+/// One look at the files.
+#[derive(Debug)]
+pub(super) struct QueryPass {
+    pub(super) goal: PassGoal,
+    /// Only these kinds of declarations.
+    pub(super) kinds: Option<&'static [DeclarationKind]>,
+    /// What a text must match to hold it; none where each may.
+    pub(super) pattern: Option<TextPattern>,
+    /// The same, compiled.
+    pub(super) filter: Option<Regex>,
+}
+
+/// What one look is for.
+#[derive(Debug)]
+pub(super) enum PassGoal {
+    /// What is named so.
+    Named(WantedName),
+    /// What has the name in its own and is not named so.
+    Containing(WantedName),
+    /// What has a name that the expression matches.
+    Matching(Regex),
+    /// What is declared around a line.
+    Around(u32),
+    /// Lines that match.
+    Code(Regex),
+}
+
+// === impl SearchType ===
+
+impl SearchType {
+    fn kinds(self) -> Option<&'static [DeclarationKind]> {
+        use DeclarationKind as K;
+        match self {
+            Self::Exact | Self::Contains | Self::Regex => None,
+            Self::Class => Some(&[K::Class, K::Struct, K::Enum, K::Interface, K::Trait, K::Type]),
+            Self::Function => Some(&[K::Function, K::Method, K::Macro, K::Test]),
+            Self::Variable => Some(&[K::Constant, K::Variable, K::Field, K::Variant]),
+        }
+    }
+}
+
+// === impl CodeQuery ===
+
+impl CodeQuery {
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for nothing, too much and several lines.
+    pub(super) fn parse(
+        search: &str,
+        search_type: SearchType,
+        is_exact: bool,
+    ) -> Result<Self, ToolError> {
+        let search = search.trim();
+        let refused = |message: String| {
+            Err(ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("give a name such as `parse` or `Parser::parse`, or use grep_search"))
+        };
+        if search.is_empty() {
+            return refused("`search` is empty".to_owned());
+        }
+        if search.len() > SEARCH_BYTES_MAX || search.contains(['\n', '\r', '\0']) {
+            let bytes = search.len();
+            return refused(format!(
+                "`search` has {bytes} bytes: it is one line of at most {SEARCH_BYTES_MAX}"
+            ));
+        }
+        let target = if search_type == SearchType::Regex {
+            QueryTarget::Expression(search.to_owned())
+        } else if let Some((path, line)) = location(search) {
+            QueryTarget::Line { path, line }
+        } else {
+            match WantedName::parse(search) {
+                Some(name) => QueryTarget::Name(name),
+                None => QueryTarget::Code(search.to_owned()),
+            }
+        };
+        Ok(Self { target, search_type, is_exact })
+    }
+
+    /// The file that the search itself names.
+    pub(super) fn path(&self) -> Option<&str> {
+        match &self.target {
+            QueryTarget::Line { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// How the files are looked at, until something is found.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for what is no regular expression.
+    pub(super) fn passes(&self) -> Result<Vec<QueryPass>, ToolError> {
+        let kinds = self.search_type.kinds();
+        let pass = |goal, kinds, pattern: Option<(String, bool)>| {
+            let pattern = pattern
+                .map(|(expression, case_sensitive)| TextPattern { expression, case_sensitive });
+            let filter = pattern
+                .as_ref()
+                .map(|pattern| compiled(&pattern.expression, pattern.case_sensitive))
+                .transpose()?;
+            Ok(QueryPass { goal, kinds, pattern, filter })
+        };
+        let code = |expression: String, case_sensitive| {
+            let goal = PassGoal::Code(compiled(&expression, case_sensitive)?);
+            pass(goal, None, Some((expression, case_sensitive)))
+        };
+        match &self.target {
+            QueryTarget::Name(wanted) => {
+                let escaped = regex::escape(&wanted.name);
+                let named = PassGoal::Named(wanted.clone());
+                let mut passes = vec![pass(named, kinds, Some((escaped.clone(), true)))?];
+                if !self.is_exact && self.search_type != SearchType::Exact {
+                    let containing = PassGoal::Containing(wanted.clone());
+                    passes.push(pass(containing, kinds, Some((escaped, false)))?);
+                }
+                if kinds.is_none() {
+                    passes.push(code(regex::escape(&wanted.name), true)?);
+                }
+                Ok(passes)
+            }
+            QueryTarget::Expression(expression) => {
+                let matching = PassGoal::Matching(compiled(expression, true)?);
+                let within = within_texts(expression).map(|inner| (inner, true));
+                Ok(vec![pass(matching, None, within)?, code(expression.clone(), true)?])
+            }
+            QueryTarget::Line { line, .. } => Ok(vec![pass(PassGoal::Around(*line), None, None)?]),
+            QueryTarget::Code(text) => {
+                let is_exact = self.is_exact || self.search_type == SearchType::Exact;
+                Ok(vec![code(regex::escape(text), is_exact)?])
+            }
+        }
+    }
+}
+
+/// What of an expression over names a text must match that holds such a name; none where that is not
+/// easily said.
+fn within_texts(expression: &str) -> Option<String> {
+    let inner = expression.strip_prefix('^').unwrap_or(expression);
+    let inner = match inner.strip_suffix('$') {
+        Some(rest) if !rest.ends_with('\\') => rest,
+        _ => inner,
+    };
+    let is_plain = !inner.contains(['^', '$', '\\', '|']) && !inner.is_empty();
+    is_plain.then(|| inner.to_owned())
+}
+
+fn compiled(expression: &str, case_sensitive: bool) -> Result<Regex, ToolError> {
+    let mut builder = RegexBuilder::new(expression);
+    builder.case_insensitive(!case_sensitive).size_limit(COMPILED_BYTES_MAX);
+    builder.build().map_err(|error| {
+        ToolError::new(
+            ErrorCode::InvalidArguments,
+            format!("`search` is no regular expression: {error}"),
+        )
+        .hint("the syntax is that of Rust's regex crate; for a plain name leave out `searchType`")
+    })
+}
+
+/// Reads `path:line` and `path:line:column`.
+fn location(search: &str) -> Option<(String, u32)> {
+    let mut parts: Vec<&str> = search.split(':').collect();
+    if parts.len() == 3 && parts[2].parse::<u32>().is_ok() {
+        parts.pop();
+    }
+    let [path, line] = parts[..] else { return None };
+    let line = line.parse().ok().filter(|line| *line > 0)?;
+    (!path.is_empty()).then(|| (path.to_owned(), line))
+}
+
+// === impl WantedName ===
+
+impl WantedName {
+    /// Reads a name with what it belongs to; none for what is no name.
+    fn parse(search: &str) -> Option<Self> {
+        let search = search.strip_suffix("()").unwrap_or(search);
+        let cut = SEPARATORS
+            .iter()
+            .filter_map(|separator| search.rfind(separator).map(|at| (at, separator.len())))
+            .max();
+        let (before, name) = match cut {
+            Some((at, length)) => (Some(&search[..at]), &search[at + length..]),
+            None => (None, search),
+        };
+        // Of `a::b::c` only what it belongs to at once is compared.
+        let last = |text: &str| text.rsplit(|c| !is_part(c)).next().unwrap_or_default().to_owned();
+        let owner = before.map(last).filter(|owner| !owner.is_empty());
+        (!name.is_empty() && name.chars().all(is_part))
+            .then(|| Self { owner, name: name.to_owned() })
+    }
+
+    fn is_owned_by(&self, owner: Option<&str>) -> bool {
+        let Some(wanted) = &self.owner else { return true };
+        owner.is_some_and(|owner| owner.eq_ignore_ascii_case(wanted))
+    }
+}
+
+/// Whether a name may hold a character: also those of CSS, Ruby, Lisp and shells.
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '?' | '!' | '@' | '~')
+}
+
+// === impl QueryPass ===
+
+impl QueryPass {
+    /// Whether more has to be found.
+    pub(super) fn is_needed(&self, found: &FoundCode) -> bool {
+        match self.goal {
+            PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => true,
+            PassGoal::Containing(_) => !found.is_full(),
+            PassGoal::Code(_) => found.is_empty(),
+        }
+    }
+
+    /// Whether a text may hold what is looked for.
+    pub(super) fn may_be_in(&self, text: &str) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.is_match(text))
+    }
+
+    /// Whether a declaration is looked for.
+    pub(super) fn wants(&self, kind: DeclarationKind, name: &str, owner: Option<&str>) -> bool {
+        self.kinds.is_none_or(|kinds| kinds.contains(&kind))
+            && match &self.goal {
+                PassGoal::Named(wanted) => name == wanted.name && wanted.is_owned_by(owner),
+                PassGoal::Containing(wanted) => {
+                    let is_itself = name == wanted.name;
+                    let lower = name.to_lowercase();
+                    !is_itself
+                        && lower.contains(&wanted.name.to_lowercase())
+                        && wanted.is_owned_by(owner)
+                }
+                PassGoal::Matching(expression) => expression.is_match(name),
+                PassGoal::Around(_) | PassGoal::Code(_) => false,
+            }
+    }
+
+    /// Whether a use of a name is one of what is looked for.
+    pub(super) fn is_use(&self, name: &str) -> bool {
+        match &self.goal {
+            PassGoal::Named(wanted) => name == wanted.name,
+            PassGoal::Matching(expression) => expression.is_match(name),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_with_what_they_belong_to() {
+        let read =
+            |search: &str| WantedName::parse(search).map(|wanted| (wanted.owner, wanted.name));
+        let owned = |owner: &str, name: &str| Some((Some(owner.to_owned()), name.to_owned()));
+        assert_eq!(read("parse"), Some((None, "parse".to_owned())));
+        assert_eq!(read("Parser::parse"), owned("Parser", "parse"));
+        assert_eq!(read("a::Parser.parse()"), owned("Parser", "parse"));
+        assert_eq!(read("Parser#parse"), owned("Parser", "parse"));
+        assert_eq!(read("Parser/parse"), owned("Parser", "parse"));
+        assert_eq!(read("empty?"), Some((None, "empty?".to_owned())));
+        for code in ["let x = 1", "a + b", "foo(", "x::", "if (a)"] {
+            assert_eq!(read(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn locations_are_told_from_names() {
+        assert_eq!(location("src/a.rs:12"), Some(("src/a.rs".to_owned(), 12)));
+        assert_eq!(location("src/a.rs:12:4"), Some(("src/a.rs".to_owned(), 12)));
+        for other in ["a::b", "a:b", "a:0", ":3", "std::fmt:x", "a"] {
+            assert_eq!(location(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_expression_over_names_gives_one_over_texts_where_that_is_certain() {
+        assert_eq!(within_texts("^get_.*"), Some("get_.*".to_owned()));
+        assert_eq!(within_texts("get$"), Some("get".to_owned()));
+        for uncertain in ["^a|b$", "a\\b", "^", "(^a)", "a\\$"] {
+            assert_eq!(within_texts(uncertain), None, "{uncertain}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Tests of `find_code_location`.
+
+use moss_sdk::ErrorCode;
+use moss_sdk::RelPath;
+use moss_sdk::editor::{Definitions, EditorState, Location, Position, Span};
+use moss_sdk::testing::MemoryHost;
+use serde_json::{Value, json};
+
+use crate::check::{call, refused};
+
+const PARSER: &str = "\
+/// Reads texts.
+pub struct Parser {
+    depth: usize,
+}
+
+impl Parser {
+    /// Parses one text.
+    pub fn parse(&self, text: &str) -> usize {
+        text.len() + self.depth
+    }
+}
+
+pub fn parse_all(parser: &Parser, texts: &[&str]) -> usize {
+    texts.iter().map(|text| parser.parse(text)).sum()
+}
+";
+const TOOL: &str = "\
+from parser import Parser
+
+
+class Tool:
+    \"\"\"Uses a parser.\"\"\"
+
+    def parse(self, text):
+        return Parser().parse(text)
+";
+
+fn host() -> MemoryHost {
+    let host = MemoryHost::new([
+        ("src/parser.rs", PARSER),
+        ("tests/tool.py", TOOL),
+        ("notes.txt", "the parse of it, and parse_all\n"),
+        ("README.md", "# Parser\n\nIt does parse.\n"),
+        ("closed.rs", "fn parse() {}\n"),
+        ("out/gen.rs", "fn parse() {}\n"),
+    ]);
+    host.deny("closed.rs");
+    host.ignore("out");
+    host
+}
+
+fn find(arguments: Value) -> Value {
+    call(&host(), "find_code_location", arguments).unwrap()
+}
+
+/// The locations as path, line and name.
+fn places(found: &Value) -> Vec<(&str, u64, &str)> {
+    let locations = found["locations"].as_array().unwrap();
+    locations
+        .iter()
+        .map(|one| {
+            let name = one["name"].as_str().unwrap_or_default();
+            (one["path"].as_str().unwrap(), one["line"].as_u64().unwrap(), name)
+        })
+        .collect()
+}
+
+#[test]
+fn declarations_say_what_they_are_and_where() {
+    let found = find(json!({ "search": "Parser::parse" }));
+    assert_eq!(
+        found["locations"][0],
+        json!({
+            "path": "src/parser.rs", "line": 8, "column": 12, "end_line": 10, "name": "parse",
+            "kind": "method", "container": "Parser",
+            "text": "pub fn parse(&self, text: &str) -> usize",
+            "documentation": "Parses one text."
+        })
+    );
+    assert_eq!(found["source"], "files");
+    assert_eq!(places(&found), [("src/parser.rs", 8, "parse")]);
+    let class = find(json!({ "search": "Tool", "searchType": "class" }));
+    assert_eq!(class["locations"][0]["documentation"], "Uses a parser.");
+    assert_eq!(class["locations"][0]["kind"], "class");
+}
+
+#[test]
+fn exact_names_come_first_then_those_that_contain_them_by_the_order_of_searches() {
+    let found = find(json!({ "search": "parse" }));
+    let expected = [
+        ("src/parser.rs", 8, "parse"),
+        ("tests/tool.py", 7, "parse"),
+        ("src/parser.rs", 2, "Parser"),
+        ("src/parser.rs", 13, "parse_all"),
+        ("README.md", 1, "Parser"),
+    ];
+    assert_eq!(places(&found), expected, "{found}");
+    let exact = find(json!({ "search": "parse", "searchType": "exact" }));
+    assert_eq!(places(&exact), expected[..2]);
+    let definition = find(json!({ "search": "parse", "findDefinition": true }));
+    assert_eq!(places(&definition), expected[..2]);
+    let functions = find(json!({ "search": "parse", "searchType": "function" }));
+    assert_eq!(places(&functions), [expected[0], expected[1], expected[3]]);
+    let matching = find(json!({ "search": "^parse_", "searchType": "regex" }));
+    assert_eq!(places(&matching), [expected[3]]);
+    let field = find(json!({ "search": "depth", "searchType": "variable" }));
+    assert_eq!(places(&field), [("src/parser.rs", 3, "depth")]);
+}
+
+#[test]
+fn a_path_and_a_type_narrow_it() {
+    let file = find(json!({ "search": "parse", "path": "tests/tool.py" }));
+    assert_eq!(places(&file), [("tests/tool.py", 7, "parse")]);
+    let directory = find(json!({ "search": "parse", "path": "tests" }));
+    assert_eq!(places(&directory), places(&file));
+    let python = find(json!({ "search": "parse", "fileType": "py" }));
+    assert_eq!(places(&python), places(&file));
+}
+
+#[test]
+fn a_location_gives_what_is_declared_around_it() {
+    let around = |search: &str| {
+        let found = find(json!({ "search": search }));
+        found["locations"][0]["name"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(around("src/parser.rs:9"), "parse");
+    assert_eq!(around("src/parser.rs:7:3"), "parse");
+    assert_eq!(around("src/parser.rs:14"), "parse_all");
+    assert_eq!(around("src/parser.rs:5"), "");
+}
+
+#[test]
+fn code_that_names_nothing_is_found_by_its_lines() {
+    let found = find(json!({ "search": "text.len() + self" }));
+    let line = &found["locations"][0];
+    assert_eq!((&line["kind"], &line["line"]), (&json!("line"), &json!(9)));
+    assert_eq!(line["container"], "parse");
+    assert!(found["note"].as_str().unwrap().contains("lines"), "{found}");
+    let nothing = find(json!({ "search": "qqqq" }));
+    assert_eq!(nothing["total_locations"], 0);
+    assert!(nothing["note"].as_str().unwrap().contains("grep_search"), "{nothing}");
+}
+
+#[test]
+fn references_are_listed_by_file_with_their_kinds() {
+    let found = find(json!({ "search": "parse", "searchType": "exact", "findReferences": true }));
+    let references = found["references"].as_array().unwrap();
+    let of = |path: &str| references.iter().find(|file| file["path"] == path).unwrap();
+    let rust = &of("src/parser.rs")["uses"][0];
+    assert_eq!((&rust["line"], &rust["kind"]), (&json!(14), &json!("call")));
+    assert_eq!(rust["container"], "parse_all");
+    assert_eq!(of("tests/tool.py")["uses"][0]["line"], 8);
+    let text = &of("notes.txt")["uses"];
+    assert_eq!(text.as_array().unwrap().len(), 1, "parse_all is another word: {text}");
+    assert!(references.iter().all(|file| file["path"] != "closed.rs"));
+    let types = find(json!({ "search": "Parser", "searchType": "class", "findReferences": true }));
+    let kinds = types["references"].to_string();
+    assert!(kinds.contains("\"type\""), "{kinds}");
+}
+
+#[test]
+fn what_is_closed_or_ignored_changes_no_count() {
+    let found = find(json!({ "search": "parse", "searchType": "exact" }));
+    assert_eq!(found["total_locations"], 2);
+    assert_eq!(found["skipped"]["denied"], 1);
+    assert_eq!(found["skipped"]["ignored"], 1);
+}
+
+#[test]
+fn an_editor_that_knows_the_definition_puts_it_first() {
+    let host = host();
+    host.attach(EditorState { editor: "ed".into(), focus: None, open: Vec::new() });
+    let at = |line| Position { line, character: 0 };
+    let span = Span { start: at(6), end: at(7) };
+    let location = Location { path: RelPath::parse("tests/tool.py").unwrap(), span };
+    let known = Definitions { locations: vec![location], elsewhere: 0 };
+    host.set_definitions("src/parser.rs", Position { line: 7, character: 11 }, known);
+    let arguments = json!({ "search": "parse", "findDefinition": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["source"], "editor");
+    assert_eq!(places(&found), [("tests/tool.py", 7, "parse"), ("src/parser.rs", 8, "parse")]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let host = host();
+    for arguments in [
+        json!({ "search": " " }),
+        json!({ "search": "a\nb" }),
+        json!({ "search": "x".repeat(2_000) }),
+        json!({ "search": "(", "searchType": "regex" }),
+        json!({ "search": "a", "fileType": "qqqqq" }),
+    ] {
+        let error = refused(&host, "find_code_location", arguments);
+        assert_eq!(error.code, ErrorCode::InvalidArguments);
+        assert!(error.hint.is_some(), "{error}");
+    }
+    let error = refused(&host, "find_code_location", json!({ "search": "a", "path": "no/such" }));
+    assert_eq!(error.code, ErrorCode::NotFound);
+}
+
+#[test]
+fn many_declarations_are_counted_and_cut_with_a_word_on_it() {
+    let text: String =
+        (0..200).map(|n| format!("fn item_{n}() {{}}\nmod m{n} {{ fn one() {{}} }}\n")).collect();
+    let host = MemoryHost::new([("a.rs", text.as_str())]);
+    let found = call(&host, "find_code_location", json!({ "search": "one" })).unwrap();
+    assert_eq!(found["locations"].as_array().unwrap().len(), 50);
+    assert_eq!(found["total_locations"], 200);
+    assert_eq!(found["truncated"], true);
+    assert!(found["note"].as_str().unwrap().contains("50 of 200"), "{found}");
+}
