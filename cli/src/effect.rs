@@ -107,6 +107,7 @@ pub(super) fn changes(wording: &Wording, changes: &[v1::FileChange]) -> String {
             let _ = writeln!(shown, "{verb} {}", bold(text::line(&change.path)));
         }
         shown.push_str(&diff::colored(&change.diff));
+        shown.push_str(&broken(words, change));
         if change.unsaved {
             let note = match change.status() {
                 v1::ChangeStatus::Committed => words.changed_unsaved,
@@ -122,6 +123,19 @@ pub(super) fn changes(wording: &Wording, changes: &[v1::FileChange]) -> String {
 /// Whether something of changes was left out because it is too long.
 pub(super) fn is_cut(changes: &[v1::FileChange]) -> bool {
     changes.iter().any(|change| change.diff_omitted_bytes > 0 || change.drift_omitted > 0)
+}
+
+/// Shows what does not parse after a change; nothing where all does.
+fn broken(words: &EffectWording, change: &v1::FileChange) -> String {
+    let mut shown = String::new();
+    if !change.diagnostics.is_empty() {
+        let heading = (words.breaks)(&text::line(&change.path), change.diagnostics.len());
+        let _ = writeln!(shown, "{}", yellow(bold(heading)));
+    }
+    for v1::ChangeDiagnostic { line, column, message, .. } in &change.diagnostics {
+        let _ = writeln!(shown, "  {line}:{column}: {}", text::line(message));
+    }
+    shown
 }
 
 /// Shows the lines of a change that are not as its edit says; nothing where all are.

@@ -48,6 +48,9 @@ struct ChangeView {
     /// How many more such lines there are; only where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     drift_omitted: Option<u64>,
+    /// What does not parse after the change and did before; only where there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Value>,
 }
 
 #[derive(Debug)]
@@ -70,6 +73,7 @@ fn change_view(change: &v1::FileChange, status: Option<v1::ChangeStatus>) -> Cha
         match_level: non_empty(change.match_level.clone()),
         drift: views::drift(change),
         drift_omitted: Some(change.drift_omitted).filter(|lines| *lines > 0),
+        diagnostics: Some(views::diagnostics(change)).filter(|_| !change.diagnostics.is_empty()),
     }
 }
 

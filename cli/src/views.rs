@@ -143,6 +143,7 @@ fn changes(changes: &[v1::FileChange]) -> Value {
                 "match_level": change.match_level,
                 "drift": drift(change),
                 "drift_omitted": change.drift_omitted,
+                "diagnostics": diagnostics(change),
             })
         })
         .collect()
@@ -151,6 +152,15 @@ fn changes(changes: &[v1::FileChange]) -> Value {
 /// Lines that are not as an edit says.
 pub(super) fn drift(change: &v1::FileChange) -> Value {
     change.drift.iter().map(drift_line).collect()
+}
+
+/// What is wrong with a file after a change.
+pub(super) fn diagnostics(change: &v1::FileChange) -> Value {
+    let view = |found: &v1::ChangeDiagnostic| {
+        let v1::ChangeDiagnostic { line, column, message, source } = found;
+        json!({ "line": line, "column": column, "message": message, "source": source })
+    };
+    change.diagnostics.iter().map(view).collect()
 }
 
 fn drift_line(drift: &v1::Drift) -> Value {

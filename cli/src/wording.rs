@@ -63,6 +63,8 @@ pub(super) struct EffectWording {
     pub(super) expected: &'static str,
     pub(super) actual: &'static str,
     pub(super) more_lines: fn(u64) -> String,
+    /// Places of a file that do not parse after a change.
+    pub(super) breaks: fn(&str, usize) -> String,
     pub(super) nothing_changed: &'static str,
     pub(super) undo_with: fn(u64) -> String,
 }

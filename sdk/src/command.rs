@@ -16,6 +16,41 @@ pub struct CommandRequest {
     pub is_background: bool,
 }
 
+/// A command whose output a tool reads itself: tests and linters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckRequest {
+    /// A text for bash. The same words each time: a standing approval is given for them.
+    pub command: String,
+    /// The directory in which it runs.
+    pub directory: RelPath,
+}
+
+/// What a check left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckReport {
+    /// What became of the command.
+    pub command: CommandReport,
+    /// What it wrote to its standard output, as it wrote it.
+    pub stdout: String,
+    /// What it wrote to its standard error, as it wrote it.
+    pub stderr: String,
+    /// The files that it wrote into [`crate::context::Host::report_directory`], by name.
+    pub files: Vec<CheckReportFile>,
+    /// Whether `stdout`, `stderr` or a file is not whole, because it is longer than 16 MiB.
+    pub is_cut: bool,
+    /// The workspace root, as the command knows it.
+    pub root: String,
+}
+
+/// A file that a check wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckReportFile {
+    /// Its name, without a directory.
+    pub name: String,
+    /// Its text; bytes that are not UTF-8 are replaced.
+    pub text: String,
+}
+
 /// What became of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandReport {

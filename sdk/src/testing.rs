@@ -6,7 +6,7 @@
 //! workspace does is checked in [`conformance`].
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::command::{CommandReport, CommandRequest};
+use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
 use crate::context::{
     BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
     ProposalOutcome, TextVisitor,
@@ -72,6 +72,7 @@ struct MemoryHostState {
     user_prompt: String,
     plugins: Vec<PluginRequest>,
     commands: Vec<CommandRequest>,
+    checks: VecDeque<CheckReport>,
     job_requests: Vec<JobRequest>,
     dry_run: bool,
     cancelled: bool,
@@ -181,7 +182,13 @@ impl MemoryHost {
         self.state().plugins.clone()
     }
 
-    /// Returns the commands that were to be run. None is: each is reported as one that did nothing.
+    /// Sets what checks leave behind, one after the other; those beyond write nothing and exit with 0.
+    pub fn answer_checks(&self, reports: impl IntoIterator<Item = CheckReport>) {
+        self.state().checks.extend(reports);
+    }
+
+    /// Returns the commands that were to be run, those of checks too. None is: each is reported as one that
+    /// did nothing.
     pub fn commands(&self) -> Vec<CommandRequest> {
         self.state().commands.clone()
     }
@@ -342,6 +349,15 @@ impl Host for MemoryHost {
         request: CommandRequest,
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
         let report = self.state().run_command(request);
+        Box::pin(async { Ok(report) })
+    }
+
+    fn report_directory(&self) -> String {
+        "/reports".to_owned()
+    }
+
+    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>> {
+        let report = self.state().run_check(request);
         Box::pin(async { Ok(report) })
     }
 

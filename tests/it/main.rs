@@ -16,6 +16,7 @@ mod bridge_evaluate;
 mod bridge_parse;
 mod bridge_requests;
 mod bridge_service;
+mod broken_syntax;
 mod calls;
 mod cli;
 mod client_setup;

@@ -46,6 +46,10 @@ pub(in super::super) static EN: Wording = Wording {
         expected: "expected:",
         actual: "found:   ",
         more_lines: |more| format!("and {more} more, not shown"),
+        breaks: |path, count| match count {
+            1 => format!("{path} does not parse after this change:"),
+            _ => format!("{path} does not parse after this change, in {count} locations:"),
+        },
         nothing_changed: "nothing was changed",
         undo_with: |number| format!("undo it: moss history undo {number}"),
     },

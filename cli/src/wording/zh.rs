@@ -54,6 +54,10 @@ pub(super) static ZH: Wording = Wording {
         expected: "预期：",
         actual: "实际：",
         more_lines: |more| format!("另有 {more} 行未显示"),
+        breaks: |path, count| match count {
+            1 => format!("此更改后 {path} 有语法错误："),
+            _ => format!("此更改后 {path} 有 {count} 处语法错误："),
+        },
         nothing_changed: "未做任何更改",
         undo_with: |number| format!("撤销：moss history undo {number}"),
     },

@@ -44,8 +44,23 @@ pub struct FileChange {
     pub drift: Vec<Drift>,
     /// How many more such lines there are.
     pub drift_omitted: u64,
+    /// What is wrong with the file after the change and was not before.
+    pub diagnostics: Vec<ChangeDiagnostic>,
     /// All of it, where something was cut or left out.
     pub whole: Option<Whole>,
+}
+
+/// What is wrong with a file after a change. Lines and columns count from 1; columns are characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeDiagnostic {
+    /// The line in the file after the change.
+    pub line: u64,
+    /// Where in the line.
+    pub column: u64,
+    /// What is wrong.
+    pub message: String,
+    /// Who says so.
+    pub source: String,
 }
 
 /// All that a change shows, uncut.
@@ -158,7 +173,8 @@ impl FileChange {
     pub fn shown_bytes(&self) -> usize {
         let drift = self.drift.iter().map(|drift| drift.expected.len() + drift.found.len());
         let whole = self.whole.as_ref().map_or(0, |whole| whole.drift.len());
-        self.diff.len() + drift.sum::<usize>() + whole
+        let diagnostics: usize = self.diagnostics.iter().map(|found| found.message.len()).sum();
+        self.diff.len() + drift.sum::<usize>() + diagnostics + whole
     }
 
     /// Keeps all that the change shows where its diff or its drift was cut.
@@ -190,6 +206,7 @@ impl FileChange {
             match_level: matched.map(|matched| matched.level),
             drift: listed.iter().map(shown).collect(),
             drift_omitted: (drift.len() - listed.len()) as u64,
+            diagnostics: Vec::new(),
             whole: None,
         }
     }

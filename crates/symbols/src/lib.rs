@@ -2,6 +2,7 @@
 //!
 //! Text in, byte ranges out: nothing here opens a file or starts a process.
 
+mod errors;
 mod grammar;
 mod language;
 mod outline;

@@ -18,8 +18,6 @@ pub struct Outline {
     pub uses: Vec<NameUse>,
     /// What it imports, by where that stands.
     pub imports: Vec<Import>,
-    /// Where it does not parse, by where that begins.
-    pub syntax_errors: Vec<SyntaxError>,
 }
 
 /// Something that a file declares.
@@ -117,7 +115,7 @@ pub struct Import {
 /// A part of a text that does not parse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Where it is; empty where something is missing.
+    /// Where it is. Of an unclosed bracket, the bracket; otherwise empty where something is missing.
     pub range: TextRange,
     /// What is missing, as the grammar names it; none where something is there that should not be.
     pub missing: Option<String>,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
+use crate::errors;
 use crate::grammar::grammar;
 use crate::language::Language;
 use crate::outline::{Outline, SyntaxError};
@@ -58,7 +59,7 @@ impl Outliner {
         text: &str,
     ) -> Result<Vec<SyntaxError>, OutlineProblem> {
         let tree = self.parse(language, text)?;
-        Ok(walk::syntax_errors(&tree))
+        Ok(errors::syntax_errors(&tree, text))
     }
 
     fn parse(&mut self, language: Language, text: &str) -> Result<Tree, OutlineProblem> {

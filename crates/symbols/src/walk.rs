@@ -11,24 +11,20 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use self::naming::DeclaredName;
 use self::scopes::{Scope, Scopes};
 use crate::language::Language;
-use crate::outline::{
-    Declaration, DeclarationKind, Import, NameUse, Outline, SyntaxError, TextRange, UseKind,
-};
+use crate::outline::{Declaration, DeclarationKind, Import, NameUse, Outline, TextRange, UseKind};
 use crate::rules::{DeclarationRule, LanguageRules, rules};
 
 /// Most declarations of a file.
 const DECLARATIONS_MAX: usize = 50_000;
 /// Most uses of names in a file.
 const USES_MAX: usize = 500_000;
-/// Most syntax errors of a file.
-const SYNTAX_ERRORS_MAX: usize = 100;
 /// Deepest nodes that are looked at.
 const DEPTH_MAX: usize = 1_000;
 
 /// A node on the way to the one that is looked at.
 #[derive(Debug, Clone, Copy)]
-struct Step<'t> {
-    node: Node<'t>,
+pub(crate) struct Step<'t> {
+    pub(crate) node: Node<'t>,
     /// The field that it is in.
     field: Option<&'t str>,
 }
@@ -52,13 +48,8 @@ struct OutlineWalk<'a> {
 
 /// Makes an outline.
 pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
-    let outline = Outline {
-        language,
-        declarations: Vec::new(),
-        uses: Vec::new(),
-        imports: Vec::new(),
-        syntax_errors: syntax_errors(tree),
-    };
+    let outline =
+        Outline { language, declarations: Vec::new(), uses: Vec::new(), imports: Vec::new() };
     let mut walk = OutlineWalk {
         language,
         rules: rules(language),
@@ -74,23 +65,9 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
     walk.outline
 }
 
-/// Finds where a text does not parse.
-pub(crate) fn syntax_errors(tree: &Tree) -> Vec<SyntaxError> {
-    let mut found = Vec::new();
-    each_node(tree, |node| node.has_error(), &mut |path| {
-        let node = path[path.len() - 1].node;
-        let is_wrong = node.is_error() || node.is_missing();
-        if is_wrong && found.len() < SYNTAX_ERRORS_MAX {
-            let missing = node.is_missing().then(|| node.kind().to_owned());
-            found.push(SyntaxError { range: range(node), missing });
-        }
-    });
-    found
-}
-
 /// Shows each node with those that it lies in, in the order of the text. The nodes beneath one are
 /// left out where `enters` says so, or where they lie too deep.
-fn each_node<'t>(
+pub(crate) fn each_node<'t>(
     tree: &'t Tree,
     enters: impl Fn(&Node<'t>) -> bool,
     see: &mut dyn FnMut(&[Step<'t>]),
@@ -119,7 +96,7 @@ fn step<'t>(cursor: &TreeCursor<'t>) -> Step<'t> {
     Step { node: cursor.node(), field: cursor.field_name() }
 }
 
-fn range(node: Node<'_>) -> TextRange {
+pub(crate) fn range(node: Node<'_>) -> TextRange {
     bytes(node.start_byte(), node.end_byte())
 }
 

@@ -216,6 +216,14 @@ impl Workspace {
 // === impl PlannedFile ===
 
 impl PlannedFile {
+    /// The texts before and after, where the file is there afterwards and both are UTF-8; none before for a
+    /// new file.
+    pub fn texts(&self) -> Option<(Option<&str>, &str)> {
+        let new = str::from_utf8(self.new.as_deref()?).ok()?;
+        let old = self.old.as_deref().map(str::from_utf8).transpose().ok()?;
+        Some((old, new))
+    }
+
     fn new(path: &RelPath, real: RelPath, action: FileAction, diff: Diff) -> Self {
         Self {
             path: path.clone(),

@@ -88,6 +88,11 @@ impl Dirs {
         self.cache.join("index").join(Self::workspace_name(root))
     }
 
+    /// Where checks of one workspace write their reports.
+    pub fn workspace_reports(&self, root: &Path) -> PathBuf {
+        self.cache.join("reports").join(Self::workspace_name(root))
+    }
+
     /// What a workspace is called where moss keeps something of several: after its directory,
     /// distinguished by the hash of its path.
     fn workspace_name(root: &Path) -> String {

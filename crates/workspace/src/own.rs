@@ -233,6 +233,25 @@ impl OwnDir {
         Ok(files)
     }
 
+    /// Removes all that is in it, whatever it is. Links are not followed.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn clear(&self) -> Result<(), Error> {
+        let failed = failed(&self.path, "clear");
+        for entry in self.directory.entries().map_err(&failed)? {
+            let entry = entry.map_err(&failed)?;
+            let is_directory = entry.file_type().map_err(&failed)?.is_dir();
+            let removed = match is_directory {
+                true => self.directory.remove_dir_all(entry.file_name()),
+                false => self.directory.remove_file(entry.file_name()),
+            };
+            present(removed).map_err(&failed)?;
+        }
+        Ok(())
+    }
+
     /// Makes a file count as modified just now.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ mod network;
 mod propose;
 mod reading;
 mod register;
+mod syntax;
 mod undo;
 mod used_approvals;
 mod user_prompt;
@@ -204,7 +205,7 @@ impl Effects {
         self.check_expected(&plan).inspect_err(|_| self.leave_turn())?;
         self.check_buffers(&plan)?;
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
-        let changes = change::proposed(plan.files(), diff_bytes_max);
+        let mut changes = change::proposed(plan.files(), diff_bytes_max);
         let digest = plan.digest();
         {
             let mut inner = self.lock();
@@ -217,6 +218,10 @@ impl Effects {
         let decision = together(&each);
         if decision.verdict == Verdict::Deny {
             return Err(self.denied(decision).into());
+        }
+        if self.scope.call.dry_run || decision.verdict == Verdict::Ask {
+            self.check_syntax(&plan, &mut changes).await?;
+            self.lock().changes.clone_from(&changes);
         }
         if self.scope.call.dry_run {
             return Ok(applied(&plan, None));

@@ -12,7 +12,7 @@ use crate::approvals::ListedApproval;
 use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language};
 use moss_dispatch::{
     ApprovalScope, CallOutcome, Confirmation, Event, Offer,
-    change::{ChangeStatus, FileChange},
+    change::{ChangeDiagnostic, ChangeStatus, FileChange},
     command::{AskedCommand, CommandQuestion},
     confirmation::ConfirmationState,
 };
@@ -215,7 +215,13 @@ pub(super) fn change(change: &FileChange) -> v1::FileChange {
         match_level: change.match_level.map(|level| level.to_string()).unwrap_or_default(),
         drift: change.drift.iter().map(drift).collect(),
         drift_omitted: change.drift_omitted,
+        diagnostics: change.diagnostics.iter().map(diagnostic).collect(),
     }
+}
+
+fn diagnostic(found: &ChangeDiagnostic) -> v1::ChangeDiagnostic {
+    let ChangeDiagnostic { line, column, message, source } = found.clone();
+    v1::ChangeDiagnostic { line, column, message, source }
 }
 
 fn drift(drift: &Drift) -> v1::Drift {

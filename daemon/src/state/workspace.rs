@@ -54,6 +54,8 @@ pub struct WorkspaceState {
     pub todos: Todos,
     /// What their commands wrote.
     pub artifacts: Artifacts,
+    /// Checks take turns: they report into one directory.
+    pub checks: tokio::sync::Mutex<()>,
     name: String,
 }
 
@@ -111,6 +113,7 @@ impl WorkspaceState {
             turns: Turns::default(),
             todos,
             artifacts,
+            checks: tokio::sync::Mutex::new(()),
         }
     }
 

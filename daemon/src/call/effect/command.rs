@@ -4,6 +4,7 @@
 //! about unless a rule allows each of its parts, and one that destroys is asked about in any case.
 
 mod background;
+mod checking;
 mod files;
 mod made;
 mod output;
@@ -44,6 +45,15 @@ pub(super) struct PlannedCommand {
     is_background: bool,
 }
 
+/// What policy and people made of a command.
+#[derive(Debug)]
+enum ConfirmedCommand {
+    /// It may run.
+    Run(PlannedCommand, Tier),
+    /// It is a dry run: what would be asked.
+    DryRun(CommandReport),
+}
+
 /// What was decided about each part.
 #[derive(Debug)]
 pub(super) struct DecidedCommand {
@@ -69,14 +79,35 @@ impl Effects {
         self: &Arc<Self>,
         request: CommandRequest,
     ) -> Result<CommandReport, EffectStop> {
-        let sandbox = self.scope.daemon.sandbox().await.ok_or_else(|| {
-            ToolError::new(ErrorCode::LimitExceeded, "this daemon cannot run commands")
-                .hint("start it with `moss serve`")
-        })?;
+        let sandbox = self.sandbox().await?;
         if request.is_background {
             // Nobody is asked about what has no room.
             drop(self.scope.daemon.jobs.admit(self.scope.call.caller.name())?);
         }
+        match self.confirm_command(request, sandbox).await? {
+            ConfirmedCommand::DryRun(report) => Ok(report),
+            ConfirmedCommand::Run(planned, tier_min) if planned.is_background => {
+                self.start_job(sandbox, &planned, tier_min).await
+            }
+            ConfirmedCommand::Run(planned, tier_min) => {
+                Ok(self.run_planned(sandbox, &planned, tier_min, None).await?.0)
+            }
+        }
+    }
+
+    async fn sandbox(&self) -> Result<&Sandbox, ToolError> {
+        self.scope.daemon.sandbox().await.ok_or_else(|| {
+            ToolError::new(ErrorCode::LimitExceeded, "this daemon cannot run commands")
+                .hint("start it with `moss serve`")
+        })
+    }
+
+    /// Reads a command, decides about it and asks where that is needed.
+    async fn confirm_command(
+        self: &Arc<Self>,
+        request: CommandRequest,
+        sandbox: &Sandbox,
+    ) -> Result<ConfirmedCommand, EffectStop> {
         let planned = self.plan_command(request, sandbox).await?;
         self.look_for_answers().await;
         let policy = self.scope.workspace.policy.load_full();
@@ -90,7 +121,7 @@ impl Effects {
         let digest = self.digest_of("exec", &arguments);
         self.lock().digest = Some(digest);
         if self.scope.call.dry_run {
-            return Ok(planned.not_run(&question));
+            return Ok(ConfirmedCommand::DryRun(planned.not_run(&question)));
         }
         let tier_min = tier_min(policy.sandbox_min());
         if planned.tier < tier_min {
@@ -119,10 +150,7 @@ impl Effects {
             }
         }
         self.note_uses(&decided.each);
-        if planned.is_background {
-            return self.start_job(sandbox, &planned, tier_min).await;
-        }
-        Ok(self.run_planned(sandbox, &planned, tier_min).await?)
+        Ok(ConfirmedCommand::Run(planned, tier_min))
     }
 
     /// Reads a command and finds out where it would run.

@@ -217,6 +217,7 @@ impl Effects {
             match_level: None,
             drift: Vec::new(),
             drift_omitted: 0,
+            diagnostics: Vec::new(),
             whole: None,
         };
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;

@@ -15,6 +15,10 @@ use moss_dispatch::{Event, Events};
 const HEAD_BYTES: usize = 6 << 10;
 /// Most bytes of the end of a stream in a result.
 const TAIL_BYTES: usize = 18 << 10;
+/// Most bytes of the beginning of a stream that a tool reads.
+const WHOLE_HEAD_BYTES: usize = 12 << 20;
+/// Most bytes of the end of a stream that a tool reads.
+const WHOLE_TAIL_BYTES: usize = 4 << 20;
 /// Most lines from between that look like errors.
 const ERROR_LINES_MAX: usize = 40;
 /// Longest such line, in bytes.
@@ -38,12 +42,22 @@ pub(super) struct CollectedOutput {
     pub(super) stderr: CollectedStream,
 }
 
-/// What is kept of one stream.
-#[derive(Debug, Default)]
-pub(super) struct CollectedStream {
+/// The beginning and the end of what may be long.
+#[derive(Debug)]
+struct BothEnds {
+    head_max: usize,
+    tail_max: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     bytes: u64,
+}
+
+/// What is kept of one stream.
+#[derive(Debug)]
+pub(super) struct CollectedStream {
+    ends: BothEnds,
+    /// Much more of it, for a tool that reads it.
+    whole: Option<BothEnds>,
     /// Lines that look like errors, each with the place behind it.
     errors: Vec<(u64, String)>,
     /// The line that has not ended.
@@ -62,7 +76,13 @@ pub(super) struct KeptOutput {
 // === impl CollectedOutput ===
 
 impl CollectedOutput {
-    pub(super) fn new(workspace: Arc<WorkspaceState>, caller: String, events: Events) -> Self {
+    /// Collects the output of a command; much of it where a tool reads it whole.
+    pub(super) fn new(
+        workspace: Arc<WorkspaceState>,
+        caller: String,
+        events: Events,
+        is_read_whole: bool,
+    ) -> Self {
         Self {
             workspace,
             caller,
@@ -70,8 +90,8 @@ impl CollectedOutput {
             pending: Vec::new(),
             artifact: None,
             problem: None,
-            stdout: CollectedStream::default(),
-            stderr: CollectedStream::default(),
+            stdout: CollectedStream::new(is_read_whole),
+            stderr: CollectedStream::new(is_read_whole),
         }
     }
 
@@ -135,34 +155,70 @@ impl CollectedOutput {
     }
 }
 
+// === impl BothEnds ===
+
+impl BothEnds {
+    fn new(head_max: usize, tail_max: usize) -> Self {
+        Self { head_max, tail_max, head: Vec::new(), tail: VecDeque::new(), bytes: 0 }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let to_head = bytes.len().min(self.head_max - self.head.len());
+        self.head.extend_from_slice(&bytes[..to_head]);
+        self.tail.extend(&bytes[to_head..]);
+        let over = self.tail.len().saturating_sub(self.tail_max);
+        self.tail.drain(..over);
+        self.bytes += bytes.len() as u64;
+    }
+
+    fn is_cut(&self) -> bool {
+        self.left_out() > 0
+    }
+
+    fn left_out(&self) -> u64 {
+        self.bytes - (self.head.len() + self.tail.len()) as u64
+    }
+}
+
 // === impl CollectedStream ===
 
 impl CollectedStream {
+    fn new(is_read_whole: bool) -> Self {
+        Self {
+            ends: BothEnds::new(HEAD_BYTES, TAIL_BYTES),
+            whole: is_read_whole.then(|| BothEnds::new(WHOLE_HEAD_BYTES, WHOLE_TAIL_BYTES)),
+            errors: Vec::new(),
+            line: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
     fn push(&mut self, bytes: &[u8]) {
-        let to_head = bytes.len().min(HEAD_BYTES - self.head.len());
-        self.head.extend_from_slice(&bytes[..to_head]);
-        self.tail.extend(&bytes[to_head..]);
-        let over = self.tail.len().saturating_sub(TAIL_BYTES);
-        self.tail.drain(..over);
+        if let Some(whole) = &mut self.whole {
+            whole.push(bytes);
+        }
+        let mut at = self.ends.bytes;
+        self.ends.push(bytes);
         for &byte in bytes {
-            self.bytes += 1;
+            at += 1;
             if byte == b'\n' {
-                self.end_line();
+                self.end_line(at);
             } else if self.line.len() < ERROR_LINE_BYTES_MAX {
                 self.line.push(byte);
             }
         }
     }
 
-    fn end_line(&mut self) {
+    /// Ends the line that ends before a place.
+    fn end_line(&mut self, at: u64) {
         let line = std::mem::take(&mut self.line);
-        if self.errors.len() >= ERROR_LINES_MAX || self.bytes < HEAD_BYTES as u64 {
+        if self.errors.len() >= ERROR_LINES_MAX || at < HEAD_BYTES as u64 {
             return;
         }
         let text = plain(&line);
         let lower = text.to_lowercase();
         if ERROR_SIGNS.iter().any(|sign| lower.contains(sign)) {
-            self.errors.push((self.bytes, text));
+            self.errors.push((at, text));
         }
     }
 
@@ -180,7 +236,15 @@ impl CollectedStream {
     }
 
     fn is_cut(&self) -> bool {
-        self.bytes > (self.head.len() + self.tail.len()) as u64
+        self.ends.is_cut()
+    }
+
+    /// All of it for a tool that reads it, as it was written, and whether something of it is left out.
+    pub(super) fn whole(&self) -> (String, bool) {
+        let Some(whole) = &self.whole else { return (String::new(), false) };
+        let (tail, other) = whole.tail.as_slices();
+        let text = [whole.head.as_slice(), tail, other].concat();
+        (String::from_utf8_lossy(&text).into_owned(), whole.is_cut())
     }
 
     /// What a program writes that waits for a reply: the last line, where it has not ended.
@@ -190,15 +254,16 @@ impl CollectedStream {
 
     /// The stream as a result shows it.
     pub(super) fn shown(&self) -> String {
-        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        let BothEnds { head, tail, bytes, .. } = &self.ends;
+        let tail: Vec<u8> = tail.iter().copied().collect();
         if !self.is_cut() {
-            return plain(&[self.head.as_slice(), &tail].concat());
+            return plain(&[head.as_slice(), &tail].concat());
         }
-        let left_out = self.bytes - (self.head.len() + tail.len()) as u64;
-        let tail_at = self.bytes - tail.len() as u64;
+        let left_out = self.ends.left_out();
+        let tail_at = bytes - tail.len() as u64;
         let between = self.errors.iter().filter(|(end, _)| *end < tail_at);
         let lines: String = between.map(|(_, line)| format!("{line}\n")).collect();
-        let (head, tail) = (plain(&self.head), plain(&tail));
+        let (head, tail) = (plain(head), plain(&tail));
         let mark = if lines.is_empty() {
             format!("[… {left_out} bytes left out …]")
         } else {
@@ -215,7 +280,7 @@ mod tests {
     use super::*;
 
     fn stream(bytes: &[u8]) -> CollectedStream {
-        let mut stream = CollectedStream::default();
+        let mut stream = CollectedStream::new(false);
         bytes.chunks(1000).for_each(|chunk| stream.push(chunk));
         stream
     }
@@ -248,13 +313,13 @@ mod tests {
     #[test]
     fn a_line_without_end_is_held_in_bounds() {
         let found = stream(&vec![b'x'; 10 << 20]);
-        assert!(found.line.len() <= ERROR_LINE_BYTES_MAX && found.tail.len() <= TAIL_BYTES);
+        assert!(found.line.len() <= ERROR_LINE_BYTES_MAX && found.ends.tail.len() <= TAIL_BYTES);
         assert!(found.shown().len() < HEAD_BYTES + TAIL_BYTES + 100);
     }
 
     #[test]
     fn a_character_over_two_chunks_is_whole() {
-        let mut found = CollectedStream::default();
+        let mut found = CollectedStream::new(true);
         let bytes = "a\u{e9}".as_bytes();
         assert_eq!(found.complete(&bytes[..2]), "a");
         assert_eq!(found.complete(&bytes[2..]), "\u{e9}");

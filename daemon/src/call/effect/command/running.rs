@@ -1,6 +1,7 @@
 //! Running what was decided about, and reporting what came of it.
 
 use std::convert::Infallible;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,14 +62,16 @@ impl Effects {
         Ok(command)
     }
 
-    /// Runs a command that was decided about.
+    /// Runs a command that was decided about. One that is checked may write in the directory of reports.
     pub(super) async fn run_planned(
         self: &Arc<Self>,
         sandbox: &Sandbox,
         planned: &PlannedCommand,
         tier_min: Tier,
-    ) -> Result<CommandReport, ToolError> {
+        reports: Option<&Path>,
+    ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let mut command = self.sandboxed(planned, tier_min).await?;
+        command.files.writable.extend(reports.map(Path::to_owned));
         let writes = planned.profile != Profile::ReadOnly;
         let before = if writes { Some(self.file_moment().await?) } else { None };
         let protected = ProtectedBefore::of(&command.files);
@@ -84,6 +87,7 @@ impl Effects {
             Arc::clone(&self.scope.workspace),
             self.scope.call.caller.name().to_owned(),
             self.scope.events.clone(),
+            reports.is_some(),
         );
         let (asks, asked) = watch::channel(false);
         let collect = self.scope.blocking(move || {
@@ -125,7 +129,7 @@ impl Effects {
             }
             report.changed = changed;
         }
-        Ok(report)
+        Ok((report, output))
     }
 }
 

@@ -1,0 +1,110 @@
+//! Whether a text parses, by the grammar of its language.
+
+use moss_symbols::{Language, OutlineProblem, Outliner, SyntaxError};
+
+use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
+use crate::line_map::LineMap;
+
+/// Most errors that are told of one text: behind the first ones a grammar guesses.
+const ERRORS_MAX: usize = 20;
+/// Most characters of a text that an error quotes.
+const QUOTED_CHARS_MAX: usize = 40;
+/// What these diagnostics name as their source.
+pub const SYNTAX_SOURCE: &str = "syntax";
+
+/// Finds where a text does not parse. Returns none where no grammar is known for the path, or where what
+/// a file of this name holds is often a template of something else.
+///
+/// # Errors
+///
+/// Where the text passes a bound of the parser.
+pub fn syntax_diagnostics(
+    outliner: &mut Outliner,
+    path: &str,
+    text: &str,
+) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
+    let Some(language) = Language::of_path(path).filter(|language| is_strict(*language)) else {
+        return Ok(None);
+    };
+    let errors = outliner.syntax_errors(language, text)?;
+    let starts = line_starts(text);
+    let told = errors.iter().take(ERRORS_MAX);
+    Ok(Some(told.map(|error| diagnostic(path, text, &starts, error)).collect()))
+}
+
+/// Finds where a new text does not parse although the old one did there, or was not there at all.
+///
+/// # Errors
+///
+/// Where a text passes a bound of the parser.
+pub fn new_syntax_errors(
+    outliner: &mut Outliner,
+    path: &str,
+    old: Option<&str>,
+    new: &str,
+) -> Result<Vec<CheckDiagnostic>, OutlineProblem> {
+    let mut found = syntax_diagnostics(outliner, path, new)?.unwrap_or_default();
+    let Some(old) = old.filter(|_| !found.is_empty()) else { return Ok(found) };
+    let before = syntax_diagnostics(outliner, path, old)?.unwrap_or_default();
+    if !before.is_empty() {
+        let lines = LineMap::new(old, new);
+        found.retain(|error| !before.iter().any(|was| is_same(was, error, &lines)));
+    }
+    Ok(found)
+}
+
+/// Whether a diagnostic of a new text is one of the old text that only moved.
+pub fn is_same(was: &CheckDiagnostic, now: &CheckDiagnostic, lines: &LineMap) -> bool {
+    was.path == now.path
+        && was.source == now.source
+        && was.code == now.code
+        && was.message == now.message
+        && lines.new_line(was.line) == Some(now.line)
+}
+
+/// Whether what a grammar does not know is an error. Documents always parse, and shells and templates
+/// have more dialects than grammars.
+fn is_strict(language: Language) -> bool {
+    !matches!(language, Language::Markdown | Language::Bash)
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
+}
+
+fn diagnostic(path: &str, text: &str, starts: &[usize], error: &SyntaxError) -> CheckDiagnostic {
+    let position = |at: usize| {
+        let line = starts.partition_point(|start| *start <= at).max(1);
+        let column = text[starts[line - 1]..at].chars().count() + 1;
+        (line as u64, column as u64)
+    };
+    let (start, end) = (error.range.start as usize, error.range.end as usize);
+    let ((line, column), (end_line, end_column)) = (position(start), position(end));
+    let message = match &error.missing {
+        Some(missing) if start < end => {
+            format!("`{missing}` is missing: nothing closes `{}`", &text[start..end])
+        }
+        Some(missing) => format!("`{missing}` is missing"),
+        None => {
+            let words: Vec<&str> = text[start..end].split_whitespace().collect();
+            let quoted: String = words.join(" ").chars().take(QUOTED_CHARS_MAX).collect();
+            match quoted.is_empty() {
+                true => "does not parse".to_owned(),
+                false => format!("does not parse at `{quoted}`"),
+            }
+        }
+    };
+    CheckDiagnostic {
+        path: path.to_owned(),
+        line,
+        column,
+        end_line,
+        end_column,
+        severity: CheckSeverity::Error,
+        code: None,
+        source: SYNTAX_SOURCE.to_owned(),
+        message,
+        fixes: Vec::new(),
+    }
+}

@@ -1,0 +1,3 @@
+//! Checks from outside: texts in, values out.
+
+mod syntax;
