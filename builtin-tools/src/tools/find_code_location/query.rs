@@ -161,7 +161,7 @@ impl CodeQuery {
                 .as_ref()
                 .map(|pattern| compiled(&pattern.expression, pattern.case_sensitive))
                 .transpose()?;
-            Ok(QueryPass { goal, kinds, pattern, filter })
+            Ok::<_, ToolError>(QueryPass { goal, kinds, pattern, filter })
         };
         let code = |expression: String, case_sensitive| {
             let goal = PassGoal::Code(compiled(&expression, case_sensitive)?);
