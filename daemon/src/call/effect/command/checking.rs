@@ -35,6 +35,7 @@ impl Effects {
             ConfirmedCommand::DryRun(command) => {
                 let (stdout, stderr) = (String::new(), String::new());
                 let files = Vec::new();
+                let command = *command;
                 return Ok(CheckReport { command, stdout, stderr, files, is_cut: false, root });
             }
         };
