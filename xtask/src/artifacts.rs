@@ -31,6 +31,16 @@ pub(crate) fn daemon(layout: &Layout, profile: BuildProfile) -> Result<()> {
     child::run(build.args(profile.arguments()))
 }
 
+/// Builds the daemon and all tests at once: with the features of the whole workspace, so that what both need is
+/// compiled once. That moss also compiles with its own features alone is seen by `cargo xtask lint`.
+pub(crate) fn daemon_beside_tests(layout: &Layout, features: &str) -> Result<()> {
+    let mut build = child::cargo();
+    build
+        .current_dir(&layout.root)
+        .args(["build", "--workspace", "--features", features, "--bin", "moss", "--tests"]);
+    child::run(&mut build)
+}
+
 /// Builds the daemon as it is released, but with the names of its functions, and returns where it is.
 /// It differs from the released one in its last step only, and does not stay in its place.
 pub(crate) fn with_symbols(layout: &Layout) -> Result<PathBuf> {
