@@ -28,7 +28,7 @@ pub enum LastLink {
 pub struct PathInfo {
     /// Its real path beneath the root.
     pub real: RelPath,
-    /// What it is.
+    /// A file, a directory, a link or something else.
     pub kind: EntryKind,
     /// Which file it is.
     pub identity: Identity,
