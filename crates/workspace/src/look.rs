@@ -111,7 +111,7 @@ impl Workspace {
                 },
             };
             if names.len() == names_max {
-                let what = "names in one directory (files.directory_names_max)";
+                let what = "names in one directory";
                 return Err(Error::Limit { what, max: names_max as u64 });
             }
             names.push((name.to_owned(), kind));
