@@ -25,7 +25,7 @@ const RESERVED: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PluginLanguage {
     Rust,
-    /// Both: JavaScript is checked as TypeScript.
+    /// TypeScript or JavaScript, for which there is one SDK.
     TypeScript,
     Python,
 }
