@@ -15,7 +15,7 @@ pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
 
 /// What the daemon does for one run of a guest.
 pub trait Services: Send + Sync {
-    /// The workspace's files, as far as they were granted.
+    /// The workspace's files, filtered by the policy and not yet by what was granted.
     fn files(&self) -> &dyn GuestFiles;
 
     /// The plugin's store in the workspace.
