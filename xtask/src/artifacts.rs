@@ -24,7 +24,6 @@ pub(crate) fn wasm_target() -> Result<()> {
     child::run(Command::new("rustup").args(["target", "add", WASM_TARGET]))
 }
 
-/// Builds the daemon.
 pub(crate) fn daemon(layout: &Layout, profile: BuildProfile) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--package", "moss", "--bin", "moss"]);

@@ -48,7 +48,7 @@ pub(super) struct PlannedCommand {
 /// What policy and people made of a command.
 #[derive(Debug)]
 enum ConfirmedCommand {
-    /// It may run.
+    /// It may run, in a sandbox of at least this tier.
     Run(PlannedCommand, Tier),
     /// It is a dry run: what would be asked.
     DryRun(Box<CommandReport>),
@@ -74,7 +74,8 @@ fn tier_min(min: SandboxMin) -> Tier {
 // === impl Effects ===
 
 impl Effects {
-    /// Runs a command.
+    /// Decides about a command, asks where that is needed, and runs it or leaves it running as a
+    /// job.
     pub(in crate::call) async fn run_command(
         self: &Arc<Self>,
         request: CommandRequest,

@@ -21,7 +21,7 @@ const REPORTS_MAX: usize = 100;
 // === impl Effects ===
 
 impl Effects {
-    /// Runs a check.
+    /// Runs a test program or linter as a command, and reads the reports that it wrote.
     pub(in crate::call) async fn run_check(
         self: &Arc<Self>,
         request: CheckRequest,
