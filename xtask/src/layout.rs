@@ -113,6 +113,14 @@ impl BuildProfile {
         }
     }
 
+    /// What the daemon has only where it is built to stay: outlines of more languages take a minute to build.
+    pub(crate) fn features(self) -> &'static [&'static str] {
+        match self {
+            Self::Debug => &[],
+            Self::Release => &["--features", "lang-extra"],
+        }
+    }
+
     /// What Cargo must be reported.
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {

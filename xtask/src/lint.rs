@@ -16,7 +16,7 @@ const PLUGINS: [[&str; 2]; 2] = [
 ];
 /// Everything, what is behind features too.
 const WORKSPACE: [&str; 3] =
-    ["--workspace", "--features", "moss-xtask/bench,moss-xtask/dist,moss-sdk/http"];
+    ["--workspace", "--features", "moss/lang-extra,moss-xtask/bench,moss-xtask/dist,moss-sdk/http"];
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
 pub(crate) fn run(layout: &Layout) -> Result<()> {
