@@ -57,7 +57,14 @@ impl RootSearch {
         }
         match self {
             Self::Lines => found.sort_by_key(|item| (PathRank::of(&item.path), item.root)),
-            Self::Files => order_files(&mut found, arguments),
+            Self::Files => {
+                let before = found.len();
+                order_files(&mut found, arguments);
+                let dropped = before - found.len();
+                if let Some(total) = joined.get("total").and_then(Value::as_u64) {
+                    joined.insert("total".to_owned(), total.saturating_sub(dropped as u64).into());
+                }
+            }
         }
         if self == Self::Lines {
             let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT_DEFAULT);
@@ -206,6 +213,7 @@ mod tests {
         let both = [output(&["mian.rs"]), output(&["main.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "main.rs" }));
         assert_eq!(paths(&joined), ["/two/main.rs"]);
+        assert_eq!(joined["total"], 1);
         let both = [output(&["b.rs"]), output(&["a.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
         assert_eq!(paths(&joined), ["/one/b.rs", "/two/a.rs"]);

@@ -201,7 +201,7 @@ async fn several_workspaces_are_searched_as_one_where_the_caller_asks() {
     site.write("src/a.rs", "// needle\n");
     site.write("tests/a.rs", "// needle\n");
     let mut command = site.serve_command();
-    command.arg("--workspace").arg(&other);
+    command.arg("--also").arg(&other);
     let daemon = Daemon::start(command, &site.socket(), &site.state());
     let client = daemon.caller().await;
     let root = site.workspace().display().to_string();
