@@ -15,10 +15,13 @@ mod file_types;
 mod lines;
 pub mod matching;
 mod replacing;
+pub mod roots;
 mod search;
 mod splices;
 mod text;
 mod tools;
+
+pub use tools::grep_search::line_search::LineSearch;
 
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::{AnyTool, erased};

@@ -44,6 +44,10 @@ pub(super) struct CallArgs {
     #[arg(long)]
     wait: bool,
 
+    /// Search all workspaces that the daemon serves as one: for grep_search and file_search
+    #[arg(long)]
+    all_workspaces: bool,
+
     /// Session ID; calls with the same ID belong together
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -59,6 +63,8 @@ pub(super) struct CallArgs {
 
 /// What the terminal calls itself: the result of a call says where it was answered.
 const TERMINAL: &str = "terminal";
+/// Stands for every workspace that is served.
+const EVERY_WORKSPACE: &str = "*";
 
 /// A file and the content that it must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +84,15 @@ struct FollowedCall<'a> {
     asked: Option<v1::Confirmation>,
     /// Whether the person has seen it.
     is_shown: bool,
+}
+
+// === impl CallArgs ===
+
+impl CallArgs {
+    /// The workspaces that are searched as one with this one.
+    fn further_workspaces(&self) -> Vec<String> {
+        if self.all_workspaces { vec![EVERY_WORKSPACE.to_owned()] } else { Vec::new() }
+    }
 }
 
 pub(super) async fn run(args: CallArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -118,6 +133,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
         let is_attended = following.answering.is_here();
         let call = v1::Call {
             workspace: String::new(),
+            further_workspaces: args.further_workspaces(),
             tool: args.tool.clone(),
             arguments_json: args.arguments.to_json(client, &args.tool, session).await?,
             confirm: following.answering.mode().into(),

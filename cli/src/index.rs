@@ -1,5 +1,7 @@
 //! `moss index`.
 
+use std::time::Duration;
+
 use moss_daemon::text_index;
 use moss_proto::v1;
 use serde_json::json;
@@ -16,24 +18,58 @@ use moss_dispatch::Outcome;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum IndexCommand {
     /// Show how far it is and what it takes
-    Status,
+    Status(WaitArgs),
     /// Forget what is known of texts and read them anew, in the background
-    Rebuild,
+    Rebuild(WaitArgs),
     /// Remove what is stored of texts, where no daemon keeps it
     Clear,
 }
 
+/// Whether to stay until everything is known.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct WaitArgs {
+    /// Wait until all files and texts are known, and show how far it is meanwhile
+    #[arg(long)]
+    wait: bool,
+}
+
+/// How often a waiting person is shown how far it is.
+const POLL: Duration = Duration::from_millis(200);
+
 pub(super) async fn run(command: IndexCommand, session: &Session) -> Result<Outcome, CliError> {
-    let index = match command {
+    let (index, waiting) = match command {
         IndexCommand::Clear => return clear(session),
-        IndexCommand::Status => status_of(session).await?,
-        IndexCommand::Rebuild => {
+        IndexCommand::Status(waiting) => (status_of(session).await?, waiting),
+        IndexCommand::Rebuild(waiting) => {
             let root = session.root()?.display().to_string();
-            session.with_daemon(async |client| Ok(client.rebuild_index(root).await?)).await?
+            let rebuilt =
+                session.with_daemon(async |client| Ok(client.rebuild_index(root).await?));
+            (rebuilt.await?, waiting)
         }
     };
+    let index = if waiting.wait { known(index, session).await? } else { index };
     session.ui.print_either(|| views::index(&index), || status::index_lines(&index).join("\n"))?;
     Ok(Outcome::Ok)
+}
+
+/// Waits until everything is known that will be; shows how far it is on standard error.
+async fn known(mut index: v1::IndexStatus, session: &Session) -> Result<v1::IndexStatus, CliError> {
+    let mut shown = String::new();
+    while is_building(&index) {
+        let progress = status::index_lines(&index).join("; ");
+        if progress != shown {
+            session.ui.note(&progress);
+            shown = progress;
+        }
+        tokio::time::sleep(POLL).await;
+        index = status_of(session).await?;
+    }
+    Ok(index)
+}
+
+fn is_building(index: &v1::IndexStatus) -> bool {
+    let texts = index.texts.as_ref().map(v1::TextIndexStatus::state);
+    index.state() == v1::IndexState::Building || texts == Some(v1::IndexState::Building)
 }
 
 /// How the index of this workspace is doing, as the daemon that serves it says.

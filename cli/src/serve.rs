@@ -29,6 +29,12 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Address>,
 
+    /// Serve the workspace in DIR as well, with its own policy, plugins and history; repeatable
+    ///
+    /// `moss call grep_search … --all-workspaces` searches them as one.
+    #[arg(long, value_name = "DIR")]
+    also: Vec<PathBuf>,
+
     /// Expose metrics for Prometheus at http://HOST:PORT/metrics, on loopback only
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<HostPort>,
@@ -69,6 +75,15 @@ pub(super) async fn run(
             "`moss serve` starts a daemon, and --server (MOSS_SERVER) names a running one";
         return Err(CliError::invalid(message));
     }
+    let mut workspaces = vec![session.root()?];
+    for directory in &args.also {
+        let root = directory.canonicalize().map_err(|error| {
+            CliError::invalid(format!("--also {}: {error}", directory.display()))
+        })?;
+        if !workspaces.contains(&root) {
+            workspaces.push(root);
+        }
+    }
     let setup = Setup {
         plugin_lists: args.plugins,
         config_file: args.config,
@@ -76,7 +91,7 @@ pub(super) async fn run(
         secrets: remote.secrets(),
         // The standard takes an empty variable for none.
         collector: args.traces.filter(|collector| !collector.is_empty()),
-        ..session.setup()?
+        ..session.setup_for(workspaces)?
     };
     // Before anything is opened: a signal that comes early must not be lost.
     let shutdown = shutdown(args.stop_with_stdin)?;
@@ -94,7 +109,8 @@ pub(super) async fn run(
         Some(host) => Some(metrics_endpoint::bind(host).await?),
         None => None,
     };
-    let workspace = setup.workspaces[0].display().to_string();
+    let roots: Vec<_> = setup.workspaces.iter().map(|root| root.display().to_string()).collect();
+    let workspace = roots.join(", ");
     let started = tokio::task::spawn_blocking(move || moss_daemon::start(&setup))
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "internal", error.to_string()))??;

@@ -277,6 +277,7 @@ fn texts(texts: &v1::TextIndexStatus) -> Value {
         "files_indexed": texts.files_indexed,
         "disk_bytes": texts.disk_bytes,
         "complete_at": texts.complete_at.as_ref().map(|at| time(Some(at))),
+        "age_s": texts.complete_at.as_ref().map(seconds_since),
         "problem": texts.problem,
     })
 }
@@ -354,6 +355,12 @@ pub(super) fn time(time: Option<&prost_types::Timestamp>) -> String {
     time.and_then(|time| jiff::Timestamp::new(time.seconds, 0).ok())
         .map(|time| time.to_string())
         .unwrap_or_default()
+}
+
+/// How long a time is ago by the clock of this machine; 0 where it was set back since.
+fn seconds_since(time: &prost_types::Timestamp) -> u64 {
+    let ago = jiff::Timestamp::now().as_second().saturating_sub(time.seconds);
+    u64::try_from(ago).unwrap_or(0)
 }
 
 fn word(name: &str, prefix: &str) -> String {

@@ -14,6 +14,7 @@ mod past;
 mod plugin;
 mod read_access;
 mod record;
+mod roots;
 mod stop;
 mod weight;
 
@@ -77,6 +78,9 @@ async fn begin(
     // Who ends waits for the calls that are there, and closes the journal after them.
     if daemon.draining.is_cancelled() {
         return Err(CallError::Cancelled);
+    }
+    if !call.further_workspaces.is_empty() {
+        return roots::search(daemon, call, events, cancel).await;
     }
     let workspace = daemon.workspace(&call.workspace)?;
     let weight = weight::CallWeight::new(&daemon, call.caller.role(), &call.work);

@@ -4,6 +4,8 @@
 //! Labels take few values: names of tools that are in the catalog, and words of moss. No path, no
 //! argument and no name that a caller makes up is among them.
 
+mod index;
+
 use std::time::Duration;
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -14,6 +16,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+pub use self::index::IndexMoment;
+use self::index::IndexNumbers;
 use moss_plugins::PluginState;
 
 /// Bounds of the durations that are distinguished, in seconds: from a read to a wait for a person.
@@ -35,6 +39,7 @@ pub struct Metrics {
     refused: Family<TransportLabel, Counter>,
     unknown_credentials: Counter,
     plugins: Family<StateLabel, Gauge>,
+    index: IndexNumbers,
 }
 
 /// What is not counted but looked at when somebody asks.
@@ -48,6 +53,8 @@ pub struct Moment {
     pub pending: usize,
     /// The states of all plugins, in words.
     pub plugins: Vec<&'static str>,
+    /// What is kept of the files of each workspace.
+    pub indexes: Vec<IndexMoment>,
 }
 
 /// The connections of a socket: how many there are, and how many were turned away.
@@ -105,6 +112,7 @@ impl Default for Metrics {
             refused: Family::default(),
             unknown_credentials: Counter::default(),
             plugins: Family::default(),
+            index: IndexNumbers::default(),
         };
         metrics.register();
         metrics
@@ -133,6 +141,7 @@ impl Metrics {
         let help = "Requests without a valid credential";
         registry.register("unauthenticated_requests", help, self.unknown_credentials.clone());
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
+        self.index.register(registry);
     }
 
     /// Counts a call that ended. The tool is one of the catalog, or [`moss_dispatch::operations::UNKNOWN_TOOL`].
@@ -180,6 +189,7 @@ impl Metrics {
             let count = moment.plugins.iter().filter(|other| **other == state).count();
             set(&self.plugins.get_or_create(&StateLabel { state }), count);
         }
+        self.index.set(&moment.indexes);
         let mut written = String::new();
         text::encode(&mut written, &self.registry).expect("a string takes everything");
         written

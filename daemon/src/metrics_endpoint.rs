@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use crate::address::{HostPort, is_loopback};
 use crate::listener::BindError;
 use crate::state::Daemon;
+use moss_dispatch::blocking::blocking;
 
 /// Connections at once; more wait until one is over.
 const CONNECTIONS_MAX: usize = 8;
@@ -76,8 +77,8 @@ pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
 
 async fn answer(stream: TcpStream, daemon: Arc<Daemon>) {
     let service = service_fn(|request| {
-        let response = respond(&request, &daemon);
-        async { Ok::<_, Infallible>(response) }
+        let daemon = Arc::clone(&daemon);
+        async move { Ok::<_, Infallible>(respond(&request, daemon).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -89,10 +90,18 @@ async fn answer(stream: TcpStream, daemon: Arc<Daemon>) {
     }
 }
 
-fn respond(request: &Request<Incoming>, daemon: &Daemon) -> Response<Full<Bytes>> {
+async fn respond(request: &Request<Incoming>, daemon: Arc<Daemon>) -> Response<Full<Bytes>> {
     let (status, content_type, text) = match (request.method(), request.uri().path()) {
         (&Method::GET, "/metrics") => {
-            (StatusCode::OK, CONTENT_TYPE, daemon.metrics.text(&daemon.moment()))
+            // What is known of files may be being brought up to date: that is waited for elsewhere.
+            let written = blocking(move || daemon.metrics.text(&daemon.moment())).await;
+            match written {
+                Ok(text) => (StatusCode::OK, CONTENT_TYPE, text),
+                Err(broken) => {
+                    let status = StatusCode::INTERNAL_SERVER_ERROR;
+                    (status, "text/plain", format!("{broken}\n"))
+                }
+            }
         }
         (_, "/metrics") => {
             (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is supported\n".to_owned())

@@ -1,6 +1,7 @@
 //! What callers have read, by credential, session and path, so that a line-based edit on a file
 //! that changed since is refused.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -68,6 +69,15 @@ impl Sessions {
     pub fn last(&self, key: &SessionKey, path: &RelPath) -> Option<ContentHash> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.sessions.get(key)?.files.get(path).map(|(_, hash)| *hash)
+    }
+
+    /// Returns up to so many files that a session has seen, the last one first.
+    pub fn recent(&self, key: &SessionKey, files_max: usize) -> Vec<RelPath> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(session) = inner.sessions.get(key) else { return Vec::new() };
+        let mut seen: Vec<_> = session.files.iter().map(|(path, (at, _))| (*at, path)).collect();
+        seen.sort_unstable_by_key(|(at, _)| Reverse(*at));
+        seen.into_iter().take(files_max).map(|(_, path)| path.clone()).collect()
     }
 
     /// Forgets a file that a session knows to be gone.
@@ -164,6 +174,17 @@ mod tests {
         }
         let known = ["x", "y", "z"].map(|name| sessions.last(&key("c"), &path(name)).is_some());
         assert_eq!(known, [false, true, true]);
+    }
+
+    #[test]
+    fn recent_files_come_the_last_one_first() {
+        let sessions = Sessions::new(8, 8, usize::MAX);
+        for name in ["x", "y", "z", "x"] {
+            sessions.note(&key("a"), &path(name), HASH);
+        }
+        assert_eq!(sessions.recent(&key("a"), 2), [path("x"), path("z")]);
+        assert_eq!(sessions.recent(&key("a"), 9).len(), 3);
+        assert_eq!(sessions.recent(&key("b"), 9), []);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::jobs::Jobs;
-use crate::metrics::{Metrics, Moment};
+use crate::metrics::{IndexMoment, Metrics, Moment};
 use crate::permits::Permits;
 use crate::setup::{self, Setup};
 use crate::traces::Traces;
@@ -104,17 +104,21 @@ impl Daemon {
         (running, of.iter().map(|places| places.queued()).sum())
     }
 
-    /// Values of the metrics that are not counters.
+    /// Values of the metrics that are not counters. May wait while what is known of files is brought up
+    /// to date.
     pub fn moment(&self) -> Moment {
         let (running, queued) = self.calls();
         let pending = self.confirmations.pending().len();
         let mut plugins = Vec::new();
+        let mut indexes = Vec::new();
+        let is_indexed = self.config().index.enabled;
         for workspace in self.workspaces() {
+            indexes.push(IndexMoment::of(workspace, is_indexed));
             plugins.extend(
                 workspace.installed.statuses.load().iter().map(|plugin| plugin.state.as_str()),
             );
         }
-        Moment { running, queued, pending, plugins }
+        Moment { running, queued, pending, plugins, indexes }
     }
 
     /// Makes a daemon that serves these workspaces.

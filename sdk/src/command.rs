@@ -25,6 +25,34 @@ pub struct CheckRequest {
     pub directory: RelPath,
 }
 
+/// A command that a plugin was granted by its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedCommand {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// The directory in which it runs, as the plugin writes it; none for the root of the workspace.
+    pub directory: Option<String>,
+}
+
+/// What came of a command of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedCommandReport {
+    /// The exit status; none where a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What it wrote to its standard output.
+    pub stdout: String,
+    /// What it wrote to its standard error.
+    pub stderr: String,
+    /// Whether some of either is left out.
+    pub is_truncated: bool,
+    /// Files of the workspace that changed meanwhile.
+    pub changed: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+}
+
 /// What a check left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {

@@ -103,6 +103,9 @@ pub trait Files: Send + Sync {
 
     /// Returns the content that the caller of this session has seen last, if any.
     fn last_read(&self, path: &RelPath) -> Option<ContentHash>;
+
+    /// Returns up to so many files that the caller of this session has seen, the last one first.
+    fn recently_read(&self, files_max: usize) -> Vec<RelPath>;
 }
 
 /// Gathers what is found in texts on a walk: see [`Files::visit_texts`].

@@ -39,12 +39,16 @@
 //! | [`store`](Capability::store) | [`store`](mod@store) |
 //! | [`tool`](Capability::tool) | [`toolbox`] |
 //! | [`editor`](Capability::editor) | [`editor`](mod@editor) |
+//! | [`index`](Capability::index) | [`index`](mod@index) |
+//! | [`command`](Capability::command) | [`commands`] |
 
+pub mod commands;
 mod contract;
 pub mod editor;
 mod files;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod index;
 pub mod store;
 pub mod toolbox;
 

@@ -47,6 +47,8 @@ pub mod plugin;
 pub mod prompt;
 #[cfg(feature = "host")]
 pub mod ranking;
+#[cfg(feature = "host")]
+pub mod search;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "host")]

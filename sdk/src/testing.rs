@@ -16,15 +16,9 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
-use crate::context::{
-    BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
-    ProposalOutcome, TextVisitor,
-};
+use crate::context::{BlockingWork, BoxFuture, Context, Editors, Host, Progress, ProposalOutcome};
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
-use crate::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
-};
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::job::{JobReport, JobRequest};
@@ -38,6 +32,7 @@ mod changes;
 mod configuration;
 pub mod conformance;
 mod editor;
+mod files;
 mod reading;
 mod text;
 mod tree;
@@ -61,6 +56,8 @@ struct MemoryHostState {
     ignored: BTreeSet<RelPath>,
     denied: BTreeSet<RelPath>,
     read: HashMap<RelPath, ContentHash>,
+    /// The last one last.
+    read_order: Vec<RelPath>,
     proposals: Vec<ChangeSet>,
     /// The oldest first.
     past: Vec<PastChange>,
@@ -219,70 +216,6 @@ impl MemoryHost {
 
     fn state(&self) -> MutexGuard<'_, MemoryHostState> {
         self.0.lock().expect("no test panics while it holds the lock")
-    }
-}
-
-impl Files for MemoryHost {
-    fn path(&self, text: &str) -> Result<RelPath, ToolError> {
-        match text.strip_prefix(ROOT) {
-            Some("" | "/") => Ok(RelPath::root()),
-            Some(rest) if rest.starts_with('/') => RelPath::parse(&rest[1..]),
-            _ => RelPath::parse(text),
-        }
-    }
-
-    fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>> {
-        let snapshot = self.state().read(path);
-        Box::pin(async { snapshot })
-    }
-
-    fn read_unasked<'a>(
-        &'a self,
-        path: &'a RelPath,
-    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
-        let is_denied = self.state().denied.contains(path);
-        Box::pin(async move { if is_denied { Ok(None) } else { self.read(path).await.map(Some) } })
-    }
-
-    fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
-        let digest = self.state().digest(path);
-        Box::pin(async { digest })
-    }
-
-    fn read_lines<'a>(
-        &'a self,
-        path: &'a RelPath,
-        lines: LineWindow,
-    ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
-        let lines = self.state().read_lines(path, lines);
-        Box::pin(async { lines })
-    }
-
-    fn list<'a>(
-        &'a self,
-        path: &'a RelPath,
-        options: ListOptions,
-    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
-        let listing = self.state().list(path, options);
-        Box::pin(async { listing })
-    }
-
-    fn visit_texts<'a>(
-        &'a self,
-        path: &'a RelPath,
-        options: VisitOptions,
-        mut visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
-        let visited = self.state().visit_texts(path, options, visitor.as_mut());
-        Box::pin(async { visited.map(|visited| (visitor, visited)) })
-    }
-
-    fn note_read(&self, path: &RelPath, hash: ContentHash) {
-        self.state().read.insert(path.clone(), hash);
-    }
-
-    fn last_read(&self, path: &RelPath) -> Option<ContentHash> {
-        self.state().read.get(path).copied()
     }
 }
 

@@ -38,6 +38,37 @@ declare module "moss:plugin/toolbox@0.2.0" {
   export function call(name: string, parameters: string): string;
 }
 
+declare module "moss:plugin/commands@0.2.0" {
+  type Ended = {
+    exitCode: number | undefined;
+    signal: number | undefined;
+    stdout: string;
+    stderr: string;
+    truncated: boolean;
+    changed: string[];
+    notes: string[];
+  };
+  export function run(command: { words: string[]; directory: string | undefined }): Ended;
+}
+
+declare module "moss:plugin/index@0.2.0" {
+  type Query = {
+    pattern: string;
+    caseSensitive: boolean;
+    fileTypes: string | undefined;
+    linesMax: number;
+  };
+  type Line = { path: string; number: bigint; column: bigint; text: string };
+  type Found = {
+    lines: Line[];
+    total: bigint;
+    filesMatched: bigint;
+    filesSearched: bigint;
+    truncated: boolean;
+  };
+  export function search(query: Query): Found;
+}
+
 declare module "wasi:cli/environment@0.2.6" {
   export function getEnvironment(): [string, string][];
 }

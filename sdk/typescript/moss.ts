@@ -2,8 +2,10 @@
 // Tools for moss: what an author imports. A tool is a function with a description and schemas;
 // `definePlugin` makes a plugin of several. It writes nothing: it returns the edits that it proposes.
 
+import * as hostCommands from "moss:plugin/commands@0.2.0";
 import * as host from "moss:plugin/context@0.2.0";
 import * as hostEditor from "moss:plugin/editor@0.2.0";
+import * as hostIndex from "moss:plugin/index@0.2.0";
 import * as hostStore from "moss:plugin/store@0.2.0";
 import * as hostToolbox from "moss:plugin/toolbox@0.2.0";
 import { getEnvironment } from "wasi:cli/environment@0.2.6";
@@ -173,6 +175,10 @@ export const request = {
   tool: (name: string, reason: string): Request => ({ kind: "tool", scope: name, reason }),
   /** To ask the person's editor for symbols and definitions. */
   editor: (reason: string): Request => ({ kind: "editor", scope: "symbols", reason }),
+  /** To search the texts of the workspace. */
+  index: (reason: string): Request => ({ kind: "index", scope: "search", reason }),
+  /** To run a command with exactly these words, such as `git rev-parse HEAD`; `*` is one word. */
+  command: (words: string, reason: string): Request => ({ kind: "command", scope: words, reason }),
 };
 
 /** What a plugin is. Its name and version are those in package.json. */
@@ -279,6 +285,38 @@ export const editor = {
     position: { line: number; character: number },
     kind: "definition" | "type-definition" = "definition",
   ) => fromHost(() => hostEditor.definitions(path, position, kind)),
+};
+
+/** The texts of the workspace, searched through the index of moss. */
+export const index = {
+  /** Returns the lines that match a regular expression, of the files that may be read. */
+  search(
+    pattern: string,
+    options: { caseSensitive?: boolean; fileTypes?: string; linesMax?: number } = {},
+  ) {
+    const { caseSensitive = false, fileTypes, linesMax = 100 } = options;
+    const query = { pattern, caseSensitive, fileTypes, linesMax };
+    const found = fromHost(() => hostIndex.search(query));
+    return {
+      lines: found.lines.map(({ path, number, column, text }) => ({
+        path,
+        number: Number(number),
+        column: Number(column),
+        text,
+      })),
+      total: Number(found.total),
+      filesMatched: Number(found.filesMatched),
+      filesSearched: Number(found.filesSearched),
+      truncated: found.truncated,
+    };
+  },
+};
+
+/** Commands of the machine, in the sandbox of moss. */
+export const commands = {
+  /** Runs a command and waits for its end. */
+  run: (words: string[], directory?: string) =>
+    fromHost(() => hostCommands.run({ words, directory })),
 };
 
 function inWords(name: string): string {

@@ -87,6 +87,8 @@ async fn calls_answers_commits_and_connections_are_counted() {
         ("moss_commits_total", 1.0),
         ("moss_unauthenticated_requests_total", 1.0),
         ("moss_plugins{state=\"ready\"}", 0.0),
+        ("moss_index_workspaces{part=\"files\",state=\"off\"}", 0.0),
+        ("moss_index_workspaces{part=\"texts\",state=\"off\"}", 0.0),
         ("moss_build_info{version=\"0.1.0\"}", 1.0),
     ] {
         assert_eq!(number(&text, line), Some(expected), "{line} in {text}");
@@ -97,6 +99,35 @@ async fn calls_answers_commits_and_connections_are_counted() {
     drop((caller, approver));
     until("the connections are gone", async || connections() == Some(0.0)).await;
     daemon.stop();
+}
+
+#[tokio::test]
+async fn what_is_known_of_files_is_counted() {
+    let site = counting();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    crate::text_index::ready(&caller).await;
+    let text = scrape(&daemon);
+    for part in ["files", "texts"] {
+        for (state, count) in [("building", 0.0), ("ready", 1.0), ("off", 0.0)] {
+            let line = format!("moss_index_workspaces{{part=\"{part}\",state=\"{state}\"}}");
+            assert_eq!(number(&text, &line), Some(count), "{line} in {text}");
+        }
+    }
+    for line in ["moss_index_texts", "moss_index_texts_known"] {
+        assert_eq!(number(&text, line), Some(1.0), "{line} in {text}");
+    }
+    assert!(number(&text, "moss_index_entries") > Some(0.0), "{text}");
+    assert!(number(&text, "moss_index_memory_bytes") > Some(0.0), "{text}");
+    assert!(number(&text, "moss_index_disk_bytes").is_some(), "{text}");
+
+    site.config("[index]\nenabled = false\n");
+    daemon.stop();
+    let text = scrape(&site.serve());
+    for part in ["files", "texts"] {
+        let line = format!("moss_index_workspaces{{part=\"{part}\",state=\"off\"}}");
+        assert_eq!(number(&text, &line), Some(1.0), "{line} in {text}");
+    }
 }
 
 #[tokio::test]

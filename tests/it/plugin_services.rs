@@ -66,10 +66,12 @@ async fn nothing_is_there_that_was_not_granted() {
         set("k", "v"),
         ask("read_file", json!({ "path": "a.txt" })),
         { "do": "symbols", "path": "a.txt" },
+        { "do": "search", "pattern": "a" },
+        { "do": "run", "words": ["ls"] },
     ]);
     let came = probe(&caller, steps).await;
     assert_eq!(came[1], json!([]));
-    for index in [0, 2, 3, 4] {
+    for index in [0, 2, 3, 4, 5, 6] {
         assert_eq!(came[index]["error"], "denied", "{}", came[index]);
     }
     // Where its list lies is not exposed to a guest, only to its caller.
@@ -81,6 +83,8 @@ async fn nothing_is_there_that_was_not_granted() {
         (set("k", "v"), "\"store\": \"1MiB\""),
         (ask("read_file", json!({})), "\"tools\": [\"read_file\"]"),
         (json!({ "do": "symbols", "path": "a.txt" }), "\"editor\": true"),
+        (json!({ "do": "search", "pattern": "a" }), "\"index\": true"),
+        (json!({ "do": "run", "words": ["ls", "-l"] }), "\"commands\": [\"ls -l\"]"),
     ] {
         let result = caller.call(call("probe", json!({ "steps": [step], "fail": true }))).await;
         let hint = failure(&result.unwrap()).hint.clone();
@@ -98,10 +102,12 @@ async fn nothing_is_there_that_was_not_granted() {
 async fn what_the_configuration_withholds_is_not_said_to_be_the_list() {
     let site = Site::new();
     site.config(
-        "[plugin_maximum]\nhttp = [\"*.example\"]\nstore_bytes = 10\ntools = []\neditor = false\n",
+        "[plugin_maximum]\nhttp = [\"*.example\"]\nstore_bytes = 10\ntools = []\neditor = false\n\
+         index = false\ncommands = [\"cat *\"]\n",
     );
     let grant = json!({
         "http": ["http://127.0.0.1:9"], "store": "1MiB", "tools": ["read_file"], "editor": true,
+        "index": true, "commands": ["ls"],
     });
     let (_daemon, caller) = probed(&site, grant).await;
     for (step, key) in [
@@ -109,12 +115,164 @@ async fn what_the_configuration_withholds_is_not_said_to_be_the_list() {
         (set("key", "more than ten bytes"), "store_bytes"),
         (ask("read_file", json!({})), "tools"),
         (json!({ "do": "symbols", "path": "a.txt" }), "editor"),
+        (json!({ "do": "search", "pattern": "a" }), "index"),
+        (json!({ "do": "run", "words": ["ls"] }), "commands"),
     ] {
         let result = caller.call(call("probe", json!({ "steps": [step], "fail": true }))).await;
         let hint = failure(&result.unwrap()).hint.clone();
         let bound = format!("`plugin_maximum.{key}` in config.toml");
         assert!(hint.contains(&bound) && !hint.contains("grant it to"), "{hint}");
     }
+}
+
+/// What the policy of this test closes to the probe, in one way or another.
+const CLOSED: &str = r#"
+version = 1
+[[rule]]
+plugins = ["probe"]
+effects = ["read"]
+paths = ["closed/**"]
+decision = "deny"
+[[rule]]
+plugins = ["probe"]
+effects = ["read"]
+paths = ["asked/**"]
+decision = "ask"
+"#;
+
+#[tokio::test]
+async fn a_search_of_a_guest_finds_what_it_may_read_as_it_is_now() {
+    let site = Site::new();
+    site.user_policy(CLOSED);
+    for (path, text) in [
+        ("src/a.rs", "// one\nfn wanted() {}\n"),
+        ("docs/a.md", "wanted, too\n"),
+        ("tests/a.rs", "// WANTED\n"),
+        ("closed/a.rs", "wanted canary\n"),
+        ("asked/a.rs", "wanted canary\n"),
+        (".github/workflows/ci.yml", "wanted: canary\n"),
+        (".env", "WANTED=canary\n"),
+        (".gitignore", "ignored\n"),
+        ("ignored", "wanted canary\n"),
+    ] {
+        site.write(path, text);
+    }
+    let (_daemon, caller) = probed(&site, json!({ "index": true })).await;
+    let search = |pattern: &str| json!({ "do": "search", "pattern": pattern });
+    let mut few = search("wanted");
+    few["lines"] = json!(1);
+    let mut rust = search("wanted");
+    rust["types"] = json!("rust");
+    let mut none = search("wanted");
+    none["lines"] = json!(0);
+    let steps = json!([search("wanted"), few, rust, none, search("wanted("), search("canary")]);
+    let came = probe(&caller, steps).await;
+    let all =
+        ["src/a.rs:2:4: fn wanted() {}", "tests/a.rs:1:4: // WANTED", "docs/a.md:1:1: wanted, too"];
+    assert_eq!(came[0]["lines"], json!(all));
+    assert_eq!((&came[0]["total"], &came[0]["truncated"]), (&json!(3), &json!(false)));
+    assert_eq!(came[1]["lines"], json!(all[..1]));
+    assert_eq!((&came[1]["total"], &came[1]["truncated"]), (&json!(3), &json!(true)));
+    assert_eq!(came[2]["lines"], json!(all[..2]));
+    assert_eq!(came[3]["error"], "invalid_arguments", "{}", came[3]);
+    assert_eq!(came[4]["error"], "invalid_arguments", "{}", came[4]);
+    assert_eq!(came[5]["total"], 0, "{}", came[5]);
+    assert!(!json!(came).to_string().contains("canary"), "{came:?}");
+
+    // What the caller itself searches for after that is more, and the next search of the guest no more.
+    let own = caller.done("grep_search", json!({ "pattern": "wanted" })).await;
+    assert_eq!(own["total_matches"], 6, "{own}");
+    site.write("src/b.rs", "wanted now\n");
+    let came = probe(&caller, json!([search("wanted")])).await;
+    assert_eq!(came[0]["total"], 4, "{}", came[0]);
+}
+
+/// Rules about commands of the probe.
+const COMMANDS: &str = r#"
+version = 1
+[[rule]]
+argv = ["touch"]
+paths = ["closed/**", "closed"]
+decision = "deny"
+[[rule]]
+argv = ["mkdir"]
+decision = "ask"
+"#;
+
+#[tokio::test]
+async fn a_guest_runs_the_commands_that_it_was_granted_word_by_word() {
+    let site = Site::new();
+    site.user_policy(COMMANDS);
+    site.write("a.txt", "one\n");
+    site.write(".env", "SECRET=canary\n");
+    site.write("closed/b.txt", "two\n");
+    let grant = json!({ "commands": ["ls", "cat *", "touch made.txt", "rm a.txt", "mkdir new",
+        "sh -c *", "false", "head -c * /dev/zero"] });
+    let (_daemon, caller) = probed(&site, grant).await;
+    let run = |words: &[&str]| json!({ "do": "run", "words": words });
+    let steps = json!([
+        run(&["ls"]),
+        run(&["cat", "a.txt"]),
+        run(&["touch", "made.txt"]),
+        run(&["false"]),
+        run(&["cat", "it's; touch x.txt"]),
+        run(&["cat", ".env"]),
+        run(&["head", "-c", "2000000", "/dev/zero"]),
+    ]);
+    let came = probe(&caller, steps).await;
+    assert_eq!(came[0]["stdout"], "a.txt\nclosed\n", "{}", came[0]);
+    assert_eq!((&came[1]["stdout"], &came[1]["exit_code"]), (&json!("one\n"), &json!(0)));
+    assert_eq!(came[2]["changed"], json!(["made.txt"]), "{}", came[2]);
+    assert_eq!(came[3]["exit_code"], 1, "{}", came[3]);
+    assert_eq!(came[4]["exit_code"], 1, "{}", came[4]);
+    assert!(!site.workspace().join("x.txt").exists());
+    assert!(!came[5].to_string().contains("canary"), "{}", came[5]);
+    assert_eq!(
+        (&came[6]["truncated"], came[6]["stdout"].as_str().unwrap().len()),
+        (&json!(true), 1 << 20)
+    );
+
+    // Other words, what always asks, what a rule asks about or denies, a directory elsewhere.
+    let closed = json!({ "do": "run", "words": ["touch", "made.txt"], "directory": "closed" });
+    let outside = json!({ "do": "run", "words": ["ls"], "directory": ".." });
+    let steps = json!([
+        run(&["ls", "-l"]),
+        run(&["cat", "-n"]),
+        run(&["touch", "made.txt", "b.txt"]),
+        run(&["rm", "a.txt"]),
+        run(&["mkdir", "new"]),
+        run(&["sh", "-c", "rm a.txt"]),
+        closed,
+        outside,
+        run(&[]),
+    ]);
+    let came = probe(&caller, steps).await;
+    for (at, code) in
+        ["denied"; 7].into_iter().chain(["invalid_path", "invalid_arguments"]).enumerate()
+    {
+        assert_eq!(came[at]["error"], code, "{at}: {}", came[at]);
+    }
+    assert!(site.workspace().join("a.txt").exists());
+    assert!(!site.workspace().join("new").exists() && !site.workspace().join("b.txt").exists());
+
+    // Nothing is written in a dry run.
+    std::fs::remove_file(site.workspace().join("made.txt")).unwrap();
+    let steps = json!([run(&["cat", "a.txt"]), run(&["touch", "made.txt"])]);
+    let dry = v1::Call { dry_run: true, ..call("probe", json!({ "steps": steps })) };
+    let came = output(&caller.call(dry).await.unwrap())["result"].clone();
+    assert_eq!((&came[0]["stdout"], &came[1]["error"]), (&json!("one\n"), &json!("denied")));
+    assert!(!site.workspace().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn a_guest_searches_so_often_and_no_more() {
+    let site = Site::new();
+    site.write("a.txt", "a\n");
+    let (_daemon, caller) = probed(&site, json!({ "index": true })).await;
+    let steps = vec![json!({ "do": "search", "pattern": "a" }); 513];
+    let came = probe(&caller, json!(steps)).await;
+    assert!(came[..512].iter().all(|found| found["total"] == 1));
+    assert_eq!(came[512]["error"], "limit_exceeded", "{}", came[512]);
 }
 
 #[tokio::test]

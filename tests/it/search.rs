@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use moss_proto::v1;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Site, call, failure, reason};
+use crate::harness::{Client, Daemon, Site, call, failure, output, reason};
 
 /// The matches of a search as path and line.
 fn places(output: &Value) -> Vec<(String, u64)> {
@@ -185,4 +185,63 @@ async fn searches_that_make_no_sense_say_how_to_fix_them() {
         let status = client.call(call("grep_search", arguments.clone())).await.unwrap_err();
         assert_eq!(reason(&status), "ARGUMENTS_INVALID", "{arguments}");
     }
+}
+
+#[tokio::test]
+async fn several_workspaces_are_searched_as_one_where_the_caller_asks() {
+    let site = Site::new();
+    let other = site.outside("other");
+    std::fs::create_dir_all(other.join("src")).unwrap();
+    std::fs::create_dir_all(other.join(".moss")).unwrap();
+    let deny = "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"closed.rs\"]\ndecision = \"deny\"\n";
+    std::fs::write(other.join(".moss/policy.toml"), deny).unwrap();
+    for (path, text) in [("src/b.rs", "fn needle() {}\n"), ("closed.rs", "needle canary\n")] {
+        std::fs::write(other.join(path), text).unwrap();
+    }
+    site.write("src/a.rs", "// needle\n");
+    site.write("tests/a.rs", "// needle\n");
+    let mut command = site.serve_command();
+    command.arg("--also").arg(&other);
+    let daemon = Daemon::start(command, &site.socket(), &site.state());
+    let client = daemon.caller().await;
+    let root = site.workspace().display().to_string();
+    let asked = |tool: &str, arguments: Value, further: &[&str]| v1::Call {
+        workspace: root.clone(),
+        further_workspaces: further.iter().map(ToString::to_string).collect(),
+        ..call(tool, arguments)
+    };
+    let own = site.workspace();
+    let at = |root: &std::path::Path, path: &str| root.join(path).display().to_string();
+    let both = at(&other, "");
+    for further in ["*", both.trim_end_matches('/')] {
+        let found =
+            client.call(asked("grep_search", json!({"pattern": "needle"}), &[further])).await;
+        let found = output(&found.unwrap());
+        let expected = [at(&own, "src/a.rs"), at(&other, "src/b.rs"), at(&own, "tests/a.rs")];
+        let found_at: Vec<_> = places(&found).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(found_at, expected, "{further}");
+        assert_eq!((&found["total_matches"], &found["skipped"]["denied"]), (&json!(3), &json!(1)));
+        assert!(!found.to_string().contains("canary"), "{found}");
+    }
+    let few = asked("grep_search", json!({"pattern": "needle", "limit": 1}), &["*"]);
+    let few = output(&client.call(few).await.unwrap());
+    assert_eq!((places(&few).len(), &few["total_matches"]), (1, &json!(3)));
+    assert_eq!(few["truncated"], true);
+    let files = asked("file_search", json!({"pattern": "b.rs"}), &["*"]);
+    assert_eq!(paths(&output(&client.call(files).await.unwrap())), [at(&other, "src/b.rs")]);
+
+    // Only searches, only of what is served, and each with the policy and the record of its own.
+    let read = asked("read_file", json!({"path": "src/a.rs"}), &["*"]);
+    let refused = client.call(read).await.unwrap_err();
+    assert!(refused.message().contains("further_workspaces"), "{refused}");
+    let elsewhere = asked("grep_search", json!({"pattern": "needle"}), &["/elsewhere"]);
+    let refused = client.call(elsewhere).await.unwrap_err();
+    assert_eq!(reason(&refused), "WORKSPACE_UNKNOWN");
+    let broken = asked("grep_search", json!({"pattern": "("}), &["*"]);
+    let failed = failure(&client.call(broken).await.unwrap()).message.clone();
+    assert!(failed.starts_with(&root), "{failed}");
+    let ended = site.run(&["call", "grep_search", "pattern=needle", "--all-workspaces", "--json"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(printed["output"]["total_matches"], 3, "{printed}");
 }

@@ -276,8 +276,13 @@ async fn person_sees_rebuilds_and_clears_it() {
     let ended = site.run(&["index", "clear"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("moss index rebuild"), "{ended:?}");
-    assert_eq!(site.run(&["index", "rebuild"]).code, Some(0));
-    ready(&caller).await;
+    let rebuilt = site.run(&["index", "rebuild", "--wait"]);
+    assert!(rebuilt.stdout.contains("texts: ready, 1 files"), "{rebuilt:?}");
+    assert!(rebuilt.stderr.contains("texts: building, 0 of "), "{rebuilt:?}");
+    let shown = site.run(&["index", "status", "--wait", "--json"]).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["texts"]["state"], "ready", "{shown}");
+    assert!(shown["texts"]["age_s"].is_u64(), "{shown}");
     assert_eq!(search(&caller, "some text").await["files_matched"], 1);
     let shown = site.run(&["index", "status", "--json"]).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();

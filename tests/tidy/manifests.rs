@@ -106,6 +106,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-plugin-host",
             "moss-plugin-list",
             "moss-proto",
+            "moss-sandbox",
             "moss-sdk",
             "moss-workspace",
         ],

@@ -12,6 +12,7 @@
 mod bare;
 mod bridge;
 mod caller;
+mod commands;
 mod crowd;
 mod edits;
 mod figures;
@@ -30,6 +31,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
        bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
+       bench-calls [--json FILE] commands MOSS DIRECTORY, or
        bench-calls [--json FILE] edits DIRECTORY, or bench-calls [--json FILE] bridge;
 see `cargo xtask bench`";
 
@@ -58,6 +60,9 @@ async fn run(arguments: &[String]) -> Result<()> {
         [search, moss, directory, tree] if search == "search" => {
             let rows = search::measure(moss.into(), directory.as_ref(), tree.as_ref()).await?;
             report::publish(&rows, json)
+        }
+        [commands, moss, directory] if commands == "commands" => {
+            report::publish(&commands::measure(moss.into(), directory.as_ref()).await?, json)
         }
         [what, moss, components, directory, seconds @ ..] => {
             let place = testbed::Testbed::new(moss.into(), components.into(), directory.as_ref())?;

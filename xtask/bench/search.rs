@@ -3,6 +3,7 @@
 //! What is searched for is taken from the tree itself, the same on each run: words that its files have,
 //! and patterns made of them. How many lines match is compared on the way; a difference is printed.
 
+mod growth;
 mod rivals;
 mod words;
 
@@ -14,7 +15,7 @@ use moss_proto::v1;
 use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value, json};
 
-use self::rivals::{Rivals, TreeSize};
+use self::rivals::{FdFinder, Rivals, TreeSize};
 use self::words::SearchKind;
 use crate::caller::{BenchClient, done};
 use crate::figures::memory;
@@ -44,7 +45,7 @@ struct SearchBench<'a> {
 
 /// Measures searches of a tree.
 pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Result<Vec<Row>> {
-    let place = Testbed::of_tree(moss, directory, tree)?;
+    let place = Testbed::of_tree(moss.clone(), directory, tree)?;
     let rivals = Rivals::find(&place.workspace())?;
     let size = rivals.tree_size()?;
     eprintln!("{}: {size}; {rivals}", tree.display());
@@ -52,6 +53,7 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Res
     let bench = SearchBench { place: &place, rivals, words };
     let mut rows = bench.indexed(&size).await?;
     rows.extend(bench.without_index().await?);
+    rows.extend(growth::measure(&moss, directory).await?);
     Ok(rows)
 }
 
@@ -171,7 +173,29 @@ impl SearchBench<'_> {
             let row = Row::timed(format!("{tool}{what}, {}", fd.version), own);
             rows.push(row.against(Spread::of(theirs)).wanted("ratio ≤ 0.1"));
         }
+        rows.extend(self.fuzzy(caller, fd).await?);
         Ok(rows)
+    }
+
+    /// What somebody remembers of a name, letter by letter, against a list of all names that fzf filters.
+    async fn fuzzy(&self, caller: &BenchClient, fd: &FdFinder) -> Result<Option<Row>> {
+        let Some(fzf) = &fd.fzf else { return Ok(None) };
+        let words = self.words.iter().filter(|word| word.len() >= 6).take(PATTERNS_EACH);
+        let letters = |word: &String| word.to_lowercase().chars().step_by(2).collect::<String>();
+        let (mut own, mut theirs) = (Vec::new(), Vec::new());
+        for (at, pattern) in words.map(letters).enumerate() {
+            let started = Instant::now();
+            done(caller.call("file_search", json!({ "pattern": pattern }).to_string()).await?)?;
+            let duration = started.elapsed();
+            let filtered = fd.filtered(fzf, &pattern)?;
+            if at > 0 {
+                own.push(duration);
+                theirs.push(filtered);
+            }
+        }
+        let name = format!("file_search, letters of a name, fd into {}", fzf.version);
+        let row = Row::timed(name, own).against(Spread::of(theirs));
+        Ok(Some(row.wanted("ratio ≤ 0.1")))
     }
 }
 

@@ -168,6 +168,12 @@ impl Testbed {
         fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))
     }
 
+    /// Writes the policy of the user.
+    pub(crate) fn configure_policy(&self, policy: &str) -> Result<()> {
+        let file = self.config().join("moss/policy.toml");
+        fs::write(&file, policy).with_context(|| format!("cannot write {}", file.display()))
+    }
+
     /// A directory for files of the measuring.
     pub(crate) fn directory(&self) -> &Path {
         self.home.path()

@@ -128,6 +128,17 @@ pub(crate) const TABLES: &[Table] = &[
         baseline: "other",
     },
     Table {
+        name: "commands",
+        title: "Commands",
+        text: "`true`, a thousand times in turns: as a bare process (`posix_spawn`), in namespaces that \
+               bubblewrap makes, and through the sandbox of moss with all that it hides, protects and \
+               watches over. A whole call goes over gRPC, is read, decided about and recorded; one that may \
+               write compares the files of the workspace, 500, before and after.",
+        subject: "what",
+        own: "moss",
+        baseline: "other",
+    },
+    Table {
         name: "bridge",
         title: "Replies of models",
         text: "To read what chat models write, in pieces as a socket gives them or word by word, against \
@@ -176,6 +187,13 @@ pub(crate) const PLOTS: &[Plot] = &[
         table: "scale",
         title: "Calls of plugins a second against plugins",
         grows: "plugins",
+        has_baseline: true,
+    },
+    Plot {
+        name: "searches",
+        table: "search",
+        title: "Latency of searches against files in the workspace",
+        grows: "files",
         has_baseline: true,
     },
     Plot {

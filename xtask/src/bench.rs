@@ -12,13 +12,14 @@ use crate::{artifacts, child};
 /// How long the load lasts on either side, in seconds.
 const LOAD_SECONDS: &str = "60";
 /// The tables of the page, in the order in which they are measured.
-const TABLES: [(&str, Measured); 9] = [
+const TABLES: [(&str, Measured); 10] = [
     ("calls", Measured::Daemon(&[])),
     ("load", Measured::Daemon(&[LOAD_SECONDS])),
     ("scale", Measured::Daemon(&[])),
     ("plugins", Measured::Daemon(&[])),
     ("edits", Measured::Disk),
     ("search", Measured::Tree),
+    ("commands", Measured::Commands),
     ("bridge", Measured::Processor),
     ("size", Measured::Size),
     ("build", Measured::Build),
@@ -37,6 +38,8 @@ enum Measured {
     Disk,
     /// The daemon with a large tree of sources.
     Tree,
+    /// The daemon and its sandbox.
+    Commands,
     /// Nothing: it runs in the measuring program.
     Processor,
     /// The release binary and what it is made of.
@@ -137,6 +140,13 @@ impl Job<'_> {
                 measure.arg("--json").arg(&rows).arg(name);
                 measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
                 measure.arg(self.tree.map_or_else(registry_sources, |tree| Ok(tree.into()))?);
+                measure
+            }
+            Measured::Commands => {
+                artifacts::daemon(layout, BuildProfile::Release)?;
+                let mut measure = calls_program(layout)?;
+                measure.arg("--json").arg(&rows).arg(name);
+                measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
                 measure
             }
             Measured::Processor => {

@@ -29,6 +29,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::layout::Layout;
+use crate::test::TestExtent;
 
 const USAGE: &str = "\
 usage:
@@ -46,6 +47,9 @@ usage:
       make an archive, a Debian package, an SBOM and checksums in target/dist, or in DIR
   cargo xtask test [-- ARGS]
       set everything up and run all tests; ARGS go to `cargo test`
+  cargo xtask test all [-- ARGS]
+      the same with more of what takes long: 10,000 searches, 2,000 patterns, 100 kills, 500 reloads,
+      200,000 files
   cargo xtask lint
       formatting, clippy and documentation, warnings as errors
   cargo xtask ci
@@ -60,6 +64,7 @@ usage:
         edits     find the locations of edits at every level, and commit them
         search    searches and listings of a large tree, against ripgrep and fd (DIR…: of those,
                   default: the sources that Cargo keeps)
+        commands  commands in the sandbox, against bwrap alone and bare processes
         bridge    read replies of models, against serde_json on the same bytes
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)
@@ -90,12 +95,14 @@ fn run(arguments: &[String]) -> Result<()> {
         ["serve", rest @ ..] => serve::run(&layout, rest),
         ["install", rest @ ..] => install::run(&layout, rest),
         ["dist", rest @ ..] => dist::run(&layout, rest),
-        ["test"] => test::run(&layout, &[]),
-        ["test", "--", rest @ ..] => test::run(&layout, rest),
+        ["test"] => test::run(&layout, TestExtent::Usual, &[]),
+        ["test", "--", rest @ ..] => test::run(&layout, TestExtent::Usual, rest),
+        ["test", "all"] => test::run(&layout, TestExtent::Everything, &[]),
+        ["test", "all", "--", rest @ ..] => test::run(&layout, TestExtent::Everything, rest),
         ["lint"] => lint::run(&layout),
         ["ci"] => {
             lint::run(&layout)?;
-            test::run(&layout, &[])
+            test::run(&layout, TestExtent::Usual, &[])
         }
         ["bench", rest @ ..] if !rest.is_empty() => bench::run(&layout, rest),
         ["fuzz", target] => fuzz::run(&layout, target, fuzz::SECONDS_DEFAULT),

@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every test there is, with all that they need.
+//! `cargo xtask test`: every test there is, with all that they need; `cargo xtask test all`: the same, and
+//! those that do more when asked do as much as is asked of them.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -12,6 +13,24 @@ use crate::{artifacts, child, demo, node, python};
 /// What the workspace tests besides: programs that are not built with it.
 const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 
+/// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
+const MORE: [(&str, &str); 5] = [
+    ("MOSS_TEST_SEARCHES", "10000"),
+    ("MOSS_TEST_PATTERNS", "2000"),
+    ("MOSS_TEST_KILLS", "100"),
+    ("MOSS_TEST_RELOADS", "500"),
+    ("MOSS_TEST_FILES", "200000"),
+];
+
+/// How much is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TestExtent {
+    /// What `.ci/run` tests.
+    Usual,
+    /// That, and more of what takes long.
+    Everything,
+}
+
 /// What the test programs said at their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct TestTally {
@@ -23,7 +42,7 @@ struct TestTally {
     broken: Vec<String>,
 }
 
-pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
+pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Result<()> {
     let started = Instant::now();
     artifacts::plugins(layout)?;
     artifacts::guests(layout)?;
@@ -42,6 +61,9 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         .env("MOSS_TEST_PLUGIN_PROJECTS", layout.plugin_projects())
         .env("MOSS_TEST_PYTHON", python)
         .env("MOSS_TEST_NODE_MODULES", node_modules);
+    if extent == TestExtent::Everything {
+        workspace.envs(MORE);
+    }
     // Behind a feature that the workspace itself does not need.
     let mut guest = child::cargo();
     guest

@@ -1,14 +1,18 @@
 //! `file_search`: files by name, by wildcards or by what a person remembers of the name.
 
+mod familiar;
 mod query;
 mod rank;
+mod typo;
 
 use moss_sdk::context::Context;
 use moss_sdk::file::{Entry, EntryKind, ListOptions, Skipped};
 use moss_sdk::{Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use self::familiar::FamiliarFiles;
 use self::query::{FileQuery, QueryScope};
 use self::rank::Rank;
 use crate::extent;
@@ -24,7 +28,9 @@ const FILES_MAX: usize = 100;
 /// the path (`src/**/*.rs`; a leading slash means the workspace root). Any other pattern is looked
 /// for in names and paths, best first: the exact name, its start, the start of a word in it,
 /// anywhere in it, then letters in this order with others between them (`usrsvc` finds
-/// `user_service.rs`). Letter case makes no difference. What ignore files such as `.gitignore`
+/// `user_service.rs`); where nothing fits, what has a typo (`user_sevrice`). Of files that fit
+/// equally well, those come first that are open in the editor, were read in this session or
+/// changed last. Letter case makes no difference. What ignore files such as `.gitignore`
 /// name is left out. One call returns up to 100 files; `total` says how many there are. To search
 /// in files, use grep_search; to see what is in a directory, use list_directory.
 #[derive(Deserialize, JsonSchema)]
@@ -76,6 +82,9 @@ struct FoundFile {
     size_bytes: u64,
 }
 
+/// A search for files, for a host that puts several of them together.
+pub(crate) struct PathQuery(FileQuery);
+
 /// What a search gathered.
 struct SearchResult {
     files: Vec<Entry>,
@@ -91,12 +100,12 @@ impl Tool for FileSearch {
     type Output = FileSearchOutput;
 
     async fn run(self, cx: Context) -> Result<FileSearchOutput, ToolError> {
-        let scope = if self.search_path { QueryScope::Path } else { QueryScope::Name };
-        let query = FileQuery::parse(&self.pattern, self.fuzzy, scope)?;
+        let query = self.query()?;
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
         let options = ListOptions { recursive: true, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&RelPath::root(), options).await?;
         let has_types = types.is_some();
+        let familiar = FamiliarFiles::of(&cx).await;
         let mut files = listing.entries;
         let (found, files_searched) = cx
             .compute(move || {
@@ -105,7 +114,7 @@ impl Tool for FileSearch {
                     entry.kind == EntryKind::File && is_wanted()
                 });
                 let files_searched = files.len();
-                (find(&query, files), files_searched)
+                (find(&query, &familiar, files), files_searched)
             })
             .await?;
         Ok(FileSearchOutput {
@@ -119,16 +128,18 @@ impl Tool for FileSearch {
     }
 }
 
-/// Picks the files that a query finds, or else those that look alike; equal ones by path.
-fn find(query: &FileQuery, files: Vec<Entry>) -> SearchResult {
+/// Picks the files that a query finds, or else those that look alike; of equal ones those first that
+/// the caller is busy with, then by path.
+fn find(query: &FileQuery, familiar: &FamiliarFiles, files: Vec<Entry>) -> SearchResult {
     let mut ranked: Vec<(Rank, usize)> = Vec::new();
+    let placed = |rank: Rank, file: &Entry| rank.at(query.place(familiar, &file.path));
     for (at, file) in files.iter().enumerate() {
-        ranked.extend(query.rank(&file.path).map(|rank| (rank, at)));
+        ranked.extend(query.rank(&file.path).map(|rank| (placed(rank, file), at)));
     }
     let are_similar = ranked.is_empty();
     if are_similar {
         for (at, file) in files.iter().enumerate() {
-            ranked.extend(query.likeness(&file.path).map(|rank| (rank, at)));
+            ranked.extend(query.likeness(&file.path).map(|rank| (placed(rank, file), at)));
         }
     }
     // Files come in path order: their position breaks ties.
@@ -158,6 +169,36 @@ fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<St
         notes.push(extent::ended());
     }
     (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+// === impl PathQuery ===
+
+impl PathQuery {
+    /// Reads the arguments of a call; none where they do not fit the tool.
+    pub(crate) fn of_arguments(arguments: &Map<String, Value>) -> Option<Self> {
+        let search: FileSearch = serde_json::from_value(Value::Object(arguments.clone())).ok()?;
+        search.query().ok().map(Self)
+    }
+
+    /// Whether a file is what is searched for, and does not only look like it.
+    pub(crate) fn fits(&self, path: &RelPath) -> bool {
+        self.0.rank(path).is_some()
+    }
+
+    /// In which way a file fits, the best first.
+    pub(crate) fn class(&self, path: &RelPath) -> Option<rank::MatchClass> {
+        let rank = self.0.rank(path).or_else(|| self.0.likeness(path));
+        rank.map(Rank::class)
+    }
+}
+
+// === impl FileSearch ===
+
+impl FileSearch {
+    fn query(&self) -> Result<FileQuery, ToolError> {
+        let scope = if self.search_path { QueryScope::Path } else { QueryScope::Name };
+        FileQuery::parse(&self.pattern, self.fuzzy, scope)
+    }
 }
 
 // === impl FoundFile ===

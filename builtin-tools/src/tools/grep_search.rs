@@ -1,6 +1,7 @@
 //! `grep_search`: the lines that a regular expression matches, over all files.
 
 mod hits;
+pub(crate) mod line_search;
 mod pattern;
 
 use moss_sdk::context::Context;
@@ -9,7 +10,8 @@ use moss_sdk::{Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::hits::{COUNTED_MAX, Hit, Hits};
+pub(crate) use self::hits::COUNTED_MAX;
+use self::hits::{Hit, Hits};
 use self::pattern::Pattern;
 use crate::extent;
 use crate::file_types::FileTypes;
@@ -19,8 +21,11 @@ const LIMIT_MAX: u64 = 1_000;
 /// How far one search goes.
 const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 2 << 30 };
 
+/// Matches of a result where nobody says.
+pub(crate) const LIMIT_DEFAULT: u64 = 50;
+
 fn default_limit() -> u64 {
-    50
+    LIMIT_DEFAULT
 }
 
 /// Searches the text files of the workspace for a regular expression and returns the matching

@@ -229,6 +229,7 @@ impl Bench {
             dry_run: false,
             is_attended: true,
             session_id: None,
+            further_workspaces: Vec::new(),
             expected_hashes: BTreeMap::new(),
             deadline: None,
             parent: None,

@@ -30,6 +30,8 @@ const INTERFACES: &[(&str, &str)] = &[
     ("moss:plugin/store@", "store"),
     ("moss:plugin/toolbox@", "tool"),
     ("moss:plugin/editor@", "editor"),
+    ("moss:plugin/index@", "index"),
+    ("moss:plugin/commands@", "command"),
 ];
 
 /// Something about a plugin.
@@ -122,6 +124,8 @@ fn kind_of(capability: &Capability) -> &'static str {
         Capability::Store(_) => "store",
         Capability::Tool(_) => "tool",
         Capability::Editor => "editor",
+        Capability::Index => "index",
+        Capability::Command(_) => "command",
     }
 }
 

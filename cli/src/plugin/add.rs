@@ -65,11 +65,11 @@ pub(crate) struct AddArgs {
 #[derive(Debug, clap::Args)]
 struct GrantArgs {
     /// Grant everything that it requests
-    #[arg(long, conflicts_with_all = ["grant", "fs", "http", "env", "tool", "store", "editor"])]
+    #[arg(long, conflicts_with_all = ["grant", "fs", "http", "env", "tool", "store", "editor", "index", "command"])]
     grant_requested: bool,
 
     /// Grant this, as lists have it
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["fs", "http", "env", "tool", "store", "editor"])]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["fs", "http", "env", "tool", "store", "editor", "index", "command"])]
     grant: Option<String>,
 
     /// Let it read a file or directory of the workspace
@@ -95,6 +95,14 @@ struct GrantArgs {
     /// Let it ask the editor for symbols
     #[arg(long)]
     editor: bool,
+
+    /// Let it search all texts of the workspace that it may read
+    #[arg(long)]
+    index: bool,
+
+    /// Let it run a command with exactly these words, such as `git rev-parse HEAD`; `*` is one word
+    #[arg(long, value_name = "WORDS")]
+    command: Vec<String>,
 }
 
 pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -196,9 +204,18 @@ impl GrantArgs {
             let grant = json!({ "fs": [{ "path": path, "access": "read" }] });
             parsed(format!("--fs {path}"), &grant.to_string())?;
         }
-        let lists = [("http", &self.http), ("env", &self.env), ("tool", &self.tool)];
+        let lists = [
+            ("http", &self.http),
+            ("env", &self.env),
+            ("tool", &self.tool),
+            ("command", &self.command),
+        ];
         for (option, names) in lists {
-            let key = if option == "tool" { "tools" } else { option };
+            let key = match option {
+                "tool" => "tools",
+                "command" => "commands",
+                other => other,
+            };
             for name in names {
                 parsed(format!("--{option} {name}"), &json!({ key: [name] }).to_string())?;
             }
@@ -221,6 +238,7 @@ impl GrantArgs {
             ("http", self.http.iter().map(|host| json!(host)).collect()),
             ("env", self.env.iter().map(|name| json!(name)).collect()),
             ("tools", self.tool.iter().map(|name| json!(name)).collect()),
+            ("commands", self.command.iter().map(|words| json!(words)).collect()),
         ];
         for (key, items) in pairs.into_iter().filter(|(_, items)| !items.is_empty()) {
             all.insert(key.to_owned(), Value::Array(items));
@@ -230,6 +248,9 @@ impl GrantArgs {
         }
         if self.editor {
             all.insert("editor".to_owned(), json!(true));
+        }
+        if self.index {
+            all.insert("index".to_owned(), json!(true));
         }
         if all.is_empty() { String::new() } else { Value::Object(all).to_string() }
     }

@@ -26,6 +26,8 @@ pub struct Call {
     pub caller: Caller,
     /// The root directory of its workspace; empty where there is only one.
     pub workspace: String,
+    /// Workspaces that are searched as one with it; `*` is every one that is served.
+    pub further_workspaces: Vec<String>,
     /// A tool, or an operation that policy and journal know by a name as they know a tool.
     pub work: Work,
     /// What to do when an answer is needed.

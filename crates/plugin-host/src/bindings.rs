@@ -10,6 +10,8 @@ mod current {
             "moss:plugin/editor": async,
             "moss:plugin/store": async,
             "moss:plugin/toolbox": async,
+            "moss:plugin/index": async,
+            "moss:plugin/commands": async,
         },
         exports: { default: async },
     });
@@ -28,7 +30,9 @@ pub(crate) mod previous {
 }
 
 pub(crate) use self::current::exports::moss::plugin::tools;
-pub(crate) use self::current::moss::plugin::{context, editor, store, toolbox, types};
+pub(crate) use self::current::moss::plugin::{
+    commands, context, editor, index, store, toolbox, types,
+};
 pub(crate) use self::current::{Plugin, PluginPre};
 
 /// What a tool returned.

@@ -18,7 +18,9 @@ use crate::bindings::tools;
 use crate::error::SettingsProblem;
 use crate::outcome::OutputForm;
 use moss_plugin_list::{
-    grants::{Capability, NamePattern, RequestedCapability, host::HostPattern},
+    grants::{
+        Capability, NamePattern, RequestedCapability, command::CommandPattern, host::HostPattern,
+    },
     tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name},
     units,
 };
@@ -38,7 +40,7 @@ pub(crate) const EXAMPLE_FILES_MAX: usize = 32;
 pub(crate) const EXAMPLE_BYTES_MAX: usize = 256 << 10;
 
 /// The kinds of capabilities.
-const KINDS: &[&str] = &["fs", "http", "env", "store", "tool", "editor"];
+const KINDS: &[&str] = &["fs", "http", "env", "store", "tool", "editor", "index", "command"];
 
 /// What is known of a plugin beside its code.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,6 +147,11 @@ fn read_request(told: tools::Capability) -> Result<RequestedCapability, String> 
             .ok_or_else(|| format!("`{scope}` is not a size such as `1MiB`")),
         "editor" if scope == "symbols" => Ok(Capability::Editor),
         "editor" => Err(format!("`{scope}` is not `symbols`")),
+        "index" if scope == "search" => Ok(Capability::Index),
+        "index" => Err(format!("`{scope}` is not `search`")),
+        "command" => CommandPattern::parse(scope)
+            .map(Capability::Command)
+            .map_err(|why| format!("`{scope}` {why}")),
         other => {
             return Err(format!(
                 "it requests `{}`, which this version does not know; it knows {}",

@@ -1,5 +1,6 @@
 //! What a guest is linked with.
 
+pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod environment;
 pub(crate) mod filesystem;

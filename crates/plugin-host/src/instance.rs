@@ -101,6 +101,8 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     bindings::editor::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
     bindings::store::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
     bindings::toolbox::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    bindings::commands::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    bindings::index::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
     Ok(linker)
 }
 

@@ -1,14 +1,20 @@
 //! What the daemon does for one run of a guest, behind the capabilities. This crate checks that a
 //! capability was granted; whoever implements these holds every use to the policy of the call.
 
+mod no_services;
+
 use std::fmt;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
+use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
-use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_sdk::search::{TextQuery, TextQueryResult};
+use moss_sdk::{RelPath, ToolError};
+
+pub use self::no_services::NoServices;
 
 /// The body of a request or a response of HTTP, in parts as they come.
 pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
@@ -76,6 +82,25 @@ pub trait Services: Send + Sync {
         position: Position,
         kind: DefinitionKind,
     ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>>;
+
+    /// Searches the texts of the workspace. Files that may not be read without asking are left out.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for what cannot be searched for; `LimitExceeded` after too many searches.
+    fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>>;
+
+    /// Runs a command whose words were granted, and waits for its end. Who drops the future ends it.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` where the policy denies it, or would ask for another reason than that no rule speaks of
+    /// it; `NotFound` and `NotADirectory` for its directory; `LimitExceeded` where the machine cannot
+    /// isolate it.
+    fn run_command(
+        &self,
+        command: GrantedCommand,
+    ) -> BoxFuture<'_, Result<GrantedCommandReport, ToolError>>;
 }
 
 /// The workspace's files as a guest may see them: only read, filtered by the policy of the moment,
@@ -282,101 +307,5 @@ impl fmt::Display for Wait {
 impl fmt::Debug for dyn Services {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Services")
-    }
-}
-
-/// No service at all: for a plugin that describes itself.
-#[derive(Debug, Clone, Copy)]
-pub struct NoServices;
-
-// === impl NoServices ===
-
-impl NoServices {
-    fn refused<T>() -> BoxFuture<'static, Result<T, ToolError>>
-    where
-        T: Send + 'static,
-    {
-        let error = ToolError::new(ErrorCode::Denied, "nothing is served here");
-        Box::pin(std::future::ready(Err(error)))
-    }
-}
-
-impl Services for NoServices {
-    fn files(&self) -> &dyn GuestFiles {
-        self
-    }
-
-    fn store(&self) -> &dyn GuestStore {
-        self
-    }
-
-    fn variables(&self, _: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn send(
-        &self,
-        _: http::Request<HttpBody>,
-        _: HttpOptions,
-    ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
-        let error = HttpError::Denied("nothing is served here".to_owned());
-        Box::pin(std::future::ready(Err(error)))
-    }
-
-    fn call_tool<'a>(&'a self, _: &'a str, _: String) -> BoxFuture<'a, Result<String, ToolError>> {
-        Self::refused()
-    }
-
-    fn symbols<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>> {
-        Self::refused()
-    }
-
-    fn definitions<'a>(
-        &'a self,
-        _: &'a str,
-        _: Position,
-        _: DefinitionKind,
-    ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>> {
-        Self::refused()
-    }
-}
-
-impl GuestFiles for NoServices {
-    fn stat<'a>(
-        &'a self,
-        _: &'a RelPath,
-        _: LastLink,
-    ) -> BoxFuture<'a, Result<ResolvedFile, FileError>> {
-        Box::pin(std::future::ready(Err(FileError::NotFound)))
-    }
-
-    fn list<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<FoundNames, FileError>> {
-        Box::pin(std::future::ready(Err(FileError::NotFound)))
-    }
-
-    fn open<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>> {
-        Box::pin(std::future::ready(Err(FileError::NotFound)))
-    }
-
-    fn read_link<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<String, FileError>> {
-        Box::pin(std::future::ready(Err(FileError::NotFound)))
-    }
-}
-
-impl GuestStore for NoServices {
-    fn get(&self, _: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, ToolError>> {
-        Self::refused()
-    }
-
-    fn set(&self, _: String, _: Vec<u8>, _: u64) -> BoxFuture<'_, Result<(), ToolError>> {
-        Self::refused()
-    }
-
-    fn delete(&self, _: String) -> BoxFuture<'_, Result<bool, ToolError>> {
-        Self::refused()
-    }
-
-    fn keys(&self, _: String) -> BoxFuture<'_, Result<Vec<String>, ToolError>> {
-        Self::refused()
     }
 }

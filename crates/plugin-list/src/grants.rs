@@ -3,6 +3,7 @@
 //!
 //! Only what is enforced has a type here.
 
+pub mod command;
 pub mod host;
 pub mod maximum;
 pub mod paths;
@@ -11,6 +12,7 @@ use std::fmt;
 
 use moss_sdk::RelPath;
 
+use crate::grants::command::CommandPattern;
 use crate::grants::host::HostPattern;
 use crate::units;
 
@@ -32,6 +34,10 @@ pub struct Grant {
     pub tools: Vec<NamePattern>,
     /// Whether it may ask editors what they know of a file.
     pub editor: bool,
+    /// Whether it may search the texts of the workspace.
+    pub index: bool,
+    /// The commands that it may run, by their words.
+    pub commands: Vec<CommandPattern>,
 }
 
 /// A part of the workspace that may be read.
@@ -77,6 +83,10 @@ pub enum Capability {
     Tool(NamePattern),
     /// Asking editors for symbols and definitions.
     Editor,
+    /// Searching the texts of the workspace.
+    Index,
+    /// Running commands with exactly these words.
+    Command(CommandPattern),
 }
 
 // === impl Grant ===
@@ -91,6 +101,8 @@ impl Grant {
             store_bytes_max: u64::MAX,
             tools: vec![NamePattern::Any],
             editor: true,
+            index: true,
+            commands: vec![CommandPattern::Any],
         }
     }
 
@@ -105,6 +117,8 @@ impl Grant {
                 Capability::Store(bytes) => all.store_bytes_max = all.store_bytes_max.max(bytes),
                 Capability::Tool(name) => all.tools.push(name),
                 Capability::Editor => all.editor = true,
+                Capability::Index => all.index = true,
+                Capability::Command(command) => all.commands.push(command),
             }
         }
         all
@@ -120,6 +134,13 @@ impl Grant {
             store_bytes_max: self.store_bytes_max.min(other.store_bytes_max),
             tools: meet(&self.tools, &other.tools, NamePattern::meet, NamePattern::covers),
             editor: self.editor && other.editor,
+            index: self.index && other.index,
+            commands: meet(
+                &self.commands,
+                &other.commands,
+                CommandPattern::meet,
+                CommandPattern::covers,
+            ),
         }
     }
 
@@ -132,8 +153,10 @@ impl Grant {
             && all(&self.http, &other.http, HostPattern::covers)
             && all(&self.env, &other.env, NamePattern::covers)
             && all(&self.tools, &other.tools, NamePattern::covers)
+            && all(&self.commands, &other.commands, CommandPattern::covers)
             && self.store_bytes_max >= other.store_bytes_max
             && (self.editor || !other.editor)
+            && (self.index || !other.index)
     }
 
     /// What it allows and `other` does not, one line each, for people.
@@ -151,6 +174,8 @@ impl Grant {
             store_bytes_max,
             tools: without(&self.tools, &other.tools, NamePattern::covers),
             editor: self.editor && !other.editor,
+            index: self.index && !other.index,
+            commands: without(&self.commands, &other.commands, CommandPattern::covers),
         };
         beyond.lines()
     }
@@ -177,6 +202,10 @@ impl Grant {
         if self.editor {
             lines.push("ask the editor for symbols".to_owned());
         }
+        if self.index {
+            lines.push("search all texts of the workspace".to_owned());
+        }
+        lines.extend(self.commands.iter().map(|command| format!("run the command {command}")));
         lines
     }
 }
@@ -343,6 +372,11 @@ mod tests {
         let other = grant("b.a.example", "LANG", 20, "read_file", false);
         assert_eq!(one.meet(&other), grant("b.a.example", "LANG", 10, "read_file", false));
         assert_eq!(one.meet(&grant("c.example", "HOME", 0, "diff", false)), Grant::default());
+        let searches = Grant { index: true, ..Grant::default() };
+        assert_eq!(searches.meet(&Grant::everything()), searches);
+        assert_eq!(searches.meet(&one), Grant::default());
+        assert!(!one.covers(&searches));
+        assert_eq!(searches.beyond(&one), ["search all texts of the workspace"]);
         let near = Grant {
             http: vec![HostPattern::parse("http://localhost:8080").unwrap()],
             ..Grant::default()

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::{Action, CommandPart, Layer, Protection, RuleRef, Verdict};
+use super::{Action, CommandPart, Decision, Layer, Protection, RuleRef, Verdict};
 
 /// Returns what happens where no rule says anything.
 pub(super) fn default_verdict(
@@ -77,4 +77,18 @@ pub(super) fn register_rule() -> &'static Arc<RuleRef> {
         RuleRef::built_in(Layer::Default, text)
     });
     &REGISTER
+}
+
+/// Decides about a command whose words a list of plugins grants: where nothing but the default asks, the
+/// grant is what allows it. A rule, and what asks whatever else allows, stay as they are.
+#[must_use]
+pub fn granted_command(decision: Decision) -> Decision {
+    static GRANTED: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        RuleRef::built_in(Layer::Default, "the list of plugins grants these words")
+    });
+    let by_default = decision.verdict == Verdict::Ask && decision.rule.layer == Layer::Default;
+    if !by_default {
+        return decision;
+    }
+    Decision { verdict: Verdict::Allow, rule: Arc::clone(&GRANTED), ..decision }
 }

@@ -28,6 +28,7 @@ mod rules;
 mod sandbox_min;
 pub mod standing;
 
+pub use self::built_in::granted_command;
 pub use self::commands::CommandPart;
 pub use self::error::PolicyError;
 pub use self::explain::explain;

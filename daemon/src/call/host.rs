@@ -238,6 +238,13 @@ impl Files for CallHost {
         let session = self.scope.call.session()?;
         self.scope.workspace.sessions.last(&session, path)
     }
+
+    fn recently_read(&self, files_max: usize) -> Vec<RelPath> {
+        let session = self.scope.call.session();
+        session.map_or_else(Vec::new, |session| {
+            self.scope.workspace.sessions.recent(&session, files_max)
+        })
+    }
 }
 
 impl Host for CallHost {

@@ -49,6 +49,7 @@ pub(super) async fn call(
         dry_run: scope.call.dry_run,
         is_attended: scope.call.is_attended,
         session_id: scope.call.session_id.clone(),
+        further_workspaces: Vec::new(),
         expected_hashes: BTreeMap::new(),
         deadline: scope.call.deadline,
         parent: scope.call.parent.clone(),

@@ -66,6 +66,7 @@ fn kind(section: &str, key: &str) -> Option<CapabilityKind> {
         ("plugin_maximum", "http") => Some(CapabilityKind::Http),
         ("plugin_maximum", "env") => Some(CapabilityKind::Env),
         ("plugin_maximum", "tools") => Some(CapabilityKind::Tools),
+        ("plugin_maximum", "commands") => Some(CapabilityKind::Commands),
         _ => None,
     }
 }
@@ -85,6 +86,8 @@ impl PluginMaximumConfig {
             tools: of(CapabilityKind::Tools, &self.tools).tools,
             store_bytes_max: self.store_bytes,
             editor: self.editor,
+            index: self.index,
+            commands: of(CapabilityKind::Commands, &self.commands).commands,
         }
     }
 }
@@ -106,7 +109,8 @@ mod tests {
         let everything = moss_plugin_list::Grant::everything();
         assert_eq!((&all.files, &all.http), (&everything.files, &everything.http));
         assert_eq!((&all.env, &all.tools), (&everything.env, &everything.tools));
-        assert!(all.editor && all.store_bytes_max >= 64 << 20);
+        assert_eq!(all.commands, everything.commands);
+        assert!(all.editor && all.index && all.store_bytes_max >= 64 << 20);
     }
 
     #[test]

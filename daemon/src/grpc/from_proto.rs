@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use moss_builtin_tools::roots::RootSearch;
 use moss_dispatch::{Call, Caller, ConfirmMode, Reason, Role, TraceParent, Work};
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
@@ -24,6 +25,8 @@ use moss_schema::arguments::{self, UnreadableArguments};
 pub(super) const NAME_BYTES_MAX: usize = 256;
 /// Longest root directory of a workspace, in bytes.
 const ROOT_BYTES_MAX: usize = 4096;
+/// Most workspaces that are named to be searched as one.
+const FURTHER_WORKSPACES_MAX: usize = 64;
 /// Most effects that a call may bring approvals for.
 const APPROVED_DIGESTS_MAX: usize = 32;
 /// Most files whose content a call may expect.
@@ -53,6 +56,23 @@ pub(super) fn workspace(daemon: &Daemon, root: &str) -> Result<Arc<WorkspaceStat
         .map_err(|unknown| error::status(Reason::WorkspaceUnknown, &unknown.to_string(), &[]))
 }
 
+/// Reads which workspaces are searched as one with the call's own; whether they are served is seen when
+/// they are.
+fn further_workspaces(tool: &str, roots: Vec<String>) -> Result<Vec<String>, Status> {
+    if !roots.is_empty() && RootSearch::of_tool(tool).is_none() {
+        let message = "only grep_search and file_search search several workspaces as one";
+        return Err(invalid_field("further_workspaces", message));
+    }
+    if roots.len() > FURTHER_WORKSPACES_MAX {
+        let message = format!("more than {FURTHER_WORKSPACES_MAX}");
+        return Err(invalid_field("further_workspaces", &message));
+    }
+    for root in &roots {
+        bounded("further_workspaces", root, ROOT_BYTES_MAX)?;
+    }
+    Ok(roots)
+}
+
 /// Reads a call with the deadline of its request.
 pub(super) fn call(
     daemon: &Daemon,
@@ -74,6 +94,7 @@ pub(super) fn call(
         approved_digests: approved_digests(&caller, &call.approved_digests)?,
         caller,
         workspace: workspace.name().to_owned(),
+        further_workspaces: further_workspaces(&call.tool, call.further_workspaces)?,
         confirm: confirm_mode(call.confirm)?,
         dry_run: call.dry_run,
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
@@ -97,6 +118,7 @@ pub(super) fn undo(
         approved_digests: approved_digests(&caller, &request.approved_digests)?,
         caller,
         workspace: workspace(daemon, &request.workspace)?.name().to_owned(),
+        further_workspaces: Vec::new(),
         confirm: confirm_mode(request.confirm)?,
         dry_run: request.dry_run,
         session_id: None,

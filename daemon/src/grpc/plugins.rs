@@ -176,6 +176,7 @@ fn change_of(
         confirm: ConfirmMode::Refuse,
         dry_run: request.dry_run,
         session_id: None,
+        further_workspaces: Vec::new(),
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),
         parent: from_proto::parent(metadata),

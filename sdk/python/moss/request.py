@@ -31,3 +31,13 @@ def tool(name: str, reason: str) -> Capability:
 def editor(reason: str) -> Capability:
     """To ask the person's editor for symbols and definitions."""
     return Capability("editor", "symbols", reason)
+
+
+def index(reason: str) -> Capability:
+    """To search the texts of the workspace."""
+    return Capability("index", "search", reason)
+
+
+def command(words: str, reason: str) -> Capability:
+    """To run a command with exactly these words, such as `git rev-parse HEAD`; `*` is one word."""
+    return Capability("command", words, reason)

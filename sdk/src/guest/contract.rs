@@ -45,6 +45,17 @@ impl Capability {
         Self::new("editor", "symbols", reason)
     }
 
+    /// Requests to search the texts of the workspace.
+    pub fn index(reason: &str) -> Self {
+        Self::new("index", "search", reason)
+    }
+
+    /// Requests to run a command with exactly these words: `git rev-parse HEAD`; `*` stands for one word
+    /// that is no option, alone for whatever the user grants.
+    pub fn command(words: &str, reason: &str) -> Self {
+        Self::new("command", words, reason)
+    }
+
     fn new(kind: &str, scope: &str, reason: &str) -> Self {
         Self { kind: kind.to_owned(), scope: scope.to_owned(), reason: reason.to_owned() }
     }

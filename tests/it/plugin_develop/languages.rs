@@ -96,6 +96,8 @@ async fn served(site: &Site, guest: &Guest, component: &[u8], port: u16) -> (Dae
         "store": "60B",
         "tools": ["read_file"],
         "editor": true,
+        "index": true,
+        "commands": ["cat *"],
     });
     let entry = json!({ "grant": grant, "config": { "name": "you" },
         "limits": { "timeout": "2m", "memory": "256MiB" } });
@@ -211,6 +213,10 @@ async fn is_told(guest: &Guest, caller: &Client) {
 }
 
 async fn asks(guest: &Guest, caller: &Client, daemon: &Daemon) {
+    let found = guest.took(caller, json!([{ "do": "search", "pattern": "t.o|^s" }])).await;
+    assert_eq!(found, [json!(["dir/b.txt:1:1:two", 1])]);
+    let ran = guest.took(caller, json!([{ "do": "run", "words": ["cat", "a.txt"] }])).await;
+    assert_eq!(ran, [json!([0, "one\n"])]);
     let steps = json!([{ "do": "symbols", "path": "a.txt" }, { "do": "symbols", "path": ".env" }]);
     let none = guest.took(caller, steps.clone()).await;
     assert_eq!((&none[0], &none[1]["error"]), (&Value::Null, &json!("denied")));

@@ -1,7 +1,7 @@
 //! Does what a test tells it, through everything that a plugin may ask of moss.
 
 use moss::guest::serde_json::Value;
-use moss::guest::{editor, http, store, toolbox};
+use moss::guest::{commands, editor, http, index, store, toolbox};
 use moss::{Capability, ErrorCode, ToolError, json};
 
 moss::export! {
@@ -12,6 +12,8 @@ moss::export! {
         Capability::store("1MiB", "to be tested"),
         Capability::tool("*", "to be tested"),
         Capability::editor("to be tested"),
+        Capability::index("to be tested"),
+        Capability::command("*", "to be tested"),
     ],
 }
 
@@ -63,6 +65,35 @@ fn take(step: &Value) -> Result<Value, ToolError> {
         "symbols" => {
             let symbols = editor::symbols(text("path"))?;
             Ok(json!(symbols.map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>())))
+        }
+        "search" => {
+            let lines_max = step["lines"].as_u64().map_or(100, |lines| lines as u32);
+            let file_types = step["types"].as_str().map(str::to_owned);
+            let query =
+                index::Query { lines_max, file_types, ..index::Query::new(text("pattern")) };
+            let found = index::search(&query)?;
+            let line = |line: index::Line| {
+                format!("{}:{}:{}: {}", line.path, line.number, line.column, line.text)
+            };
+            Ok(json!({
+                "lines": found.lines.into_iter().map(line).collect::<Vec<_>>(),
+                "total": found.total,
+                "files": [found.files_matched, found.files_searched],
+                "truncated": found.truncated,
+            }))
+        }
+        "run" => {
+            let words = step["words"].as_array().into_iter().flatten();
+            let words = words.filter_map(|word| word.as_str().map(str::to_owned)).collect();
+            let directory = step["directory"].as_str().map(str::to_owned);
+            let ended = commands::run_in(&commands::Command { words, directory })?;
+            Ok(json!({
+                "exit_code": ended.exit_code,
+                "stdout": ended.stdout,
+                "stderr": ended.stderr,
+                "truncated": ended.truncated,
+                "changed": ended.changed,
+            }))
         }
         "panic" => panic!("as told"),
         other => Err(ToolError::new(ErrorCode::InvalidArguments, format!("no step `{other}`"))),

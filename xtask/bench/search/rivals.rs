@@ -40,6 +40,14 @@ pub(super) struct FdFinder {
     program: PathBuf,
     tree: PathBuf,
     pub(super) version: String,
+    /// What filters its list, where there is one.
+    pub(super) fzf: Option<FuzzyFilter>,
+}
+
+/// A program that filters names.
+pub(super) struct FuzzyFilter {
+    program: PathBuf,
+    pub(super) version: String,
 }
 
 /// What a tree holds.
@@ -87,8 +95,10 @@ impl Rivals {
         }
         let fds = [programs("fd"), programs("fdfind")].concat();
         let fd = fds.into_iter().next().map(|program| {
-            let version = version(&program)?;
-            anyhow::Ok(FdFinder { program, tree: tree.to_owned(), version })
+            let (tree, version) = (tree.to_owned(), version(&program)?);
+            let fzf = programs("fzf").into_iter().next();
+            let fzf = fzf.map(FuzzyFilter::of).transpose()?;
+            anyhow::Ok(FdFinder { program, tree, version, fzf })
         });
         Ok(Self { ripgreps, fd: fd.transpose()? })
     }
@@ -159,6 +169,33 @@ impl FdFinder {
         let duration = started.elapsed();
         output.with_context(|| format!("cannot start {}", self.program.display()))?;
         Ok(duration)
+    }
+}
+
+impl FdFinder {
+    /// Lists all names and has those filtered that may be meant; returns how long that took.
+    pub(super) fn filtered(&self, fzf: &FuzzyFilter, pattern: &str) -> Result<Duration> {
+        let started = Instant::now();
+        let mut command = Command::new(&self.program);
+        command.args(["--hidden", "--exclude", ".git", "--type", "f"]).current_dir(&self.tree);
+        let mut listing = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let names = listing.stdout.take().context("it has no output")?;
+        let mut filter = Command::new(&fzf.program);
+        // 1: nothing fits.
+        let filtered = filter.arg("--filter").arg(pattern).stdin(names).output();
+        filtered.with_context(|| format!("cannot start {}", fzf.program.display()))?;
+        listing.wait()?;
+        Ok(started.elapsed())
+    }
+}
+
+// === impl FuzzyFilter ===
+
+impl FuzzyFilter {
+    /// fzf says its version alone.
+    fn of(program: PathBuf) -> Result<Self> {
+        let version = format!("fzf {}", version(&program)?);
+        Ok(Self { program, version })
     }
 }
 

@@ -4,7 +4,9 @@ use globset::GlobBuilder;
 use moss_sdk::{ErrorCode, RelPath, ToolError, glob};
 use regex::{Regex, RegexBuilder};
 
+use super::familiar::FamiliarFiles;
 use super::rank::{self, MatchClass, PathText, Rank};
+use super::typo;
 
 /// Longest pattern.
 const PATTERN_BYTES_MAX: usize = 1_000;
@@ -30,6 +32,8 @@ pub(super) struct FileQuery {
     wanted: Vec<char>,
     /// Those of its characters that any file has that fits, in this order.
     letters: Vec<char>,
+    /// Those of ASCII in the last of its names.
+    name_set: u128,
     scope: QueryScope,
 }
 
@@ -80,7 +84,8 @@ impl FileQuery {
             QueryKind::Part { letters: fuzzy.then(|| rank::letters(&wanted)) }
         };
         let letters = rank::letters(&wanted);
-        Ok(Self { kind, pattern: pattern.to_owned(), wanted, letters, scope })
+        let name_set = typo::ascii_set(wanted.rsplit(|c| *c == '/').next().unwrap_or_default());
+        Ok(Self { kind, pattern: pattern.to_owned(), wanted, letters, name_set, scope })
     }
 
     /// Says how well a file fits; none where it does not.
@@ -106,18 +111,37 @@ impl FileQuery {
         }
     }
 
+    /// Where a file comes among those that the caller is busy with: for wildcards all are equal, and
+    /// come by path.
+    pub(super) fn place(&self, familiar: &FamiliarFiles, path: &RelPath) -> u32 {
+        match self.kind {
+            QueryKind::Wildcards { .. } => 0,
+            QueryKind::Part { .. } => familiar.place(path),
+        }
+    }
+
     /// Whether a pattern with brackets or braces occurs as it stands.
     fn stands_in(&self, path: &RelPath) -> bool {
         self.pattern.contains(['[', '{'])
             && PathText::new(path).holds(&self.wanted, self.scope == QueryScope::Name)
     }
 
-    /// Says how much the name of a file looks like the one that is searched for; none where it does
-    /// not, and where only what fits is wanted.
+    /// Says how much the name of a file, or a part of its path, looks like what is searched for; none
+    /// where it does not, and where only what fits is wanted.
     pub(super) fn likeness(&self, path: &RelPath) -> Option<Rank> {
         let QueryKind::Part { letters: Some(_) } = self.kind else { return None };
-        let distance = PathText::new(path).distance(&self.wanted)?;
-        Some(Rank::new(MatchClass::Similar, distance, true, path))
+        let looked_at = match self.scope {
+            QueryScope::Name => path.file_name()?,
+            QueryScope::Path => path.as_str(),
+        };
+        if !typo::may_resemble(looked_at, self.name_set, rank::errors_max(&self.wanted)) {
+            return None;
+        }
+        let text = PathText::new(path);
+        let of_name = text.distance(&self.wanted).map(|errors| (MatchClass::Similar, errors));
+        let of_part = || text.part_with_typo(&self.wanted, self.scope == QueryScope::Name);
+        let (class, errors) = of_name.or_else(of_part)?;
+        Some(Rank::new(class, errors, true, path))
     }
 
     fn class(&self, text: &PathText, letters: Option<&[char]>) -> Option<(MatchClass, usize)> {

@@ -2,6 +2,8 @@
 
 use moss_sdk::RelPath;
 
+use super::typo;
+
 /// Scattered letters fit where what stands between them costs at most so much for each of them.
 const LETTER_COST_MAX: usize = 4;
 /// What a letter costs that neither starts a word nor follows the letter before it.
@@ -15,6 +17,8 @@ const CHARS_PER_ERROR: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     class: MatchClass,
+    /// Where it comes among the files that the caller is busy with.
+    place: u32,
     cost: usize,
     has_other_case: bool,
     path_bytes: usize,
@@ -22,7 +26,7 @@ pub(super) struct Rank {
 
 /// In which way a file fits, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum MatchClass {
+pub(crate) enum MatchClass {
     /// It is the name, or the last names of the path.
     Name,
     /// It is the name without its extension.
@@ -45,6 +49,10 @@ pub(super) enum MatchClass {
     PathLetters,
     /// The name looks like it.
     Similar,
+    /// A part of the name looks like it.
+    SimilarPart,
+    /// A part of the path looks like it.
+    SimilarPath,
 }
 
 /// A path as names are compared.
@@ -90,6 +98,11 @@ pub(super) fn may_hold(text: &str, letters: &[char]) -> bool {
     next.is_none()
 }
 
+/// How many wrong characters are forgiven in a whole name.
+pub(super) fn errors_max(wanted: &[char]) -> usize {
+    (wanted.len() / CHARS_PER_ERROR).max(1)
+}
+
 /// Where a text occurs in another.
 fn places(text: &[char], wanted: &[char]) -> impl Iterator<Item = usize> {
     text.windows(wanted.len().max(1))
@@ -111,12 +124,22 @@ fn starts_word(before: Option<char>, c: char, after: Option<char>) -> bool {
 impl Rank {
     /// The rank of files among which there is no better one.
     pub(super) fn equal() -> Self {
-        Self { class: MatchClass::Name, cost: 0, has_other_case: false, path_bytes: 0 }
+        Self { class: MatchClass::Name, place: 0, cost: 0, has_other_case: false, path_bytes: 0 }
     }
 
     pub(super) fn new(class: MatchClass, cost: usize, has_case: bool, path: &RelPath) -> Self {
         let path_bytes = path.as_str().len();
-        Self { class, cost, has_other_case: !has_case, path_bytes }
+        Self { class, place: u32::MAX, cost, has_other_case: !has_case, path_bytes }
+    }
+
+    pub(super) fn class(self) -> MatchClass {
+        self.class
+    }
+
+    /// The same among files that the caller is busy with.
+    #[must_use]
+    pub(super) fn at(self, place: u32) -> Self {
+        Self { place, ..self }
     }
 }
 
@@ -200,12 +223,26 @@ impl PathText {
         if !LIKE_CHARS.contains(&wanted.len()) || !LIKE_CHARS.contains(&name.len()) {
             return None;
         }
-        let errors_max = (wanted.len() / CHARS_PER_ERROR).max(1);
+        let errors_max = errors_max(wanted);
         let wanted: String = wanted.iter().collect();
         let distance =
             |name: &[char]| strsim::osa_distance(&wanted, &name.iter().collect::<String>());
         let distance = distance(name).min(distance(self.stem(self.name)));
         (distance <= errors_max).then_some(distance)
+    }
+
+    /// How a part of the name or the path fits with a typo, and how many characters are wrong.
+    pub(super) fn part_with_typo(
+        &self,
+        wanted: &[char],
+        only_name: bool,
+    ) -> Option<(MatchClass, usize)> {
+        let errors_max = typo::part_errors_max(wanted)?;
+        let errors = |text| typo::errors_in_stretch(text, wanted, errors_max);
+        let of_name = errors(&self.chars[self.name..]);
+        let of_name = of_name.map(|errors| (MatchClass::SimilarPart, errors));
+        let in_path = || errors(&self.chars).map(|errors| (MatchClass::SimilarPath, errors));
+        of_name.or_else(|| if only_name { None } else { in_path() })
     }
 
     /// The path from somewhere on, without the extension of the name.

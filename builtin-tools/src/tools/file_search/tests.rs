@@ -216,6 +216,58 @@ fn similar_names_are_offered_where_nothing_fits() {
 }
 
 #[test]
+fn a_typo_in_a_part_of_a_name_or_path_is_forgiven() {
+    let cases: [(&str, &[&str]); 7] = [
+        ("sevrice", &["src/user_service.rs", "tests/user_service_test.rs"]),
+        ("parsre", &["src/parser/mod.rs", "src/parser/lexer.rs"]),
+        ("parsre/lexer", &["src/parser/lexer.rs"]),
+        ("parser/lexre.rs", &["src/parser/lexer.rs"]),
+        ("HTTPSevrer", &["src/HTTPServer.java"]),
+        ("servize_tset", &["tests/user_service_test.rs"]),
+        // Two wrong letters of seven are another word.
+        ("sxvrxce", &[]),
+    ];
+    for (pattern, expected) in cases {
+        assert_eq!(paths(json!({ "pattern": pattern })), expected, "{pattern}");
+    }
+    assert_eq!(paths(json!({ "pattern": "parsre", "searchPath": false })), [""; 0]);
+}
+
+#[test]
+fn of_equal_files_those_come_first_that_the_caller_is_busy_with() {
+    let names = ["a/mod.rs", "b/mod.rs", "c/mod.rs", "d/mod.rs", "e/mod.rs", "f/module.rs"];
+    let host = MemoryHost::new(names.map(|name| (name, "x\n")));
+    let found = |pattern: &str| -> Vec<String> {
+        let output = call(&host, "file_search", json!({ "pattern": pattern })).unwrap();
+        let files = output["files"].as_array().unwrap().iter();
+        files.map(|file| file["path"].as_str().unwrap()[..1].to_owned()).collect()
+    };
+    assert_eq!(found("mod.rs"), ["a", "b", "c", "d", "e"]);
+    for read in ["b/mod.rs", "c/mod.rs"] {
+        call(&host, "read_file", json!({ "path": read })).unwrap();
+    }
+    assert_eq!(found("mod.rs"), ["c", "b", "a", "d", "e"]);
+    call(&host, "create_file", json!({ "path": "d/mod.rs", "content": "", "overwrite": true }))
+        .unwrap();
+    host.attach(moss_sdk::editor::EditorState {
+        editor: "Code".to_owned(),
+        focus: None,
+        open: vec![moss_sdk::editor::OpenFile {
+            path: moss_sdk::RelPath::parse("e/mod.rs").unwrap(),
+            unsaved: false,
+        }],
+    });
+    let first = found("mod.rs");
+    assert_eq!(first[0], "e", "{first:?}");
+    assert_eq!(first, found("mod.rs"), "the same question has the same answer");
+    // What fits better is better, whoever reads it.
+    call(&host, "read_file", json!({ "path": "f/module.rs" })).unwrap();
+    assert_eq!(found("mod").last().unwrap(), "f");
+    // Wildcards say what they want: by path.
+    assert_eq!(found("*/mod.rs"), ["a", "b", "c", "d", "e"]);
+}
+
+#[test]
 fn more_files_than_the_bound_are_counted_and_said() {
     let names: Vec<String> = (0..FILES_MAX + 5).map(|n| format!("d/name{n:03}.rs")).collect();
     let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));

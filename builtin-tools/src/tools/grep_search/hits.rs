@@ -11,6 +11,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitedText};
+use moss_sdk::search::FoundLine;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,7 +29,7 @@ const SPAN_BYTES_MAX: usize = 4_000;
 /// Most bytes shown over all matches.
 const TEXT_BYTES_MAX: usize = 200_000;
 /// Matches are counted up to here.
-pub(super) const COUNTED_MAX: u64 = 100_000;
+pub(crate) const COUNTED_MAX: u64 = 100_000;
 
 /// A line that matches, or several where the match holds line ends.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -123,6 +124,16 @@ fn line(bytes: &[u8]) -> &str {
 
 fn has_room(limit: usize, matches: usize, text_bytes: usize) -> bool {
     matches < limit && text_bytes < TEXT_BYTES_MAX
+}
+
+// === impl Hit ===
+
+impl Hit {
+    /// The line alone, without those around it.
+    pub(super) fn into_line(self) -> FoundLine {
+        let Self { path, line: number, column, text, .. } = self;
+        FoundLine { path, number, column, text }
+    }
 }
 
 // === impl Hits ===

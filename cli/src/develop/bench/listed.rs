@@ -71,7 +71,7 @@ pub(super) fn parsed(entry: &Value) -> Result<PluginEntry, BenchError> {
 /// All that a plugin requests; no variables, whose values an example cannot know.
 fn granted(plugin: &Plugin, given: &Given) -> Value {
     let mut files = Vec::new();
-    let (mut http, mut tools) = (Vec::new(), Vec::new());
+    let (mut http, mut tools, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     let mut grant = Map::new();
     for request in plugin.requests() {
         match &request.capability {
@@ -87,11 +87,21 @@ fn granted(plugin: &Plugin, given: &Given) -> Value {
             Capability::Editor => {
                 grant.insert("editor".to_owned(), json!(true));
             }
-            Capability::Http(_) | Capability::Env(_) | Capability::Tool(_) => {}
+            Capability::Index => {
+                grant.insert("index".to_owned(), json!(true));
+            }
+            Capability::Command(command) if command.to_string() != "*" => {
+                commands.push(command.to_string());
+            }
+            Capability::Http(_)
+            | Capability::Env(_)
+            | Capability::Tool(_)
+            | Capability::Command(_) => {}
         }
     }
     grant.insert("fs".to_owned(), json!(files));
     grant.insert("http".to_owned(), json!(http));
     grant.insert("tools".to_owned(), json!(tools));
+    grant.insert("commands".to_owned(), json!(commands));
     Value::Object(grant)
 }

@@ -130,6 +130,8 @@ fn capabilities_that_are_not_enforced_are_refused() {
         ("env", "A=B", "Why.", "`A=B` is not a variable"),
         ("store", "1MB", "Why.", "`1MB` is not a size"),
         ("editor", "*", "Why.", "`*` is not `symbols`"),
+        ("index", "*", "Why.", "`*` is not `search`"),
+        ("command", "* a", "Why.", "does not say which program"),
         ("fs", ".", "", "the reason of a capability is empty"),
     ] {
         let error = refusal(|told| {

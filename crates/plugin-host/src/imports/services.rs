@@ -1,14 +1,15 @@
-//! `moss:plugin/editor`, `store` and `toolbox`: each checks that it was granted, then lets the
+//! `moss:plugin/editor`, `store`, `toolbox` and `index`: each checks that it was granted, then lets the
 //! daemon do it.
 
 use std::sync::Arc;
 
 use moss_sdk::editor as sdk;
+use moss_sdk::search::{FoundLine, TextQuery, TextQueryResult};
 use moss_sdk::{ErrorCode, ToolError};
 
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
-use crate::bindings::{editor, store, toolbox, types};
+use crate::bindings::{editor, index, store, toolbox, types};
 use crate::imports::trouble::Trouble;
 use crate::rights::Rights;
 use crate::services::Services;
@@ -44,6 +45,15 @@ impl Served {
         Err(self.refuse("the editor", why))
     }
 
+    fn check_index(&self) -> Result<(), Error> {
+        let has = |grant: &Grant| grant.index;
+        if has(&self.rights.held) {
+            return Ok(());
+        }
+        let why = self.rights.why_not(r#""index": true"#, "index", has);
+        Err(self.refuse("the index", why))
+    }
+
     fn check_store(&self) -> Result<u64, Error> {
         let has = |grant: &Grant| grant.store_bytes_max > 0;
         if has(&self.rights.held) {
@@ -67,7 +77,7 @@ impl Served {
     }
 
     /// Reports the guest what it does not have, and people why.
-    fn refuse(&self, what: &str, why: String) -> Error {
+    pub(super) fn refuse(&self, what: &str, why: String) -> Error {
         self.trouble.tell(why);
         let message = format!("{what} was not granted to the plugin");
         Error { code: WireCode::Denied, message, hint: None }
@@ -149,6 +159,39 @@ impl toolbox::Host for Served {
             });
         }
         Ok(self.services.call_tool(&name, arguments).await?)
+    }
+}
+
+impl index::Host for Served {
+    async fn search(&mut self, query: index::Query) -> Result<index::Found, Error> {
+        self.check_index()?;
+        let query = TextQuery {
+            pattern: query.pattern,
+            case_sensitive: query.case_sensitive,
+            file_types: query.file_types,
+            lines_max: query.lines_max,
+        };
+        Ok(self.services.search(query).await?.into())
+    }
+}
+
+// === impl Found ===
+
+impl From<TextQueryResult> for index::Found {
+    fn from(result: TextQueryResult) -> Self {
+        Self {
+            lines: result.lines.into_iter().map(index::Line::from).collect(),
+            total: result.total,
+            files_matched: result.files_matched,
+            files_searched: result.files_searched,
+            truncated: result.is_truncated,
+        }
+    }
+}
+
+impl From<FoundLine> for index::Line {
+    fn from(line: FoundLine) -> Self {
+        Self { path: line.path, number: line.number, column: line.column, text: line.text }
     }
 }
 

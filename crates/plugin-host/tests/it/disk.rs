@@ -11,8 +11,10 @@ use moss_plugin_host::services::{
     FileError, FileKind, FoundNames, GuestFile, GuestFiles, GuestStore, HttpBody, HttpError,
     HttpOptions, LastLink, NoServices, ResolvedFile, Services,
 };
+use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
+use moss_sdk::search::{TextQuery, TextQueryResult};
 use moss_sdk::{RelPath, ToolError};
 
 /// A directory of this machine as the files of a workspace.
@@ -161,6 +163,17 @@ impl Services for Disk {
         kind: DefinitionKind,
     ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>> {
         NoServices.definitions(path, position, kind)
+    }
+
+    fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>> {
+        NoServices.search(query)
+    }
+
+    fn run_command(
+        &self,
+        command: GrantedCommand,
+    ) -> BoxFuture<'_, Result<GrantedCommandReport, ToolError>> {
+        NoServices.run_command(command)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use moss_sdk::RelPath;
 
+use super::command::CommandPattern;
 use super::host::HostPattern;
 use super::{FileGrant, Grant, NamePattern};
 use crate::tool_names::is_tool_name;
@@ -19,6 +20,8 @@ pub enum CapabilityKind {
     Env,
     /// Names of tools of moss.
     Tools,
+    /// Commands.
+    Commands,
 }
 
 // === impl Grant ===
@@ -50,6 +53,9 @@ impl Grant {
                 CapabilityKind::Tools => bound.tools.push(
                     name(text).ok_or_else(|| refused("is neither the name of a tool nor `*`"))?,
                 ),
+                CapabilityKind::Commands => {
+                    bound.commands.push(CommandPattern::parse(text).map_err(refused)?);
+                }
             }
         }
         Ok(bound)
@@ -66,6 +72,7 @@ impl Grant {
             CapabilityKind::Http => self.http.iter().map(ToString::to_string).collect(),
             CapabilityKind::Env => self.env.iter().map(ToString::to_string).collect(),
             CapabilityKind::Tools => self.tools.iter().map(ToString::to_string).collect(),
+            CapabilityKind::Commands => self.commands.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -104,11 +111,17 @@ mod tests {
         assert_eq!(meet(CapabilityKind::Http, &["*.a.example"], &["*"]), ["*.a.example"]);
         assert_eq!(meet(CapabilityKind::Env, &["*"], &["LANG", "HOME"]), ["LANG", "HOME"]);
         assert_eq!(meet(CapabilityKind::Tools, &["read_file"], &["grep_search"]), [""; 0]);
+        assert_eq!(meet(CapabilityKind::Commands, &["*"], &["npm run *"]), ["npm run *"]);
+        assert_eq!(
+            meet(CapabilityKind::Commands, &["npm run test"], &["npm run *"]),
+            ["npm run test"]
+        );
         for (kind, text) in [
             (CapabilityKind::Files, "../a"),
             (CapabilityKind::Http, "a/b"),
             (CapabilityKind::Env, "A B"),
             (CapabilityKind::Tools, "a*"),
+            (CapabilityKind::Commands, "* a"),
         ] {
             let refused = Grant::bound(kind, &[text.to_owned()]).unwrap_err();
             assert!(refused.starts_with(&format!("`{text}`")), "{refused}");

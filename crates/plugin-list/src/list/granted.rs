@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::GRANTS_MAX;
 use super::limits::{STORES, in_range, parse_size};
 use super::source::{ListNode, ListProblem};
+use crate::grants::command::CommandPattern;
 use crate::grants::host::HostPattern;
 use crate::grants::paths::read_globs;
 use crate::grants::{FileGrant, Grant, NamePattern, OWN_VARIABLES};
@@ -14,7 +15,8 @@ use crate::units;
 
 /// Reads what a plugin is granted.
 pub(super) fn parse_grant(node: ListNode<'_>) -> Result<Grant, ListProblem> {
-    let mut given = node.object(&["fs", "http", "env", "store", "tools", "editor"])?;
+    let mut given =
+        node.object(&["fs", "http", "env", "store", "tools", "editor", "index", "commands"])?;
     let mut grant = Grant::default();
     if let Some(items) = given.optional("fs") {
         grant.files = each(items, parse_files)?;
@@ -31,6 +33,9 @@ pub(super) fn parse_grant(node: ListNode<'_>) -> Result<Grant, ListProblem> {
     if let Some(items) = given.optional("tools") {
         grant.tools = each(items, |item| parse_named(item, "a tool"))?;
     }
+    if let Some(items) = given.optional("commands") {
+        grant.commands = each(items, parse_command)?;
+    }
     if let Some(node) = given.optional("store") {
         let size = parse_size(node)?;
         in_range(node, "store", size, STORES.contains(&size), "1B to 64MiB")?;
@@ -38,6 +43,9 @@ pub(super) fn parse_grant(node: ListNode<'_>) -> Result<Grant, ListProblem> {
     }
     if let Some(node) = given.optional("editor") {
         grant.editor = node.boolean()?;
+    }
+    if let Some(node) = given.optional("index") {
+        grant.index = node.boolean()?;
     }
     Ok(grant)
 }
@@ -65,6 +73,18 @@ fn parse_variable(node: ListNode<'_>) -> Result<NamePattern, ListProblem> {
         return Err(node.problem(format!("`{name}` is moss's own, and no plugin sees it")));
     }
     parse_named(node, "a variable")
+}
+
+/// Reads the words of a command. Every command at once is not granted.
+fn parse_command(node: ListNode<'_>) -> Result<CommandPattern, ListProblem> {
+    let text = node.string()?;
+    match CommandPattern::parse(text) {
+        Ok(CommandPattern::Any) => Err(node
+            .problem("`*` is not a command")
+            .help("grant its words, such as `git rev-parse HEAD`; `*` stands for one of them")),
+        Ok(words) => Ok(words),
+        Err(why) => Err(node.problem(format!("`{text}` {why}"))),
+    }
 }
 
 fn parse_files(node: ListNode<'_>) -> Result<FileGrant, ListProblem> {
@@ -125,6 +145,13 @@ pub(super) fn grantable(grant: &Grant) -> Grant {
         store_bytes_max: grant.store_bytes_max.min(*STORES.end() as u64),
         tools: named(&grant.tools, |_| true),
         editor: grant.editor,
+        index: grant.index,
+        commands: grant
+            .commands
+            .iter()
+            .filter(|one| **one != CommandPattern::Any)
+            .cloned()
+            .collect(),
     }
 }
 
@@ -146,6 +173,7 @@ pub(super) fn written(grant: &Grant) -> Value {
         ("http", grant.http.iter().map(ToString::to_string).collect::<Vec<_>>()),
         ("env", grant.env.iter().map(ToString::to_string).collect()),
         ("tools", grant.tools.iter().map(ToString::to_string).collect()),
+        ("commands", grant.commands.iter().map(ToString::to_string).collect()),
     ];
     for (key, items) in named.into_iter().filter(|(_, items)| !items.is_empty()) {
         all.insert(key.to_owned(), texts(items));
@@ -156,6 +184,9 @@ pub(super) fn written(grant: &Grant) -> Value {
     }
     if grant.editor {
         all.insert("editor".to_owned(), true.into());
+    }
+    if grant.index {
+        all.insert("index".to_owned(), true.into());
     }
     Value::Object(all)
 }

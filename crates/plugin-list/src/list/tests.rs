@@ -266,7 +266,8 @@ fn as_a_diagnostic_it_shows_the_location() {
 fn a_grant_is_written_as_it_is_read() {
     let text = r#"{"fs":[{"path":"docs","access":"read","except":["**/*.pem"]}],
         "http":["*.a.example","http://b:8080"],"env":["LANG"],"tools":["read_file"],
-        "store":"1MiB","editor":true}"#;
+        "store":"1MiB","editor":true,"index":true,
+        "commands":["git rev-parse HEAD","npm run *"]}"#;
     let grant = Grant::parse(text).unwrap();
     assert_eq!(Grant::parse(&grant.to_json().to_string()), Ok(grant.clone()));
     assert_eq!(grant.to_json(), serde_json::from_str::<Value>(text).unwrap());

@@ -146,6 +146,10 @@ impl Files for Host {
     fn last_read(&self, _: &RelPath) -> Option<ContentHash> {
         None
     }
+
+    fn recently_read(&self, _: usize) -> Vec<RelPath> {
+        Vec::new()
+    }
 }
 
 impl ConformanceHost for Host {

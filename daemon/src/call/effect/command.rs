@@ -6,6 +6,7 @@
 mod background;
 mod checking;
 mod files;
+mod granted;
 mod made;
 mod output;
 mod running;
@@ -20,7 +21,7 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
-use self::running::not_started;
+use self::running::{OutputWanted, not_started};
 use super::ask::Ask;
 use super::decide::ChangeFacts;
 use super::{Effects, FileNames};
@@ -91,7 +92,7 @@ impl Effects {
                 self.start_job(sandbox, &planned, tier_min).await
             }
             ConfirmedCommand::Run(planned, tier_min) => {
-                Ok(self.run_planned(sandbox, &planned, tier_min, None).await?.0)
+                Ok(self.run_planned(sandbox, &planned, tier_min, OutputWanted::Shown).await?.0)
             }
         }
     }

@@ -9,11 +9,14 @@ use moss_plugin_host::{
     services::{GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services},
 };
 use moss_plugin_list::grants::OWN_VARIABLES;
+use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
+use moss_sdk::search::{TextQuery, TextQueryResult};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::files::CallFiles;
+use super::search;
 use super::store::CallStore;
 use crate::call::behalf::{Behalf, CallCount};
 use crate::call::effect::{Effects, FileNames};
@@ -144,5 +147,17 @@ impl Services for CallServices {
             let path = self.readable(path).await?;
             Ok(self.host.definitions(&path, position, kind).await)
         })
+    }
+
+    fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>> {
+        let CallHost { scope, effects, .. } = &self.host;
+        Box::pin(async move { search::search((scope, effects), &self.made, &query).await })
+    }
+
+    fn run_command(
+        &self,
+        command: GrantedCommand,
+    ) -> BoxFuture<'_, Result<GrantedCommandReport, ToolError>> {
+        Box::pin(self.host.effects.run_granted(command))
     }
 }

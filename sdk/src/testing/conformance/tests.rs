@@ -124,6 +124,10 @@ impl Files for Idle {
     fn last_read(&self, _: &RelPath) -> Option<ContentHash> {
         None
     }
+
+    fn recently_read(&self, _: usize) -> Vec<RelPath> {
+        Vec::new()
+    }
 }
 
 impl ConformanceHost for Idle {

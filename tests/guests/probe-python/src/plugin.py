@@ -64,6 +64,13 @@ def take(step: dict) -> Any:
         case {"do": "definitions", "path": path}:
             found = moss.editor.definitions(path, 0, 0)
             return found and [location.path for location in found]
+        case {"do": "search", "pattern": pattern}:
+            found = moss.index.search(pattern)
+            lines = [f"{one.path}:{one.number}:{one.column}:{one.text}" for one in found.lines]
+            return [*lines, found.total]
+        case {"do": "run", "words": words}:
+            ended = moss.commands.run(*words)
+            return [ended.exit_code, ended.stdout]
         case {"do": "settings"}:
             return moss.context.settings(Settings)
         case {"do": "read", "path": path}:
@@ -118,6 +125,8 @@ moss.plugin(
         moss.request.store("1MiB", "to be tested"),
         moss.request.tool("read_file", "to be tested"),
         moss.request.editor("to be tested"),
+        moss.request.index("to be tested"),
+        moss.request.command("cat *", "to be tested"),
     ],
     settings=Settings,
 )

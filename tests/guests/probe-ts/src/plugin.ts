@@ -1,12 +1,14 @@
 // Does what a test tells it, through everything that a plugin in TypeScript may ask of moss.
 
 import {
+  commands,
   context,
   definePlugin,
   defineTool,
   edits,
   editor,
   files,
+  index,
   propose,
   request,
   store,
@@ -76,6 +78,15 @@ async function take(step: Step): Promise<unknown> {
       return editor.symbols(text("path"))?.map(({ name }) => name);
     case "definitions":
       return editor.definitions(text("path"), { line: 0, character: 0 })?.map(({ path }) => path);
+    case "search": {
+      const { lines, total } = index.search(text("pattern"));
+      const shown = lines.map((one) => `${one.path}:${one.number}:${one.column}:${one.text}`);
+      return [...shown, total];
+    }
+    case "run": {
+      const ended = commands.run(step.words as string[]);
+      return [ended.exitCode, ended.stdout];
+    }
     case "settings":
       return context.settings<typeof settings>();
     case "read":
@@ -128,6 +139,8 @@ export default definePlugin({
     request.store("1MiB", "to be tested"),
     request.tool("read_file", "to be tested"),
     request.editor("to be tested"),
+    request.index("to be tested"),
+    request.command("cat *", "to be tested"),
   ],
   settings,
 });

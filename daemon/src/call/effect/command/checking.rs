@@ -10,6 +10,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::own::OwnDir;
 
 use super::ConfirmedCommand;
+use super::running::OutputWanted;
 use crate::call::effect::Effects;
 use crate::call::stop::EffectStop;
 
@@ -47,7 +48,8 @@ impl Effects {
             Ok::<_, moss_workspace::Error>(reports)
         };
         let reports = self.scope.blocking(made).await?.map_err(not_kept)?;
-        let ran = self.run_planned(sandbox, &planned, tier_min, Some(reports.path())).await?;
+        let wanted = OutputWanted::Whole { reports: Some(reports.path()) };
+        let ran = self.run_planned(sandbox, &planned, tier_min, wanted).await?;
         let (command, output) = ran;
         let (stdout, is_stdout_cut) = output.stdout.whole();
         let (stderr, is_stderr_cut) = output.stderr.whole();

@@ -38,6 +38,15 @@ const READING_GIT: [(&str, &str); 5] = [
     ("GIT_CONFIG_VALUE_1", "explicit"),
 ];
 
+/// How much of what a command writes is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutputWanted<'a> {
+    /// What a result has room for.
+    Shown,
+    /// Much more of it, for a tool that reads it; with a directory of reports that it may write.
+    Whole { reports: Option<&'a Path> },
+}
+
 // === impl Effects ===
 
 impl Effects {
@@ -62,16 +71,18 @@ impl Effects {
         Ok(command)
     }
 
-    /// Runs a command that was decided about. One that is checked may write in the directory of reports.
+    /// Runs a command that was decided about.
     pub(super) async fn run_planned(
         self: &Arc<Self>,
         sandbox: &Sandbox,
         planned: &PlannedCommand,
         tier_min: Tier,
-        reports: Option<&Path>,
+        wanted: OutputWanted<'_>,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let mut command = self.sandboxed(planned, tier_min).await?;
-        command.files.writable.extend(reports.map(Path::to_owned));
+        if let OutputWanted::Whole { reports } = wanted {
+            command.files.writable.extend(reports.map(Path::to_owned));
+        }
         let writes = planned.profile != Profile::ReadOnly;
         let before = if writes { Some(self.file_moment().await?) } else { None };
         let protected = ProtectedBefore::of(&command.files);
@@ -87,7 +98,7 @@ impl Effects {
             Arc::clone(&self.scope.workspace),
             self.scope.call.caller.name().to_owned(),
             self.scope.events.clone(),
-            reports.is_some(),
+            wanted != OutputWanted::Shown,
         );
         let (asks, asked) = watch::channel(false);
         let collect = self.scope.blocking(move || {

@@ -1,0 +1,221 @@
+//! Searches of several workspaces as one: what each found, put together in the order of one search, with
+//! absolute paths.
+
+use moss_sdk::RelPath;
+use moss_sdk::ranking::PathRank;
+use serde_json::{Map, Value};
+
+use crate::tools::file_search::PathQuery;
+use crate::tools::grep_search::{COUNTED_MAX, LIMIT_DEFAULT};
+
+/// What a search of one workspace found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RootOutput {
+    /// The root directory.
+    pub root: String,
+    /// The output of the tool.
+    pub output: Map<String, Value>,
+}
+
+/// How the outputs of a tool become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootSearch {
+    /// `grep_search`.
+    Lines,
+    /// `file_search`.
+    Files,
+}
+
+// === impl RootSearch ===
+
+impl RootSearch {
+    /// The one of a tool; none where workspaces are not searched as one by it.
+    pub fn of_tool(name: &str) -> Option<Self> {
+        match name {
+            "grep_search" => Some(Self::Lines),
+            "file_search" => Some(Self::Files),
+            _ => None,
+        }
+    }
+
+    /// Puts outputs together, each of a search with these arguments.
+    pub fn join(self, outputs: Vec<RootOutput>, arguments: &Map<String, Value>) -> Value {
+        let mut found: Vec<FoundItem> = Vec::new();
+        let mut joined = Map::new();
+        for (at, RootOutput { root, output }) in outputs.into_iter().enumerate() {
+            for (key, value) in output {
+                match (key.as_str(), value) {
+                    (key, Value::Array(items)) if key == self.list() => {
+                        found.extend(
+                            items.into_iter().filter_map(|item| FoundItem::of(at, &root, item)),
+                        );
+                    }
+                    ("note", Value::String(note)) => add_note(&mut joined, &root, &note),
+                    (_, value) => add(&mut joined, key, value),
+                }
+            }
+        }
+        match self {
+            Self::Lines => found.sort_by_key(|item| (PathRank::of(&item.path), item.root)),
+            Self::Files => {
+                let before = found.len();
+                order_files(&mut found, arguments);
+                let dropped = before - found.len();
+                if let Some(total) = joined.get("total").and_then(Value::as_u64) {
+                    joined.insert("total".to_owned(), total.saturating_sub(dropped as u64).into());
+                }
+            }
+        }
+        if self == Self::Lines {
+            let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT_DEFAULT);
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            if found.len() > limit {
+                joined.insert("truncated".to_owned(), true.into());
+                found.truncate(limit);
+            }
+            if joined.get("total_matches").and_then(Value::as_u64) > Some(COUNTED_MAX) {
+                joined.insert("total_matches".to_owned(), COUNTED_MAX.into());
+                joined.insert("truncated".to_owned(), true.into());
+            }
+        }
+        let items = found.into_iter().map(|item| item.value).collect();
+        joined.insert(self.list().to_owned(), Value::Array(items));
+        Value::Object(joined)
+    }
+
+    /// The key of what was found.
+    fn list(self) -> &'static str {
+        match self {
+            Self::Lines => "matches",
+            Self::Files => "files",
+        }
+    }
+}
+
+/// A line or a file that was found.
+struct FoundItem {
+    /// Which workspace it is of.
+    root: usize,
+    /// Its path there.
+    path: RelPath,
+    /// With an absolute path.
+    value: Value,
+}
+
+// === impl FoundItem ===
+
+impl FoundItem {
+    fn of(at: usize, root: &str, mut item: Value) -> Option<Self> {
+        let path = RelPath::parse(item["path"].as_str()?).ok()?;
+        item["path"] = format!("{}/{path}", root.trim_end_matches('/')).into();
+        Some(Self { root: at, path, value: item })
+    }
+}
+
+/// Orders files as one search would: the best first, and what only looks alike only where nothing fits.
+fn order_files(found: &mut Vec<FoundItem>, arguments: &Map<String, Value>) {
+    // Each search compiled it: there is one.
+    let Some(query) = PathQuery::of_arguments(arguments) else { return };
+    let fits = |item: &FoundItem| query.fits(&item.path);
+    if found.iter().any(fits) {
+        found.retain(fits);
+    }
+    // Within one workspace the order stays: it knows what the caller is busy with.
+    found.sort_by_key(|item| query.class(&item.path));
+}
+
+/// Adds a number, a truth or an object of them to what others said.
+fn add(joined: &mut Map<String, Value>, key: String, value: Value) {
+    let known = joined.remove(&key);
+    let sum = match (known, value) {
+        (Some(Value::Bool(one)), Value::Bool(other)) => Value::Bool(one || other),
+        (Some(Value::Object(mut one)), Value::Object(other)) => {
+            other.into_iter().for_each(|(key, value)| add(&mut one, key, value));
+            Value::Object(one)
+        }
+        (Some(one), other) => match (one.as_u64(), other.as_u64()) {
+            (Some(one), Some(other)) => one.saturating_add(other).into(),
+            _ => one,
+        },
+        (None, value) => value,
+    };
+    joined.insert(key, sum);
+}
+
+fn add_note(joined: &mut Map<String, Value>, root: &str, note: &str) {
+    let known = joined.get("note").and_then(Value::as_str);
+    let note = match known {
+        Some(known) => format!("{known}; {root}: {note}"),
+        None => format!("{root}: {note}"),
+    };
+    joined.insert("note".to_owned(), note.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn join(search: RootSearch, outputs: [Value; 2], arguments: Value) -> Value {
+        let object = |value: Value| value.as_object().unwrap().clone();
+        let outputs = outputs.into_iter().zip(["/one", "/two"]);
+        let outputs = outputs
+            .map(|(output, root)| RootOutput { root: root.to_owned(), output: object(output) });
+        search.join(outputs.collect(), &object(arguments))
+    }
+
+    #[test]
+    fn lines_come_in_the_order_of_one_search() {
+        let one = json!({
+            "matches": [{ "path": "src/a.rs", "line": 3 }, { "path": "tests/a.rs", "line": 1 }],
+            "total_matches": 2, "files_matched": 2, "files_searched": 5, "truncated": false,
+            "skipped": { "ignored": 1, "denied": 0 },
+        });
+        let two = json!({
+            "matches": [{ "path": "src/b.rs", "line": 9 }, { "path": "README.md", "line": 1 }],
+            "total_matches": 7, "files_matched": 3, "files_searched": 6, "truncated": true,
+            "skipped": { "ignored": 2, "denied": 4 }, "note": "2 of 7 matches",
+        });
+        let joined = join(RootSearch::Lines, [one, two], json!({ "pattern": "x", "limit": 3 }));
+        assert_eq!(
+            joined,
+            json!({
+                "matches": [
+                    { "path": "/one/src/a.rs", "line": 3 },
+                    { "path": "/two/src/b.rs", "line": 9 },
+                    { "path": "/one/tests/a.rs", "line": 1 },
+                ],
+                "total_matches": 9, "files_matched": 5, "files_searched": 11, "truncated": true,
+                "skipped": { "ignored": 3, "denied": 4 }, "note": "/two: 2 of 7 matches",
+            })
+        );
+    }
+
+    #[test]
+    fn the_best_file_comes_first_wherever_it_lies() {
+        let output = |paths: &[&str]| {
+            let files: Vec<_> = paths.iter().map(|path| json!({ "path": path })).collect();
+            json!({ "files": files, "total": files.len(), "truncated": false })
+        };
+        let paths = |joined: &Value| -> Vec<String> {
+            let files = joined["files"].as_array().unwrap().iter();
+            files.map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+        };
+        let both =
+            [output(&["src/domain.rs", "main/x.txt"]), output(&["main.rs", "src/remain.rs"])];
+        let joined = join(RootSearch::Files, both, json!({ "pattern": "main" }));
+        let expected =
+            ["/two/main.rs", "/one/src/domain.rs", "/two/src/remain.rs", "/one/main/x.txt"];
+        assert_eq!(paths(&joined), expected);
+        assert_eq!(joined["total"], 4);
+        // What only looks alike in one is nothing beside what fits in the other.
+        let both = [output(&["mian.rs"]), output(&["main.rs"])];
+        let joined = join(RootSearch::Files, both, json!({ "pattern": "main.rs" }));
+        assert_eq!(paths(&joined), ["/two/main.rs"]);
+        assert_eq!(joined["total"], 1);
+        let both = [output(&["b.rs"]), output(&["a.rs"])];
+        let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
+        assert_eq!(paths(&joined), ["/one/b.rs", "/two/a.rs"]);
+    }
+}

@@ -1,0 +1,50 @@
+//! Which files the caller is busy with: those that its editor shows, that its session has read, and that
+//! were changed through moss. Of files that fit equally well they come first.
+
+use std::collections::HashMap;
+
+use moss_sdk::RelPath;
+use moss_sdk::context::Context;
+use moss_sdk::history::PastQuery;
+
+/// Most files that the session read and that are looked at.
+const READ_MAX: usize = 100;
+/// Most changes that are looked at.
+const CHANGES_MAX: usize = 30;
+
+/// The order of files that the caller is busy with.
+#[derive(Debug, Default)]
+pub(super) struct FamiliarFiles(HashMap<RelPath, u32>);
+
+// === impl FamiliarFiles ===
+
+impl FamiliarFiles {
+    /// Looks: what the editor shows comes first, then what was read, then what was changed, each the
+    /// last one first.
+    pub(super) async fn of(cx: &Context) -> Self {
+        let mut files = Self::default();
+        if let Some(editor) = cx.editors().state() {
+            let focus = editor.focus.map(|focus| focus.path);
+            files.extend(focus.into_iter().chain(editor.open.into_iter().map(|open| open.path)));
+        }
+        files.extend(cx.recently_read(READ_MAX));
+        let query = PastQuery { path: None, changes_max: CHANGES_MAX, diff_bytes_max: 0 };
+        // A history that cannot be read is no reason to find nothing.
+        let past = cx.past(query).await.unwrap_or_default();
+        let changed = past.changes.into_iter().flat_map(|change| change.files);
+        files.extend(changed.map(|file| file.path));
+        files
+    }
+
+    fn extend(&mut self, paths: impl IntoIterator<Item = RelPath>) {
+        for path in paths {
+            let place = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+            self.0.entry(path).or_insert(place);
+        }
+    }
+
+    /// Where a file comes among them; after all of them where it is none.
+    pub(super) fn place(&self, path: &RelPath) -> u32 {
+        self.0.get(path).copied().unwrap_or(u32::MAX)
+    }
+}
