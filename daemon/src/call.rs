@@ -14,6 +14,7 @@ mod past;
 mod plugin;
 mod read_access;
 mod record;
+mod searching;
 mod stop;
 mod weight;
 
