@@ -15,7 +15,6 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::code_search::{CodeSearch, CodeSearchFound};
 use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
 use crate::context::{
     BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
@@ -276,13 +275,6 @@ impl Files for MemoryHost {
     ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let visited = self.state().visit_texts(path, options, visitor.as_mut());
         Box::pin(async { visited.map(|visited| (visitor, visited)) })
-    }
-
-    fn search_code(
-        &self,
-        _: CodeSearch,
-    ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
-        Box::pin(async { Ok(None) })
     }
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {

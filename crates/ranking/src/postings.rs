@@ -21,7 +21,6 @@ pub(crate) struct TermPosting {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct PostingList {
     next: u32,
-    pub(crate) count: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -39,7 +38,6 @@ impl PostingList {
     pub(crate) fn push(&mut self, posting: &TermPosting) {
         write(&mut self.bytes, posting.chunk - self.next);
         self.next = posting.chunk + 1;
-        self.count += 1;
         let body = posting.counts[BODY];
         let others = (0..BODY).filter(|field| posting.counts[*field] > 0);
         let mask = others.clone().fold(0_u8, |mask, field| mask | 1 << field);

@@ -21,7 +21,7 @@ pub(crate) struct RankedSegment {
     names: Vec<Box<str>>,
     /// All terms, in their order, one behind the other.
     terms: String,
-    /// Where each ends, where its list ends, how many chunks it has.
+    /// Where each ends, and where its list does.
     ends: Vec<TermEnd>,
     lists: Vec<u8>,
 }
@@ -30,7 +30,6 @@ pub(crate) struct RankedSegment {
 struct TermEnd {
     term: u32,
     list: u32,
-    count: u32,
 }
 
 /// One text.
@@ -180,7 +179,6 @@ impl SegmentDraft {
             segment.ends.push(TermEnd {
                 term: number(segment.terms.len()),
                 list: number(segment.lists.len()),
-                count: list.count,
             });
         }
         segment.texts.shrink_to_fit();
@@ -226,11 +224,6 @@ impl RankedSegment {
     /// The chunks that have a term, in their order.
     pub(crate) fn postings(&self, term: &str) -> Option<PostingReader<'_>> {
         self.find(term).map(|at| self.list(at))
-    }
-
-    /// How many chunks have a term, those that are no longer true included.
-    pub(crate) fn count(&self, term: &str) -> u32 {
-        self.find(term).map_or(0, |at| self.ends[at].count)
     }
 
     fn all_lists(&self) -> impl Iterator<Item = (&str, PostingReader<'_>)> {

@@ -76,7 +76,7 @@ impl<'a> FileScores<'a> {
             if !(self.search.wants)(&held.segment.texts[text as usize].path) {
                 continue;
             }
-            let file = self.closely((segment, text), &scores.scores[segment], named);
+            let file = self.closely((segment, text), scores, named);
             self.files.push(file);
             if self.files.len() >= wanted {
                 break;
@@ -115,7 +115,7 @@ impl<'a> FileScores<'a> {
     fn closely(
         &self,
         (segment, text): (usize, u32),
-        scores: &[f32],
+        scores: &ChunkScores<'_>,
         named: &HashSet<ChunkPlace>,
     ) -> ScoredFile {
         let held = &self.index.segments[segment];
@@ -123,18 +123,23 @@ impl<'a> FileScores<'a> {
         let (first, count) = held.segment.texts[text as usize].chunks;
         let mut chunks: Vec<(f32, u32)> = Vec::new();
         for at in first..first + count {
-            let score = scores[at as usize];
-            if score <= 0.0 {
-                continue;
+            let score = scores.scores[segment][at as usize];
+            if score > 0.0 {
+                let chunk = &held.segment.chunks[at as usize];
+                chunks.push((score * self.prior(role, chunk.is_test), at));
             }
-            let chunk = &held.segment.chunks[at as usize];
-            let mut score = score * self.prior(role, chunk.is_test);
-            if !named.contains(&(segment, at)) || !self.question.is_symbol {
-                score *= self.centrality(held.segment.name(chunk), chunk);
-            }
-            chunks.push((score, at));
         }
-        chunks.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let best_first = |one: &(f32, u32), other: &(f32, u32)| {
+            other.0.total_cmp(&one.0).then(one.1.cmp(&other.1))
+        };
+        chunks.sort_by(best_first);
+        for (score, at) in chunks.iter_mut().take(COUNTED_CHUNKS) {
+            if !(self.question.is_symbol && named.contains(&(segment, *at))) {
+                let chunk = &held.segment.chunks[*at as usize];
+                *score *= self.centrality(held.segment.name(chunk), chunk, scores);
+            }
+        }
+        chunks.sort_by(best_first);
         let best = chunks.first().map_or(0.0, |(score, _)| *score);
         let rest: f32 =
             chunks.iter().skip(1).take(COUNTED_CHUNKS - 1).map(|(score, _)| score).sum();
@@ -143,7 +148,7 @@ impl<'a> FileScores<'a> {
     }
 
     /// How much more it is worth that others use what is declared.
-    fn centrality(&self, name: Option<&str>, chunk: &RankedChunk) -> f32 {
+    fn centrality(&self, name: Option<&str>, chunk: &RankedChunk, scores: &ChunkScores<'_>) -> f32 {
         let share = self.search.weights.centrality;
         let Some(name) = name.filter(|_| chunk.kind.is_some() && share > 0.0) else { return 1.0 };
         let mut whole = String::new();
@@ -155,7 +160,7 @@ impl<'a> FileScores<'a> {
         if count < 2 {
             return 1.0;
         }
-        let uses: u32 = self.index.segments.iter().map(|held| held.segment.count(&whole)).sum();
+        let uses = scores.count(&whole);
         1.0 + share * (uses as f32).ln_1p()
     }
 

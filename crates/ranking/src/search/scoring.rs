@@ -63,15 +63,22 @@ impl<'a> ChunkScores<'a> {
         (1.0 + (self.chunks - having).max(0.0) / (having + 0.5)).ln()
     }
 
+    /// How many visible chunks have a term.
+    pub(super) fn count(&self, term: &str) -> usize {
+        let of_segment = |held: &HeldSegment| {
+            let postings = held.segment.postings(term).into_iter().flatten();
+            let chunks = postings.map(|posting| &held.segment.chunks[posting.chunk as usize]);
+            chunks.filter(|chunk| sees(held, self.view, chunk)).count()
+        };
+        self.index.segments.iter().map(of_segment).sum()
+    }
+
     /// The groups of a question that say most, where there are too many.
     pub(super) fn heaviest<'q>(&self, groups: &'q [TermGroup]) -> Vec<&'q TermGroup> {
         if groups.len() <= HEAVY_GROUPS_MAX {
             return groups.iter().collect();
         }
-        let count = |term: &String| {
-            let counts = self.index.segments.iter().map(|held| held.segment.count(term) as usize);
-            counts.sum::<usize>()
-        };
+        let count = |term: &String| self.count(term);
         let weight = |group: &TermGroup| {
             let chunks = group.terms.iter().map(count).sum::<usize>();
             if chunks == 0 { 0.0 } else { group.weight * self.rarity(chunks) }
