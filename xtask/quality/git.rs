@@ -14,7 +14,7 @@ const LATER_COMMITS_MAX: usize = 400;
 const FILE_BYTES_MAX: usize = 2 << 20;
 
 /// A repository at a commit.
-pub(crate) struct Snapshot {
+pub(crate) struct FrozenRepository {
     /// Its name: that of its directory.
     pub(crate) name: String,
     /// Its texts by path.
@@ -43,9 +43,9 @@ fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-// === impl Snapshot ===
+// === impl FrozenRepository ===
 
-impl Snapshot {
+impl FrozenRepository {
     /// Reads a repository as it was some hundred commits ago.
     pub(crate) fn read(directory: &Path) -> Result<Self> {
         let mut list = git(directory);

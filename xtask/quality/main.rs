@@ -22,7 +22,7 @@ use moss_ranking::{CodeQuestion, RankedIndex, RankedSearch, TextAnalyzer, Weight
 use moss_sdk::RelPath;
 
 use self::baselines::PlainTexts;
-use self::git::Snapshot;
+use self::git::FrozenRepository;
 use self::measure::{DEPTH, RankingScores, score};
 use self::suites::{DeclaredPlace, FileQuestion, PlaceQuestion};
 
@@ -208,7 +208,7 @@ fn index(texts: &BTreeMap<String, String>) -> (RankedIndex, Duration) {
 impl Repository {
     fn read(directory: &Path) -> Result<Self> {
         let named = || format!("{}", directory.display());
-        let snapshot = Snapshot::read(directory).with_context(named)?;
+        let snapshot = FrozenRepository::read(directory).with_context(named)?;
         let (built, took) = index(&snapshot.texts);
         let lines: usize = snapshot.texts.values().map(|text| text.lines().count()).sum();
         let per_second = lines as f64 / took.as_secs_f64();

@@ -6,7 +6,7 @@ use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
 use moss_symbols::{Declaration, DeclarationKind, Language, Outliner};
 
-use crate::git::Snapshot;
+use crate::git::FrozenRepository;
 
 /// Most questions of a suite of one repository.
 const QUESTIONS_MAX: usize = 200;
@@ -83,7 +83,7 @@ fn is_test(path: &str) -> bool {
 }
 
 /// Questions from subjects of later commits. The first has the files that are no tests, the second all.
-pub(crate) fn of_commits(snapshot: &Snapshot) -> [Vec<FileQuestion>; 2] {
+pub(crate) fn of_commits(snapshot: &FrozenRepository) -> [Vec<FileQuestion>; 2] {
     let (mut code, mut all) = (Vec::new(), Vec::new());
     for commit in &snapshot.later {
         let Some(text) = subject(&commit.subject) else { continue };
@@ -125,7 +125,7 @@ fn subject(subject: &str) -> Option<String> {
 }
 
 /// Questions from the documentation of functions and types, and the texts without it.
-pub(crate) fn of_documentation(snapshot: &Snapshot) -> DocumentedPlaces {
+pub(crate) fn of_documentation(snapshot: &FrozenRepository) -> DocumentedPlaces {
     let mut outliner = Outliner::default();
     let (mut found, mut candidates) = (Vec::new(), Vec::new());
     for (path, text) in &snapshot.texts {

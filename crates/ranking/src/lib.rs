@@ -20,6 +20,6 @@ mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
 pub use crate::question::CodeQuestion;
-pub use crate::ranked::{MergedSegment, RankedIndex, RankedSize, RankedView, SegmentMerge};
+pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
 pub use crate::search::RankedSearch;
 pub use crate::weights::Weights;

@@ -19,7 +19,7 @@ pub(crate) struct TermPosting {
 
 /// A list that grows.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct PostingList {
+pub(crate) struct ChunkPostings {
     next: u32,
     pub(crate) bytes: Vec<u8>,
 }
@@ -31,9 +31,9 @@ pub(crate) struct PostingReader<'a> {
     next: u32,
 }
 
-// === impl PostingList ===
+// === impl ChunkPostings ===
 
-impl PostingList {
+impl ChunkPostings {
     /// Adds a posting behind the others: of a later chunk.
     pub(crate) fn push(&mut self, posting: &TermPosting) {
         write(&mut self.bytes, posting.chunk - self.next);
@@ -135,7 +135,7 @@ mod tests {
                 chunk,
                 counts: [0, count, 0, count / 2, count],
             }));
-            let mut list = PostingList::default();
+            let mut list = ChunkPostings::default();
             all.iter().for_each(|posting| list.push(posting));
             let read: Vec<_> = PostingReader::new(&list.bytes).collect();
             prop_assert_eq!(read, all);

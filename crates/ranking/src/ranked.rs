@@ -52,7 +52,7 @@ struct TextPlace {
 
 /// Segments that are to become one.
 #[derive(Debug)]
-pub struct SegmentMerge {
+pub struct RankedMerge {
     sources: Vec<(u32, Arc<RankedSegment>, Vec<bool>)>,
 }
 
@@ -149,7 +149,7 @@ impl RankedIndex {
     }
 
     /// Says which segments had better be one.
-    pub fn plan_merge(&self) -> Option<SegmentMerge> {
+    pub fn plan_merge(&self) -> Option<RankedMerge> {
         let is_worn = |held: &&HeldSegment| {
             held.dead_texts > 0 && held.dead_texts * DEAD_SHARE >= held.dead.len()
         };
@@ -169,7 +169,7 @@ impl RankedIndex {
         }
         let one = |held: &HeldSegment| (held.number, held.segment.clone(), held.dead.clone());
         let sources: Vec<_> = chosen.into_iter().map(one).collect();
-        (!sources.is_empty()).then_some(SegmentMerge { sources })
+        (!sources.is_empty()).then_some(RankedMerge { sources })
     }
 
     /// Puts a merged segment in place of those that it is made of.
@@ -263,9 +263,9 @@ impl HeldSegment {
     }
 }
 
-// === impl SegmentMerge ===
+// === impl RankedMerge ===
 
-impl SegmentMerge {
+impl RankedMerge {
     /// Makes one segment of them. Takes long where they are large.
     pub fn run(self) -> MergedSegment {
         let mut draft = SegmentDraft::default();

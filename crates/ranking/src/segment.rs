@@ -6,7 +6,7 @@ use moss_sdk::RelPath;
 use moss_symbols::DeclarationKind;
 
 use crate::analysis::{AnalyzedText, FileRole};
-use crate::postings::{PostingList, PostingReader, TermPosting};
+use crate::postings::{ChunkPostings, PostingReader, TermPosting};
 use crate::weights::FIELDS;
 
 /// Stands for no name.
@@ -61,7 +61,7 @@ pub(crate) struct SegmentDraft {
     chunks: Vec<RankedChunk>,
     names: Vec<Box<str>>,
     name_places: HashMap<Box<str>, u32>,
-    lists: HashMap<Box<str>, PostingList>,
+    lists: HashMap<Box<str>, ChunkPostings>,
 }
 
 fn number(length: usize) -> u32 {
@@ -161,7 +161,7 @@ impl SegmentDraft {
     }
 
     pub(crate) fn finish(self) -> RankedSegment {
-        let mut lists: Vec<(Box<str>, PostingList)> = self.lists.into_iter().collect();
+        let mut lists: Vec<(Box<str>, ChunkPostings)> = self.lists.into_iter().collect();
         lists.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         let bytes: usize = lists.iter().map(|(_, list)| list.bytes.len()).sum();
         let letters: usize = lists.iter().map(|(term, _)| term.len()).sum();
