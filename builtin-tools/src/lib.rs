@@ -29,6 +29,7 @@ use moss_sdk::tool::{AnyTool, erased};
 /// Returns every tool that works, in the order of listings.
 pub fn all() -> Vec<Box<dyn AnyTool>> {
     vec![
+        erased::<tools::codebase_search::CodebaseSearch>(),
         erased::<tools::read_file::ReadFile>(),
         erased::<tools::replace_lines::ReplaceLines>(),
         erased::<tools::insert_line::InsertLine>(),

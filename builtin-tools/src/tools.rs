@@ -2,6 +2,7 @@
 //! result; it refuses what its arguments cannot mean.
 
 pub(crate) mod clarify;
+pub(crate) mod codebase_search;
 pub(crate) mod create_file;
 pub(crate) mod delete_file;
 pub(crate) mod delete_lines;

@@ -15,6 +15,7 @@ mod plugin;
 mod read_access;
 mod record;
 mod roots;
+mod searching;
 mod stop;
 mod weight;
 

@@ -26,6 +26,7 @@ pub mod live_tree;
 pub mod metrics;
 pub mod metrics_endpoint;
 pub mod permits;
+pub mod ranked_texts;
 pub mod recorded_decision;
 mod reload;
 pub mod sessions;

@@ -10,13 +10,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::Timestamp;
 use moss_index::IndexStatus;
 use moss_sdk::RelPath;
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_workspace::{
-    Error, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, VisitGate, Workspace,
+    Buffers, Error, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, VisitGate,
+    Workspace,
 };
 
+use crate::ranked_texts::{RankedGate, RankedSources, RankedStatus, RankedTexts};
 use crate::text_index::{IndexRules, IndexedTexts};
+
+/// The words of a tree of more entries are only read once somebody asks a question.
+const UNASKED_ENTRIES_MAX: usize = 50_000;
 
 /// The tree of a workspace with the index of its texts, and whether anybody asks it.
 #[derive(Debug)]
@@ -24,6 +30,7 @@ pub struct KeptTree {
     tree: LiveTree,
     /// Why there is none, where it could not even be opened.
     texts: Result<IndexedTexts, String>,
+    ranked: RankedTexts,
     was_asked: AtomicBool,
 }
 
@@ -33,7 +40,12 @@ impl KeptTree {
     /// Makes one of which nothing is known yet but what a directory of moss's own tells of texts.
     pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions, index: PathBuf) -> Self {
         let texts = IndexedTexts::open(index).map_err(|error| error.to_string());
-        Self { tree: LiveTree::new(files, options), texts, was_asked: AtomicBool::new(false) }
+        Self {
+            tree: LiveTree::new(files, options),
+            texts,
+            ranked: RankedTexts::default(),
+            was_asked: AtomicBool::new(false),
+        }
     }
 
     /// Walks the workspace; from then on it is known.
@@ -61,6 +73,52 @@ impl KeptTree {
         {
             texts.settle(files, rules, cancelled);
         }
+    }
+
+    /// Reads the words of texts that are not known yet, where somebody will ask for them. May take long.
+    pub(crate) fn read_words(
+        &self,
+        files: &Workspace,
+        (rules, buffers): (&dyn IndexRules, &dyn Buffers),
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) {
+        let status = self.tree.status();
+        let is_live = status.state == LiveState::Live;
+        if is_live && (status.entries <= UNASKED_ENTRIES_MAX || self.ranked.was_asked()) {
+            let tree = &self.tree;
+            self.ranked.settle(RankedSources { tree, files, rules, buffers, cancelled });
+        }
+    }
+
+    /// Answers a question over code from what files hold now. None where a walk has to.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`.
+    pub(crate) fn search_code(
+        &self,
+        files: &Workspace,
+        (rules, buffers): (&dyn IndexRules, &dyn Buffers),
+        gate: RankedGate<'_>,
+        search: &CodeSearch,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<CodeSearchFound>, Error> {
+        self.was_asked.store(true, Ordering::Relaxed);
+        match self.tree.status().state {
+            LiveState::Live => {}
+            // No event says what has changed.
+            LiveState::Sweeping => self.tree.sweep(cancelled)?,
+            LiveState::Building | LiveState::Off => return Ok(None),
+        }
+        let tree = &self.tree;
+        let sources = RankedSources { tree, files, rules, buffers, cancelled };
+        let found = self.ranked.search(sources, gate, search);
+        if cancelled() { Err(Error::Cancelled) } else { Ok(found) }
+    }
+
+    /// Returns how the words of its texts are doing.
+    pub fn word_status(&self) -> RankedStatus {
+        self.ranked.status()
     }
 
     /// Keeps for the next daemon what is only in memory.
@@ -95,6 +153,7 @@ impl KeptTree {
     ///
     /// Why there is no index.
     pub fn rebuild_texts(&self) -> Result<(), String> {
+        self.ranked.clear();
         let texts = self.texts.as_ref().map_err(String::clone)?;
         texts.rebuild().map_err(|error| error.to_string())
     }

@@ -78,7 +78,9 @@ async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
 }
 
 fn read_texts(tree: &KeptTree, workspace: &WorkspaceState, ended: &(dyn Fn() -> bool + Sync)) {
-    tree.read_texts(&workspace.files, &ReadableByAll(workspace), ended);
+    let rules = ReadableByAll(workspace);
+    tree.read_texts(&workspace.files, &rules, ended);
+    tree.read_words(&workspace.files, (&rules, &*workspace.editors), ended);
 }
 
 /// Does work on what is known of a workspace; returns how its tree is then.

@@ -4,6 +4,7 @@ use rmcp::model::Tool;
 
 /// The tools of the default set, as far as the catalog has them: enough to read, search, edit and run.
 const DEFAULT: &[&str] = &[
+    "codebase_search",
     "read_file",
     "list_directory",
     "get_project_structure",

@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::code_search::{CodeSearch, CodeSearchFound};
 use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
 use crate::edit::ChangeSet;
 use crate::editor::{
@@ -97,6 +98,20 @@ pub trait Files: Send + Sync {
         options: VisitOptions,
         visitor: Box<dyn TextVisitor>,
     ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>>;
+
+    /// Puts a question to what is kept of the code of the workspace, brought up to date: what is on
+    /// disk or unsaved by now, of the files that the policy lets the caller read without asking. None
+    /// where nothing is kept: then a tool reads the files itself.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`.
+    fn search_code(
+        &self,
+        _: CodeSearch,
+    ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
 
     /// Remembers that the caller of this session has seen this content.
     fn note_read(&self, path: &RelPath, hash: ContentHash);

@@ -13,6 +13,7 @@ use crate::harness::{
 
 /// The tools in the order of listings.
 pub(crate) const TOOLS: &[&str] = &[
+    "codebase_search",
     "read_file",
     "replace_lines",
     "insert_line",
@@ -45,6 +46,7 @@ const RUNS: &str = "run_terminal_cmd";
 const JOBS: &str = "terminal_job";
 /// The tools that only read.
 const READS: &[&str] = &[
+    "codebase_search",
     "read_file",
     "list_directory",
     "get_project_structure",
@@ -58,6 +60,7 @@ const READS: &[&str] = &[
 ];
 /// The tools that take no path.
 const PATHLESS: &[&str] = &[
+    "codebase_search",
     "get_project_structure",
     "get_cursor_context",
     "grep_search",
@@ -235,6 +238,7 @@ fn steps() -> Vec<Step> {
         ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
+        ("codebase_search", json!({"query": "drei"}), "a/b.txt", Some("1\ndrei\n")),
         ("find_code_location", json!({"search": "drei"}), "a/b.txt", Some("1\ndrei\n")),
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),

@@ -20,6 +20,7 @@ mod broken_syntax;
 mod calls;
 mod cli;
 mod client_setup;
+mod codebase_search;
 mod commands;
 mod compiling;
 mod configuration;

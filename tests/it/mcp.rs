@@ -126,6 +126,7 @@ fn sets_differ_in_what_they_list() {
     assert_eq!(
         default,
         [
+            "codebase_search",
             "read_file",
             "replace_lines",
             "replace_text",

@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/plugin-list", "what lists of plugins say"),
             ("crates/plugin-host", "alone knows the WASM engine"),
             ("crates/symbols", "what source files declare"),
+            ("crates/ranking", "what answers a question"),
             ("crates/checks", "tests, linters, their reports"),
             ("crates/schema", "arguments, validation"),
             ("crates/model-bridge", "calls in model text"),

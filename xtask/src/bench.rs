@@ -72,6 +72,7 @@ pub(crate) fn run(layout: &Layout, words: &[&str]) -> Result<()> {
         ["search", trees @ ..] if !trees.is_empty() => {
             trees.iter().try_for_each(|tree| Job { tree: Some(tree), ..job }.table("search"))
         }
+        ["search-quality", words @ ..] if !words.is_empty() => quality(layout, words),
         [name] => job.table(name),
         _ => bail!("bench does not know `{}`", words.join(" ")),
     }
@@ -100,6 +101,14 @@ fn measured(name: &str) -> Result<Measured> {
     let (_, measured) =
         found.with_context(|| format!("there is no table `{name}`; there are: {names}"))?;
     Ok(*measured)
+}
+
+/// Measures how well questions are answered over repositories.
+fn quality(layout: &Layout, words: &[&str]) -> Result<()> {
+    let mut build = child::cargo();
+    build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
+    child::run(build.args(["--features", "quality", "--bin", "bench-search-quality"]))?;
+    child::run(Command::new(layout.bench_search_quality()).args(words))
 }
 
 /// Shows how every hostile plugin ends, and when: the test that holds them to it, with what it prints.

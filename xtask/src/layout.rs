@@ -45,6 +45,11 @@ impl Layout {
         self.target.join(BuildProfile::Release.directory()).join("bench-calls")
     }
 
+    /// The program that asks questions of repositories.
+    pub(crate) fn bench_search_quality(&self) -> PathBuf {
+        self.target.join(BuildProfile::Release.directory()).join("bench-search-quality")
+    }
+
     /// The program that keeps results and writes the page of figures.
     pub(crate) fn bench_page(&self) -> PathBuf {
         self.target.join(BuildProfile::Debug.directory()).join("bench-page")

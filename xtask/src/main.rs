@@ -68,6 +68,9 @@ usage:
         bridge    read replies of models, against serde_json on the same bytes
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)
+  cargo xtask bench search-quality [--try NAME=V1,V2]… DIR…
+      how well codebase_search answers questions made of the history and the documentation of the git
+      repositories DIR…, against counting words and plain BM25; --try with other weights
   cargo xtask bench page
       write the page from the results that are kept
   cargo xtask bench zoo

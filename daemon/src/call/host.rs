@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
@@ -24,6 +25,7 @@ use moss_workspace::{OpenedFile, VisitGate};
 use super::CallScope;
 use super::effect::{Effects, FileNames, ReadableByAll};
 use super::read_access::{NotRead, ReadAccess};
+use super::searching;
 use super::stop::EffectStop;
 use crate::artifacts::{self, SCHEME};
 use crate::todos::TodoKey;
@@ -225,6 +227,16 @@ impl Files for CallHost {
                 visited.map(|visited| (visitor, visited))
             };
             Ok(self.scope.blocking(visit).await??)
+        })
+    }
+
+    fn search_code(
+        &self,
+        search: CodeSearch,
+    ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
+        let reader = self.reader();
+        Box::pin(async move {
+            Ok(self.scope.blocking(move || searching::search(&reader, &search)).await??)
         })
     }
 

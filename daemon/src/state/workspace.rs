@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use moss_sdk::RelPath;
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_workspace::{History, VisitGate, Workspace};
@@ -14,6 +15,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Config;
 use crate::editors::EditorRegistry;
 use crate::live_tree::KeptTree;
+use crate::ranked_texts::RankedGate;
 use crate::sessions::Sessions;
 use crate::text_index::IndexRules;
 use crate::todos::Todos;
@@ -157,6 +159,19 @@ impl WorkspaceState {
             return Ok(visited);
         }
         self.files.visit_texts(directory, options, gate, visitor)
+    }
+
+    /// Answers a question over code from what is known of texts. None where nothing is: then somebody
+    /// has to read them.
+    pub(crate) fn search_code(
+        &self,
+        gate: RankedGate<'_>,
+        search: &CodeSearch,
+        rules: &dyn IndexRules,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<CodeSearchFound>, moss_workspace::Error> {
+        let Some(kept) = self.live.get() else { return Ok(None) };
+        kept.search_code(&self.files, (rules, &*self.editors), gate, search, cancelled)
     }
 
     /// Its root directory as text: its name on the wire and in questions.

@@ -1,0 +1,123 @@
+//! `codebase_search`: the places in code that answer a question, without any model.
+
+mod output;
+mod snippet;
+mod walk;
+
+use std::sync::Arc;
+
+use moss_ranking::CodeQuestion;
+use moss_sdk::code_search::{CodeSearch, CodeSearchGoal};
+use moss_sdk::context::Context;
+use moss_sdk::file::Content;
+use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::output::{CodebaseSearchOutput, ResultBudget};
+use crate::file_types::FileTypes;
+
+/// Most results.
+const LIMIT_MAX: u64 = 50;
+/// Most results of one file.
+const HITS_OF_FILE_MAX: usize = 3;
+
+fn default_limit() -> u64 {
+    10
+}
+
+/// Finds the parts of the code that answer a question in plain words, English or Chinese: `where are
+/// failed requests retried`, `读取配置文件`. Returns functions, types and sections, best first, with
+/// their place, a snippet and which words of the question they have where.
+///
+/// Names count most, then paths, documentation and text; word forms, `camelCase` and `snake_case` are
+/// alike; tests, documents and vendored files come after source unless the question asks for them. A
+/// name alone (`Store::open`) gives its declaration first; `path:line` (`src/store.rs:40`) gives what
+/// belongs to that place: callers, what it uses, the like. Files are searched as they are now, unsaved
+/// ones included. For every use of a name use find_code_location, for exact text grep_search.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CodebaseSearch {
+    /// A question in plain words, a name, or `path:line` for what belongs to a place.
+    query: String,
+    /// Searches only files of this type: a type name (`rust`, `py`) or an extension (`.rs`), several
+    /// separated by commas. Default: every text file.
+    file_type: Option<String>,
+    /// Most results to return, up to 50. Default: 10.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u64,
+}
+
+impl Tool for CodebaseSearch {
+    const NAME: &'static str = "codebase_search";
+    const TITLE: &'static str = "Search the codebase";
+    const EFFECT: Effect = Effect::Read;
+    type Output = CodebaseSearchOutput;
+
+    async fn run(self, cx: Context) -> Result<CodebaseSearchOutput, ToolError> {
+        let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
+        let goal = match place(&cx, &self.query).await? {
+            Some(goal) => goal,
+            None => question(self.query)?,
+        };
+        let limit = usize::try_from(self.limit.min(LIMIT_MAX)).expect("the bound is small");
+        let search = CodeSearch {
+            goal,
+            wants: Arc::new(move |path| types.as_ref().is_none_or(|types| types.admits(path))),
+            hits_max: limit,
+            hits_of_file_max: HITS_OF_FILE_MAX,
+        };
+        let mut budget = ResultBudget::default();
+        let (found, note) = match cx.search_code(search.clone()).await? {
+            Some(found) => (found, None),
+            None => walk::search(&cx, search).await?,
+        };
+        let mut results = Vec::new();
+        let best = found.hits.first().map_or(1.0, |first| first.score);
+        for hit in &found.hits {
+            let Some(snapshot) = read(&cx, &hit.path).await? else { continue };
+            results.push(budget.result(hit, &snapshot, best));
+        }
+        Ok(CodebaseSearchOutput::new(results, &found, note))
+    }
+}
+
+/// Reads a file that was found; none where it is gone by now or may not be read.
+async fn read(cx: &Context, path: &RelPath) -> Result<Option<String>, ToolError> {
+    match cx.read_unasked(path).await {
+        Ok(Some(snapshot)) => match snapshot.content {
+            Content::Text(text) => Ok(Some(text.text)),
+            Content::Binary => Ok(None),
+        },
+        Ok(None) => Ok(None),
+        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+fn question(query: String) -> Result<CodeSearchGoal, ToolError> {
+    if CodeQuestion::parse(&query).is_empty() {
+        let message = "`query` has no word that could be searched for";
+        return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+            .hint("ask with words that the code may have, such as `retry failed requests`"));
+    }
+    Ok(CodeSearchGoal::Question(query))
+}
+
+/// Reads a query of the form `path:line`; none where it is another or there is no such file.
+async fn place(cx: &Context, query: &str) -> Result<Option<CodeSearchGoal>, ToolError> {
+    let Some((path, line)) = query.trim().rsplit_once(':') else { return Ok(None) };
+    let (Ok(line), Ok(path)) = (line.parse::<u32>(), cx.path(path)) else { return Ok(None) };
+    let Some(text) = read(cx, &path).await? else { return Ok(None) };
+    let lines = text.lines().count();
+    if line == 0 || line as usize > lines {
+        let message = format!("{path} has {lines} lines: there is no line {line}");
+        return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+            .hint("name a line of the file, such as the one of a declaration"));
+    }
+    Ok(Some(CodeSearchGoal::RelatedTo { path, line, text: text.into() }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What the tool returns.
+
+use moss_sdk::code_search::{CodeHit, CodeSearchFound, MatchPlace};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::snippet;
+
+/// Most bytes of all snippets: about 3,000 tokens.
+const SNIPPETS_BYTES_MAX: usize = 12_000;
+/// Most words of a question that are named of a result.
+const WORDS_MAX: usize = 8;
+
+/// Where a question is answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CodebaseSearchOutput {
+    /// The places, best first.
+    results: Vec<CodeResult>,
+    /// How many files were searched, as they are now.
+    files_searched: u64,
+    /// How many files are still to be read: what is in them is not found yet. 0 where the results are
+    /// up to date.
+    files_pending: u64,
+    /// Whether snippets are missing because of the bound on all of them.
+    truncated: bool,
+    /// What is missing, and how to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// A place that answers a question.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CodeResult {
+    /// The file.
+    path: String,
+    /// Its first line, from 1.
+    line: u32,
+    /// Its last line.
+    end_line: u32,
+    /// The name of what it declares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol: Option<String>,
+    /// What that is: `function`, `method`, `struct`, `section` …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    /// The type or module that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<String>,
+    /// How well it answers, against the first result, which has 1.
+    score: f32,
+    /// Which words of the question it has, and where.
+    why: String,
+    /// The lines of it that have most of them; missing where there was no room for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<String>,
+    /// The line that the snippet begins with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet_line: Option<u32>,
+}
+
+/// How much room there is for snippets.
+#[derive(Debug, Default)]
+pub(super) struct ResultBudget {
+    used: usize,
+}
+
+// === impl ResultBudget ===
+
+impl ResultBudget {
+    /// Makes a result of a hit and the text of its file.
+    pub(super) fn result(&mut self, hit: &CodeHit, text: &str, best: f32) -> CodeResult {
+        let words: Vec<&str> = hit.matched.iter().map(|matched| matched.word.as_str()).collect();
+        let (line, lines) = snippet::snippet(text, hit.lines, &words);
+        let has_room = self.used + lines.len() <= SNIPPETS_BYTES_MAX;
+        if has_room {
+            self.used += lines.len();
+        }
+        CodeResult {
+            path: hit.path.to_string(),
+            line: hit.lines.0,
+            end_line: hit.lines.1,
+            symbol: hit.name.clone(),
+            kind: hit.kind,
+            container: hit.container.clone(),
+            score: (hit.score / best.max(f32::MIN_POSITIVE) * 100.0).round() / 100.0,
+            why: why(hit),
+            snippet: has_room.then_some(lines),
+            snippet_line: has_room.then_some(line),
+        }
+    }
+}
+
+/// Says which words of a question a place has, by where it has them.
+fn why(hit: &CodeHit) -> String {
+    const PLACES: [(MatchPlace, &str); 5] = [
+        (MatchPlace::Name, "name"),
+        (MatchPlace::Container, "container"),
+        (MatchPlace::Path, "path"),
+        (MatchPlace::Documentation, "documentation"),
+        (MatchPlace::Text, "text"),
+    ];
+    let mut reasons = Vec::new();
+    if hit.is_named {
+        reasons.push("declares the name in the query".to_owned());
+    }
+    let mut left = WORDS_MAX;
+    for (place, name) in PLACES {
+        let here = hit.matched.iter().filter(|matched| matched.place == place);
+        let words: Vec<&str> = here.map(|matched| matched.word.as_str()).take(left).collect();
+        left -= words.len();
+        if !words.is_empty() {
+            reasons.push(format!("{name}: {}", words.join(", ")));
+        }
+    }
+    reasons.join("; ")
+}
+
+// === impl CodebaseSearchOutput ===
+
+impl CodebaseSearchOutput {
+    pub(super) fn new(
+        results: Vec<CodeResult>,
+        found: &CodeSearchFound,
+        walked: Option<String>,
+    ) -> Self {
+        let truncated = results.iter().any(|result| result.snippet.is_none());
+        let mut notes: Vec<String> = walked.into_iter().collect();
+        if found.pending > 0 {
+            notes.push(format!(
+                "{} files are still being read: ask again in a moment, or use grep_search",
+                found.pending
+            ));
+        }
+        if truncated {
+            notes
+                .push("not all snippets are shown: read_file has them by path and line".to_owned());
+        }
+        if results.is_empty() {
+            notes.push(
+                "nothing has these words: try others, fewer, or grep_search with a part of one"
+                    .to_owned(),
+            );
+        }
+        Self {
+            results,
+            files_searched: found.files,
+            files_pending: found.pending,
+            truncated,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+        }
+    }
+}

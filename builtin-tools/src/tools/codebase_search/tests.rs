@@ -1,0 +1,127 @@
+use moss_sdk::testing::MemoryHost;
+use moss_sdk::tool::erased;
+use moss_sdk::{ErrorCode, ToolError};
+use serde_json::{Value, json};
+
+use super::*;
+
+const CLIENT: &str = "use std::time::Duration;\n\n/// Sends requests to a server.\npub struct Client;\n\nimpl Client {\n    /// Tries again after a pause that doubles each time.\n    fn retry_with_backoff(&self) {\n        sleep(Duration::from_secs(1));\n    }\n\n    /// Sends one request.\n    pub fn send(&self) {\n        self.retry_with_backoff();\n    }\n}\n";
+const CONFIG: &str = "def load_config(path):\n    \"\"\"Reads settings from a TOML file.\"\"\"\n    return parse(open(path).read())\n\n\ndef save(path):\n    pass\n";
+
+fn host() -> MemoryHost {
+    MemoryHost::new([
+        ("src/client.rs", CLIENT),
+        ("tool/config.py", CONFIG),
+        (
+            "tests/retry.rs",
+            "#[test]\nfn retry_with_backoff_waits() {\n    retry_with_backoff();\n}\n",
+        ),
+        ("README.md", "# Retry\n\nRetries use backoff: requests are sent again.\n"),
+    ])
+}
+
+fn search(host: &MemoryHost, arguments: Value) -> Result<Value, ToolError> {
+    host.call(&*erased::<CodebaseSearch>(), arguments)
+}
+
+fn first(query: &str) -> (String, String) {
+    let found = search(&host(), json!({"query": query})).unwrap();
+    let first = &found["results"][0];
+    let text = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
+    (text("path"), text("symbol"))
+}
+
+#[test]
+fn questions_are_answered_in_both_languages() {
+    for (query, path, symbol) in [
+        ("how are failed requests retried", "src/client.rs", "retry_with_backoff"),
+        ("reading configuration settings", "tool/config.py", "load_config"),
+        ("读取配置文件", "tool/config.py", "load_config"),
+        ("指数退避重试在哪里", "src/client.rs", "retry_with_backoff"),
+        ("Client::send", "src/client.rs", "send"),
+        ("loadConfig", "tool/config.py", "load_config"),
+        ("test of the backoff", "tests/retry.rs", "retry_with_backoff_waits"),
+        ("documentation of retries", "README.md", "Retry"),
+    ] {
+        assert_eq!(first(query), (path.to_owned(), symbol.to_owned()), "{query}");
+    }
+}
+
+#[test]
+fn a_result_says_where_what_and_why() {
+    let found = search(&host(), json!({"query": "retry backoff", "limit": 1})).unwrap();
+    assert_eq!(
+        found,
+        json!({
+            "results": [{
+                "path": "src/client.rs", "line": 7, "end_line": 10,
+                "symbol": "retry_with_backoff", "kind": "method", "container": "Client", "score": 1.0,
+                "why": "name: retry, backoff",
+                "snippet": "    /// Tries again after a pause that doubles each time.\n    fn retry_with_backoff(&self) {\n        sleep(Duration::from_secs(1));\n    }",
+                "snippet_line": 7
+            }],
+            "files_searched": 4, "files_pending": 0, "truncated": false
+        })
+    );
+}
+
+#[test]
+fn what_belongs_to_a_place_is_found() {
+    let found = search(&host(), json!({"query": "src/client.rs:9"})).unwrap();
+    let names: Vec<&str> = found["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["symbol"].as_str())
+        .collect();
+    assert!(names.contains(&"send") && !names.contains(&"retry_with_backoff"), "{found}");
+    let error = search(&host(), json!({"query": "src/client.rs:900"})).unwrap_err();
+    assert!(error.to_string().contains("17 lines"), "{error}");
+}
+
+#[test]
+fn only_files_of_the_type_are_found() {
+    let found = search(&host(), json!({"query": "retry settings", "fileType": "py"})).unwrap();
+    let paths =
+        found["results"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap());
+    assert!(
+        paths.clone().count() > 0 && paths.clone().all(|path| path.ends_with(".py")),
+        "{found}"
+    );
+}
+
+#[test]
+fn questions_without_words_are_refused_and_long_ones_answered() {
+    for query in ["", "   ", "the of and", "?!", "在哪里"] {
+        let error = search(&host(), json!({"query": query})).unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidArguments, "{query}");
+    }
+    let long = format!("{} retry_with_backoff", "lorem ipsum dolor ".repeat(600));
+    assert_eq!(first(&long).1, "retry_with_backoff");
+    let nothing = search(&host(), json!({"query": "zebra"})).unwrap();
+    assert_eq!(nothing["results"], json!([]));
+    assert!(nothing["note"].as_str().unwrap().contains("grep_search"));
+}
+
+#[test]
+fn denied_files_are_not_found_and_change_no_score() {
+    let host = host();
+    let before = search(&host, json!({"query": "retry backoff"})).unwrap();
+    host.write("secret/retry.rs", "fn retry_backoff() {}\n");
+    host.deny("secret/retry.rs");
+    let after = search(&host, json!({"query": "retry backoff"})).unwrap();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn snippets_keep_to_their_bound() {
+    let host = MemoryHost::default();
+    for number in 0..50 {
+        let body = format!("    let needle = {};\n", "x".repeat(120)).repeat(12);
+        host.write(&format!("src/f{number}.rs"), format!("fn needle_{number}() {{\n{body}}}\n"));
+    }
+    let found = search(&host, json!({"query": "needle", "limit": 50})).unwrap();
+    assert_eq!(found["results"].as_array().unwrap().len(), 50);
+    assert_eq!(found["truncated"], true);
+    assert!(found.to_string().len() < 40_000);
+}

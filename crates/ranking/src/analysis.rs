@@ -1,0 +1,243 @@
+//! Reads one text: its chunks, and which words each has in which field.
+
+use hashbrown::HashMap;
+use moss_sdk::RelPath;
+use moss_sdk::ranking::PathRank;
+use moss_symbols::{DeclarationKind, Language, Outline, Outliner, TextRange};
+
+use crate::chunk::{self, TextChunk};
+use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL};
+use crate::words::WordReader;
+
+/// Most of a text without an outline that is read: data of that size are nobody's words.
+const UNOUTLINED_BYTES_MAX: usize = 256 << 10;
+/// Longest name of a declaration that is kept.
+const NAME_BYTES_MAX: usize = 200;
+/// How a term begins that stands for what a chunk declares.
+pub(crate) const DECLARES: char = '=';
+
+/// A text as the index takes it.
+#[derive(Debug)]
+pub struct AnalyzedText {
+    pub(crate) path: RelPath,
+    pub(crate) role: FileRole,
+    pub(crate) terms: Vec<Box<str>>,
+    pub(crate) chunks: Vec<AnalyzedChunk>,
+    /// Why there is no outline, though there is a grammar.
+    pub(crate) is_unparsed: bool,
+}
+
+/// A chunk and its words.
+#[derive(Debug)]
+pub(crate) struct AnalyzedChunk {
+    pub(crate) lines: (u32, u32),
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) container: Option<Box<str>>,
+    pub(crate) kind: Option<DeclarationKind>,
+    pub(crate) is_test: bool,
+    /// How long each field is, in words.
+    pub(crate) lengths: [u16; FIELDS],
+    /// How often each term is in each field, by its place among those of the text.
+    pub(crate) counts: Vec<(u32, [u16; FIELDS])>,
+}
+
+/// What a file is for, as far as it matters to its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileRole {
+    Source,
+    /// Source that mostly passes on what other files declare.
+    Barrel,
+    Test,
+    Document,
+    Data,
+    Vendored,
+}
+
+/// Reads texts one after the other.
+#[derive(Debug, Default)]
+pub struct TextAnalyzer {
+    outliner: Outliner,
+    words: WordReader,
+}
+
+/// The words of the chunk that is being read.
+#[derive(Debug, Default)]
+struct WordCounts {
+    places: HashMap<Box<str>, u32>,
+    terms: Vec<Box<str>>,
+    counts: HashMap<u32, [u16; FIELDS]>,
+    lengths: [u16; FIELDS],
+}
+
+// === impl TextAnalyzer ===
+
+impl TextAnalyzer {
+    /// Reads a text.
+    pub fn analyze(&mut self, path: &RelPath, text: &str) -> AnalyzedText {
+        let language = Language::of_path(path.as_str());
+        let outlined = language.map(|language| self.outliner.outline(language, text));
+        let is_unparsed = matches!(outlined, Some(Err(_)));
+        let outline = outlined.and_then(Result::ok);
+        self.outlined(path, text, outline.as_ref(), is_unparsed)
+    }
+
+    fn outlined(
+        &mut self,
+        path: &RelPath,
+        text: &str,
+        outline: Option<&Outline>,
+        is_unparsed: bool,
+    ) -> AnalyzedText {
+        let read = match outline {
+            Some(_) => text,
+            None => head(text, UNOUTLINED_BYTES_MAX),
+        };
+        let mut counts = WordCounts::default();
+        let path_words = self.path_words(path);
+        let chunks = chunk::chunks(read, outline);
+        let has_code = |chunk: &TextChunk| {
+            let declaration = chunk.declaration.zip(outline);
+            declaration.is_some_and(|(at, outline)| {
+                outline.declarations[at].kind != DeclarationKind::Heading
+            })
+        };
+        let is_barren = !chunks.iter().any(has_code);
+        let chunks = chunks
+            .iter()
+            .map(|chunk| self.chunk(chunk, (read, outline), &path_words, &mut counts))
+            .collect();
+        let role = FileRole::of(path, outline, is_barren);
+        AnalyzedText { path: path.clone(), role, terms: counts.terms, chunks, is_unparsed }
+    }
+
+    /// The words of a path: of its last directories, and twice of its name without what follows the dot.
+    fn path_words(&mut self, path: &RelPath) -> Vec<String> {
+        let all: Vec<&str> = path.components().collect();
+        let Some((name, directories)) = all.split_last() else { return Vec::new() };
+        let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name);
+        let mut words = Vec::new();
+        for directory in directories.iter().rev().take(3) {
+            words.extend(self.words.words(directory));
+        }
+        for _ in 0..2 {
+            words.extend(self.words.words(stem));
+        }
+        words
+    }
+
+    fn chunk(
+        &mut self,
+        chunk: &TextChunk,
+        (text, outline): (&str, Option<&Outline>),
+        path_words: &[String],
+        counts: &mut WordCounts,
+    ) -> AnalyzedChunk {
+        counts.begin();
+        path_words.iter().for_each(|word| counts.add(PATH, word));
+        let slice = |range: &TextRange| {
+            text.get(range.start as usize..range.end as usize).unwrap_or_default()
+        };
+        let declaration =
+            chunk.declaration.zip(outline).map(|(at, outline)| &outline.declarations[at]);
+        let name = declaration.map(|declaration| slice(&declaration.name));
+        let name = name.map(|name| head(name, NAME_BYTES_MAX)).filter(|name| !name.is_empty());
+        if let Some(name) = name {
+            self.words.read(name, &mut |word| counts.add(SYMBOL, word));
+            counts.mark(&format!("{DECLARES}{}", name.to_lowercase()));
+        }
+        for container in &chunk.containers {
+            let name = head(slice(container), NAME_BYTES_MAX);
+            self.words.read(name, &mut |word| counts.add(CONTAINER, word));
+        }
+        if let Some(documentation) = &chunk.documentation {
+            self.words.read(slice(documentation), &mut |word| counts.add(DOCUMENTATION, word));
+        }
+        for piece in &chunk.pieces {
+            self.words.read(&text[piece.clone()], &mut |word| counts.add(BODY, word));
+        }
+        let container = chunk.containers.first();
+        let container = container.map(|range| head(slice(range), NAME_BYTES_MAX));
+        AnalyzedChunk {
+            lines: chunk.lines,
+            name: name.map(Into::into),
+            container: container.filter(|name| !name.is_empty()).map(Into::into),
+            kind: declaration.map(|declaration| declaration.kind),
+            is_test: chunk.is_test,
+            lengths: counts.lengths,
+            counts: counts.take(),
+        }
+    }
+}
+
+/// The first bytes of a text, up to a whole character.
+pub(crate) fn head(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+// === impl WordCounts ===
+
+impl WordCounts {
+    fn begin(&mut self) {
+        self.counts.clear();
+        self.lengths = [0; FIELDS];
+    }
+
+    fn place(&mut self, word: &str) -> u32 {
+        if let Some(place) = self.places.get(word) {
+            return *place;
+        }
+        let place = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        self.places.insert(word.into(), place);
+        self.terms.push(word.into());
+        place
+    }
+
+    fn add(&mut self, field: usize, word: &str) {
+        let place = self.place(word);
+        let counts = self.counts.entry(place).or_insert([0; FIELDS]);
+        counts[field] = counts[field].saturating_add(1);
+        self.lengths[field] = self.lengths[field].saturating_add(1);
+    }
+
+    /// Notes a term that is in no field.
+    fn mark(&mut self, term: &str) {
+        let place = self.place(term);
+        self.counts.entry(place).or_insert([0; FIELDS]);
+    }
+
+    fn take(&mut self) -> Vec<(u32, [u16; FIELDS])> {
+        let mut counts: Vec<_> = self.counts.drain().collect();
+        counts.sort_unstable_by_key(|(place, _)| *place);
+        counts
+    }
+}
+
+// === impl FileRole ===
+
+impl FileRole {
+    fn of(path: &RelPath, outline: Option<&Outline>, is_barren: bool) -> Self {
+        let name = path.file_name().unwrap_or_default();
+        match PathRank::of(path) {
+            PathRank::Test => Self::Test,
+            PathRank::Document => Self::Document,
+            PathRank::Vendored => Self::Vendored,
+            PathRank::Source => match outline.map(|outline| outline.language) {
+                Some(Language::Json | Language::Toml | Language::Yaml) => Self::Data,
+                Some(Language::Markdown) => Self::Document,
+                Some(_) if is_barren && is_index_file(name) => Self::Barrel,
+                Some(_) if is_example(path) => Self::Test,
+                Some(_) => Self::Source,
+                None => Self::Data,
+            },
+        }
+    }
+}
+
+fn is_index_file(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name);
+    matches!(stem, "__init__" | "mod" | "lib" | "index" | "main")
+}
+
+fn is_example(path: &RelPath) -> bool {
+    path.components().any(|name| matches!(name, "examples" | "example" | "benches" | "bench"))
+}

@@ -1,0 +1,34 @@
+//! Puts what a tool asks to an index.
+
+use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
+
+use crate::question::CodeQuestion;
+use crate::ranked::{RankedIndex, RankedView};
+use crate::search::RankedSearch;
+use crate::weights::Weights;
+
+// === impl RankedIndex ===
+
+impl RankedIndex {
+    /// Finds what a tool asks for, the best first, among the texts that may be seen.
+    pub fn answer(&self, search: &CodeSearch, view: &RankedView) -> Vec<CodeHit> {
+        let (question, left_out) = match &search.goal {
+            CodeSearchGoal::Question(text) => (CodeQuestion::parse(text), None),
+            CodeSearchGoal::RelatedTo { path, line, text } => {
+                match CodeQuestion::related(path, text, *line) {
+                    Some((question, lines)) => (question, Some((path, lines))),
+                    None => return Vec::new(),
+                }
+            }
+        };
+        let ranked = RankedSearch {
+            view,
+            wants: &*search.wants,
+            leaves_out: left_out,
+            hits_max: search.hits_max,
+            hits_of_file_max: search.hits_of_file_max,
+            weights: &Weights::default(),
+        };
+        self.search(&question, &ranked)
+    }
+}

@@ -1,0 +1,25 @@
+//! Which parts of source files answer a question, without any model: chunks by what they declare, their
+//! words weighed by field, ranked by what files are for.
+//!
+//! Text in, places out: nothing here opens a file. Who feeds it is `daemon/src/ranked_texts.rs`, and the
+//! tool itself where no daemon does.
+
+mod analysis;
+mod answer;
+mod chunk;
+mod glossary;
+mod postings;
+mod question;
+mod ranked;
+mod related;
+mod search;
+mod segment;
+mod stem;
+mod weights;
+mod words;
+
+pub use crate::analysis::{AnalyzedText, TextAnalyzer};
+pub use crate::question::CodeQuestion;
+pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
+pub use crate::search::RankedSearch;
+pub use crate::weights::Weights;

@@ -1,0 +1,294 @@
+//! The index: texts as they were read last, in segments. It is told of each change and is asked at any
+//! time; what was put is found at once.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use moss_sdk::RelPath;
+
+use crate::analysis::AnalyzedText;
+use crate::segment::{RankedSegment, SegmentDraft};
+use crate::weights::FIELDS;
+
+/// A draft of so many chunks becomes a segment.
+const DRAFT_CHUNKS_MAX: usize = 60_000;
+/// Fewer segments are left as they are.
+const SEGMENTS_WANTED: usize = 6;
+/// A segment of which this part is no longer true is made anew: one in so many.
+const DEAD_SHARE: usize = 3;
+/// Most chunks of a segment that others are merged with.
+const MERGED_CHUNKS_MAX: usize = 4_000_000;
+
+/// Texts and the words of their chunks.
+#[derive(Debug, Default)]
+pub struct RankedIndex {
+    pub(crate) segments: Vec<HeldSegment>,
+    draft: SegmentDraft,
+    draft_dead: Vec<u32>,
+    places: HashMap<RelPath, TextPlace>,
+    /// The number of the draft once it is a segment.
+    next: u32,
+    unparsed: usize,
+}
+
+/// A segment and what of it is no longer true.
+#[derive(Debug)]
+pub(crate) struct HeldSegment {
+    pub(crate) number: u32,
+    pub(crate) segment: Arc<RankedSegment>,
+    /// By the numbers of its texts.
+    pub(crate) dead: Vec<bool>,
+    pub(crate) dead_texts: usize,
+    /// How long the fields of all its chunks are together.
+    pub(crate) lengths: [u64; FIELDS],
+}
+
+/// Where a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TextPlace {
+    segment: u32,
+    text: u32,
+}
+
+/// Segments that are to become one.
+#[derive(Debug)]
+pub struct RankedMerge {
+    sources: Vec<(u32, Arc<RankedSegment>, Vec<bool>)>,
+}
+
+/// What they became.
+#[derive(Debug)]
+pub struct MergedSegment {
+    segment: RankedSegment,
+    /// Where each text was, and its number now.
+    moved: Vec<(TextPlace, u32)>,
+    sources: Vec<u32>,
+}
+
+/// Which texts of an index somebody may see.
+#[derive(Debug, Default, Clone)]
+pub struct RankedView {
+    /// By the numbers of segments; none where all of its texts may be seen.
+    segments: HashMap<u32, Option<Arc<[bool]>>>,
+}
+
+/// How large an index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RankedSize {
+    /// How many texts it has.
+    pub texts: usize,
+    /// How many chunks those have.
+    pub chunks: usize,
+    /// About how much memory it takes.
+    pub memory_bytes: usize,
+}
+
+// === impl RankedIndex ===
+
+impl RankedIndex {
+    /// Takes a text in place of what it knew under the same path.
+    pub fn put(&mut self, analyzed: &AnalyzedText) {
+        self.remove(&analyzed.path);
+        self.unparsed += usize::from(analyzed.is_unparsed);
+        let text = self.draft.add(analyzed);
+        let place = TextPlace { segment: self.next, text };
+        self.places.insert(analyzed.path.clone(), place);
+        if self.draft.chunks() >= DRAFT_CHUNKS_MAX {
+            self.freeze();
+        }
+    }
+
+    /// Forgets a text. Returns whether it knew it.
+    pub fn remove(&mut self, path: &RelPath) -> bool {
+        let Some(place) = self.places.remove(path) else { return false };
+        if place.segment == self.next {
+            self.draft_dead.push(place.text);
+        } else if let Some(held) =
+            self.segments.iter_mut().find(|held| held.number == place.segment)
+        {
+            held.kill(place.text);
+        }
+        true
+    }
+
+    /// Whether it knows a text.
+    pub fn has(&self, path: &RelPath) -> bool {
+        self.places.contains_key(path)
+    }
+
+    /// How many texts it knows.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether it knows none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The paths of all texts, in no order.
+    pub fn paths(&self) -> impl Iterator<Item = &RelPath> {
+        self.places.keys()
+    }
+
+    /// Makes what was put ready to be found.
+    pub fn freeze(&mut self) {
+        if self.draft.is_empty() {
+            return;
+        }
+        let draft = std::mem::take(&mut self.draft);
+        let mut held = HeldSegment::new(self.next, draft.finish());
+        std::mem::take(&mut self.draft_dead).into_iter().for_each(|text| held.kill(text));
+        self.segments.push(held);
+        self.next += 1;
+    }
+
+    /// Whether all that was put can be found.
+    pub fn is_frozen(&self) -> bool {
+        self.draft.is_empty()
+    }
+
+    /// Says which segments had better be one.
+    pub fn plan_merge(&self) -> Option<RankedMerge> {
+        let is_worn = |held: &&HeldSegment| {
+            held.dead_texts > 0 && held.dead_texts * DEAD_SHARE >= held.dead.len()
+        };
+        let mut chosen: Vec<&HeldSegment> = self.segments.iter().filter(is_worn).collect();
+        if self.segments.len() > SEGMENTS_WANTED {
+            let mut by_size: Vec<&HeldSegment> = self.segments.iter().collect();
+            by_size.sort_by_key(|held| held.segment.chunks.len());
+            let wanted = self.segments.len() + 1 - SEGMENTS_WANTED.div_ceil(2);
+            let mut chunks = 0;
+            for held in by_size.into_iter().take(wanted) {
+                chunks += held.segment.chunks.len();
+                let is_new = chosen.iter().all(|known| known.number != held.number);
+                if is_new && chunks <= MERGED_CHUNKS_MAX {
+                    chosen.push(held);
+                }
+            }
+        }
+        let one = |held: &HeldSegment| (held.number, held.segment.clone(), held.dead.clone());
+        let sources: Vec<_> = chosen.into_iter().map(one).collect();
+        (!sources.is_empty()).then_some(RankedMerge { sources })
+    }
+
+    /// Puts a merged segment in place of those that it is made of.
+    pub fn install(&mut self, merged: MergedSegment) {
+        self.freeze();
+        let mut held = HeldSegment::new(self.next, merged.segment);
+        for (from, text) in merged.moved {
+            let path = &held.segment.texts[text as usize].path;
+            match self.places.get_mut(path) {
+                Some(place) if *place == from => {
+                    *place = TextPlace { segment: held.number, text };
+                }
+                _ => held.kill(text),
+            }
+        }
+        self.segments.retain(|known| !merged.sources.contains(&known.number));
+        if held.dead_texts < held.dead.len() {
+            self.segments.push(held);
+        }
+        self.next += 1;
+    }
+
+    /// Merges segments until none is better merged.
+    pub fn settle(&mut self) {
+        self.freeze();
+        while let Some(merge) = self.plan_merge() {
+            self.install(merge.run());
+        }
+    }
+
+    /// Says which texts somebody may see, by their paths. What was said before of the same segments is
+    /// not asked again.
+    pub fn view(
+        &self,
+        before: &RankedView,
+        admits: &mut dyn FnMut(&RelPath) -> bool,
+    ) -> RankedView {
+        let mut view = RankedView::default();
+        for held in &self.segments {
+            let known = before.segments.get(&held.number).cloned();
+            let seen = known.unwrap_or_else(|| {
+                let verdicts: Vec<bool> =
+                    held.segment.texts.iter().map(|text| admits(&text.path)).collect();
+                (!verdicts.iter().all(|verdict| *verdict)).then(|| verdicts.into())
+            });
+            view.segments.insert(held.number, seen);
+        }
+        view
+    }
+
+    /// How large it is.
+    pub fn size(&self) -> RankedSize {
+        let segments =
+            self.segments.iter().map(|held| held.segment.memory_bytes() + held.dead.len());
+        let paths =
+            self.places.keys().map(|path| path.as_str().len() + size_of::<TextPlace>() + 48);
+        RankedSize {
+            texts: self.places.len(),
+            chunks: self.segments.iter().map(|held| held.segment.chunks.len()).sum(),
+            memory_bytes: segments.sum::<usize>() + paths.sum::<usize>(),
+        }
+    }
+
+    /// How many texts that it was given did not parse within bounds.
+    pub fn unparsed(&self) -> usize {
+        self.unparsed
+    }
+}
+
+// === impl HeldSegment ===
+
+impl HeldSegment {
+    fn new(number: u32, segment: RankedSegment) -> Self {
+        let mut lengths = [0; FIELDS];
+        for chunk in &segment.chunks {
+            for (sum, length) in lengths.iter_mut().zip(chunk.lengths) {
+                *sum += u64::from(length);
+            }
+        }
+        let dead = vec![false; segment.texts.len()];
+        Self { number, segment: Arc::new(segment), dead, dead_texts: 0, lengths }
+    }
+
+    fn kill(&mut self, text: u32) {
+        if let Some(dead) = self.dead.get_mut(text as usize)
+            && !*dead
+        {
+            *dead = true;
+            self.dead_texts += 1;
+        }
+    }
+}
+
+// === impl RankedMerge ===
+
+impl RankedMerge {
+    /// Makes one segment of them. Takes long where they are large.
+    pub fn run(self) -> MergedSegment {
+        let mut draft = SegmentDraft::default();
+        let (mut moved, mut sources) = (Vec::new(), Vec::new());
+        for (number, segment, dead) in &self.sources {
+            sources.push(*number);
+            let texts = draft.absorb(segment, &|text| !dead[text as usize]);
+            let place = |(from, to)| (TextPlace { segment: *number, text: from }, to);
+            moved.extend(texts.into_iter().map(place));
+        }
+        MergedSegment { segment: draft.finish(), moved, sources }
+    }
+}
+
+// === impl RankedView ===
+
+impl RankedView {
+    /// Whether every text may be seen.
+    pub(crate) fn verdicts(&self, segment: u32) -> Option<&[bool]> {
+        match self.segments.get(&segment) {
+            Some(verdicts) => verdicts.as_deref(),
+            // Nobody asked about its texts: none of them is shown.
+            None => Some(&[]),
+        }
+    }
+}

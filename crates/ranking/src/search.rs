@@ -1,0 +1,59 @@
+//! Ranks the chunks of an index by a question: words weighed by field (BM25F), then what a file is for,
+//! names that the question spells out, how much others use what is declared.
+
+mod hits;
+mod scoring;
+
+use moss_sdk::RelPath;
+use moss_sdk::code_search::CodeHit;
+
+use self::hits::FileScores;
+use self::scoring::ChunkScores;
+use crate::question::CodeQuestion;
+use crate::ranked::{RankedIndex, RankedView};
+use crate::weights::Weights;
+
+/// What is searched, and for whom.
+pub struct RankedSearch<'a> {
+    /// Which texts may be seen: others change no score either.
+    pub view: &'a RankedView,
+    /// Which of those are wanted.
+    pub wants: &'a dyn Fn(&RelPath) -> bool,
+    /// What is not shown: a file and lines of it.
+    pub leaves_out: Option<(&'a RelPath, (u32, u32))>,
+    /// Most hits.
+    pub hits_max: usize,
+    /// Most hits of one file.
+    pub hits_of_file_max: usize,
+    /// What counts how much.
+    pub weights: &'a Weights,
+}
+
+/// Where a chunk is: the place of its segment among all, its number there.
+pub(crate) type ChunkPlace = (usize, u32);
+
+// === impl RankedIndex ===
+
+impl RankedIndex {
+    /// Finds what answers a question best, the best first. What was put since the index was frozen last
+    /// is not found.
+    pub fn search(&self, question: &CodeQuestion, search: &RankedSearch<'_>) -> Vec<CodeHit> {
+        let mut scores = ChunkScores::new(self, search.view);
+        let groups = scores.heaviest(&question.groups);
+        for group in &groups {
+            scores.add(group, search.weights);
+        }
+        let named = scores.add_symbols(question, search.weights);
+        let mut files = FileScores::new(self, question, search);
+        files.gather(&scores, &named);
+        let mut hits = files.hits(&named);
+        scores.explain(&groups, &mut hits);
+        hits.into_iter().map(|(hit, _)| hit).collect()
+    }
+}
+
+impl std::fmt::Debug for RankedSearch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RankedSearch").field("hits_max", &self.hits_max).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,244 @@
+//! How well the words of chunks fit those of a question.
+
+use hashbrown::{HashMap, HashSet};
+use moss_sdk::code_search::{CodeHit, MatchPlace, MatchedWord};
+
+use super::ChunkPlace;
+use crate::analysis::DECLARES;
+use crate::postings::TermPosting;
+use crate::question::{CodeQuestion, SymbolWord, TermGroup};
+use crate::ranked::{HeldSegment, RankedIndex, RankedView};
+use crate::segment::RankedChunk;
+use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL, Weights};
+
+/// A question of more groups is cut to this many, those of the rarest words.
+const HEAVY_GROUPS_MAX: usize = 25;
+/// What is added to what is nothing but the name that was asked for: more than any words are worth.
+const NAMED_BONUS: f32 = 1_000.0;
+/// How much more it is worth to belong to what the question says.
+const IN_CONTAINER: f32 = 1.5;
+
+/// The scores of all chunks that may be seen.
+pub(super) struct ChunkScores<'a> {
+    index: &'a RankedIndex,
+    view: &'a RankedView,
+    /// By segment and number of the chunk.
+    pub(super) scores: Vec<Vec<f32>>,
+    chunks: f32,
+    averages: [f32; FIELDS],
+}
+
+/// One term in one chunk, weighed.
+type WeighedPosting = (ChunkPlace, f32);
+
+// === impl ChunkScores ===
+
+impl<'a> ChunkScores<'a> {
+    pub(super) fn new(index: &'a RankedIndex, view: &'a RankedView) -> Self {
+        let scores =
+            index.segments.iter().map(|held| vec![0.0; held.segment.chunks.len()]).collect();
+        let (mut chunks, mut sums) = (0_u64, [0_u64; FIELDS]);
+        for held in &index.segments {
+            let is_whole = held.dead_texts == 0 && view.verdicts(held.number).is_none();
+            if is_whole {
+                chunks += held.segment.chunks.len() as u64;
+                sums.iter_mut().zip(held.lengths).for_each(|(sum, length)| *sum += length);
+                continue;
+            }
+            for chunk in held.segment.chunks.iter().filter(|chunk| sees(held, view, chunk)) {
+                chunks += 1;
+                sums.iter_mut()
+                    .zip(chunk.lengths)
+                    .for_each(|(sum, length)| *sum += u64::from(length));
+            }
+        }
+        let count = chunks.max(1) as f32;
+        let averages = sums.map(|sum| (sum as f32 / count).max(0.1));
+        Self { index, view, scores, chunks: count, averages }
+    }
+
+    /// How rare a term is that so many chunks have.
+    fn rarity(&self, chunks: usize) -> f32 {
+        let having = chunks as f32;
+        (1.0 + (self.chunks - having).max(0.0) / (having + 0.5)).ln()
+    }
+
+    /// How many visible chunks have a term.
+    pub(super) fn count(&self, term: &str) -> usize {
+        let of_segment = |held: &HeldSegment| {
+            let postings = held.segment.postings(term).into_iter().flatten();
+            let chunks = postings.map(|posting| &held.segment.chunks[posting.chunk as usize]);
+            chunks.filter(|chunk| sees(held, self.view, chunk)).count()
+        };
+        self.index.segments.iter().map(of_segment).sum()
+    }
+
+    /// The groups of a question that say most, where there are too many.
+    pub(super) fn heaviest<'q>(&self, groups: &'q [TermGroup]) -> Vec<&'q TermGroup> {
+        if groups.len() <= HEAVY_GROUPS_MAX {
+            return groups.iter().collect();
+        }
+        let count = |term: &String| self.count(term);
+        let weight = |group: &TermGroup| {
+            let chunks = group.terms.iter().map(count).sum::<usize>();
+            if chunks == 0 { 0.0 } else { group.weight * self.rarity(chunks) }
+        };
+        let mut weighed: Vec<(f32, &TermGroup)> =
+            groups.iter().map(|group| (weight(group), group)).collect();
+        weighed.sort_by(|one, other| other.0.total_cmp(&one.0));
+        weighed.truncate(HEAVY_GROUPS_MAX);
+        weighed.into_iter().map(|(_, group)| group).collect()
+    }
+
+    fn weigh(&self, posting: &TermPosting, chunk: &RankedChunk, weights: &Weights) -> f32 {
+        let mut sum = 0.0;
+        for field in 0..FIELDS {
+            let count = posting.counts[field];
+            if count == 0 {
+                continue;
+            }
+            let share = weights.lengths[field];
+            let length = f32::from(chunk.lengths[field]) / self.averages[field];
+            sum += weights.fields[field] * f32::from(count) / (1.0 - share + share * length);
+        }
+        sum
+    }
+
+    /// Every visible chunk that has a term, weighed by field.
+    fn weighed(&self, term: &str, weights: &Weights) -> Vec<WeighedPosting> {
+        let mut all = Vec::new();
+        for (place, held) in self.index.segments.iter().enumerate() {
+            let Some(postings) = held.segment.postings(term) else { continue };
+            for posting in postings {
+                let chunk = &held.segment.chunks[posting.chunk as usize];
+                if sees(held, self.view, chunk) {
+                    all.push(((place, posting.chunk), self.weigh(&posting, chunk, weights)));
+                }
+            }
+        }
+        all
+    }
+
+    /// Adds what the terms of a group are worth: of several in one chunk the best.
+    pub(super) fn add(&mut self, group: &TermGroup, weights: &Weights) {
+        let share = if group.is_joined { weights.joined } else { 1.0 };
+        let worth = |all: Vec<WeighedPosting>, rarity: f32| {
+            let weight = group.weight * share * rarity;
+            let k1 = weights.k1;
+            all.into_iter().map(move |(place, sum)| (place, weight * sum / (k1 + sum)))
+        };
+        if let [term] = group.terms.as_slice() {
+            let all = self.weighed(term, weights);
+            let rarity = self.rarity(all.len());
+            for ((segment, chunk), worth) in worth(all, rarity) {
+                self.scores[segment][chunk as usize] += worth;
+            }
+            return;
+        }
+        let mut best: HashMap<ChunkPlace, f32> = HashMap::new();
+        for term in &group.terms {
+            let all = self.weighed(term, weights);
+            let rarity = self.rarity(all.len());
+            for (place, worth) in worth(all, rarity) {
+                let known = best.entry(place).or_insert(0.0);
+                *known = known.max(worth);
+            }
+        }
+        for ((segment, chunk), worth) in best {
+            self.scores[segment][chunk as usize] += worth;
+        }
+    }
+
+    /// Adds what it is worth to be what the question spells out; returns which chunks are.
+    pub(super) fn add_symbols(
+        &mut self,
+        question: &CodeQuestion,
+        weights: &Weights,
+    ) -> HashSet<ChunkPlace> {
+        let mut named = HashSet::new();
+        for symbol in &question.symbols {
+            let found = self.declared(symbol);
+            let has_container = found.iter().any(|(_, is_inside)| *is_inside);
+            let rarity = self.rarity(found.len());
+            for ((segment, chunk), is_inside) in found {
+                // Where one is what the question says, others of that name are not meant.
+                if has_container && !is_inside {
+                    continue;
+                }
+                let share = if is_inside { IN_CONTAINER } else { 1.0 };
+                let bonus =
+                    if question.is_symbol { NAMED_BONUS } else { weights.definition * rarity };
+                self.scores[segment][chunk as usize] += bonus * share;
+                named.insert((segment, chunk));
+            }
+        }
+        named
+    }
+
+    /// The visible chunks that declare a name, and whether in what the question says.
+    fn declared(&self, symbol: &SymbolWord) -> Vec<(ChunkPlace, bool)> {
+        let term = format!("{DECLARES}{}", symbol.name);
+        let mut found = Vec::new();
+        for (place, held) in self.index.segments.iter().enumerate() {
+            let Some(postings) = held.segment.postings(&term) else { continue };
+            for posting in postings {
+                let chunk = &held.segment.chunks[posting.chunk as usize];
+                if !sees(held, self.view, chunk) {
+                    continue;
+                }
+                let container = held.segment.container(chunk).map(str::to_lowercase);
+                let is_inside = symbol.container.is_some()
+                    && container.as_ref().is_some_and(|own| Some(own) == symbol.container.as_ref());
+                found.push(((place, posting.chunk), is_inside));
+            }
+        }
+        found
+    }
+
+    /// Says of each hit which words it has.
+    pub(super) fn explain(&self, groups: &[&TermGroup], hits: &mut [(CodeHit, ChunkPlace)]) {
+        for group in groups.iter().filter(|group| !group.is_joined) {
+            for term in &group.terms {
+                for (place, held) in self.index.segments.iter().enumerate() {
+                    let mut of_segment: Vec<_> =
+                        hits.iter_mut().filter(|(_, (segment, _))| *segment == place).collect();
+                    if of_segment.is_empty() {
+                        continue;
+                    }
+                    let Some(postings) = held.segment.postings(term) else { continue };
+                    let last = of_segment.iter().map(|(_, (_, chunk))| *chunk).max().unwrap_or(0);
+                    for posting in postings.take_while(|posting| posting.chunk <= last) {
+                        let mine = of_segment.iter_mut().find(|(_, (_, at))| *at == posting.chunk);
+                        if let Some((hit, _)) = mine {
+                            note(hit, &group.shown, &posting);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn note(hit: &mut CodeHit, word: &str, posting: &TermPosting) {
+    const PLACES: [(usize, MatchPlace); FIELDS] = [
+        (SYMBOL, MatchPlace::Name),
+        (CONTAINER, MatchPlace::Container),
+        (PATH, MatchPlace::Path),
+        (DOCUMENTATION, MatchPlace::Documentation),
+        (BODY, MatchPlace::Text),
+    ];
+    let Some((_, place)) = PLACES.into_iter().find(|(field, _)| posting.counts[*field] > 0) else {
+        return;
+    };
+    match hit.matched.iter_mut().find(|known| known.word == word) {
+        Some(known) => known.place = known.place.min(place),
+        None => hit.matched.push(MatchedWord { word: word.to_owned(), place }),
+    }
+}
+
+/// Whether a chunk is still true and may be seen.
+pub(super) fn sees(held: &HeldSegment, view: &RankedView, chunk: &RankedChunk) -> bool {
+    let text = chunk.text as usize;
+    !held.dead[text]
+        && view.verdicts(held.number).is_none_or(|verdicts| verdicts.get(text) == Some(&true))
+}

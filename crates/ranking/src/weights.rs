@@ -1,0 +1,68 @@
+//! What counts how much. Tuned with `cargo xtask bench search-quality` on repositories of other people;
+//! `docs/search.md` has the figures.
+
+/// The fields of a chunk.
+pub(crate) const FIELDS: usize = 5;
+/// The name of what it declares.
+pub(crate) const SYMBOL: usize = 0;
+/// The names of what that lies in.
+pub(crate) const CONTAINER: usize = 1;
+/// The path of its file.
+pub(crate) const PATH: usize = 2;
+/// What documents it.
+pub(crate) const DOCUMENTATION: usize = 3;
+/// All of its text besides.
+pub(crate) const BODY: usize = 4;
+
+/// How the fields and the signs of a chunk are weighed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// How late more occurrences of a word count no more.
+    pub k1: f32,
+    /// How much a word counts in each field: name, containers, path, documentation, the rest.
+    pub fields: [f32; FIELDS],
+    /// How far that depends on the length of each field, from 0 to 1.
+    pub lengths: [f32; FIELDS],
+    /// How much two words of a question count that are one identifier.
+    pub joined: f32,
+    /// What the score of a test is multiplied with.
+    pub test: f32,
+    /// Of a document.
+    pub document: f32,
+    /// Of what is vendored or generated.
+    pub vendored: f32,
+    /// Of configuration and data.
+    pub data: f32,
+    /// Of a file that mostly passes on what others declare.
+    pub barrel: f32,
+    /// How much the next two chunks of a file add to the best.
+    pub next_chunks: f32,
+    /// How much the name of something counts that a question spells out.
+    pub definition: f32,
+    /// How much it counts that others use what is declared.
+    pub centrality: f32,
+    /// What each further chunk of one file is multiplied with.
+    pub repeated: f32,
+}
+
+// === impl Weights ===
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            k1: 4.5,
+            fields: [10.0, 2.0, 5.0, 1.3, 1.0],
+            lengths: [0.9, 0.5, 0.3, 0.5, 0.8],
+            joined: 0.5,
+            test: 0.4,
+            document: 0.5,
+            vendored: 0.4,
+            data: 0.6,
+            barrel: 0.7,
+            next_chunks: 0.3,
+            definition: 1.5,
+            centrality: 0.03,
+            repeated: 0.5,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! An index that is told of changes is as one that is made anew; what nobody may see changes nothing.
+
+use moss_ranking::{CodeQuestion, RankedIndex, RankedSearch, RankedView, TextAnalyzer, Weights};
+use moss_sdk::RelPath;
+use moss_sdk::code_search::CodeHit;
+use proptest::prelude::*;
+
+use crate::quality::{answers, corpus, index};
+
+const QUESTIONS: [&str; 4] = ["failed requests", "login password", "cache", "read settings"];
+
+fn search(index: &RankedIndex, view: &RankedView, question: &str) -> Vec<CodeHit> {
+    let weights = Weights::default();
+    let search = RankedSearch {
+        view,
+        wants: &|_| true,
+        leaves_out: None,
+        hits_max: 10,
+        hits_of_file_max: 3,
+        weights: &weights,
+    };
+    index.search(&CodeQuestion::parse(question), &search)
+}
+
+/// Whether two answers are the same, apart from the last digits of scores.
+fn is_same(one: &[CodeHit], other: &[CodeHit]) -> bool {
+    let alike = |(one, other): (&CodeHit, &CodeHit)| {
+        let score = (one.score - other.score).abs() <= other.score.abs() * 1e-3;
+        score && (&one.path, one.lines) == (&other.path, other.lines)
+    };
+    one.len() == other.len() && one.iter().zip(other).all(alike)
+}
+
+#[test]
+fn what_is_hidden_changes_no_score() {
+    let whole = index();
+    let hides = |path: &RelPath| !path.as_str().starts_with("src/");
+    let view = whole.view(&RankedView::default(), &mut |path| hides(path));
+    let (mut open, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+    for (path, text) in corpus().filter(|(path, _)| hides(path)) {
+        open.put(&analyzer.analyze(&path, text));
+    }
+    open.freeze();
+    let all = open.view(&RankedView::default(), &mut |_| true);
+    for question in QUESTIONS {
+        let (hidden, expected) = (search(&whole, &view, question), search(&open, &all, question));
+        assert!(is_same(&hidden, &expected), "{question}: {hidden:?} {expected:?}");
+    }
+}
+
+#[test]
+fn what_was_put_last_is_found_and_what_was_removed_is_not() {
+    let (mut index, mut analyzer) = (index(), TextAnalyzer::default());
+    let path = RelPath::parse("src/new.rs").unwrap();
+    for turn in 0..50 {
+        index.put(&analyzer.analyze(&path, &format!("fn zebra_{turn}() {{}}\n")));
+        index.freeze();
+        assert_eq!(
+            answers(&index, &format!("zebra_{turn}"))[0],
+            format!("src/new.rs zebra_{turn}")
+        );
+        let before = format!("=zebra_{}", turn - 1);
+        assert!(!answers(&index, &before).iter().any(|found| found.ends_with(&before[1..])));
+    }
+    index.settle();
+    assert_eq!(answers(&index, "zebra")[0], "src/new.rs zebra_49");
+    assert!(index.remove(&path) && !index.remove(&path));
+    assert_eq!(answers(&index, "zebra"), [""; 0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn changes_lead_to_what_a_new_index_says(
+        steps in prop::collection::vec((0_usize..15, 0_u8..5), 1..60),
+    ) {
+        let files: Vec<_> = corpus().collect();
+        let (mut index, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+        let mut present = std::collections::BTreeMap::new();
+        for (file, step) in steps {
+            let (path, text) = &files[file % files.len()];
+            match step {
+                0 => {
+                    index.remove(path);
+                    present.remove(path);
+                }
+                1 => index.freeze(),
+                2 => index.settle(),
+                3 => {
+                    let other = files[(file + 1) % files.len()].1;
+                    index.put(&analyzer.analyze(path, other));
+                    present.insert(path.clone(), other);
+                }
+                _ => {
+                    index.put(&analyzer.analyze(path, text));
+                    present.insert(path.clone(), *text);
+                }
+            }
+        }
+        index.freeze();
+        let mut anew = RankedIndex::default();
+        present.iter().for_each(|(path, text)| anew.put(&analyzer.analyze(path, text)));
+        anew.freeze();
+        let (view, all) = (
+            index.view(&RankedView::default(), &mut |_| true),
+            anew.view(&RankedView::default(), &mut |_| true),
+        );
+        for question in QUESTIONS {
+            let (changed, new) = (search(&index, &view, question), search(&anew, &all, question));
+            prop_assert!(is_same(&changed, &new), "{question}: {changed:?} {new:?}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Questions over code for one call: what its caller may see of what is known.
+
+use std::collections::HashMap;
+
+use moss_sdk::RelPath;
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
+use moss_workspace::{Error, MayRead};
+
+use super::effect::ReadableByAll;
+use super::read_access::ReadAccess;
+use crate::ranked_texts::RankedGate;
+
+/// Answers a question from what is known and the caller may read. None where nothing is kept.
+pub(super) fn search(
+    reader: &ReadAccess,
+    search: &CodeSearch,
+) -> Result<Option<CodeSearchFound>, Error> {
+    let workspace = reader.workspace();
+    let mut listed: HashMap<RelPath, bool> = HashMap::new();
+    let mut sees = |path: &RelPath| {
+        let may_read = reader.reads(path, path) == MayRead::Yes;
+        may_read && path.parent().is_none_or(|parent| lists(reader, &parent, &mut listed))
+    };
+    let gate = RankedGate { name: reader.name(), sees: &mut sees };
+    let cancelled = || reader.is_cancelled();
+    workspace.search_code(gate, search, &ReadableByAll(workspace), &cancelled)
+}
+
+/// Whether a walk would come to a directory: it and all around it may be listed.
+fn lists(reader: &ReadAccess, directory: &RelPath, known: &mut HashMap<RelPath, bool>) -> bool {
+    if directory.is_root() {
+        return true;
+    }
+    if let Some(verdict) = known.get(directory) {
+        return *verdict;
+    }
+    let around = directory.parent().is_none_or(|parent| lists(reader, &parent, known));
+    let verdict = around && reader.lists(directory);
+    known.insert(directory.clone(), verdict);
+    verdict
+}

@@ -1,0 +1,100 @@
+//! Questions over the code of a workspace, and the places that answer them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::path::RelPath;
+
+/// Which files a question is put to.
+pub type FileChoice = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
+
+/// A question over code.
+#[derive(Clone)]
+pub struct CodeSearch {
+    /// What is asked for.
+    pub goal: CodeSearchGoal,
+    /// Which files are wanted.
+    pub wants: FileChoice,
+    /// Most hits.
+    pub hits_max: usize,
+    /// Most hits of one file.
+    pub hits_of_file_max: usize,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CodeSearchGoal {
+    /// What answers a question: words, names, English or Chinese.
+    Question(String),
+    /// What belongs to a place.
+    RelatedTo {
+        /// Its file.
+        path: RelPath,
+        /// Its line, from 1.
+        line: u32,
+        /// What the file holds.
+        text: Arc<str>,
+    },
+}
+
+/// What a question found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeSearchFound {
+    /// The places, the best first.
+    pub hits: Vec<CodeHit>,
+    /// How many files were asked.
+    pub files: u64,
+    /// How many are not read yet, so that what is in them is not found.
+    pub pending: u64,
+}
+
+/// A place that answers a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeHit {
+    /// Its file.
+    pub path: RelPath,
+    /// Its first and its last line, from 1.
+    pub lines: (u32, u32),
+    /// What it declares.
+    pub name: Option<String>,
+    /// What that lies in.
+    pub container: Option<String>,
+    /// What kind of declaration it is, such as `function`.
+    pub kind: Option<&'static str>,
+    /// How well it answers, more being better; only comparable within one result.
+    pub score: f32,
+    /// Whether the question spells out its name.
+    pub is_named: bool,
+    /// Which words of the question it has.
+    pub matched: Vec<MatchedWord>,
+}
+
+/// A word of a question that a place has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchedWord {
+    /// The word as the question has it.
+    pub word: String,
+    /// Where it counts most.
+    pub place: MatchPlace,
+}
+
+/// Where a place has a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MatchPlace {
+    /// In the name of what it declares.
+    Name,
+    /// In the name of what that lies in.
+    Container,
+    /// In the path of its file.
+    Path,
+    /// In what documents it.
+    Documentation,
+    /// Elsewhere in its text.
+    Text,
+}
+
+impl fmt::Debug for CodeSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodeSearch").field("goal", &self.goal).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,153 @@
+//! Questions over code: answered from what the files hold at that moment, and never from what the policy
+//! closes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Editor, Site, failure};
+use crate::live_tree;
+
+const RETRY: &str = "/// Tries again after a pause that doubles each time.\npub fn retry_with_backoff() {\n    pause();\n}\n";
+
+async fn ask(client: &Client, query: &str) -> Value {
+    client.done("codebase_search", json!({"query": query})).await
+}
+
+/// The results as path and symbol.
+fn found(output: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let results = output["results"].as_array().unwrap().iter();
+    results.map(|one| (text(&one["path"]), text(&one["symbol"]))).collect()
+}
+
+fn first(output: &Value) -> (String, String) {
+    found(output).into_iter().next().unwrap_or_default()
+}
+
+fn at(path: &str, symbol: &str) -> (String, String) {
+    (path.to_owned(), symbol.to_owned())
+}
+
+#[tokio::test]
+async fn answers_are_of_this_moment_whoever_changed_what() {
+    let site = Site::allowing();
+    site.write("src/net.rs", RETRY);
+    site.write(
+        "src/config.py",
+        "def load_config(path):\n    \"\"\"Reads settings.\"\"\"\n    return path\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    // Before everything is known, too.
+    assert_eq!(
+        first(&ask(&client, "retry after a pause").await),
+        at("src/net.rs", "retry_with_backoff")
+    );
+    live_tree::ready(&client).await;
+    let chinese = ask(&client, "在哪里读取配置").await;
+    assert_eq!(first(&chinese), at("src/config.py", "load_config"), "{chinese}");
+    for turn in 0..30 {
+        // Written, moved and removed from outside, each asked for at once.
+        let (path, moved) = (format!("src/made{turn}.rs"), format!("lib/moved{turn}.rs"));
+        let name = format!("frobnicate{turn}");
+        site.write(&path, format!("fn {name}() {{}}\n"));
+        let made = ask(&client, &name).await;
+        assert_eq!((first(&made), &made["files_pending"]), (at(&path, &name), &json!(0)), "{made}");
+        let other = format!("defragment{turn}");
+        fs::write(site.workspace().join(&path), format!("fn {other}() {{}}\n")).unwrap();
+        assert_eq!(first(&ask(&client, &other).await), at(&path, &other));
+        assert_eq!(found(&ask(&client, &name).await), [], "{name}");
+        fs::create_dir_all(site.workspace().join("lib")).unwrap();
+        fs::rename(site.workspace().join(&path), site.workspace().join(&moved)).unwrap();
+        assert_eq!(first(&ask(&client, &other).await), at(&moved, &other));
+        fs::remove_file(site.workspace().join(&moved)).unwrap();
+        assert_eq!(found(&ask(&client, &other).await), [], "{other}");
+    }
+    // Changed by moss itself.
+    let edit =
+        json!({"path": "src/net.rs", "oldText": "retry_with_backoff", "newText": "attempt_anew"});
+    client.done("replace_text", edit).await;
+    assert_eq!(first(&ask(&client, "attempt_anew").await), at("src/net.rs", "attempt_anew"));
+    client.done("delete_file", json!({"path": "src/net.rs"})).await;
+    assert_eq!(found(&ask(&client, "attempt_anew").await), []);
+
+    // A command without a daemon reads the files itself.
+    drop(daemon);
+    let ended = site.run(&["call", "codebase_search", "query=reading settings", "--json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(first(&printed["output"]), at("src/config.py", "load_config"));
+}
+
+#[tokio::test]
+async fn unsaved_text_stands_for_the_file() {
+    let site = Site::new();
+    site.write("a.rs", "fn on_disk() {}\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    assert_eq!(first(&ask(&client, "on_disk").await), at("a.rs", "on_disk"));
+    let mut editor = Editor::attach(&daemon.approver().await, "Code").await;
+    editor.hold("a.rs", 7, Some("\nfn nobody_saved() {}\n")).await;
+    let unsaved = ask(&client, "nobody_saved").await;
+    assert_eq!(
+        (first(&unsaved), &unsaved["results"][0]["line"]),
+        (at("a.rs", "nobody_saved"), &json!(2))
+    );
+    assert_eq!(found(&ask(&client, "on_disk").await), []);
+    editor.hold("a.rs", 8, None).await;
+    assert_eq!(first(&ask(&client, "on_disk").await), at("a.rs", "on_disk"));
+    assert_eq!(found(&ask(&client, "nobody_saved").await), []);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_not_found_and_changes_no_answer() {
+    let rules = |denied: &str| {
+        format!(
+            "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [{denied}]\ndecision = \"deny\"\n\
+             [[rule]]\neffects = [\"read\"]\npaths = [\"shared/**\"]\ndecision = \"ask\"\n"
+        )
+    };
+    let plain = Site::new();
+    plain.write("open/a.rs", RETRY);
+    plain.write("late/b.rs", "fn late_needle() {}\n");
+    let site = Site::new();
+    site.user_policy(&rules("\"private/**\""));
+    site.write("open/a.rs", RETRY);
+    site.write("late/b.rs", "fn late_needle() {}\n");
+    for closed in ["private/a.rs", "shared/b.rs", "keys/server.pem", "out/c.rs"] {
+        site.write(closed, RETRY);
+    }
+    site.write(".gitignore", "out/\n");
+    let (daemon, open) = (site.serve(), plain.serve());
+    let (client, other) = (daemon.caller().await, open.caller().await);
+    live_tree::ready(&client).await;
+    live_tree::ready(&other).await;
+    for query in ["retry after a pause", "retry_with_backoff", "late needle"] {
+        let (with, without) = (ask(&client, query).await, ask(&other, query).await);
+        assert_eq!(with["results"], without["results"], "{query}");
+    }
+    // Rules of later apply to the next question.
+    site.user_policy(&rules("\"private/**\", \"late/**\""));
+    let gone = async || found(&ask(&client, "late needle").await).is_empty();
+    crate::harness::until("the rules are read", gone).await;
+}
+
+#[tokio::test]
+async fn what_is_no_question_is_refused_and_the_rest_is_answered() {
+    let site = Site::new();
+    site.write("a.rs", RETRY);
+    site.write("twin.rs", "mod one {\n    fn twin() {}\n}\nmod two {\n    fn twin() {}\n}\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for query in ["", " \n ", "the of and", "???", "a.rs:900"] {
+        let result = client.ran("codebase_search", json!({"query": query})).await;
+        assert!(!failure(&result).hint.is_empty(), "{query:?}");
+    }
+    let long = format!("{}retry_with_backoff", "lorem_ipsum dolor ".repeat(600));
+    assert_eq!(first(&ask(&client, &long).await), at("a.rs", "retry_with_backoff"));
+    assert_eq!(found(&ask(&client, "twin").await), [at("twin.rs", "twin"), at("twin.rs", "twin")]);
+    let related = ask(&client, "a.rs:2").await;
+    assert!(!found(&related).contains(&at("a.rs", "retry_with_backoff")), "{related}");
+}
