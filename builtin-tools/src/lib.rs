@@ -19,6 +19,7 @@ mod search;
 mod splices;
 mod text;
 mod tools;
+mod wildcards;
 
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::{AnyTool, erased};

@@ -14,6 +14,7 @@ mod jobs;
 mod plugins;
 mod remote;
 mod streams;
+mod tools;
 mod transport;
 mod user_prompt;
 
@@ -37,7 +38,6 @@ pub(crate) use self::failure::RequestFailure;
 use self::host::{HostLifetime, InProcessDaemon};
 pub(crate) use self::remote::NamedDaemon;
 pub(crate) use self::streams::{Calling, Watching, WatchingTools};
-use moss_catalog::Language;
 use moss_daemon::caller::Credentials;
 use moss_daemon::grpc::APPROVER_HEADER;
 use moss_daemon::setup::Setup;
@@ -195,56 +195,6 @@ impl Client {
         })
     }
 
-    /// Lists the tools of a toolset, or all.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`].
-    pub(crate) async fn tools(
-        &self,
-        toolset: Option<&str>,
-        language: Language,
-    ) -> Result<v1::ListToolsResponse, RequestFailure> {
-        let request = v1::ListToolsRequest {
-            workspace: self.workspace.clone(),
-            toolset: toolset.unwrap_or_default().to_owned(),
-            language: wire_language(language).into(),
-        };
-        let request = self.request(Role::Caller, request);
-        body(service!(ToolServiceClient, self).list_tools(request).await)
-    }
-
-    /// Follows the catalog: a message at once, and one for each change.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`].
-    pub(crate) async fn watch_tools(&self) -> Result<WatchingTools, RequestFailure> {
-        let request = v1::WatchToolsRequest { workspace: self.workspace.clone() };
-        let request = self.request(Role::Caller, request);
-        body(service!(ToolServiceClient, self).watch_tools(request).await).map(WatchingTools)
-    }
-
-    /// Returns one tool.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`].
-    pub(crate) async fn tool(
-        &self,
-        name: &str,
-        language: Language,
-    ) -> Result<v1::Tool, RequestFailure> {
-        let request = v1::GetToolRequest {
-            workspace: self.workspace.clone(),
-            name: name.to_owned(),
-            language: wire_language(language).into(),
-        };
-        let request = self.request(Role::Caller, request);
-        let response = body(service!(ToolServiceClient, self).get_tool(request).await)?;
-        response.tool.ok_or_else(|| RequestFailure::incomplete("tool"))
-    }
-
     /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout. Questions of
     /// a call that `is_attended` are answered here, and never too many.
     ///
@@ -378,13 +328,6 @@ fn role_for(approved_digests: &[String]) -> Role {
 
 fn scope(workspace: Option<&Path>) -> String {
     workspace.map(|root| root.display().to_string()).unwrap_or_default()
-}
-
-fn wire_language(language: Language) -> v1::Language {
-    match language {
-        Language::En => v1::Language::En,
-        Language::Zh => v1::Language::Zh,
-    }
 }
 
 fn body<T>(result: Result<Response<T>, Status>) -> Result<T, RequestFailure> {

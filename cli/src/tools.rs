@@ -3,7 +3,7 @@
 mod shown;
 
 use crate::client::{Client, NeededTools};
-use crate::listed_as::{Lang, ToolForm};
+use crate::listed_as::{Lang, SchemaChoice, ToolForm};
 use clap::builder::PossibleValuesParser;
 use moss_catalog::{Format, ToolView};
 use moss_proto::v1;
@@ -32,6 +32,10 @@ pub(super) struct ToolsArgs {
     #[arg(long, value_name = "NAME", value_parser = toolset())]
     toolset: Option<String>,
 
+    /// Parameters that schemas have: those of the specification, or those beyond it, too
+    #[arg(long, value_enum, default_value_t)]
+    schema: SchemaChoice,
+
     /// Language of titles and descriptions
     #[arg(long, value_enum, default_value_t)]
     lang: Lang,
@@ -51,7 +55,8 @@ pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, C
 async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
     let (listed, loading) = session
         .with_client(NeededTools::Plugins, async |client| {
-            let listed = client.tools(args.toolset.as_deref(), args.lang.into()).await?;
+            let listed =
+                client.tools(args.toolset.as_deref(), args.schema.into(), args.lang.into()).await?;
             Ok((listed, loading(client).await))
         })
         .await?;
@@ -80,7 +85,7 @@ async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> 
 async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
     let tool = session
         .with_client(NeededTools::Tool(name), async |client| {
-            Ok(client.tool(name, args.lang.into()).await?)
+            Ok(client.tool(name, args.schema.into(), args.lang.into()).await?)
         })
         .await?;
     if let Some(format) = args.format {
@@ -167,7 +172,14 @@ fn row(tool: &v1::Tool) -> [String; 5] {
 impl ToolsArgs {
     /// Asks for one tool, as the help of its calls.
     pub(super) fn help(name: String) -> Self {
-        Self { name: Some(name), format: None, toolset: None, lang: Lang::default(), is_help: true }
+        Self {
+            name: Some(name),
+            format: None,
+            toolset: None,
+            schema: SchemaChoice::Full,
+            lang: Lang::default(),
+            is_help: true,
+        }
     }
 }
 

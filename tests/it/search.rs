@@ -179,10 +179,65 @@ async fn searches_that_make_no_sense_say_how_to_fix_them() {
         json!({"pattern": "x", "limit": 0}),
         json!({"pattern": "x", "limit": 1001}),
         json!({"pattern": "x", "limit": 1.5}),
-        json!({"pattern": "x", "path": "src"}),
+        json!({"pattern": "x", "paths": "src"}),
         json!({}),
     ] {
         let status = client.call(call("grep_search", arguments.clone())).await.unwrap_err();
         assert_eq!(reason(&status), "ARGUMENTS_INVALID", "{arguments}");
     }
+}
+
+#[tokio::test]
+async fn parameters_beyond_the_specification_are_accepted_and_shown_on_request() {
+    let site = Site::new();
+    site.write("a.txt", "needle\n");
+    site.write("src/b.rs", "needle\nneedle\n");
+    site.write("out/c.rs", "needle\n");
+    site.write("closed/.env", "needle=1\n");
+    site.write(".gitignore", "out/\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let listed = async |schema: v1::ListedSchema| {
+        let schema = schema.into();
+        let request = v1::ListToolsRequest { schema, ..Default::default() };
+        let listed = client.tools().list_tools(request).await.unwrap().into_inner();
+        let tool = listed.tools.into_iter().find(|tool| tool.name == "grep_search").unwrap();
+        serde_json::from_str::<Value>(&tool.parameters_json).unwrap()
+    };
+    let keys = |schema: &Value| {
+        let all = schema["properties"].as_object().unwrap();
+        all.keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    let asi = listed(v1::ListedSchema::Unspecified).await;
+    assert_eq!(keys(&asi), "pattern fileType caseSensitive limit");
+    assert_eq!(asi, listed(v1::ListedSchema::Asi).await);
+    let full = listed(v1::ListedSchema::Full).await;
+    let extras = "path context output multiline offset";
+    assert_eq!(keys(&full), format!("{} {extras}", keys(&asi)));
+    assert_eq!(full["required"], json!(["pattern"]));
+    let shown = |arguments: &[&str]| site.run(&[&["tools", "grep_search"], arguments].concat());
+    assert!(!shown(&[]).stdout.contains("multiline"));
+    assert!(shown(&["--schema", "full"]).stdout.contains("multiline"));
+    assert!(site.run(&["call", "grep_search", "--help"]).stdout.contains("multiline"));
+
+    let search =
+        ["call", "grep_search", "pattern=needle", "output=counts", "context=0", "path=src"];
+    let ended = site.run(&[&search[..], &["--json"]].concat());
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        report["output"]["counts"],
+        json!([{ "path": "src/b.rs", "matches": 2 }]),
+        "{ended:?}"
+    );
+    // An ignored file that is named is searched; a closed one is not.
+    let named = |path: &str| json!({ "pattern": "needle", "path": path, "output": "files" });
+    assert_eq!(grep(&client, named("out/c.rs")).await["files"], json!(["out/c.rs"]));
+    let closed = client.call(call("grep_search", named("closed/.env"))).await;
+    let is_shown = closed.is_ok_and(|result| result.output_json.contains("closed/.env"));
+    assert!(!is_shown, "a closed file is searched");
+    let below = json!({ "pattern": "*.rs", "path": "src" });
+    assert_eq!(paths(&client.done("file_search", below).await), ["src/b.rs"]);
+    let unknown = json!({ "pattern": "x", "paths": "src" });
+    let status = client.call(call("grep_search", unknown)).await.unwrap_err();
+    assert_eq!(reason(&status), "ARGUMENTS_INVALID");
 }

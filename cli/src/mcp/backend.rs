@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use moss_catalog::{Format, Language};
+use moss_catalog::{Format, Language, ListedSchema};
 use moss_dispatch::Reason;
 use moss_mcp::{
     BackendOpener, CallFault, CallNote, QuestionShown, ReplyChange, ToolBackend, ToolUse, UseReply,
@@ -217,7 +217,7 @@ impl DaemonTools {
 
     async fn list(&self) -> Result<Vec<Value>, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
-        match client.tools(None, Language::En).await {
+        match client.tools(None, ListedSchema::Full, Language::En).await {
             Ok(listed) => {
                 Ok(listed.tools.iter().map(|tool| tools::render(tool, Format::Mcp)).collect())
             }
