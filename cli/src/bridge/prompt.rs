@@ -87,7 +87,7 @@ async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, Strin
     Ok((registry, own.text))
 }
 
-fn definition(tool: &v1::Tool) -> ToolDefinition {
+pub(crate) fn definition(tool: &v1::Tool) -> ToolDefinition {
     ToolDefinition {
         name: tool.name.clone(),
         title: tool.title.clone(),
