@@ -32,9 +32,11 @@ pub(super) struct ToolsArgs {
     #[arg(long, value_name = "NAME", value_parser = toolset())]
     toolset: Option<String>,
 
-    /// Parameters that schemas have: those of the specification, or those beyond it, too
-    #[arg(long, value_enum, default_value_t)]
-    schema: SchemaChoice,
+    /// Parameters that are shown: those of the specification, or those beyond it, too
+    ///
+    /// JSON has those of the specification unless this says otherwise; a tool that is shown to read has all.
+    #[arg(long, value_enum)]
+    schema: Option<SchemaChoice>,
 
     /// Language of titles and descriptions
     #[arg(long, value_enum, default_value_t)]
@@ -53,10 +55,11 @@ pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, C
 }
 
 async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let schema = args.schema.unwrap_or_default();
     let (listed, loading) = session
         .with_client(NeededTools::Plugins, async |client| {
             let listed =
-                client.tools(args.toolset.as_deref(), args.schema.into(), args.lang.into()).await?;
+                client.tools(args.toolset.as_deref(), schema.into(), args.lang.into()).await?;
             Ok((listed, loading(client).await))
         })
         .await?;
@@ -83,9 +86,12 @@ async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> 
 
 /// Shows one tool with its parameters and an example call.
 async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let is_to_read = args.format.is_none() && !session.ui.json();
+    let unsaid = if is_to_read { SchemaChoice::Full } else { SchemaChoice::Asi };
+    let schema = args.schema.unwrap_or(unsaid);
     let tool = session
         .with_client(NeededTools::Tool(name), async |client| {
-            Ok(client.tool(name, args.schema.into(), args.lang.into()).await?)
+            Ok(client.tool(name, schema.into(), args.lang.into()).await?)
         })
         .await?;
     if let Some(format) = args.format {
@@ -176,7 +182,7 @@ impl ToolsArgs {
             name: Some(name),
             format: None,
             toolset: None,
-            schema: SchemaChoice::Full,
+            schema: None,
             lang: Lang::default(),
             is_help: true,
         }

@@ -7,6 +7,7 @@
 mod answer;
 mod body;
 mod names;
+mod newest;
 mod refusal;
 mod sessions;
 mod stalling;
@@ -218,6 +219,9 @@ impl FrontState {
         }
         let (bytes, room) = self.room.read(body).await?;
         let mut guard = AnswerGuard::holding(room);
+        if let Some(id) = newest::initialize(&parts.headers, &bytes) {
+            return Err(HttpRefusal::initialize_is_gone(&id));
+        }
         let mut message = match line::read(&bytes, &mut Lifecycle::over_http()) {
             ReadLine::Message(message) => message,
             ReadLine::Refused(response) => return Err(HttpRefusal::of_message(response)),

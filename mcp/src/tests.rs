@@ -490,7 +490,7 @@ const REFUSED: &[(&str, i32, &str)] = &[
         "`params` of tools/call",
     ),
     (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32601, "there is no method `no/such`"),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#, -32601, ""),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, ""),
 ];
 
 #[tokio::test]

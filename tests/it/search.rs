@@ -216,8 +216,16 @@ async fn parameters_beyond_the_specification_are_accepted_and_shown_on_request()
     assert_eq!(keys(&full), format!("{} {extras}", keys(&asi)));
     assert_eq!(full["required"], json!(["pattern"]));
     let shown = |arguments: &[&str]| site.run(&[&["tools", "grep_search"], arguments].concat());
-    assert!(!shown(&[]).stdout.contains("multiline"));
-    assert!(shown(&["--schema", "full"]).stdout.contains("multiline"));
+    for (arguments, has_extras) in [
+        (&["--json"][..], false),
+        (&["--format", "mcp"], false),
+        (&["--schema", "asi"], false),
+        (&["--json", "--schema", "full"], true),
+        (&["--format", "mcp", "--schema", "full"], true),
+        (&[], true),
+    ] {
+        assert_eq!(shown(arguments).stdout.contains("multiline"), has_extras, "{arguments:?}");
+    }
     assert!(site.run(&["call", "grep_search", "--help"]).stdout.contains("multiline"));
 
     let search =

@@ -1,5 +1,5 @@
-//! What developers and newcomers run: `cargo xtask demo`, `serve`, `install`, `dist`, `test`, `lint`, `ci`,
-//! `bench`, `fuzz`.
+//! What developers and newcomers run: `cargo xtask demo`, `serve`, `install`, `dist`, `test`, `conformance`,
+//! `lint`, `ci`, `bench`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from what `install` installs, from the
@@ -13,6 +13,7 @@
 mod artifacts;
 mod bench;
 mod child;
+mod conformance;
 mod demo;
 mod dist;
 mod fuzz;
@@ -46,6 +47,11 @@ usage:
       make an archive, a Debian package, an SBOM and checksums in target/dist, or in DIR
   cargo xtask test [-- ARGS]
       set everything up and run all tests; ARGS go to `cargo test`
+  cargo xtask test all
+      run all tests, then the conformance suite
+  cargo xtask conformance
+      run the official suite of the Model Context Protocol against the HTTP front; tests/conformance
+      has what it does not pass, with reasons
   cargo xtask lint
       formatting, clippy and documentation, warnings as errors
   cargo xtask ci
@@ -91,6 +97,11 @@ fn run(arguments: &[String]) -> Result<()> {
         ["install", rest @ ..] => install::run(&layout, rest),
         ["dist", rest @ ..] => dist::run(&layout, rest),
         ["test"] => test::run(&layout, &[]),
+        ["test", "all"] => {
+            test::run(&layout, &[])?;
+            conformance::run(&layout)
+        }
+        ["conformance"] => conformance::run(&layout),
         ["test", "--", rest @ ..] => test::run(&layout, rest),
         ["lint"] => lint::run(&layout),
         ["ci"] => {

@@ -7,7 +7,7 @@ use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use rmcp::model::ErrorCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{HttpAnswer, NotAdmitted};
 
@@ -86,6 +86,15 @@ impl HttpRefusal {
         let message = "the session is initialized already: send `initialize` without Mcp-Session-Id \
                        to begin another one";
         Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// The newest revision has no sessions to begin.
+    pub(super) fn initialize_is_gone(id: &Value) -> Self {
+        let message = "initialize is no part of revision 2026-07-28: send server/discover, or name an \
+                       older revision in MCP-Protocol-Version";
+        let error = json!({ "code": ErrorCode::METHOD_NOT_FOUND, "message": message });
+        let body = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+        Self { status: StatusCode::NOT_FOUND, body }
     }
 
     pub(super) fn no_message() -> Self {

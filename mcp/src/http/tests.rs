@@ -245,6 +245,17 @@ async fn requests_stand_by_themselves_in_the_newest_revision() {
 }
 
 #[tokio::test]
+async fn the_newest_revision_has_no_sessions_to_begin() {
+    let server = Server::new();
+    let mut client = server.client("alice").await;
+    client.revision = Some("2026-07-28");
+    let hello = client.post(initialize("2025-11-25").to_string()).await;
+    assert_eq!((hello.status, hello.message()["error"]["code"].as_i64()), (404, Some(-32601)));
+    assert_eq!(hello.message()["id"], 0, "{}", hello.text);
+    assert!(hello.error().contains("server/discover"), "{}", hello.text);
+}
+
+#[tokio::test]
 async fn arguments_stay_the_text_that_came() {
     let server = Server::new();
     let mut client = server.session("alice", "2025-06-18").await;
