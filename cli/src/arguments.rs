@@ -142,7 +142,7 @@ fn lead_to_root(arguments: &mut Map<String, Value>, root: &Path) {
     }
 }
 
-/// Splits `KEY=VALUE`.
+/// Splits a pair at its first `=`; none where no key is before it.
 fn split(pair: &str) -> Option<(&str, &str)> {
     pair.split_once('=').filter(|(key, _)| !key.is_empty())
 }

@@ -67,7 +67,7 @@ pub(crate) struct Client {
 pub(crate) enum NeededTools<'a> {
     /// Only what is there at once.
     Native,
-    /// Every plugin.
+    /// Every tool: the plugins of all lists are loaded first.
     Plugins,
     /// One tool: plugins are loaded if no native tool has the name.
     Tool(&'a str),

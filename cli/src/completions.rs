@@ -13,7 +13,7 @@ use moss_dispatch::Outcome;
 /// For example `moss completions bash > ~/.local/share/bash-completion/completions/moss`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
-    /// The shell
+    /// The shell that completes commands
     #[arg(value_enum)]
     shell: Shell,
 }

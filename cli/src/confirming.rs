@@ -9,14 +9,14 @@ use super::text;
 use super::ui::yellow;
 use super::wording::PromptWording;
 
-/// What `--confirm` says.
+/// How `--confirm` resolves questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confirm {
     /// Ask on the terminal.
     Ask,
     /// Yes to ordinary questions of this call.
     Allow,
-    /// No.
+    /// No to every question of this call.
     Deny,
     /// Yes to exactly this effect.
     Digest(ContentHash),
@@ -29,7 +29,7 @@ pub(super) enum Answering {
     Prompt,
     /// Yes, protected files and drift aside.
     Allow,
-    /// No.
+    /// No to every question.
     Deny,
     /// By an approver somewhere else.
     Elsewhere,
@@ -44,9 +44,9 @@ pub(super) enum ConfirmAction {
     Ask,
     /// An approver somewhere else is waited for.
     Wait,
-    /// Yes.
+    /// Exactly what the question shows is approved.
     Approve,
-    /// No, and why.
+    /// It is denied, with what the caller is told.
     Deny(String),
     /// Nobody may answer here, and why.
     GiveUp(&'static str),

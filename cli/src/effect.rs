@@ -10,7 +10,7 @@ use super::ui::{bold, dim, yellow};
 use super::wording::{ChangeVerbs, EffectWording, Wording};
 use super::{diff, text};
 
-/// Shows a confirmation.
+/// Shows what is asked, to be read before it is decided.
 pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -> String {
     let words = &wording.effect;
     let mut shown = String::new();

@@ -81,7 +81,7 @@ pub(super) struct HistoryUndoArgs {
     wait: bool,
 }
 
-/// What to undo.
+/// The changes to undo: exactly one of these.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct TargetArgs {

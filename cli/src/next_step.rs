@@ -3,7 +3,6 @@
 /// Returns what to do next about an error, where there is one thing to do.
 pub(super) fn next_step(code: &str) -> Option<&'static str> {
     match code {
-        "tool_unknown" => Some("list the tools with `moss tools`"),
         // What a tool itself says of its arguments says it all.
         "arguments_invalid" => Some("see the parameters of a tool with `moss tools TOOL`"),
         "denied_by_policy" => Some("see the rules with `moss policy explain TOOL KEY=VALUE…`"),

@@ -31,7 +31,7 @@ pub(super) enum PolicyCommand {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PolicyCheckArgs {
-    /// A policy file
+    /// The policy file to check; by default all that are in effect
     file: Option<PathBuf>,
 
     /// Layer of FILE, which determines what it may contain
@@ -44,9 +44,9 @@ pub(super) struct PolicyCheckArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum CheckedLayer {
-    /// Of the administrator
+    /// Of the administrator: no other layer allows what it denies
     Admin,
-    /// Of the user
+    /// Of the user: may allow, ask and deny
     User,
     /// Of a workspace: may ask and deny, not allow
     Workspace,

@@ -69,11 +69,11 @@ pub(super) async fn words(ui: &Ui, question: &str) -> io::Result<Option<String>>
 /// How much more of a long text a person wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
-    /// The next screen.
+    /// As much as the terminal shows at once.
     Screen,
     /// All of the rest.
     Rest,
-    /// Nothing more.
+    /// Nothing: what was shown is enough.
     Nothing,
 }
 
@@ -117,7 +117,7 @@ fn choice(words: &PromptWording, offer: &v1::OfferedApproval) -> &'static str {
     }
 }
 
-/// Reads a decision.
+/// Reads what a person typed; none where it is no decision.
 fn parse(line: &str, offers: &[v1::OfferedApproval]) -> Option<PersonsDecision> {
     let line = line.trim();
     let (word, rest) = line.split_once([' ', ',', ':', '，', '：']).unwrap_or((line, ""));

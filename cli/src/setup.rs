@@ -25,7 +25,7 @@ use super::{Session, diff, prompt, table, text};
 /// and everything else in the file stay as they are; the client need not be installed yet.
 #[derive(Debug, clap::Args)]
 pub(super) struct ClientSetupArgs {
-    /// The client
+    /// The client to set up; --list shows all
     #[arg(value_parser = client(), required_unless_present = "list")]
     client: Option<String>,
 

@@ -28,7 +28,7 @@ pub(super) struct ToolsArgs {
     #[arg(long, value_enum)]
     format: Option<ToolForm>,
 
-    /// Only this toolset
+    /// Only the tools of this toolset
     #[arg(long, value_name = "NAME", value_parser = toolset())]
     toolset: Option<String>,
 

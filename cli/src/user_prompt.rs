@@ -20,7 +20,7 @@ const UNDO: &str = "undo_user_prompt";
 /// it after you approved, and those changes can be undone.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PromptCommand {
-    /// Print the prompt
+    /// Print the prompt as it is now
     Show,
     /// List the changes made through moss, newest first
     History(HistoryArgs),

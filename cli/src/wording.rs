@@ -124,7 +124,7 @@ pub(super) struct JobWording {
     pub(super) ended: &'static str,
     /// Before what it asks.
     pub(super) asks: &'static str,
-    /// Why it ended.
+    /// What ended it, where it did not end by itself.
     pub(super) ended_by: fn(&str) -> String,
     pub(super) stopped: fn(&str) -> String,
     pub(super) does_not_end: fn(&str) -> String,

@@ -25,7 +25,7 @@ pub enum Address {
 pub struct HostPort {
     /// A name or an address; of an IPv6 address without the brackets.
     pub name: String,
-    /// The port.
+    /// The port; 0 for one that the system chooses when it is bound.
     pub port: u16,
 }
 

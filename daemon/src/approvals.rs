@@ -58,7 +58,7 @@ pub struct Situation<'a> {
 /// An approval as people list it.
 #[derive(Debug, Clone)]
 pub struct ListedApproval {
-    /// The approval.
+    /// What it allows, as it was given.
     pub answer: Arc<StandingApproval>,
     /// The session that it applies to; none for one that is stored.
     pub session: Option<String>,

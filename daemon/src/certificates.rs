@@ -44,7 +44,7 @@ pub enum CertificatesError {
     /// The directory or a file in it.
     #[error(transparent)]
     File(#[from] moss_workspace::Error),
-    /// Keys or signatures.
+    /// No key was made, or nothing could be signed with it.
     #[error("cannot make a certificate: {0}")]
     Crypto(#[from] rcgen::Error),
 }

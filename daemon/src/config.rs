@@ -146,21 +146,21 @@ pub enum ConfigError {
     /// It cannot be read.
     #[error("{}: {message}", file.display())]
     Invalid {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// Why.
+        /// Why it cannot be read.
         message: String,
     },
     /// It is not TOML, or something in it is unknown or does not fit.
     #[error("{}:{line}:{column}: {message}", file.display())]
     Wrong {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// What is wrong there, and what is expected.
         message: String,
     },
 }
@@ -170,7 +170,7 @@ pub enum ConfigError {
 pub struct ConfigSource<'a> {
     /// Its name, for errors.
     pub file: &'a Path,
-    /// Its text.
+    /// The whole file.
     pub text: &'a str,
 }
 

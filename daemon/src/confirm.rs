@@ -27,7 +27,7 @@ const ANSWERED_MAX: usize = 256;
 /// Changes that a slow watcher may lag behind before it has to list anew.
 const LAG_MAX: usize = 32;
 
-/// A decision.
+/// What an approver says to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmationDecision {
     /// Let exactly this happen.
@@ -43,7 +43,7 @@ pub enum ConfirmationDecision {
 /// How waiting for a decision ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitOutcome {
-    /// It may happen.
+    /// The effect may happen, exactly as it was shown.
     Approved,
     /// It may not, and why.
     Denied(String),
@@ -60,7 +60,7 @@ pub enum ResolveError {
     /// It does not wait any more.
     #[error("the confirmation `{id}` is over: it was {state}")]
     Over {
-        /// The question.
+        /// The id of the question.
         id: String,
         /// What became of it.
         state: &'static str,

@@ -49,20 +49,20 @@ struct EditorsState {
 /// What an editor receives.
 #[derive(Debug, Clone)]
 pub enum ToEditor {
-    /// A question.
+    /// A question that waits for a response of this editor.
     Asked {
-        /// Names it.
+        /// The id that the response names.
         id: String,
-        /// The question.
+        /// What is asked.
         question: Arc<EditorQuestion>,
         /// How long an answer is waited for.
         timeout: std::time::Duration,
     },
     /// A question is over.
     Over {
-        /// Its name.
+        /// The id of the question.
         id: String,
-        /// Why.
+        /// Why no response is waited for any more.
         end: QuestionEnd,
     },
     /// The same instance has attached again: this attachment is over.
@@ -79,24 +79,24 @@ pub struct Attachment {
 /// A message of an editor that cannot be used. Everything is as before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditorRefusal {
-    /// Too many editors.
+    /// As many editors are attached as there may be.
     #[error("{0} editors are attached already (editors.attached_max)")]
     TooManyEditors(usize),
     /// Too many open files.
     #[error("{0} files are open already (editors.buffers_max)")]
     TooManyBuffers(usize),
-    /// Too much text.
+    /// The unsaved texts of this editor would be larger than the limit, in bytes.
     #[error("more than {0} bytes of unsaved text (editors.unsaved_bytes_max)")]
     TooMuchUnsaved(usize),
-    /// Too many diagnostics.
+    /// The diagnostics of this editor would be more than the limit.
     #[error("more than {0} diagnostics (editors.diagnostics_max)")]
     TooManyDiagnostics(usize),
     /// A version that is not newer than the one that is known.
     #[error("the version {told} is older than {known}, which is known already")]
     OldVersion {
-        /// What was reported.
+        /// The version in the message.
         told: u64,
-        /// What is known.
+        /// The version that the daemon has.
         known: u64,
     },
     /// There is no such question, or it was put to somebody else.
@@ -113,7 +113,7 @@ pub enum EditorRefusal {
 /// The unsaved text of a file.
 #[derive(Debug, Clone)]
 pub struct Unsaved {
-    /// The text.
+    /// The whole text, as the editor has it.
     pub text: Arc<str>,
     /// Its version in the editor.
     pub version: u64,
@@ -147,7 +147,7 @@ pub struct Active {
 pub struct EditorFile {
     /// The path that the editor knows it by.
     pub path: RelPath,
-    /// Its real path.
+    /// The path after all links.
     pub real: RelPath,
     /// Whether it has changes that are not saved.
     pub unsaved: bool,
@@ -158,9 +158,9 @@ pub struct EditorFile {
 pub struct Overview {
     /// What it calls itself.
     pub name: String,
-    /// Its version.
+    /// The version that it states of itself; it may be empty.
     pub version: String,
-    /// Open files.
+    /// How many files it has open.
     pub open: usize,
     /// Files that are not saved.
     pub unsaved: usize,

@@ -19,13 +19,11 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// A command that was started and becomes a job.
 #[derive(Debug)]
 pub(crate) struct StartedJob {
-    /// What it is.
     pub(crate) facts: JobFacts,
     /// Its room, until it has ended.
     pub(crate) room: JobRoom,
-    /// The command.
     pub(crate) running: RunningCommand,
-    /// What it writes.
+    /// What it writes, as it comes.
     pub(crate) chunks: mpsc::Receiver<OutputChunk>,
 }
 

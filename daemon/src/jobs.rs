@@ -93,7 +93,7 @@ impl Jobs {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes an id.
+    /// Makes the id of a new job: short enough to be typed.
     pub fn id() -> String {
         let mut id = crate::ids::random();
         id.truncate(ID_DIGITS);

@@ -34,7 +34,7 @@ use crate::metrics::{ConnectionCount, OpenConnection};
 /// How long accepting pauses after it failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A bound socket.
+/// A socket that listens.
 #[derive(Debug)]
 pub enum Socket {
     /// For processes of the same user.
@@ -88,12 +88,12 @@ pub enum BindError {
     /// What a supervisor passed on cannot be used.
     #[error("the sockets passed by LISTEN_FDS: {0}")]
     Inherited(String),
-    /// The system refuses.
+    /// The system does not bind it or does not let it be used.
     #[error("cannot listen on {address}: {source}")]
     Io {
-        /// The socket.
+        /// What was to be bound, such as `tcp:127.0.0.1:7000`.
         address: String,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
 }

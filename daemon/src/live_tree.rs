@@ -104,7 +104,8 @@ impl KeptTree {
         self.was_asked.swap(false, Ordering::Relaxed)
     }
 
-    /// As [`LiveTree::list`].
+    /// Lists a directory from what is known, as [`moss_workspace::LiveTree::list`] does; none where
+    /// it has to be read.
     pub(crate) fn list(
         &self,
         directory: &RelPath,

@@ -44,7 +44,7 @@ pub struct Moment {
     pub running: usize,
     /// Calls that wait for one.
     pub queued: usize,
-    /// Open questions.
+    /// Questions that wait for a decision.
     pub pending: usize,
     /// The states of all plugins, in words.
     pub plugins: Vec<&'static str>,
@@ -189,7 +189,7 @@ impl Metrics {
 // === impl ConnectionCount ===
 
 impl ConnectionCount {
-    /// Counts a connection.
+    /// Counts a connection as open until the value is dropped.
     pub fn open(&self) -> OpenConnection {
         self.open.inc();
         OpenConnection(self.open.clone())

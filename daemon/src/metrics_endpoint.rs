@@ -31,7 +31,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// What the response is written in.
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A bound endpoint.
+/// A port on loopback that listens for requests.
 #[derive(Debug)]
 pub struct Endpoint {
     listener: TcpListener,

@@ -19,7 +19,7 @@ use moss_policy::standing::StandingApproval;
 /// What became of an approval.
 #[derive(Debug)]
 pub struct RecordedDecision {
-    /// The question, answered.
+    /// The question, with the state that the decision gave it.
     pub confirmation: Arc<Confirmation>,
     /// What is remembered; none for an approval that holds once. Otherwise why it holds only once.
     pub remembered: Option<Result<ListedApproval, KeepError>>,

@@ -30,18 +30,18 @@ use moss_policy::{Policy, PolicyError};
 /// A daemon that is ready to serve.
 #[derive(Debug)]
 pub struct Started {
-    /// The daemon.
+    /// The daemon: its plugins are not loaded yet.
     pub daemon: Arc<Daemon>,
-    /// Its two secrets.
+    /// The secrets of `caller.token` and `approver.token`.
     pub credentials: Credentials,
-    /// Its named tokens.
+    /// The named tokens, for which every listener looks.
     pub tokens: Arc<Tokens>,
 }
 
 /// Why a daemon cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The configuration.
+    /// A configuration file cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// An admin policy: the daemon does not run under half of an admin's rules.
@@ -50,7 +50,7 @@ pub enum StartError {
     /// moss's own files, a workspace, its history or its recovery.
     #[error(transparent)]
     Workspace(#[from] moss_workspace::Error),
-    /// The audit journal.
+    /// The audit journal cannot be opened: nothing runs that is not recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The collector of traces.

@@ -32,7 +32,7 @@ const THINKERS_MAX: usize = 4;
 /// Longest wait of a call for plugins that are being loaded.
 const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 
-/// A running daemon.
+/// All that the calls of a daemon share.
 #[derive(Debug)]
 pub struct Daemon {
     config: ArcSwap<Config>,
@@ -40,7 +40,7 @@ pub struct Daemon {
     pub config_replaced: watch::Sender<()>,
     /// What is wrong with the configuration files, or waits for a start; empty where nothing does.
     pub config_problem: ArcSwap<String>,
-    /// Open questions.
+    /// The questions that wait, of every workspace.
     pub confirmations: Arc<Confirmations>,
     /// Questions that stay open when their call is over, and the decisions about them.
     pub left_questions: Arc<confirm::LeftQuestions>,
@@ -60,7 +60,7 @@ pub struct Daemon {
     pub jobs: Arc<Jobs>,
     /// What its plugins need, wherever they are used.
     pub plugins: Arc<Environment>,
-    /// What is counted.
+    /// Numbers for whoever scrapes them.
     pub metrics: Metrics,
     /// Where spans of calls go, if somebody wants them.
     pub traces: Option<Traces>,
@@ -68,14 +68,14 @@ pub struct Daemon {
     pub tasks: TaskTracker,
     /// The daemon is about to stop: nobody will answer questions any more.
     pub draining: CancellationToken,
-    /// Cancels every call.
+    /// Cancels every call, after the grace time of the end.
     pub stopping: CancellationToken,
     /// Whether the plugins are being loaded for the first time.
     pub plugins_loading: watch::Sender<bool>,
     is_following_plugins: AtomicBool,
     /// How commands are isolated, found out at the first one.
     sandbox: OnceCell<Sandbox>,
-    /// When it started.
+    /// When this daemon was made.
     pub started_at: Timestamp,
     /// Its start options; what it names is read again when it changes.
     pub setup: Setup,

@@ -55,7 +55,7 @@ pub(crate) struct IndexedTexts {
 struct IndexTold {
     /// Up to which change of the tree.
     generation: u64,
-    /// By which rules.
+    /// By the rules of which policy.
     policy: Option<Arc<Policy>>,
 }
 

@@ -47,7 +47,7 @@ pub enum TlsError {
     /// A file holds something else.
     #[error("{}: has no {what} in PEM form", file.display())]
     Lacks {
-        /// The file.
+        /// The file without it.
         file: PathBuf,
         /// What it should hold.
         what: &'static str,
@@ -55,7 +55,7 @@ pub enum TlsError {
     /// A certificate does not hold any more, or not yet.
     #[error("{}: {when}: make a new one, for example with `moss certificate new`", file.display())]
     Outdated {
-        /// The file.
+        /// The file of the certificate.
         file: PathBuf,
         /// Since when, or from when.
         when: String,
@@ -71,9 +71,9 @@ pub enum TlsError {
     /// A certificate or a key cannot be used.
     #[error("{}: cannot be used: {reason}", file.display())]
     Unusable {
-        /// The file.
+        /// The file of the certificate or key.
         file: PathBuf,
-        /// Why.
+        /// What the library said of it.
         reason: String,
     },
 }

@@ -19,7 +19,7 @@ pub const PARENT: &str = "traceparent";
 /// What the standard names the variable that overrides the name of the service.
 const SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
 
-/// Where spans go.
+/// Sends spans to a collector, in batches and without holding up calls.
 #[derive(Debug, Clone)]
 pub struct Traces {
     provider: SdkTracerProvider,

@@ -392,7 +392,7 @@ impl Encode {
             .expect("the daemon reads on");
     }
 
-    /// Ends the request.
+    /// Ends the request, and leaves the response to be read.
     fn close(&mut self) {
         let (closed, _) = mpsc::channel(1);
         self.sender = closed;

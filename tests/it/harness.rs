@@ -133,7 +133,6 @@ impl Site {
         all[0].clone()
     }
 
-    /// The default socket.
     pub(crate) fn socket(&self) -> PathBuf {
         self.root.join("run/moss/moss.sock")
     }
@@ -310,7 +309,6 @@ impl Daemon {
         std::fs::read_to_string(self.state.join(format!("{role}.token"))).unwrap()
     }
 
-    /// The process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

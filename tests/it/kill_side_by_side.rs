@@ -13,7 +13,7 @@ use crate::kill::{entries_of, lines_of};
 
 /// How often the daemon is killed, where nobody says so.
 const KILLS: u64 = 20;
-/// Says how often.
+/// The variable that says so.
 const KILLS_SAID: &str = "MOSS_TEST_KILLS";
 /// Kills in one workspace: everything that was ever answered is looked at after each.
 const KILLS_PER_SITE: u64 = 50;

@@ -12,7 +12,7 @@ use crate::harness::https::{HttpsServer, response, sha256};
 use crate::harness::{Client, Site, call, output, until};
 use crate::plugins::settled;
 
-/// Somebody who signs.
+/// Somebody who signs components, with a key pair of minisign.
 struct Signer(KeyPair);
 
 // === impl Signer ===

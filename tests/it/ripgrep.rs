@@ -173,7 +173,7 @@ const GENERATED: usize = 240;
 enum SearchWay {
     /// It reads what the index does not rule out.
     Index,
-    /// It reads everything.
+    /// It reads every file, as if there were no index.
     Scan,
 }
 

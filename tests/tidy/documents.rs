@@ -168,15 +168,71 @@ fn code_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn the_architecture_names_files_that_there_are() {
-    let page = file("docs/architecture.md");
-    let roots =
-        ["builtin-tools/", "cli/", "crates/", "daemon/", "docs/", "proto/", "sdk/", "tests/"];
-    let named = page.text.split('`').skip(1).step_by(2);
-    let paths = named.filter(|name| roots.iter().any(|root| name.starts_with(root)));
-    let paths = paths.filter(|path| !path.contains("NAME") && !path.contains(' '));
-    let gone = paths.filter(|path| !crate::tree::root().join(path).exists());
-    hold("a path of the page leads somewhere", gone.map(ToOwned::to_owned));
+fn pages_for_engineers_name_files_that_there_are() {
+    for page in ["docs/architecture.md", "docs/changing-moss.md"] {
+        let named: Vec<&str> = named_paths(&file(page).text).collect();
+        assert!(named.len() > 10, "{page} names {} paths", named.len());
+        let gone = named.into_iter().filter(|path| !root().join(path).exists());
+        hold("a path of the page leads somewhere", gone.map(|path| format!("{page}: {path}")));
+    }
+}
+
+/// The paths of the repository in a text, each in backticks; patterns with `NAME` are none.
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
+    let prose = text.split("\n```").step_by(2);
+    let named = prose.flat_map(|part| part.split('`').skip(1).step_by(2));
+    named.filter(|name| {
+        let first = name.split('/').next().unwrap_or_default();
+        let leads_down = name.contains('/') && FILES.iter().any(|file| is_within(file, first));
+        leads_down && !name.contains("NAME") && !name.contains(char::is_whitespace)
+    })
+}
+
+fn is_within(file: &File, directory: &str) -> bool {
+    file.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[test]
+fn paths_are_found_in_prose_and_nowhere_else() {
+    let text = "`docs/a.md` and `docs/NAME.md`, `a/b`, `docs`, `cargo xtask`\n\
+                ```sh\nls `docs/b.md`\n```\n`tests/`";
+    assert_eq!(named_paths(text).collect::<Vec<_>>(), ["docs/a.md", "tests/"]);
+}
+
+#[test]
+fn links_within_pages_lead_to_headings() {
+    let documents = FILES.iter().filter(|file| file.path.ends_with(".md"));
+    let offences = documents.flat_map(|page| {
+        let targets = page.text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        let links = targets.filter_map(|(target, _)| target.split_once('#'));
+        let links = links.filter(|(path, _)| !path.contains("://"));
+        let directory = page.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let broken = links.filter(|(path, anchor)| {
+            let other = format!("{directory}/{path}");
+            let other =
+                if path.is_empty() { page.path.as_str() } else { other.trim_start_matches('/') };
+            let other = FILES.iter().find(|file| file.path == other);
+            !other.is_some_and(|other| anchors(&other.text).any(|known| known == *anchor))
+        });
+        broken.map(|(path, anchor)| format!("{}: {path}#{anchor}", page.path)).collect::<Vec<_>>()
+    });
+    hold("anchors", offences);
+}
+
+/// The anchors of a page's headings, as the sites that show it make them.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    let prose = text.split("\n```").step_by(2);
+    let lines = prose.flat_map(str::lines).filter(|line| line.starts_with('#'));
+    lines.filter_map(|line| line.trim_start_matches('#').strip_prefix(' ')).map(|heading| {
+        let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+        heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+    })
+}
+
+#[test]
+fn anchors_are_words_in_small_letters() {
+    let text = "# One: `two`\n\n```sh\n# three\n```\n\n## Four five\n\n#six";
+    assert_eq!(anchors(text).collect::<Vec<_>>(), ["one-two", "four-five"]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn parts(rpc: &str) -> Option<(&str, &str, &str)> {
     Some((name, request, response))
 }
 
-/// `ToolKind` as `TOOL_KIND`.
+/// Writes `ToolKind` as `TOOL_KIND`.
 fn screaming(name: &str) -> String {
     let mut text = String::new();
     for (at, c) in name.char_indices() {

@@ -3,7 +3,7 @@
 /// A function with a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Function {
-    /// Its name.
+    /// The name after `fn`.
     pub(crate) name: String,
     /// From its first line to its last.
     pub(crate) lines: usize,

@@ -6,11 +6,11 @@ use std::sync::{LazyLock, OnceLock};
 
 use crate::rust;
 
-/// A text file.
+/// A file of the repository that is text.
 pub(crate) struct File {
     /// Its path, relative to the root, with `/`.
     pub(crate) path: String,
-    /// Its text.
+    /// All of it, read once.
     pub(crate) text: String,
     code: OnceLock<String>,
 }
@@ -28,7 +28,6 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate has a parent").to_owned()
 }
 
-/// The Rust files.
 pub(crate) fn rust_files() -> impl Iterator<Item = &'static File> {
     FILES.iter().filter(|file| file.path.ends_with(".rs"))
 }

@@ -25,7 +25,7 @@ use self::plugin::BareComponent;
 /// How long the answer to a call of a tool is.
 #[derive(Debug)]
 pub(crate) struct ResponseSize {
-    /// The tool.
+    /// Name of the tool.
     pub(crate) tool: String,
     /// The bytes of the whole message.
     pub(crate) bytes: usize,

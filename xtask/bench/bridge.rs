@@ -35,7 +35,7 @@ struct BridgeCase {
     calls: usize,
 }
 
-/// Measures everything.
+/// Measures reading replies, against JSON of the same size.
 pub(crate) fn measure() -> Result<Vec<Row>> {
     let specs = moss_builtin_tools::specs();
     let registry = Registry::new(specs.iter().map(|spec| ToolDefinition {

@@ -57,7 +57,6 @@ impl BenchClient {
         Ok(workspace.index.and_then(|index| index.texts).unwrap_or_default())
     }
 
-    /// Calls a tool.
     pub(crate) async fn call(
         &self,
         tool: &str,

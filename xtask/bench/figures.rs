@@ -37,7 +37,7 @@ const EDIT: BenchCall = ("replace_lines", |number| {
 const COUNT: BenchCall = ("word_count", |_| json!({ "path": "docs" }).to_string());
 const DELETE: BenchCall = ("delete_file", |_| json!({ "path": "src/read.rs" }).to_string());
 
-/// Measures everything.
+/// Measures single calls, memory and the start.
 pub(crate) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about a minute");
     let (daemon, caller) = ServerProcess::daemon(place).await?;

@@ -74,7 +74,6 @@ async fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// This program's file.
 fn this_program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot find this program")
 }

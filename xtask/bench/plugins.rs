@@ -27,7 +27,7 @@ const PLUGINS: usize = 50;
 const STARTS: usize = 10;
 const TOOL: &str = "word_count";
 
-/// Measures everything.
+/// Measures plugins in process, at a daemon, when a file changes and at the start.
 pub(crate) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about a minute");
     let mut rows = in_process::measure(place).await?;

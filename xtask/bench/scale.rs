@@ -18,7 +18,7 @@ use crate::plugins::copies::tool_of;
 use crate::process::ServerProcess;
 use crate::testbed::Testbed;
 
-/// Clients at once.
+/// How many clients there are at once, for each point.
 const CLIENTS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// How long so many clients read, on either side.
 const READING: Duration = Duration::from_secs(3);
@@ -39,7 +39,7 @@ const WARM_UP: usize = 100;
 const STRIDE: usize = 7919;
 const TOOL: &str = "word_count";
 
-/// Measures everything.
+/// Measures reads against clients and files, and calls of plugins against plugins.
 pub(crate) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about four minutes");
     let mut rows = clients(place).await?;

@@ -25,7 +25,7 @@ const SUMS: &str = "SHA256SUMS";
 const TEXTS: [&str; 5] =
     ["README.md", "README.zh.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// What is released.
+/// A version of moss, with all that its packages are made of.
 struct Release<'a> {
     root: &'a Path,
     binary: &'a Path,

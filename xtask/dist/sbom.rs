@@ -13,7 +13,7 @@ const PACKAGE: &str = "moss";
 /// A crate by its name and version.
 type Crate = (String, String);
 
-/// Makes the list.
+/// Lists the crates that the binary is made of, as CycloneDX has it.
 pub(crate) fn made(root: &Path, version: &str) -> Result<Vec<u8>> {
     let target = printed(root, "rustc", &["--print", "host-tuple"])?;
     let target = target.trim();

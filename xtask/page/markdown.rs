@@ -21,7 +21,7 @@ better, of calls a second more.
 /// Longest line of running text, in characters.
 const TEXT_CHARS_MAX: usize = 108;
 
-/// Makes the page.
+/// Writes the page from the results that there are.
 pub(crate) fn page(results: &All) -> String {
     let mut page = HEAD.to_owned();
     in_short(&mut page, results);

@@ -43,7 +43,7 @@ struct PlotLine {
 struct Axis {
     /// The values at both ends.
     ends: (f64, f64),
-    /// Where these stand.
+    /// The positions of the two ends in the picture.
     at: (f64, f64),
     is_logarithmic: bool,
 }

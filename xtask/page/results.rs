@@ -18,7 +18,7 @@ use crate::tables::TABLES;
 pub(crate) struct Results {
     /// Where and when it was measured.
     pub(crate) run: BenchRun,
-    /// What was measured.
+    /// The lines of the table.
     pub(crate) rows: Vec<Row>,
 }
 

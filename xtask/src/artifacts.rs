@@ -24,11 +24,26 @@ pub(crate) fn wasm_target() -> Result<()> {
     child::run(Command::new("rustup").args(["target", "add", WASM_TARGET]))
 }
 
-/// Builds the daemon.
 pub(crate) fn daemon(layout: &Layout, profile: BuildProfile) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--package", "moss", "--bin", "moss"]);
-    child::run(build.args(profile.arguments()))
+    child::run(build.args(profile.arguments()).args(profile.features()))
+}
+
+/// Builds the daemon and all tests at once: with the features of the whole workspace, so that what both need is
+/// compiled once. That moss also compiles with its own features alone is seen by `cargo xtask lint`.
+pub(crate) fn daemon_beside_tests(layout: &Layout, features: &str) -> Result<()> {
+    let mut build = child::cargo();
+    build.current_dir(&layout.root).args([
+        "build",
+        "--workspace",
+        "--features",
+        features,
+        "--bin",
+        "moss",
+        "--tests",
+    ]);
+    child::run(&mut build)
 }
 
 /// Builds the daemon as it is released, but with the names of its functions, and returns where it is.
@@ -36,7 +51,8 @@ pub(crate) fn daemon(layout: &Layout, profile: BuildProfile) -> Result<()> {
 pub(crate) fn with_symbols(layout: &Layout) -> Result<PathBuf> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["rustc", "--package", "moss", "--bin", "moss"]);
-    child::run(build.args(BuildProfile::Release.arguments()).args(["--", "-C", "strip=none"]))?;
+    build.args(BuildProfile::Release.arguments()).args(BuildProfile::Release.features());
+    child::run(build.args(["--", "-C", "strip=none"]))?;
     let (built, kept) = (layout.moss(BuildProfile::Release), layout.target.join("bench/moss"));
     std::fs::copy(&built, &kept).with_context(|| format!("cannot write {}", kept.display()))?;
     Ok(kept)

@@ -37,9 +37,9 @@ enum Measured {
     Disk,
     /// The daemon with a large tree of sources.
     Tree,
-    /// Nothing besides.
+    /// Nothing: it runs in the measuring program.
     Processor,
-    /// The release binary.
+    /// The release binary and what it is made of.
     Size,
     /// Cargo and the compiler.
     Build,
@@ -112,7 +112,7 @@ fn zoo(layout: &Layout) -> Result<()> {
 // === impl Job ===
 
 impl Job<'_> {
-    /// Measures one table.
+    /// Measures one table and keeps what came out.
     fn table(self, name: &str) -> Result<()> {
         let layout = self.layout;
         let rows = self.rows(name)?;

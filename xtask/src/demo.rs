@@ -81,10 +81,13 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Gives the tour without a word where it goes well.
+/// Gives the tour of what is built already, without a word where it goes well.
 pub(crate) fn check(layout: &Layout) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program")?;
-    let tour = Command::new(program).args(["demo", "--yes"]).current_dir(&layout.root).output()?;
+    let mut tour = Command::new(program);
+    tour.args(["demo", "--yes", "--binary"]).arg(layout.moss(BuildProfile::Debug));
+    tour.arg("--components").arg(layout.components()).current_dir(&layout.root);
+    let tour = tour.output()?;
     if !tour.status.success() {
         let [shown, said] = [&tour.stdout, &tour.stderr].map(|text| String::from_utf8_lossy(text));
         bail!("the tour does not do what it says:\n{shown}\n{said}");

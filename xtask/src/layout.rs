@@ -19,9 +19,9 @@ pub(crate) struct Layout {
 /// How the daemon is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BuildProfile {
-    /// Quick to build.
+    /// Quick to build: for tests and the tour.
     Debug,
-    /// Quick to run.
+    /// Quick to run: for measuring and for releases.
     Release,
 }
 
@@ -35,7 +35,7 @@ impl Layout {
         Ok(Self { root: root.to_owned(), target: target.to_owned() })
     }
 
-    /// The daemon.
+    /// The path of the binary.
     pub(crate) fn moss(&self, profile: BuildProfile) -> PathBuf {
         self.target.join(profile.directory()).join("moss")
     }
@@ -55,7 +55,6 @@ impl Layout {
         self.target.join(BuildProfile::Debug.directory()).join("make-dist")
     }
 
-    /// The documents.
     pub(crate) fn docs(&self) -> PathBuf {
         self.root.join("docs")
     }
@@ -121,6 +120,14 @@ impl BuildProfile {
         match self {
             Self::Debug => "debug",
             Self::Release => "release",
+        }
+    }
+
+    /// What the daemon has only where it is built to stay: outlines of more languages take a minute to build.
+    pub(crate) fn features(self) -> &'static [&'static str] {
+        match self {
+            Self::Debug => &[],
+            Self::Release => &["--features", "lang-extra"],
         }
     }
 

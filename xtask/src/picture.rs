@@ -40,13 +40,13 @@ pub struct Picture {
 /// Where something begins, and how large it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Rect {
-    /// From the left.
+    /// Distance from the left edge of the picture.
     pub x: f64,
-    /// From the top.
+    /// Distance from its upper edge.
     pub y: f64,
-    /// To the right.
+    /// How far it goes to the right.
     pub width: f64,
-    /// Downwards.
+    /// How far it goes down.
     pub height: f64,
 }
 
@@ -93,7 +93,7 @@ impl Picture {
         ));
     }
 
-    /// Draws a dot.
+    /// Draws a dot of fixed size around a point.
     pub fn dot(&mut self, class: &str, (x, y): (f64, f64)) {
         self.element(&format!(
             "<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"3.5\"/>",
@@ -118,7 +118,7 @@ impl Picture {
         self.body.push('\n');
     }
 
-    /// Returns the file.
+    /// Returns the SVG file, with colours for light and dark backgrounds.
     pub fn finish(self) -> String {
         let Self { width, height, title, style, body } = self;
         let light = coloured(&style, |(_, light, _)| light);

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What was measured.
+    /// What was measured, as the table calls it.
     pub name: String,
     /// What its numbers count.
     pub unit: Unit,
-    /// The numbers.
+    /// What moss took, in the unit.
     pub value: Spread,
     /// The same without moss, in the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct Row {
     pub point: Option<Point>,
 }
 
-/// What numbers count.
+/// What the numbers of a row are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -58,7 +58,7 @@ pub struct Spread {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// The plot.
+    /// The name of the plot that it is on.
     pub plot: String,
     /// How far to the right.
     pub x: u64,

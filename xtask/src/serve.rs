@@ -15,7 +15,7 @@ use crate::{artifacts, child};
 struct ServeOptions<'a> {
     workspace: Option<&'a str>,
     profile: BuildProfile,
-    /// For `moss serve`.
+    /// The arguments that go to `moss serve`.
     rest: &'a [&'a str],
 }
 

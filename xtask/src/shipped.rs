@@ -17,7 +17,7 @@ pub struct ShippedFile {
     pub path: String,
     /// Whether it is a program.
     pub is_executable: bool,
-    /// What it holds.
+    /// The bytes of the file.
     pub content: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ pub struct ShippedFile {
 pub struct SystemDirectories {
     /// Units of users' services.
     pub units: &'static str,
-    /// Completions of zsh.
+    /// Where zsh looks for completions.
     pub zsh: &'static str,
     /// Where the binary will lie, for the unit.
     pub binary: &'static str,

@@ -29,7 +29,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     artifacts::guests(layout)?;
     let python = python::environment(layout)?;
     let node_modules = node::modules(layout)?;
-    artifacts::daemon(layout, BuildProfile::Debug)?;
+    artifacts::daemon_beside_tests(layout, FEATURES)?;
 
     let mut tally = TestTally::default();
     let mut workspace = child::cargo();

@@ -31,7 +31,7 @@ const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// --ask new ones of a model.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EvaluateArgs {
-    /// The evaluation set
+    /// The cases to evaluate, as JSONL
     file: PathBuf,
 
     #[command(flatten)]
@@ -90,9 +90,9 @@ struct Stated {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum YesNo {
-    /// It has
+    /// The API has tool calls
     Yes,
-    /// It has not
+    /// The API has none: models call in text
     No,
 }
 

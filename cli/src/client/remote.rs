@@ -25,7 +25,7 @@ const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A daemon that somebody named.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedDaemon {
-    /// Where it is.
+    /// The socket or port that it listens on.
     pub(crate) address: Address,
     /// What is shown to it.
     pub(crate) credentials: Credentials,

@@ -52,7 +52,7 @@ struct BenchDaemon {
 /// What came of an example.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tried {
-    /// The tool.
+    /// Name of the tool that the example calls.
     pub(crate) tool: String,
     /// What the example shows.
     pub(crate) title: String,
@@ -69,12 +69,12 @@ pub(crate) struct Tried {
 /// Something that is not as an example says.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Difference {
-    /// It failed.
+    /// The call failed, for this reason.
     Failed(String),
     Output {
         /// What the example says.
         expected: String,
-        /// What it was.
+        /// What the call returned.
         actual: String,
     },
     /// A file; none where it is not there.
@@ -82,7 +82,7 @@ pub(crate) enum Difference {
         path: String,
         /// What the example says.
         expected: Option<String>,
-        /// What it holds.
+        /// What the file holds after the call.
         actual: Option<String>,
     },
 }
@@ -143,7 +143,6 @@ impl Bench {
         Ok(Self { place, workspace, plugin, lacks_hosts })
     }
 
-    /// The plugin.
     pub(crate) fn plugin(&self) -> &Arc<Plugin> {
         &self.plugin
     }

@@ -37,7 +37,7 @@ const INTERFACES: &[(&str, &str)] = &[
 pub(crate) struct LintFinding {
     /// Whether it must be changed.
     pub(crate) is_error: bool,
-    /// Names the rule.
+    /// The rule that it breaks, for programs.
     pub(crate) code: &'static str,
     /// What it is about.
     pub(crate) at: String,

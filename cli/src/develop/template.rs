@@ -24,11 +24,9 @@ const RESERVED: &[&str] = &[
 /// What a plugin is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PluginLanguage {
-    /// Rust.
     Rust,
-    /// TypeScript or JavaScript.
+    /// TypeScript or JavaScript, for which there is one SDK.
     TypeScript,
-    /// Python.
     Python,
 }
 
@@ -178,7 +176,6 @@ fn cargo_workspace() -> String {
 // === impl PluginLanguage ===
 
 impl PluginLanguage {
-    /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Rust, Self::TypeScript, Self::Python];
 
     /// The language of a project.

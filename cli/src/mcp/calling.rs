@@ -31,7 +31,7 @@ enum AfterQuestion {
     Event(Box<Event>),
     /// The question is resolved.
     Resolved,
-    /// Nobody resolved it.
+    /// Nobody resolved it: the client has shown no form, or the person closed it.
     Undecided,
 }
 

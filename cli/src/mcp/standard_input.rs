@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 /// Most bytes that are read at once.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
-/// Pieces that wait.
+/// Most pieces that wait to be read.
 const PIECES_MAX: usize = 4;
 
 /// Begins to read. Belongs into a runtime.

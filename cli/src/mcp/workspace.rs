@@ -14,13 +14,13 @@ const DIRECTORIES_MAX: usize = 16;
 /// Where a client may mean its workspace to be.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WorkspaceHints {
-    /// What `--workspace` names.
+    /// The directory that `--workspace` names.
     pub(super) named: Option<PathBuf>,
     /// What variables of clients say.
     pub(super) variables: Vec<OsString>,
     /// Where this program was started.
     pub(super) here: Option<PathBuf>,
-    /// The home directory.
+    /// The person's home directory, which is no workspace unless named.
     pub(super) home: Option<PathBuf>,
 }
 

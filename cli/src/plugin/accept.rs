@@ -16,7 +16,7 @@ use moss_dispatch::Outcome;
 /// Shows the differences from the version that serves. The staged version then replaces it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AcceptArgs {
-    /// The plugin
+    /// Name of the plugin, as `moss plugin list` shows it
     name: String,
 
     /// The list; by default your own

@@ -21,7 +21,7 @@ use moss_dispatch::Outcome;
 /// How a change is resolved.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct AnswerArgs {
-    /// Approve without asking
+    /// Approve the change without asking
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) yes: bool,
 
@@ -33,7 +33,7 @@ pub(crate) struct AnswerArgs {
 /// What became of a change after a first look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Adjusted {
-    /// Nobody was asked.
+    /// Nobody was asked yet.
     Nothing,
     /// It was shown and stays as it is.
     Shown,

@@ -17,7 +17,7 @@ use moss_dispatch::Outcome;
 /// installation.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RemoveArgs {
-    /// The plugin
+    /// Name of the plugin, as `moss plugin list` shows it
     name: String,
 
     /// The list; by default your own

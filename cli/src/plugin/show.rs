@@ -18,7 +18,7 @@ use moss_dispatch::Outcome;
 /// Show one plugin: source, tools, permissions and who grants them
 #[derive(Debug, clap::Args)]
 pub(crate) struct PluginShowArgs {
-    /// The plugin
+    /// Name of the plugin, as `moss plugin list` shows it
     name: String,
 }
 

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 pub(super) enum FileFormat {
     /// JSON, with comments and trailing commas where the client takes them.
     Json,
-    /// TOML.
     Toml,
     /// YAML in which the servers are a mapping.
     YamlMap,
@@ -20,7 +19,7 @@ pub(super) enum FileFormat {
 /// What an entry of a client looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryForm {
-    /// `command` and `args`.
+    /// The keys `command` and `args`.
     Plain,
     /// The same with a `type`.
     Typed,
@@ -49,7 +48,7 @@ pub(super) struct UserPlaces {
     pub(super) applications: PathBuf,
 }
 
-/// A client.
+/// A client, and where and how it is told of servers.
 #[derive(Debug)]
 pub(super) struct ClientRow {
     /// What it is called on the command line.
@@ -85,7 +84,7 @@ const CLINE: &str =
     "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
 const CONTINUE: &str = "name: Local Config\nversion: 1.0.0\nschema: v1\n";
 
-/// Every client.
+/// Every client that `moss setup` knows, in the order of its list.
 pub(super) const CLIENTS: &[ClientRow] = &[
     row("claude-code", "Claude Code", &[(Home, ".claude.json")], Json, "mcpServers", Typed),
     row("codex", "Codex", &[(Home, ".codex/config.toml")], Toml, "mcp_servers", Plain),

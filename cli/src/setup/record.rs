@@ -19,7 +19,7 @@ const RECORD_BYTES_MAX: u64 = 256 << 20;
 /// What was written into one client's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SetupRecord {
-    /// The file.
+    /// The configuration file of the client.
     pub(super) path: PathBuf,
     /// What it held before the first time; none where there was none.
     pub(super) before: Option<String>,
@@ -65,7 +65,6 @@ impl SetupRecord {
             .map_err(|error| broken(&error))
     }
 
-    /// Forgets it.
     pub(super) fn forget(dirs: &Dirs, client: &str) -> Result<(), CliError> {
         directory(dirs)?.remove(&file(client)).map_err(unusable)
     }

@@ -35,7 +35,7 @@ pub struct CatalogEntry {
     pub arguments: ArgumentValidator,
     /// Its compiled output schema.
     pub output: Schema,
-    /// What runs it.
+    /// What runs it: a native tool or the plugin that provides it.
     pub runner: Runner,
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
@@ -63,9 +63,9 @@ pub struct CatalogChanges {
 
 /// What runs a tool.
 pub enum Runner {
-    /// A native module.
+    /// A tool that was built in.
     Native(Box<dyn AnyTool>),
-    /// A component.
+    /// The plugin that provides the tool.
     Plugin(Arc<Plugin>),
 }
 
@@ -78,9 +78,9 @@ pub enum CatalogError {
     /// Two tools have one name.
     #[error("the tool name `{name}` is used by {holder}{remedy}", remedy = remedy(.own))]
     NameTaken {
-        /// The name.
+        /// The name that both want.
         name: String,
-        /// Who has it.
+        /// Who has it, in words: moss, or a plugin.
         holder: String,
         /// What the plugin calls the tool that does not get it, where a plugin has it.
         own: Option<String>,
@@ -238,7 +238,7 @@ impl PluginTools {
         Ok(Self { plugin, entries })
     }
 
-    /// Returns the plugin.
+    /// Returns the plugin that provides the tools.
     pub fn plugin(&self) -> &Arc<Plugin> {
         &self.plugin
     }

@@ -10,7 +10,7 @@ use crate::catalog::CatalogEntry;
 pub enum Format {
     /// `{type: "function", function: {name, description, parameters}}`.
     Openai,
-    /// `{name, description, input_schema}`.
+    /// Anthropic's: `{name, description, input_schema}`.
     Anthropic,
     /// `{name, title, description, inputSchema, outputSchema, annotations}`.
     Mcp,
@@ -19,7 +19,7 @@ pub enum Format {
 /// The language of what models and people read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// English.
+    /// English, which every tool has.
     #[default]
     En,
     /// Chinese; English where a tool has no Chinese text.

@@ -20,7 +20,7 @@ pub enum SchemaForm {
     Strict,
 }
 
-/// Describes a tool.
+/// Describes a tool to a chat model, in English, with the schema of a form.
 pub fn definition(spec: &ToolSpec, form: SchemaForm) -> ToolDefinition {
     let parameters = match form {
         SchemaForm::Published => &spec.parameters,

@@ -23,7 +23,7 @@ pub fn syntax_diagnostics(
     path: &str,
     text: &str,
 ) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
-    let Some(language) = Language::of_path(path).filter(|language| is_strict(*language)) else {
+    let Some(language) = Language::of_path(path).filter(|language| language.is_read_whole()) else {
         return Ok(None);
     };
     let errors = outliner.syntax_errors(language, text)?;
@@ -60,12 +60,6 @@ pub fn is_same(was: &CheckDiagnostic, now: &CheckDiagnostic, lines: &LineMap) ->
         && was.code == now.code
         && was.message == now.message
         && lines.new_line(was.line) == Some(now.line)
-}
-
-/// Whether what a grammar does not know is an error. Documents always parse, and shells and templates
-/// have more dialects than grammars.
-fn is_strict(language: Language) -> bool {
-    !matches!(language, Language::Markdown | Language::Bash)
 }
 
 fn line_starts(text: &str) -> Vec<usize> {

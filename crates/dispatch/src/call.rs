@@ -22,11 +22,11 @@ pub struct TraceParent(pub String);
 /// One use of a tool, as it arrived.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Who calls.
+    /// Who calls, as policy and journal name it.
     pub caller: Caller,
     /// The root directory of its workspace; empty where there is only one.
     pub workspace: String,
-    /// What to do.
+    /// A tool, or an operation that policy and journal know by a name as they know a tool.
     pub work: Work,
     /// What to do when an answer is needed.
     pub confirm: ConfirmMode,
@@ -50,14 +50,14 @@ pub struct Call {
 /// What a call does.
 #[derive(Debug, Clone)]
 pub enum Work {
-    /// Uses a tool.
+    /// Uses a tool of the catalog.
     Tool {
-        /// Its name.
+        /// As the caller wrote it; it need not be in the catalog.
         name: String,
         /// Its arguments as given.
         arguments: Result<Map<String, Value>, UnreadableArguments>,
     },
-    /// Undoes history entries.
+    /// Undoes entries of the workspace's history.
     Undo(UndoTarget),
     /// Takes a change of the user's prompt back.
     UndoUserPrompt {

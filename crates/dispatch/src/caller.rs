@@ -12,7 +12,7 @@ pub enum Role {
     Approver,
 }
 
-/// Who calls.
+/// Who calls: a role, and the named token that it came with, where it came with one.
 #[derive(Debug, Clone)]
 pub struct Caller {
     role: Role,

@@ -55,11 +55,11 @@ pub struct FileChange {
 pub struct ChangeDiagnostic {
     /// The line in the file after the change.
     pub line: u64,
-    /// Where in the line.
+    /// The character in the line, from 1.
     pub column: u64,
-    /// What is wrong.
+    /// What is wrong, in one sentence for people and models.
     pub message: String,
-    /// Who says so.
+    /// What found it, such as `syntax`.
     pub source: String,
 }
 
@@ -68,16 +68,16 @@ pub struct ChangeDiagnostic {
 pub struct Whole {
     /// The lines that an edit changes and that are not as it says, in words; mostly empty.
     pub drift: Arc<str>,
-    /// The unified diff.
+    /// The unified diff of the file.
     pub diff: Arc<str>,
 }
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeStatus {
-    /// Shown, not done.
+    /// It was shown, by a dry run or in a question, and nothing was written.
     Proposed,
-    /// Done.
+    /// It was made, on disk or in the editor that has the file unsaved.
     Committed,
     /// Nobody could be asked, or nobody answered.
     Unconfirmed,

@@ -69,7 +69,7 @@ pub struct Question {
 pub struct Confirmation {
     /// Names it; not guessable.
     pub id: String,
-    /// What is asked.
+    /// The effect as people see it; it never changes while the question waits.
     pub question: Question,
     /// When it was asked.
     pub created_at: Timestamp,

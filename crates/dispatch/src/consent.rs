@@ -24,7 +24,7 @@ pub enum Consent {
     Trust(Trusted),
     /// It is trusted no more.
     Untrust {
-        /// The list.
+        /// The path of the list.
         list: String,
     },
     /// A component is fetched, which nobody has seen yet.
@@ -34,7 +34,7 @@ pub enum Consent {
 /// A plugin as an entry is to say it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Added {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
     /// Where its component is: a path, a URL or a reference.
     pub source: String,
@@ -57,16 +57,16 @@ pub struct Added {
     /// Why, as whoever asks says.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// The list.
+    /// The path of the list that the entry comes into.
     pub list: String,
 }
 
 /// A plugin whose entry gets another pin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accepted {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
-    /// Its file.
+    /// The file whose content becomes the pin.
     pub source: String,
     /// The SHA-256 that the list pins until then.
     pub pinned: Option<String>,
@@ -80,14 +80,14 @@ pub struct Accepted {
     /// What comes of that.
     #[serde(flatten)]
     pub allowed: Allowed,
-    /// The list.
+    /// The path of the list that has the entry.
     pub list: String,
 }
 
 /// A plugin that goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Removed {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
     /// The SHA-256 that the list pins.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,18 +96,18 @@ pub struct Removed {
     pub store_keys: Option<u64>,
     /// Whether they are forgotten.
     pub forgets_store: bool,
-    /// The list.
+    /// The path of the list that has the entry.
     pub list: String,
 }
 
 /// The list that a workspace brings along.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trusted {
-    /// The list.
+    /// The path of the list.
     pub list: String,
     /// The BLAKE3 hash of its text.
     pub list_blake3: String,
-    /// What it names.
+    /// Its entries, in the order of the list.
     pub plugins: Vec<ListedPlugin>,
     /// What changed in its text since it was trusted, as a unified diff; none where it never was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub struct Trusted {
 /// A plugin as a list names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ListedPlugin {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
     /// Where its component is, as the list says it.
     pub source: String,
@@ -139,7 +139,7 @@ pub struct ListedPlugin {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Look {
-    /// What is there.
+    /// Its component was read and describes itself.
     Found(Box<Inspection>),
     /// Why nothing is known of it.
     Problem {
@@ -175,11 +175,11 @@ pub struct Fetched {
 /// What a component is and says of itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Component {
-    /// Its version.
+    /// The version that it states; nothing checks it.
     pub version: String,
     /// SHA-256 of the component, 64 hexadecimal digits.
     pub sha256: String,
-    /// Its tools.
+    /// Its tools under the names that they get in moss.
     pub tools: Vec<ToolDescription>,
     /// Its functions that are no tools, each with the reason.
     pub left_out: Vec<String>,
@@ -247,7 +247,7 @@ pub struct SinceServed {
 /// What became of a change of a plugin list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PluginsChanged {
-    /// The change.
+    /// What the person was asked, or would be.
     #[serde(flatten)]
     pub consent: Consent,
     /// How far it came.

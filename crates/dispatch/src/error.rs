@@ -64,7 +64,7 @@ pub enum CallError {
 pub struct Unconfirmed {
     /// What to do next.
     pub message: String,
-    /// The exact effect.
+    /// The question that was not answered, with the effect and the digest that approves exactly it.
     pub confirmation: Arc<Confirmation>,
 }
 

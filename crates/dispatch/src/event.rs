@@ -11,7 +11,7 @@ use crate::confirmation::Confirmation;
 pub enum Event {
     /// It has a name.
     Started {
-        /// The name.
+        /// Id of the call, as in the journal.
         call_id: String,
     },
     /// How far it is.
@@ -20,7 +20,7 @@ pub enum Event {
     Output {
         /// `stdout`, `stderr` or `log`.
         stream: &'static str,
-        /// The text.
+        /// What was written since the piece before.
         text: String,
     },
     /// It waits for a decision, or would have.

@@ -9,7 +9,7 @@ use moss_policy::standing::{Permission, StandingApproval, file};
 /// A decision that a person may give, with the text that the person reads before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// For how long.
+    /// The session of the call, or always.
     pub scope: ApprovalScope,
     /// The decision as it would be stored, in TOML.
     pub terms: String,

@@ -2,7 +2,7 @@
 //! what commands and services do. A plugin's tool that had such a name would be let through by the
 //! rules that are meant for the operation.
 
-/// Undoing history entries.
+/// Undoing entries of the history.
 pub const UNDO: &str = "undo";
 /// Undoing a change of the user's prompt.
 pub const UNDO_USER_PROMPT: &str = "undo_user_prompt";

@@ -17,7 +17,7 @@ pub enum Outcome {
     Denied,
     /// It needs an answer that nobody can give here.
     Unconfirmed,
-    /// No daemon responds.
+    /// No daemon can be used: none responds, it is another version, or it does not accept who asks.
     Unavailable,
     /// Its time is over.
     Timeout,
@@ -28,7 +28,7 @@ pub enum Outcome {
 // === impl Outcome ===
 
 impl Outcome {
-    /// Every outcome.
+    /// Every outcome, for tables that must cover them all.
     pub const ALL: &[Self] = &[
         Self::Ok,
         Self::Failed,

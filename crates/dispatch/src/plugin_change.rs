@@ -11,7 +11,7 @@ use crate::operations;
 /// A change of a plugin list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PluginChange {
-    /// Adds a plugin.
+    /// Adds a plugin, or replaces the entry of its name.
     Add(Box<AddPlugin>),
     /// Takes a plugin out.
     Remove(RemovePlugin),
@@ -65,12 +65,12 @@ pub struct RemovePlugin {
     pub forget_store: bool,
 }
 
-/// Where something is.
+/// Where a component or a signature is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PluginLocation {
-    /// A file.
+    /// A file of this machine.
     File(PathBuf),
-    /// A URL.
+    /// A URL or an OCI reference, from which it is downloaded.
     Url(String),
 }
 
@@ -79,7 +79,7 @@ pub enum PluginLocation {
 pub enum Granting {
     /// What the entry has that it replaces; else nothing.
     Unsaid,
-    /// Exactly this grant.
+    /// This grant, whatever the plugin asks for.
     Exactly(Grant),
     /// All that it asks for.
     Requested,

@@ -57,7 +57,7 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// Every reason.
+            /// Every reason, for tables that must cover them all.
             pub const ALL: &[Self] = &[$(Self::$reason),*];
 
             const fn row(self) -> ReasonRow {
@@ -157,7 +157,7 @@ reasons! {
     ConnectionExposed = "CONNECTION_EXPOSED" "connection_exposed" InvalidArgument Invalid InvalidArguments;
     /// Nobody listens where a daemon was named.
     NoDaemon = "NO_DAEMON" "no_daemon" Unavailable Unavailable Io;
-    /// No daemon responds.
+    /// A daemon does not respond, or the connection to it was lost.
     DaemonUnreachable = "DAEMON_UNREACHABLE" "daemon_unreachable" Unavailable Unavailable Io;
     /// A daemon responds and is another version.
     DaemonIncompatible = "DAEMON_INCOMPATIBLE" "daemon_incompatible" Unimplemented Unavailable Io;

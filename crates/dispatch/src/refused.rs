@@ -22,17 +22,17 @@ pub struct TooMuch {
     pub bytes: usize,
     /// How many there may be.
     pub bytes_max: usize,
-    /// Whose.
+    /// The role whose calls share the limit: `caller` or `approver`.
     pub role: &'static str,
 }
 
 /// More questions wait than a limit allows, or they hold more memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TooManyConfirmations {
-    /// Too many wait.
+    /// Their number is at a limit.
     #[error("{max} confirmations {whose} wait already ({limit})")]
     Pending {
-        /// The maximum number.
+        /// The number that may wait.
         max: usize,
         /// Whose limit it is, for the message.
         whose: &'static str,

@@ -38,13 +38,13 @@ pub enum UnknownWorkspace {
     NotServed {
         /// What was asked for.
         asked: String,
-        /// What there is.
+        /// The roots that it serves, for the message.
         served: String,
     },
     /// None was named and there are several.
     #[error("name a workspace: the daemon serves {served}")]
     NotNamed {
-        /// What there is.
+        /// The roots that it serves, for the message.
         served: String,
     },
 }

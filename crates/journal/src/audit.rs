@@ -39,7 +39,7 @@ pub struct AuditFilter {
     pub since: Option<u64>,
     /// Most rows, capped by [`TAIL_ROWS_MAX`].
     pub limit: usize,
-    /// Only this tool.
+    /// Only rows of calls of this tool.
     pub tool: Option<String>,
     /// Only this outcome, which only the end of a call has.
     pub outcome: Option<String>,
@@ -71,7 +71,7 @@ pub struct Verification {
     pub pruned: Option<Pruned>,
 }
 
-/// The writing side.
+/// The open database, as the writing thread has it.
 pub(super) struct Log {
     connection: Connection,
     /// How transactions go to disk now; empty before the first.

@@ -82,7 +82,7 @@ pub enum JournalError {
     Damaged {
         /// Absolute path of the database file.
         path: PathBuf,
-        /// What is wrong.
+        /// What the check of the database or of the chain found.
         reason: String,
     },
     /// Another file, or none, has the name of the database.

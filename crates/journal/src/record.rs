@@ -16,12 +16,12 @@ pub struct Record {
     pub call_id: String,
     /// The tool, as the caller named it.
     pub tool: RedactedText,
-    /// What happened.
+    /// What happened to the call, with all that is kept of it.
     #[serde(flatten)]
     pub event: AuditEvent,
 }
 
-/// What happened.
+/// What the journal keeps a record of, by its kind.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AuditEvent {
@@ -36,7 +36,7 @@ pub enum AuditEvent {
         /// The session that the caller names.
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<RedactedText>,
-        /// The arguments.
+        /// The arguments, without secrets and contents of files.
         arguments: RedactedArguments,
         /// The plugin that the tool belongs to.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub enum AuditEvent {
         /// The command, where one is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
         command: Option<RedactedText>,
-        /// Verdict and rule.
+        /// What was decided, and by which rule.
         #[serde(flatten)]
         decision: Decision,
     },
@@ -75,7 +75,7 @@ pub enum AuditEvent {
     Confirmation {
         /// The digest of the exact effect.
         digest: String,
-        /// How it ended.
+        /// How it ended: by a decision, by time, or because its call went.
         decision: AskOutcome,
         /// The credential that decided; none where nobody did.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub enum AuditEvent {
     ApprovalStored {
         /// Id of the standing approval.
         approval: String,
-        /// `session` or `always`.
+        /// How long it applies: `session` or `always`.
         scope: &'static str,
         /// The session that it applies to.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,12 +106,12 @@ pub enum AuditEvent {
         /// Id of the standing approval.
         approval: String,
     },
-    /// Files were changed.
+    /// A change set is on disk.
     Committed {
         /// The number in the workspace's history.
         #[serde(skip_serializing_if = "Option::is_none")]
         history: Option<u64>,
-        /// The files.
+        /// Its files, in the order of the change set.
         changes: Vec<RecordedChange>,
     },
     /// A command was left running in the background.
@@ -149,7 +149,7 @@ pub enum AuditEvent {
         /// When the last of them did.
         last_at: String,
     },
-    /// The call ended.
+    /// The call is over, whether or not it ever ran.
     CallFinished {
         /// The outcome, for example `ok` or `denied`.
         outcome: &'static str,
@@ -181,7 +181,7 @@ pub enum AskOutcome {
 /// A plugin as it was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PluginDigest {
-    /// Its name.
+    /// The name of the plugin in its list.
     pub name: String,
     /// The digest of its component.
     pub digest: String,
@@ -196,7 +196,7 @@ pub struct CalledBy {
     pub plugin: String,
 }
 
-/// One changed file.
+/// A file of a change set, by its contents before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedChange {
     /// Path relative to the workspace root.

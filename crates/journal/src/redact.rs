@@ -22,7 +22,7 @@ pub const TEXT_BYTES_MAX: usize = 1024;
 pub const ARGUMENT_BYTES_MAX: usize = 200;
 /// Most values, and most bytes of text, of all arguments together.
 pub const ARGUMENTS_VALUES_MAX: usize = 256;
-/// See [`ARGUMENTS_VALUES_MAX`].
+/// Most bytes of text of all arguments together.
 pub const ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
 /// Longest key that is kept, in bytes.
 const KEY_BYTES_MAX: usize = 64;
@@ -193,7 +193,7 @@ impl RedactedText {
         Self(kept)
     }
 
-    /// Returns the text.
+    /// Returns the text without what was taken out.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -41,7 +41,7 @@ pub(super) struct Signals {
     is_closing: AtomicBool,
 }
 
-/// The thread's state.
+/// What the thread has that alone writes the journal.
 pub(super) struct JournalWriter {
     log: Log,
     pruning: Pruning,

@@ -9,14 +9,14 @@ pub enum Api {
     OpenAiResponses,
     /// Anthropic Messages, `POST /v1/messages`.
     AnthropicMessages,
-    /// Ollama, `POST /api/chat`.
+    /// Ollama's own chat API, `POST /api/chat`.
     Ollama,
 }
 
 // === impl Api ===
 
 impl Api {
-    /// All of them.
+    /// Every API, for tables that must cover them all.
     pub const ALL: [Self; 4] =
         [Self::OpenAiChat, Self::OpenAiResponses, Self::AnthropicMessages, Self::Ollama];
 

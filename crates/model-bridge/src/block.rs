@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The shortest fence.
+/// Backticks of the shortest fence.
 const FENCE_MIN: usize = 3;
 
 /// Writes a call as an action block, without a line end behind it. The fence is longer than any

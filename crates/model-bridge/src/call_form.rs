@@ -12,7 +12,7 @@ pub(crate) const FREE_FORM_KEY: &str = "input";
 /// `name`. A model gets one name, for example `mcp__web__search`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespacedName {
-    /// The namespace.
+    /// The group that the client put the tool in, such as an MCP server of its own.
     pub namespace: String,
     /// The name of the tool in it.
     pub name: String,

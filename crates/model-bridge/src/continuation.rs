@@ -16,7 +16,7 @@ use crate::language::{InLanguages, Language};
 const RESULT_CHARS_MAX: usize = 30_000;
 /// The share of a cut result that is its beginning, in percent; the rest is its end.
 const HEAD_PERCENT: usize = 70;
-/// The shortest fence.
+/// Backticks of the shortest fence.
 const FENCE_MIN: usize = 3;
 
 #[derive(Deserialize)]

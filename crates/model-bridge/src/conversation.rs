@@ -50,7 +50,7 @@ pub enum Message {
 /// A piece of what is said.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MessagePart {
-    /// Text.
+    /// Text that the model reads.
     Text(String),
     /// An image or another file, as the client wrote it: a content part of its API, untouched.
     Opaque(Value),
@@ -75,7 +75,7 @@ pub struct ToolResult {
     pub call_id: String,
     /// The tool, where the API or the history says it.
     pub name: Option<String>,
-    /// What came back.
+    /// What came back, in order.
     pub content: Vec<MessagePart>,
     /// Whether the call failed.
     pub is_error: bool,
@@ -87,11 +87,11 @@ pub enum ToolChoice {
     /// What it likes, or nothing.
     #[default]
     Auto,
-    /// Nothing.
+    /// No tool: it answers in words.
     None,
-    /// Something.
+    /// At least one tool, whichever it likes.
     Any,
-    /// This tool.
+    /// The tool with this name.
     Tool(String),
 }
 

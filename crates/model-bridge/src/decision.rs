@@ -23,7 +23,7 @@ pub struct Decisions {
     left_out: usize,
 }
 
-/// One decision.
+/// What the bridge decided at one step of an exchange.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum BridgeDecision {
@@ -38,7 +38,7 @@ pub enum BridgeDecision {
     },
     /// The request passes as it is.
     PassedBy {
-        /// Why.
+        /// What about the request keeps the bridge out of it.
         reason: PassReason,
     },
     /// The history was read.
@@ -52,11 +52,11 @@ pub enum BridgeDecision {
     },
     /// The prompt contract was put in.
     ContractInjected {
-        /// Its language.
+        /// The language that it is written in.
         language: Language,
         /// How much it says of each tool.
         form: PromptDetail,
-        /// Size in bytes.
+        /// How long it is.
         bytes: usize,
     },
     /// A reply was read.
@@ -65,7 +65,7 @@ pub enum BridgeDecision {
         calls: Vec<String>,
         /// The size of its text.
         text_bytes: usize,
-        /// Why it ended.
+        /// Whether it came to its end, and what cut it off otherwise.
         finish: Finish,
         /// How it was read.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,7 +73,7 @@ pub enum BridgeDecision {
     },
     /// A reply without calls was judged.
     ReplyJudged {
-        /// What it is.
+        /// What kind of answer it is.
         class: ReplyClass,
         /// Whether it is worth asking again.
         retry: bool,
@@ -83,7 +83,7 @@ pub enum BridgeDecision {
     },
     /// The model is asked again.
     RetryAsked {
-        /// Why.
+        /// What was wrong with the reply before.
         reason: RetryReason,
         /// The attempt, from 1.
         attempt: u8,
@@ -93,12 +93,12 @@ pub enum BridgeDecision {
     },
     /// The reply is worth asking again, and the model is not asked.
     RetryWithheld {
-        /// Why not.
+        /// What speaks against asking.
         reason: WithholdReason,
     },
     /// A planning agent's summary said how it continues.
     StatusRead {
-        /// How.
+        /// What the summary says of the steps that are left.
         status: AgentStatus,
     },
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Something worth knowing about how a reply was read, by a stable code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReplyDiagnostic {
-    /// What it is.
+    /// What kind of thing, for programs.
     pub code: DiagnosticCode,
     /// What and where, so that a person or the model can fix it.
     pub message: String,
@@ -27,7 +27,7 @@ pub enum DiagnosticCode {
     EmptyAction,
     /// The model made up the result of its call; what followed is dropped.
     HallucinatedResult,
-    /// JSON was repaired.
+    /// What was written is no JSON and could be made JSON: see `changes`.
     JsonRepaired,
     /// A frame for a call whose inside is no JSON, or has other tags than those of arguments, nor can
     /// be repaired.

@@ -91,7 +91,7 @@ pub struct ReplyStream {
 /// An HTTP response that says a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureResponse {
-    /// HTTP status code.
+    /// The HTTP status code, such as 429.
     pub status: u16,
     /// Its headers, by their names in lower case: `retry-after` in seconds, and `x-should-retry`,
     /// which the clients of OpenAI and Anthropic obey whatever the status is.

@@ -28,7 +28,7 @@ pub enum ReplyEvent {
     ArgumentFragment {
         /// Which call of the reply.
         index: usize,
-        /// The text.
+        /// The next piece of JSON text; it may end anywhere.
         fragment: String,
     },
     /// The call is whole, and its arguments fit the tool.
@@ -77,7 +77,7 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
     /// How it was read.
     pub diagnostics: Vec<ReplyDiagnostic>,
-    /// Why it ended.
+    /// Whether it came to its end, and what cut it off otherwise.
     pub finish: Finish,
 }
 

@@ -12,10 +12,10 @@ const LETTERS_PER_HAN: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
-    /// English.
+    /// English, where nothing says otherwise.
     #[default]
     En,
-    /// Chinese.
+    /// Chinese; what moss writes is in simplified characters.
     Zh,
 }
 

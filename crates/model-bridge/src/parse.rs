@@ -141,7 +141,7 @@ pub(crate) fn repaired_object(text: &str) -> Option<Map<String, Value>> {
 // === impl Parser ===
 
 impl Parser {
-    /// Begins a reply.
+    /// Begins with the first byte of a reply.
     pub fn new(registry: Arc<Registry>, options: ParseOptions) -> Self {
         let state = if options.begins_in_thought {
             ParserState::Reasoning(thought::Thought::new(prose::THOUGHT_END))
@@ -261,7 +261,6 @@ impl Parser {
         self.at += length;
     }
 
-    /// Reports something.
     fn tell(&mut self, code: DiagnosticCode, message: impl Into<String>) {
         self.events.push(ReplyEvent::Diagnostic(ReplyDiagnostic::new(code, message)));
     }

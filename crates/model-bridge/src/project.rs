@@ -26,7 +26,7 @@ const QUOTED_WORDS_MAX: usize = 64;
 /// A message for a chat model that knows no tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatMessage {
-    /// Who speaks.
+    /// Whose message it is.
     pub role: ChatRole,
     /// What is said and shown.
     pub content: Vec<MessagePart>,
@@ -36,11 +36,11 @@ pub struct ChatMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatRole {
-    /// Instructions.
+    /// Whoever set the model up.
     System,
     /// The user, and what tools gave.
     User,
-    /// The model.
+    /// The model itself, with its calls as text.
     Assistant,
 }
 

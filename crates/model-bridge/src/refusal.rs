@@ -46,7 +46,7 @@ pub struct RefusalContext<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LastRole {
-    /// The user.
+    /// The user wrote a message.
     User,
     /// A tool gave its result.
     Tool,
@@ -74,7 +74,7 @@ pub enum ReplyClass {
     FinalAfterTool,
 }
 
-/// What was found.
+/// What a reply without calls is, and what speaks for that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RefusalVerdict {
     /// What the reply is.

@@ -74,7 +74,7 @@ pub enum RegistryError {
 /// Arguments, and what was done so that they fit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fitted {
-    /// The arguments.
+    /// What the tool gets.
     pub arguments: Map<String, Value>,
     /// Keys that the tool does not have and that were left out.
     pub dropped: Vec<String>,

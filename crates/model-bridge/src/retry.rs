@@ -47,10 +47,10 @@ pub struct ReplyOutcome<'a> {
     pub verdict: Option<&'a RefusalVerdict>,
 }
 
-/// One more request.
+/// That the model is to be asked again, and what it is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Retry {
-    /// Why.
+    /// What was wrong with the reply.
     pub reason: RetryReason,
     /// The attempt, from 1.
     pub attempt: u8,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::finding::{FindingCode, Findings};
 
-/// A call.
+/// A call of a tool in a sample.
 #[derive(Debug)]
 pub(crate) struct SampleCall<'v> {
     /// Its turn, in `Sample::turns`.
@@ -16,7 +16,7 @@ pub(crate) struct SampleCall<'v> {
     pub(crate) entry: Option<usize>,
     pub(crate) id: Option<&'v str>,
     pub(crate) name: Cow<'v, str>,
-    /// An object.
+    /// The arguments, which must be a JSON object; else why they are none.
     pub(crate) arguments: Result<Cow<'v, Value>, NoObject>,
     /// The turn of its result.
     pub(crate) result: Option<usize>,

@@ -62,9 +62,9 @@ pub struct ExpectedCall {
 /// A share of what was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Rate {
-    /// Number of occurrences.
+    /// How many of them are so.
     pub count: u64,
-    /// Of how many.
+    /// How many were looked at.
     pub of: u64,
     /// The share, from 0 to 1; none of nothing.
     pub rate: Option<f64>,
@@ -110,7 +110,7 @@ pub struct Evaluation {
 pub struct FailedCase {
     /// The line of the set, from 1.
     pub line: u64,
-    /// The case.
+    /// The id of the case in the set.
     pub id: String,
     /// Whether safety was violated.
     pub is_violation: bool,
@@ -123,7 +123,7 @@ pub struct FailedCase {
 pub struct Unread {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// Why it is none.
     pub message: String,
 }
 

@@ -12,13 +12,13 @@ const SHOWN_CHARS_MAX: usize = 80;
 pub struct Finding {
     /// The line, from 1.
     pub line: u64,
-    /// What it is.
+    /// What kind of thing, for programs.
     pub code: FindingCode,
     /// Whether it is a defect.
     pub severity: FindingSeverity,
     /// Where in the line, as a JSON pointer; empty for the whole.
     pub pointer: String,
-    /// What is wrong.
+    /// What is wrong there, in one sentence.
     pub message: String,
     /// What to write instead.
     pub fix: String,
@@ -30,7 +30,7 @@ pub struct Finding {
 pub enum FindingSeverity {
     /// A model that learns from it learns something wrong, or a trainer cannot read it.
     Error,
-    /// Worth a look.
+    /// It may be meant so, and is worth a look.
     Warning,
 }
 

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use moss_model_bridge::Language;
 use serde::Deserialize;
 
-/// The phrases, lowercase.
+/// The phrases of `phrases.json`, in lower case, ready to be searched for.
 static TABLE: LazyLock<PhraseFinders> = LazyLock::new(|| {
     let lists: PhraseLists =
         serde_json::from_str(include_str!("phrases.json")).expect("the table is tested");

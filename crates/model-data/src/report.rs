@@ -41,7 +41,7 @@ pub struct DataReport {
     pub warnings: u64,
     /// The findings of each code.
     pub codes: BTreeMap<FindingCode, u64>,
-    /// The first findings.
+    /// The findings that came first, up to a number.
     pub findings: Vec<Finding>,
     /// How many more there are.
     pub findings_omitted: u64,
@@ -50,13 +50,13 @@ pub struct DataReport {
 /// A share that must not be missed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gate {
-    /// What is counted.
+    /// Which property of samples is counted.
     pub gate: GateName,
     /// Whether the share is large enough, or there is nothing to count.
     pub passed: bool,
     /// How many are as they should be.
     pub good: u64,
-    /// Of how many.
+    /// How many were looked at.
     pub of: u64,
     /// The share, from 0 to 1; none of nothing.
     pub share: Option<f64>,
@@ -90,16 +90,16 @@ pub enum SampleClass {
     Chain,
     /// An error, and what is done about it.
     Correction,
-    /// No call.
+    /// Words alone.
     PlainChat,
 }
 
 /// How many samples are of a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassShare {
-    /// The class.
+    /// What kind of samples.
     pub class: SampleClass,
-    /// How many.
+    /// How many samples are of it.
     pub samples: u64,
     /// Their share of all samples that could be read, from 0 to 1.
     pub share: f64,
@@ -110,7 +110,7 @@ pub struct ClassShare {
 /// Calls that a person has to be asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Permitted {
-    /// Number of occurrences.
+    /// How many such calls there are.
     pub calls: u64,
     /// How many of them stand behind a word about permission or confirmation.
     pub with_permission: u64,

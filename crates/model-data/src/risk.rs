@@ -10,9 +10,9 @@ use serde::Serialize;
 pub enum Risk {
     /// Changes files or the configuration.
     Write,
-    /// Removes a file.
+    /// Removes a file, wherever it is kept.
     Deletion,
-    /// Runs a command.
+    /// Runs a command, or anything else that starts a process.
     Command,
     /// Sends something into the network.
     Network,

@@ -17,7 +17,6 @@ pub const MESSAGES_MAX: usize = 16_384;
 /// The most calls of a sample.
 pub const CALLS_MAX: usize = 4096;
 
-/// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnRole {
     System,
@@ -26,7 +25,7 @@ pub(crate) enum TurnRole {
     Tool,
 }
 
-/// A message.
+/// A message of a sample, with the calls in it.
 #[derive(Debug)]
 pub(crate) struct SampleTurn<'v> {
     /// Its position in `messages`.
@@ -38,7 +37,7 @@ pub(crate) struct SampleTurn<'v> {
     pub(crate) calls: Range<usize>,
 }
 
-/// A conversation.
+/// One line of training data: a conversation, read but not judged.
 #[derive(Debug, Default)]
 pub(crate) struct Sample<'v> {
     pub(crate) turns: Vec<SampleTurn<'v>>,

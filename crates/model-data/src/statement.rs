@@ -34,7 +34,7 @@ pub struct Statement {
     pub unanswered: u64,
     /// Calls that fit only after they were repaired.
     pub repaired_calls: u64,
-    /// How it did.
+    /// How often it did what it should.
     pub rates: Rates,
 }
 

@@ -11,7 +11,7 @@ pub enum AddressReach {
     Never,
     /// This machine or the network around it: only for who names the very host.
     Near,
-    /// The open network.
+    /// Any other address: for whoever may reach hosts at all.
     Public,
 }
 

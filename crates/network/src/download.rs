@@ -19,7 +19,7 @@ const URL_BYTES_MAX: usize = 8 << 10;
 /// Longest time of a download, its redirects included.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What is fetched.
+/// A file to fetch, and what it may be.
 #[derive(Debug, Clone, Copy)]
 pub struct Download<'a> {
     /// Where from: `https` only.
@@ -38,7 +38,7 @@ pub struct Download<'a> {
 /// What a server made of a download.
 #[derive(Debug)]
 pub enum DownloadResult {
-    /// The file.
+    /// The whole file, within the limit on its size.
     File(Vec<u8>),
     /// It demands a token. What it says about how to come by one, as it says it.
     Challenge(Vec<String>),

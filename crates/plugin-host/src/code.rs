@@ -225,7 +225,7 @@ impl CompiledCode {
         (self.starts_at > 0).then_some(&self.bytes)
     }
 
-    /// Makes it executable.
+    /// Checks the code for this engine and makes it executable.
     pub(crate) fn load(self, wasm: &wasmtime::Engine) -> Result<Component, LoadError> {
         if self.id.engine != EngineId::of(wasm) {
             return Err(LoadError::Compiler("the code is for another engine".to_owned()));

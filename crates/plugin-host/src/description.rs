@@ -57,7 +57,7 @@ pub(crate) struct Description {
 /// A call that shows what a tool does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// What it shows.
+    /// What it shows, in a few words.
     pub title: String,
     /// The arguments: an object.
     pub arguments: Value,

@@ -13,7 +13,7 @@ use moss_plugin_list::{PluginLimits, units};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Larger than [`COMPONENT_BYTES_MAX`].
+    /// The file is larger than [`COMPONENT_BYTES_MAX`].
     #[error("the file has {size}; at most {max} are loaded", size = units::size(*.0),
         max = units::size(COMPONENT_BYTES_MAX))]
     TooLarge(usize),
@@ -28,7 +28,7 @@ pub enum LoadError {
         /// What the file has.
         actual: String,
     },
-    /// Not a component.
+    /// The file is something else than a component.
     #[error("{0}")]
     NotAComponent(String),
     /// A component that does not compile or is damaged.
@@ -66,7 +66,7 @@ pub enum LoadError {
     Renaming {
         /// The line of the entry.
         line: usize,
-        /// What is wrong.
+        /// What is wrong with it, for the message.
         why: String,
     },
     /// It failed while it was asked to describe itself.
@@ -107,7 +107,7 @@ pub enum PluginCallError {
     /// What the plugin had was revoked.
     #[error("stopped while it ran: {0}")]
     Revoked(String),
-    /// The plugin trapped.
+    /// The plugin trapped, in its own code or at a limit of the engine.
     #[error("the plugin crashed: {0}")]
     Crashed(String),
     /// The plugin returned what is not a result.

@@ -68,7 +68,7 @@ impl Face {
         }
     }
 
-    /// Makes an instance.
+    /// Makes an instance in a store, which it shares with nobody.
     pub(crate) async fn instantiate(
         &self,
         store: &mut Store<StoreData>,

@@ -46,23 +46,23 @@ const HOSTCALL_FUEL_MIN: usize = 8 << 20;
 /// A limit that a call reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitReached {
-    /// `limits.timeout`.
+    /// The time of a call, as `limits.timeout` says it.
     Timeout(Duration),
-    /// `limits.memory`, in bytes.
+    /// Memories and tables together, in bytes, as `limits.memory` says it.
     Memory(usize),
-    /// `limits.output`, in bytes.
+    /// Output and edits together, in bytes, as `limits.output` says it.
     Output(usize),
     /// `limits.calls`: so many run, and [`WAITING_PER_CALL`] times as many wait.
     Calls(usize),
-    /// [`EDITS_MAX`].
+    /// More edits than [`EDITS_MAX`].
     Edits,
-    /// [`TABLE_ELEMENTS_MAX`].
+    /// Larger tables than [`TABLE_ELEMENTS_MAX`].
     TableElements,
     /// [`INSTANCES_MAX`], [`MEMORIES_MAX`] or [`TABLES_MAX`].
     Instances,
-    /// [`RESOURCES_MAX`].
+    /// More resources than [`RESOURCES_MAX`].
     Resources,
-    /// [`FILES_MAX`].
+    /// More open files than [`FILES_MAX`].
     Files,
     /// The stack of the guest.
     Stack,

@@ -38,7 +38,7 @@ pub enum PluginEdit {
     Create {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// The whole text.
+        /// The whole text of the new file.
         content: String,
     },
     /// Replaces the whole text of a file.
@@ -47,7 +47,7 @@ pub enum PluginEdit {
         path: RelPath,
         /// The content that the plugin looked at.
         expected: Option<ContentHash>,
-        /// The whole text.
+        /// The whole text that the file has then.
         content: String,
     },
     /// Replaces a text that must occur exactly once.
@@ -71,7 +71,7 @@ pub enum PluginEdit {
 /// How the output of a tool becomes an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputForm {
-    /// It is one.
+    /// It is one already.
     Object,
     /// It becomes the key `result` of one.
     Wrapped,

@@ -34,7 +34,7 @@ use moss_schema::quoted;
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A loaded plugin.
+/// A component that was loaded and has described itself, ready to be called.
 pub struct Plugin {
     engine: Engine,
     code: Face,
@@ -157,7 +157,7 @@ impl Plugin {
         Surface::of(&self.description)
     }
 
-    /// Returns its name.
+    /// Returns its name: that of its entry.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -15,7 +15,7 @@ pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
 
 /// What the daemon does for one run of a guest.
 pub trait Services: Send + Sync {
-    /// The workspace's files.
+    /// The workspace's files, filtered by the policy and not yet by what was granted.
     fn files(&self) -> &dyn GuestFiles;
 
     /// The plugin's store in the workspace.
@@ -127,7 +127,7 @@ pub enum LastLink {
 pub struct ResolvedFile {
     /// Its real path, after all links.
     pub real: RelPath,
-    /// What it is.
+    /// A file, a directory or a link.
     pub kind: FileKind,
     /// The size of a regular file in bytes, the length of a link's text; 0 of a directory.
     pub size_bytes: u64,
@@ -149,11 +149,11 @@ pub struct FoundNames {
 /// What a name in a workspace is. Guests see no other kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file.
+    /// A regular file, of which a guest may read bytes.
     File,
-    /// A directory.
+    /// A directory, whose names a guest may list.
     Directory,
-    /// A symbolic link.
+    /// A symbolic link, which was not followed.
     Link,
 }
 
@@ -182,7 +182,7 @@ pub enum FileError {
     /// Too many files are open, or too many names are in a directory.
     #[error("too many files")]
     TooMany,
-    /// The disk refused.
+    /// The system failed to read it.
     #[error("reading failed")]
     Io,
 }
@@ -248,7 +248,7 @@ pub enum HttpError {
     /// The body of the response has more bytes than this.
     #[error("the response has more than {0} bytes (network.response_bytes_max)")]
     ResponseTooLarge(u64),
-    /// Anything else.
+    /// Another failure, in words.
     #[error("{0}")]
     Failed(String),
 }
@@ -258,7 +258,7 @@ pub enum HttpError {
 pub enum Wait {
     /// The addresses of a name.
     Name,
-    /// A connection.
+    /// A connection to one of them, encryption included.
     Connection,
     /// The head of the response.
     Response,

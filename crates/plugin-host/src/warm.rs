@@ -38,7 +38,7 @@ pub(crate) struct WarmInstance {
 
 struct Idle {
     kept: WarmInstance,
-    /// Whom it served.
+    /// Who is served by it next: nobody else may be.
     whom: String,
     since: Instant,
     _place: OwnedSemaphorePermit,

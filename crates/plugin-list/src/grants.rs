@@ -46,16 +46,16 @@ pub struct FileGrant {
 /// A name, or every name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NamePattern {
-    /// `*`.
+    /// Every name: `*`.
     Any,
-    /// Exactly this name.
+    /// This name and no other.
     Exactly(String),
 }
 
 /// Something that a plugin asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedCapability {
-    /// What it is.
+    /// What the plugin wants to do.
     pub capability: Capability,
     /// Why it is needed, for the person who grants it.
     pub reason: String,
@@ -67,7 +67,7 @@ pub enum Capability {
     /// Reading a file, or the files beneath a directory, relative to the workspace; the workspace
     /// itself stands for whatever is granted.
     Files(RelPath),
-    /// Reaching hosts.
+    /// Sending requests to hosts that match.
     Http(HostPattern),
     /// Seeing variables of the environment.
     Env(NamePattern),
@@ -110,7 +110,7 @@ impl Grant {
         all
     }
 
-    /// What both allow.
+    /// Returns what both grants allow.
     #[must_use]
     pub fn meet(&self, other: &Self) -> Self {
         Self {

@@ -29,11 +29,11 @@ pub struct PluginLimits {
 /// Which limits are lower than what the list says, because the configuration allows no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lowered {
-    /// `plugin_maximum.timeout_ms` holds.
+    /// The time is that of `plugin_maximum.timeout_ms`.
     pub timeout: bool,
-    /// `plugin_maximum.memory_bytes` holds.
+    /// The memory is that of `plugin_maximum.memory_bytes`.
     pub memory: bool,
-    /// `plugin_maximum.output_bytes` holds.
+    /// The output is that of `plugin_maximum.output_bytes`.
     pub output: bool,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Agreed {
 // === impl Agreed ===
 
 impl Agreed {
-    /// A version serves.
+    /// What was agreed to where a version serves.
     pub(super) fn serving(list: &Path, plugin: &Plugin) -> Self {
         Self::new(list, plugin.name(), Some((plugin.digest(), plugin.surface())), false)
     }

@@ -14,9 +14,9 @@ use crate::{component, trust};
 /// The list of a workspace, where the user trusts what it says.
 #[derive(Debug)]
 pub enum TrustedList {
-    /// What it says.
+    /// It is trusted, and this is what it says.
     Yes(PluginList),
-    /// It loads nothing.
+    /// It is not trusted as it is: it loads nothing.
     No,
 }
 

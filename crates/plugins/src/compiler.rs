@@ -51,7 +51,7 @@ pub(super) struct ChildCompiler {
     cache: Option<Arc<CodeCache>>,
     /// Who wants to know, where it is for a look; none where it is for the lists.
     looker: Option<OnCompile>,
-    /// Who compiles what.
+    /// Components that are compiled now: whoever wants the same code waits.
     under_way: Mutex<HashMap<CodeId, Arc<tokio::sync::Mutex<()>>>>,
 }
 

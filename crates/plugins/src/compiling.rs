@@ -17,7 +17,7 @@ pub struct Compiling {
     pub plugin: String,
     /// Size of its component, in bytes.
     pub bytes: usize,
-    /// When it began.
+    /// When the compiler was started.
     pub since: Timestamp,
     /// Whether the code is kept: the same component is not compiled again then.
     pub is_kept: bool,

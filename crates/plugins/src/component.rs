@@ -16,7 +16,7 @@ const TIMES_TELL_AFTER: Duration = Duration::from_secs(2);
 /// Where a component, or its signature, is.
 #[derive(Debug, Clone)]
 pub(super) enum ComponentSource {
-    /// Wherever somebody says.
+    /// Any file of the machine, as the user's list or a person names it.
     File(PathBuf),
     /// Within a workspace, links included.
     Within(Arc<Workspace>, RelPath),

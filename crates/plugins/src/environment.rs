@@ -32,7 +32,7 @@ pub struct Environment {
     pub compilations: Compilations,
     /// The way out to the network.
     pub network: Arc<Network>,
-    /// Processes that compile.
+    /// Permits for processes that compile at once.
     pub(crate) compilers: Arc<Semaphore>,
     /// Looking at plugins that callers ask for: one after the other.
     pub looks: Semaphore,

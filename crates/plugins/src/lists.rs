@@ -91,7 +91,7 @@ impl PluginLists {
         self.0.iter().map(|list| &list.path)
     }
 
-    /// Reads them again.
+    /// Reads the files of all lists again.
     pub(super) fn read(&mut self, dirs: &Dirs) {
         self.0.iter_mut().for_each(|list| list.read(dirs));
     }

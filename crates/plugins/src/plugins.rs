@@ -318,7 +318,7 @@ impl Plugins {
         }
     }
 
-    /// Reports people.
+    /// Puts the states of plugins where people and calls look for them.
     fn publish(&self) {
         let slots =
             self.slots.iter().map(|slot| (slot.only_for().map(Path::to_owned), slot.status()));

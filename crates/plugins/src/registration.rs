@@ -50,7 +50,7 @@ pub struct Proposal {
     pub forgets: Option<String>,
 }
 
-/// What is written.
+/// What an agreed change writes.
 #[derive(Debug)]
 enum ListWrite {
     /// Changes of the list, and what comes of them.

@@ -11,11 +11,11 @@ use moss_plugin_list::{PluginEntry, Sha256Digest};
 pub struct PluginStatus {
     /// Its name in the list; the list's file name where the list itself is broken.
     pub name: String,
-    /// The list.
+    /// The path of the list.
     pub listed_in: String,
     /// What the list says of it; none where the list itself is broken.
     pub entry: Option<PluginEntry>,
-    /// The component's file.
+    /// The file of the component; the list itself where that is broken.
     pub source: PathBuf,
     /// Whether it can be used.
     pub state: PluginState,

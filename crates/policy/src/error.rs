@@ -22,13 +22,13 @@ const WORDING: &[(&str, &str)] = &[
 #[error("{file}:{line}:{column}: {message}")]
 #[diagnostic(code(moss::policy))]
 pub struct PolicyError {
-    /// The file.
+    /// The path of the policy file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// What is wrong there, in one sentence.
     pub message: String,
     /// What to write instead.
     #[help]

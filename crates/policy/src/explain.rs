@@ -41,7 +41,7 @@ pub struct Explanation {
 pub struct SizedDecision {
     /// The smallest size, in bytes.
     pub from_bytes: u64,
-    /// What is decided.
+    /// What is decided of such a size.
     pub decision: Decision,
 }
 
@@ -52,14 +52,14 @@ pub struct FoundDecision {
     pub match_levels: Vec<MatchLevel>,
     /// Whether lines are not as the edit says.
     pub drift: bool,
-    /// What is decided.
+    /// What is decided of such an edit.
     pub decision: Decision,
 }
 
 /// A rule that speaks about the effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
-    /// What it says.
+    /// What this rule alone would decide.
     pub verdict: Verdict,
     /// Which one it is.
     pub rule: RuleRef,

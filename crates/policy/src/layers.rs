@@ -41,9 +41,9 @@ pub struct PolicyProblem<'a> {
 pub struct Sources {
     /// `/etc/moss/policy.toml` and what `--admin-policy` adds.
     pub admin: Vec<PolicyFile>,
-    /// `~/.config/moss/policy.toml`.
+    /// The user's file, `~/.config/moss/policy.toml`.
     pub user: Option<PolicyFile>,
-    /// `<workspace>/.moss/policy.toml`.
+    /// The file that the workspace brings along, `.moss/policy.toml` in it.
     pub workspace: Option<PolicyFile>,
 }
 

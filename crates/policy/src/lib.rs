@@ -74,15 +74,15 @@ pub enum Action {
     Call,
     /// Reading or listing a file.
     Read,
-    /// Making a file.
+    /// Making a file that is not there.
     Create,
-    /// Changing a file.
+    /// Changing the content of a file.
     Modify,
-    /// Removing a file.
+    /// Removing a file, whatever the history keeps of it.
     Delete,
-    /// Starting a process.
+    /// Starting a process: one simple command of a text at a time.
     Exec,
-    /// Reaching another machine.
+    /// Reaching another machine: a download for moss, or a request of a plugin.
     Network,
     /// Registering a plugin or changing what one may do.
     Register,
@@ -118,7 +118,7 @@ pub enum Verdict {
 /// A verdict and the rule that gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
-    /// What happens.
+    /// What happens with the effect.
     pub verdict: Verdict,
     /// Whether a protected name is meant: a blanket yes must not cover an ask about it.
     pub protected: bool,
@@ -130,7 +130,7 @@ pub struct Decision {
 /// Names a rule: where it stands, what it is called and why it is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RuleRef {
-    /// The layer.
+    /// The layer, or the built-in rule, that it belongs to.
     pub layer: Layer,
     /// The file; none for built-in rules.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,9 +153,9 @@ pub struct RuleRef {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// The administrator's files.
+    /// The administrator's files, whose decisions nothing weakens.
     Admin,
-    /// The user's file.
+    /// The user's own file.
     User,
     /// The file that a workspace brings along.
     Workspace,
@@ -165,7 +165,7 @@ pub enum Layer {
     Drift,
     /// The built-in question about commands that destroy, or of which nobody knows what they do.
     Command,
-    /// The built-in defaults.
+    /// What applies where no rule of a file matches.
     Default,
 }
 

@@ -30,7 +30,7 @@ const ACTIONS: &[Action] = &[Action::Read, Action::Create, Action::Modify, Actio
 /// One answer and how long it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingApproval {
-    /// Names it.
+    /// Names it, for lists and to revoke it.
     pub id: String,
     /// What it allows: one permission for each kind of effect.
     pub permissions: Vec<Permission>,
@@ -68,7 +68,7 @@ pub struct Permission {
 pub struct Asker<'a> {
     /// Name of the tool.
     pub tool: &'a str,
-    /// Its plugin.
+    /// The plugin that provides it; none for a tool of moss.
     pub plugin: Option<&'a str>,
     /// Name of the credential.
     pub caller: &'a str,
@@ -79,7 +79,7 @@ pub struct Asker<'a> {
 pub struct AskedEffect<'a> {
     /// The kind of effect.
     pub action: Action,
-    /// The file.
+    /// One of the names of the file: its real path, or the one that it was asked for under.
     pub path: &'a RelPath,
     /// The size of the new content.
     pub size_bytes: Option<u64>,

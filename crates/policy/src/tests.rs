@@ -20,7 +20,7 @@ fn policy(admin: &str, user: &str, workspace: &str) -> Policy {
     policy
 }
 
-/// Writes one rule.
+/// A policy file's rule with these conditions and this decision.
 fn rule(conditions: &str, decision: &str) -> String {
     format!("[[rule]]\n{conditions}\ndecision = \"{decision}\"\n")
 }

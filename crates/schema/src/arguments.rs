@@ -17,7 +17,7 @@ pub const VALUES_MAX: usize = 100_000;
 /// Arguments that are not a JSON object.
 #[derive(Debug, Clone)]
 pub struct UnreadableArguments {
-    /// What came.
+    /// The text as it came.
     pub text: String,
     /// What is wrong with it.
     pub violation: Violation,

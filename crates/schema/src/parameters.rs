@@ -21,7 +21,7 @@ const COMPARED_MAX: usize = 1000;
 /// Whoever holds arguments to a schema says in these words what is wrong.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters<'a> {
-    /// Their schema.
+    /// The JSON schema that arguments are held to.
     pub schema: &'a Value,
     /// Other accepted keys of a parameter, by its name.
     pub aliases: &'a BTreeMap<String, Vec<String>>,

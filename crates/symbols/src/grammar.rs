@@ -22,6 +22,24 @@ pub(crate) fn grammar(language: Language) -> tree_sitter::Language {
         Language::Tsx => tree_sitter_typescript::LANGUAGE_TSX,
         Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
         Language::Yaml => tree_sitter_yaml::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::CSharp => tree_sitter_c_sharp::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Dart => tree_sitter_dart::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Elixir => tree_sitter_elixir::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Haskell => tree_sitter_haskell::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Kotlin => tree_sitter_kotlin_ng::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Scala => tree_sitter_scala::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Sql => tree_sitter_sequel::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Swift => tree_sitter_swift::LANGUAGE,
+        #[cfg(feature = "lang-extra")]
+        Language::Zig => tree_sitter_zig::LANGUAGE,
     }
     .into()
 }

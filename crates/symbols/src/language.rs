@@ -37,6 +37,33 @@ pub enum Language {
     TypeScript,
     /// YAML.
     Yaml,
+    /// C#.
+    #[cfg(feature = "lang-extra")]
+    CSharp,
+    /// Dart.
+    #[cfg(feature = "lang-extra")]
+    Dart,
+    /// Elixir.
+    #[cfg(feature = "lang-extra")]
+    Elixir,
+    /// Haskell.
+    #[cfg(feature = "lang-extra")]
+    Haskell,
+    /// Kotlin, and its scripts.
+    #[cfg(feature = "lang-extra")]
+    Kotlin,
+    /// Scala.
+    #[cfg(feature = "lang-extra")]
+    Scala,
+    /// SQL, of any vendor as far as one grammar reads it.
+    #[cfg(feature = "lang-extra")]
+    Sql,
+    /// Swift.
+    #[cfg(feature = "lang-extra")]
+    Swift,
+    /// Zig.
+    #[cfg(feature = "lang-extra")]
+    Zig,
 }
 
 /// What names of files end with, after the last dot, in lower case.
@@ -61,6 +88,24 @@ const EXTENSIONS: &[(Language, &[&str])] = &[
     (Language::Tsx, &["tsx"]),
     (Language::TypeScript, &["ts", "mts", "cts"]),
     (Language::Yaml, &["yaml", "yml"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::CSharp, &["cs", "csx"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Dart, &["dart"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Elixir, &["ex", "exs"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Haskell, &["hs"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Kotlin, &["kt", "kts"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Scala, &["scala", "sc", "sbt"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Sql, &["sql"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Swift, &["swift"]),
+    #[cfg(feature = "lang-extra")]
+    (Language::Zig, &["zig"]),
 ];
 /// Whole names of files.
 const NAMES: &[(Language, &[&str])] = &[
@@ -92,6 +137,25 @@ impl Language {
         EXTENSIONS.iter().map(|(language, _)| *language)
     }
 
+    /// Whether its grammar reads all that is valid in it, so that what does not parse is wrong. Those of
+    /// Markdown and Bash guess, those of SQL's vendors and of the further languages lag behind.
+    pub fn is_read_whole(self) -> bool {
+        match self {
+            Self::Bash | Self::Markdown => false,
+            #[cfg(feature = "lang-extra")]
+            Self::CSharp
+            | Self::Dart
+            | Self::Elixir
+            | Self::Haskell
+            | Self::Kotlin
+            | Self::Scala
+            | Self::Sql
+            | Self::Swift
+            | Self::Zig => false,
+            _ => true,
+        }
+    }
+
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
         match self {
@@ -112,6 +176,24 @@ impl Language {
             Self::Tsx => "tsx",
             Self::TypeScript => "typescript",
             Self::Yaml => "yaml",
+            #[cfg(feature = "lang-extra")]
+            Self::CSharp => "c#",
+            #[cfg(feature = "lang-extra")]
+            Self::Dart => "dart",
+            #[cfg(feature = "lang-extra")]
+            Self::Elixir => "elixir",
+            #[cfg(feature = "lang-extra")]
+            Self::Haskell => "haskell",
+            #[cfg(feature = "lang-extra")]
+            Self::Kotlin => "kotlin",
+            #[cfg(feature = "lang-extra")]
+            Self::Scala => "scala",
+            #[cfg(feature = "lang-extra")]
+            Self::Sql => "sql",
+            #[cfg(feature = "lang-extra")]
+            Self::Swift => "swift",
+            #[cfg(feature = "lang-extra")]
+            Self::Zig => "zig",
         }
     }
 }

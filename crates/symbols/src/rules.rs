@@ -1,16 +1,33 @@
 //! What the nodes of each grammar mean: which declare, name, call and import. Data; `walk` reads it.
 
 mod c;
+#[cfg(feature = "lang-extra")]
+mod c_sharp;
+#[cfg(feature = "lang-extra")]
+mod dart;
 mod data;
 mod dynamic;
 mod ecma;
+#[cfg(feature = "lang-extra")]
+mod functional;
 mod go;
 mod java;
+#[cfg(feature = "lang-extra")]
+mod jvm;
 mod python;
 mod rust;
+#[cfg(feature = "lang-extra")]
+mod sql;
+#[cfg(feature = "lang-extra")]
+mod swift;
+#[cfg(feature = "lang-extra")]
+mod zig;
 
 use crate::language::Language;
 use crate::outline::DeclarationKind;
+
+/// The last part of a node, where its grammar has no field for it.
+pub(crate) const LAST: &str = "the last";
 
 /// What the nodes of a grammar mean.
 #[derive(Debug)]
@@ -26,7 +43,8 @@ pub(crate) struct LanguageRules {
     pub(crate) type_names: &'static [&'static str],
     /// Nodes that call, with the field that says what.
     pub(crate) calls: &'static [(&'static str, &'static str)],
-    /// Nodes that name a part of something, with the field of that name: what is called may be one.
+    /// Nodes that name a part of something, with the field of that name, or [`LAST`]: what is called may
+    /// be one.
     pub(crate) members: &'static [(&'static str, &'static str)],
     /// Nodes that import, with the field that says what; empty where that is the whole.
     pub(crate) imports: &'static [(&'static str, &'static str)],
@@ -58,6 +76,12 @@ pub(crate) enum NamePlace {
     Declarator,
     /// In the first child of this kind.
     Child(&'static str),
+    /// In the first child of the first kind, therein in the first of the next, and so on.
+    #[cfg(feature = "lang-extra")]
+    Path(&'static [&'static str]),
+    /// In the first argument of a call that declares, as those of Elixir do: `def find(id) when id > 0`.
+    #[cfg(feature = "lang-extra")]
+    Argument,
 }
 
 /// A rule for a node with its name in the field `name`.
@@ -114,5 +138,23 @@ pub(crate) fn rules(language: Language) -> &'static LanguageRules {
         Language::Toml => &data::TOML,
         Language::Tsx | Language::TypeScript => &ecma::TYPESCRIPT,
         Language::Yaml => &data::YAML,
+        #[cfg(feature = "lang-extra")]
+        Language::CSharp => &c_sharp::C_SHARP,
+        #[cfg(feature = "lang-extra")]
+        Language::Dart => &dart::DART,
+        #[cfg(feature = "lang-extra")]
+        Language::Elixir => &functional::ELIXIR,
+        #[cfg(feature = "lang-extra")]
+        Language::Haskell => &functional::HASKELL,
+        #[cfg(feature = "lang-extra")]
+        Language::Kotlin => &jvm::KOTLIN,
+        #[cfg(feature = "lang-extra")]
+        Language::Scala => &jvm::SCALA,
+        #[cfg(feature = "lang-extra")]
+        Language::Sql => &sql::SQL,
+        #[cfg(feature = "lang-extra")]
+        Language::Swift => &swift::SWIFT,
+        #[cfg(feature = "lang-extra")]
+        Language::Zig => &zig::ZIG,
     }
 }

@@ -12,7 +12,7 @@ use self::naming::DeclaredName;
 use self::scopes::{Scope, Scopes};
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Import, NameUse, Outline, TextRange, UseKind};
-use crate::rules::{DeclarationRule, LanguageRules, rules};
+use crate::rules::{DeclarationRule, LAST, LanguageRules, rules};
 
 /// Most declarations of a file.
 const DECLARATIONS_MAX: usize = 50_000;
@@ -180,7 +180,9 @@ impl<'t> OutlineWalk<'t> {
         if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
             return false;
         }
-        let owner = name.owner.clone().or_else(|| self.receiver(node)).or(self.scopes.owner());
+        // A node may both declare a type and be what belongs to it.
+        let around = self.scopes.owner().filter(|owner| *owner != name.range);
+        let owner = name.owner.clone().or_else(|| self.receiver(node)).or(around);
         let container = self.scopes.container();
         let is_of_type = owner.is_some()
             || container
@@ -277,6 +279,10 @@ impl<'t> OutlineWalk<'t> {
             // Words of a command line are no names.
             return;
         }
+        #[cfg(feature = "lang-extra")]
+        if self.language == Language::Elixir && refine::is_elixir_keyword(path, self.text) {
+            return;
+        }
         let container = self.scopes.container();
         self.outline.uses.push(NameUse { name, kind, container });
     }
@@ -286,7 +292,10 @@ impl<'t> OutlineWalk<'t> {
         let mut places = (1..path.len()).rev();
         places.find_map(|place| {
             let (parent, field) = (path[place - 1].node.kind(), path[place].field);
-            let is_at = |wanted: &str| wanted.is_empty() || field == Some(wanted);
+            let is_last = || path[place].node.next_named_sibling().is_none();
+            let is_at = |wanted: &str| {
+                wanted.is_empty() || field == Some(wanted) || (wanted == LAST && is_last())
+            };
             if find(self.rules.calls, parent).is_some_and(|(_, wanted)| is_at(wanted)) {
                 return Some(true);
             }

@@ -14,7 +14,7 @@ pub(crate) enum Aliases {
     /// In directories that are marked to ignore letter case.
     #[cfg(target_os = "linux")]
     InFoldedDirectories,
-    /// In any directory.
+    /// In any directory: the file system as a whole ignores letter case, or may.
     Everywhere,
 }
 
@@ -82,7 +82,7 @@ impl Aliases {
 /// Whether a directory is marked to ignore letter case. One that cannot be read cannot be asked.
 #[cfg(target_os = "linux")]
 fn is_folded(directory: &OwnedFd) -> bool {
-    /// `FS_CASEFOLD_FL`
+    /// The flag of the system that is called `FS_CASEFOLD_FL`.
     const CASEFOLD: u32 = 0x4000_0000;
     let flags = handle::readable(directory).and_then(rustix::fs::ioctl_getflags);
     flags.is_ok_and(|flags| flags.bits() & CASEFOLD != 0)

@@ -39,7 +39,7 @@ pub struct PlannedFile {
     pub path: RelPath,
     /// Its real path, after all links. Policy is asked about both.
     pub real: RelPath,
-    /// What happens.
+    /// What the commit does with it.
     pub action: FileAction,
     /// The content before; none for a new file.
     pub before: Option<ContentHash>,
@@ -78,11 +78,11 @@ pub struct PlannedFile {
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileAction {
-    /// It is made.
+    /// A new file, with the directories that are missing.
     Create,
     /// Its content is replaced.
     Modify,
-    /// It is removed.
+    /// Its name is removed; the history may keep its content.
     Delete,
 }
 

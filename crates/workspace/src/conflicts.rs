@@ -34,7 +34,7 @@ pub struct LaterChange {
     pub number: u64,
     /// When it was begun.
     pub at: SystemTime,
-    /// Who made it.
+    /// The tool, the call and the caller that made it.
     pub origin: Origin,
 }
 

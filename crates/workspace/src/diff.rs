@@ -17,7 +17,7 @@ const CONTEXT_LINES: usize = 3;
 /// A diff of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diff {
-    /// The diff.
+    /// Hunks in unified form.
     pub text: String,
     /// Number of added lines.
     pub added: usize,

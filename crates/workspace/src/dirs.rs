@@ -26,7 +26,7 @@ pub struct Dirs {
 /// There is no home directory that moss could keep its files in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHome {
-    /// None is known.
+    /// Neither the environment nor the system names one.
     #[error("no home directory: set HOME")]
     Missing,
     /// Credentials would lie in whatever directory a command is started in.

@@ -24,37 +24,37 @@ pub enum Error {
     Root {
         /// The directory, as given.
         path: String,
-        /// Why.
+        /// Why it cannot, for the message.
         reason: String,
     },
     /// A link on the way leads out of the workspace.
     #[error("{path} leads out of the workspace through a link")]
     Outside {
-        /// The path.
+        /// The path as it was asked for.
         path: String,
     },
     /// The path crosses into another file system.
     #[error("{path} lies on another file system than the workspace")]
     OtherFilesystem {
-        /// The path.
+        /// The path as it was asked for.
         path: String,
     },
     /// Too many links on the way.
     #[error("{path} goes through too many symbolic links")]
     LinkLoop {
-        /// The path.
+        /// The path as it was asked for.
         path: String,
     },
     /// A link on the way has no target.
     #[error("{path} goes through a symbolic link whose target does not exist")]
     Dangling {
-        /// The path.
+        /// The path as it was asked for.
         path: String,
     },
     /// The path leads to a name that is not UTF-8 text or holds control characters.
     #[error("{path} leads to a name that cannot be shown as text")]
     Unnameable {
-        /// The path.
+        /// The path as it was asked for.
         path: String,
     },
     /// The file system finds a file under a name that its directory does not list.
@@ -82,10 +82,10 @@ pub enum Error {
     NotAFile {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// What it is.
+        /// What is there in its place.
         kind: EntryKind,
     },
-    /// Not a directory.
+    /// It is no directory, or one above it is none.
     #[error("{path} is not a directory or goes through something that is not")]
     NotADirectory {
         /// Path relative to the workspace root.
@@ -104,7 +104,7 @@ pub enum Error {
     HardLinked {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// How many names.
+        /// How many names the file has, at least two.
         names: u64,
     },
     /// The owner may not write the file or the directory.
@@ -118,7 +118,7 @@ pub enum Error {
     Protected {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// Why.
+        /// Why it is hidden, for the message.
         reason: &'static str,
     },
     /// A file that moss keeps for itself, whatever its name.
@@ -132,7 +132,7 @@ pub enum Error {
     TooLarge {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// Size in bytes.
+        /// How large it is, or would be.
         size_bytes: u64,
         /// The limit, in bytes.
         bytes_max: u64,
@@ -144,12 +144,12 @@ pub enum Error {
     TooLargeToKeep {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// Size in bytes.
+        /// How large the file is.
         size_bytes: u64,
         /// The limit, in bytes.
         bytes_max: u64,
     },
-    /// Not text.
+    /// The content is not text in any encoding that is read.
     #[error("{path} is a binary file")]
     Binary {
         /// Path relative to the workspace root.
@@ -160,7 +160,7 @@ pub enum Error {
     Encoding {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// Why.
+        /// What cannot be read or stored, for the message.
         reason: String,
     },
     /// Splices that overlap, run backwards, or cut a character.
@@ -170,7 +170,7 @@ pub enum Error {
         path: RelPath,
         /// Which one, from 1.
         position: usize,
-        /// Why.
+        /// What is wrong with it, for the message.
         reason: &'static str,
     },
     /// Two changes of one file, or a file that another change needs as a directory.
@@ -178,12 +178,12 @@ pub enum Error {
     Clash {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// The other path.
+        /// The path of the other change.
         other: RelPath,
-        /// Why.
+        /// Why both together make no sense, for the message.
         reason: &'static str,
     },
-    /// Nothing would change.
+    /// The new content is the one that the file has.
     #[error("{path}: the change leaves the file as it is")]
     NoChange {
         /// Path relative to the workspace root.
@@ -205,9 +205,9 @@ pub enum Error {
     /// A limit other than a file's size.
     #[error("{what}: more than {max}")]
     Limit {
-        /// What was counted.
+        /// What there is too much of, for the message.
         what: &'static str,
-        /// The limit.
+        /// How much of it there may be.
         max: u64,
     },
     /// An editor holds text of the file that is not saved.
@@ -224,7 +224,7 @@ pub enum Error {
         /// What was waited for.
         what: String,
     },
-    /// The caller cancelled.
+    /// Whoever waits wants it no more.
     #[error("cancelled")]
     Cancelled,
     /// There is no such entry in the history.
@@ -242,7 +242,7 @@ pub enum Error {
     /// Everything to undo is undone already.
     #[error("there is nothing to undo: {why}")]
     NothingToUndo {
-        /// Why.
+        /// Why there is nothing, for the message.
         why: String,
     },
     /// History no longer has the content.
@@ -256,7 +256,7 @@ pub enum Error {
     /// The history database refused.
     #[error("the history store failed: {reason}")]
     History {
-        /// What it said.
+        /// What the database said.
         reason: String,
         /// Whether the store is damaged, not merely busy or full.
         damaged: bool,
@@ -266,15 +266,15 @@ pub enum Error {
     Own {
         /// The file or directory.
         path: String,
-        /// Why.
+        /// Why it is not safe, and what would make it so.
         reason: String,
     },
     /// The operating system refused.
     #[error("cannot {action} {path}: {source}")]
     Io {
-        /// The path.
+        /// The file or directory, or what else was worked on.
         path: String,
-        /// What was tried.
+        /// A verb for the message, such as `read`.
         action: &'static str,
         /// What the system said.
         source: io::Error,

@@ -44,10 +44,10 @@ impl PartialEq for GateKey {
 /// Whether a file may be read on a walk, where nobody is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MayRead {
-    /// It may.
+    /// The policy allows it unasked.
     Yes,
     /// Somebody would have to be asked first.
     Unapproved,
-    /// It may not.
+    /// The policy denies it.
     No,
 }

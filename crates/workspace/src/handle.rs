@@ -34,7 +34,7 @@ const ROOM_BYTES_MIN: usize = 4 * 1024;
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
-    /// Device id (`st_dev`).
+    /// The file system that it is on, as `st_dev` names it.
     pub device: u64,
     /// The inode on it.
     pub inode: u64,
@@ -43,7 +43,7 @@ pub struct Identity {
 /// Whether reading may wait for a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// It may.
+    /// It waits for as long as the disk takes.
     Wait,
     /// It fails with `AGAIN` where it would.
     #[cfg(target_os = "linux")]

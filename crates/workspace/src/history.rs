@@ -81,7 +81,7 @@ pub struct HistoryEntry {
     pub number: u64,
     /// When it was begun, by the wall clock; order is by number.
     pub at: SystemTime,
-    /// Who made it.
+    /// The tool, the call and the caller that made it.
     pub origin: Origin,
     /// What happened to each file.
     pub files: Vec<HistoryFile>,
@@ -98,7 +98,7 @@ pub struct HistoryFile {
     pub path: RelPath,
     /// Its real path, after all links.
     pub real: RelPath,
-    /// What happened.
+    /// What was done to the file.
     pub action: FileAction,
     /// Hash of the content before; none if there is no file.
     pub before: Option<ContentHash>,
@@ -129,11 +129,11 @@ pub struct HistoryFile {
 pub struct KeptContent {
     /// Number in the history, from 1.
     pub number: u64,
-    /// When.
+    /// When the commit found it.
     pub at: SystemTime,
     /// The file it was in.
     pub path: String,
-    /// What it is.
+    /// Names the content in the store.
     pub hash: ContentHash,
 }
 
@@ -158,10 +158,10 @@ pub struct HistoryFilter {
     pub entries_max: usize,
 }
 
-/// What to undo.
+/// Which changes to undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndoTarget {
-    /// One entry.
+    /// The entry with this number.
     Entry(u64),
     /// Everything that one call has changed.
     Call(String),
@@ -172,9 +172,9 @@ pub enum UndoTarget {
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryStats {
-    /// Committed entries.
+    /// How many committed entries there are.
     pub entries: u64,
-    /// Bytes of contents.
+    /// How much the contents of files take, in bytes.
     pub bytes: u64,
     /// Contents of other programs that were kept.
     pub kept: u64,

@@ -18,7 +18,6 @@ use crate::root::Workspace;
 
 /// The ignore file of any program: stronger than all of git's.
 pub(crate) const IGNORE_FILE: &str = ".ignore";
-/// Git's ignore file.
 pub(crate) const GIT_IGNORE_FILE: &str = ".gitignore";
 /// The directory or file that makes a directory a repository's root; no walk shows it.
 pub(crate) const GIT: &str = ".git";

@@ -10,9 +10,9 @@ use rustix::io::{Errno, Result};
 use crate::handle::{self, CancelCheck, Patience};
 use crate::text::{self, NotText};
 
-/// Fewest bytes of text that are decoded at once …
+/// Fewest bytes of text that are decoded at once.
 const PIECE_BYTES_MIN: u64 = 1 << 10;
-/// … and most.
+/// Most bytes of text that are decoded at once.
 const PIECE_BYTES_MAX: u64 = 1 << 16;
 
 /// Splits pieces of text into lines and keeps those in the window.

@@ -78,7 +78,7 @@ pub enum LiveState {
 /// How a live tree is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveStatus {
-    /// What it does.
+    /// Whether it is being built, follows events, is looked through each time, or is off.
     pub state: LiveState,
     /// Why it does not live on events.
     pub reason: Option<String>,
@@ -95,7 +95,7 @@ pub struct LiveStatus {
 pub struct FileMark {
     /// Which file it is.
     pub identity: Identity,
-    /// Its size.
+    /// Size of its content, in bytes.
     pub size_bytes: u64,
     /// When its content changed last.
     pub modified: SystemTime,

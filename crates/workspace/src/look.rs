@@ -28,7 +28,7 @@ pub enum LastLink {
 pub struct PathInfo {
     /// Its real path beneath the root.
     pub real: RelPath,
-    /// What it is.
+    /// A file, a directory, a link or something else.
     pub kind: EntryKind,
     /// Which file it is.
     pub identity: Identity,
@@ -111,7 +111,7 @@ impl Workspace {
                 },
             };
             if names.len() == names_max {
-                let what = "names in one directory (files.directory_names_max)";
+                let what = "names in one directory";
                 return Err(Error::Limit { what, max: names_max as u64 });
             }
             names.push((name.to_owned(), kind));

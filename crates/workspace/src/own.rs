@@ -65,9 +65,9 @@ pub struct FileVersion {
 /// One file of a directory, as its entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFile {
-    /// Its name.
+    /// The name in its directory.
     pub name: String,
-    /// Size in bytes.
+    /// Size of its content, in bytes.
     pub size_bytes: u64,
     /// When it was last written or touched.
     pub modified: SystemTime,

@@ -182,7 +182,7 @@ impl Scratch {
         Ok(Self(path))
     }
 
-    /// Where it is.
+    /// Its absolute path, without links on the way.
     pub fn path(&self) -> &Path {
         &self.0
     }

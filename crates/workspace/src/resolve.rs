@@ -58,7 +58,7 @@ pub(crate) struct ResolvedPath {
     pub(crate) parent: OwnedFd,
     /// Its name there; `.` for the root.
     pub(crate) name: String,
-    /// Its real path.
+    /// The path beneath the root, after all links.
     pub(crate) path: RelPath,
     pub(crate) stat: Stat,
 }

@@ -74,7 +74,7 @@ struct DirectoryTask {
 
 /// How a directory is opened.
 enum TaskStart {
-    /// It is open.
+    /// By itself: whoever made the task has opened it.
     Open(OwnedFd),
     /// By its name in another, which is held.
     Beneath(Arc<OwnedFd>, String),

@@ -45,7 +45,7 @@ pub(crate) enum WalkControl {
     On,
     /// Continue; a directory is passed by.
     Past,
-    /// End the walk.
+    /// Nothing more is wanted.
     End,
 }
 

@@ -32,7 +32,6 @@ struct ReadVerdicts {
 
 /// Why a read did not happen.
 pub(super) enum NotRead {
-    /// It failed.
     Failed(ToolError),
     /// Somebody has to be asked first.
     Ask(RelPath, Decision),

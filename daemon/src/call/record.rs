@@ -380,7 +380,7 @@ impl DeferredRecords {
         }
     }
 
-    /// Ends the holding.
+    /// Returns what is held; from now on nothing is held any more.
     fn take(&self) -> Vec<(Timestamp, Noted)> {
         self.lock().take().unwrap_or_default()
     }

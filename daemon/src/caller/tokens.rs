@@ -24,7 +24,7 @@ const LOCK_NAME: &str = "tokens.lock";
 const VERSION: u32 = 1;
 /// Largest file, in bytes.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
-/// Most tokens.
+/// Most tokens that there are at once: a revoked one makes room.
 const TOKENS_MAX: usize = 256;
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
@@ -74,7 +74,7 @@ pub enum TokensError {
     /// The file is broken: whatever is in it is not written over.
     #[error("{file}: {reason}; no named token is in effect until the file is fixed or removed")]
     Broken {
-        /// The file.
+        /// The path of the file, for the message.
         file: String,
         /// What is wrong with it.
         reason: String,

@@ -6,7 +6,7 @@ use super::Override;
 
 /// The section that has them; its keys are the names.
 pub(super) const SECTION: &str = "tool_sets";
-/// Most sets.
+/// Most sets of a user.
 const SETS_MAX: usize = 64;
 /// Most tools of one.
 const TOOLS_MAX: usize = 256;

@@ -28,7 +28,7 @@ pub struct LeftKey {
 pub enum LeftQuestion {
     /// Nobody has decided yet.
     Waits,
-    /// Somebody has.
+    /// An approver decided: the next call that is the same takes this, once.
     Decided(WaitOutcome),
 }
 

@@ -35,7 +35,7 @@ pub enum EditorCapability {
 pub struct Hello {
     /// What it calls itself.
     pub name: String,
-    /// Its version.
+    /// The version that it states of itself; it may be empty.
     pub version: String,
     /// What it can do.
     pub capabilities: Vec<EditorCapability>,
@@ -50,7 +50,7 @@ pub struct EditorView {
     pub path: RelPath,
     /// Where the cursor is.
     pub cursor: Position,
-    /// What is selected.
+    /// What is selected; empty where nothing is.
     pub selection: Span,
     /// What is on the screen.
     pub visible: Option<Span>,

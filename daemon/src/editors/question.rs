@@ -26,7 +26,7 @@ pub enum EditorQuestion {
     Definitions {
         /// Path relative to the workspace root.
         path: RelPath,
-        /// The location.
+        /// Where the symbol stands.
         position: Position,
         /// The thing or its type.
         kind: DefinitionKind,
@@ -39,7 +39,7 @@ pub enum EditorQuestion {
         path: RelPath,
         /// The version of the buffer that the edits are for.
         version: u64,
-        /// The edits.
+        /// The replacements, for that version.
         edits: Vec<TextEdit>,
         /// The call that wants it.
         call_id: String,
@@ -71,14 +71,14 @@ pub enum EditorReply {
 pub struct EditorLocation {
     /// The file, as the editor names it.
     pub path: String,
-    /// The location.
+    /// The lines and characters that it covers.
     pub span: Span,
 }
 
-/// Who is asked.
+/// Which editor a question goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whom<'a> {
-    /// This editor.
+    /// This editor and no other.
     One(EditorId),
     /// The editor that knows this file best.
     Knowing(&'a RelPath),
@@ -98,10 +98,10 @@ pub enum NoReply {
     /// Who was asked has gone.
     #[error("the editor {0} detached without a response")]
     Gone(String),
-    /// No editor responded.
+    /// The editor that was asked did not respond in time.
     #[error("the editor {editor} did not respond within {} ms", timeout.as_millis())]
     Silent {
-        /// Who.
+        /// The name of that editor.
         editor: String,
         /// How long was waited.
         timeout: Duration,
@@ -111,7 +111,7 @@ pub enum NoReply {
 /// Why a question is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionEnd {
-    /// It was answered.
+    /// An editor responded.
     Answered,
     /// Nobody answered in time.
     Expired,

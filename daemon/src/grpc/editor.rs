@@ -41,7 +41,7 @@ pub(super) struct EditorRpc(pub(super) Arc<Daemon>);
 
 type AttachStream = Pin<Box<dyn Stream<Item = Result<v1::AttachResponse, Status>> + Send>>;
 
-/// One attached editor.
+/// One attached editor, from its first message until the stream ends.
 struct EditorSession {
     daemon: Arc<Daemon>,
     workspace: Arc<WorkspaceState>,

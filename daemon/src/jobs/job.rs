@@ -28,24 +28,24 @@ pub struct JobFacts {
     pub tool: String,
     /// Root directory of its workspace.
     pub workspace: String,
-    /// The command.
+    /// The text for the shell, as the caller gave it.
     pub command: String,
     /// The directory in which it runs.
     pub directory: RelPath,
-    /// Who started it.
+    /// Who started it: the one caller, beside approvers, who may follow and stop it.
     pub caller: Caller,
     /// How it is isolated.
     pub sandbox: ReportedSandbox,
     /// Whether nobody could know what it does: then nobody knows what it makes of its input, either.
     pub is_unclear: bool,
-    /// When it started.
+    /// When the command was started.
     pub started_at: Timestamp,
 }
 
 /// One command in the background.
 #[derive(Debug)]
 pub struct BackgroundJob {
-    /// What it is.
+    /// What is known from the start and never changes.
     pub facts: JobFacts,
     started: Instant,
     state: Mutex<JobState>,
@@ -243,7 +243,7 @@ impl BackgroundJob {
         self.lock().artifact = Some(artifact.to_owned());
     }
 
-    /// Notes its end.
+    /// Closes its standard input and keeps how it ended, or why that cannot be known.
     pub(crate) async fn end(&self, end: Result<CommandEnd, String>) {
         self.input.lock().await.take();
         {

@@ -32,7 +32,7 @@ struct PeerState {
     arriving: Budget,
     /// Bytes that replies hold which are written for clients of APIs over it.
     encoding: Budget,
-    /// It ends now.
+    /// Cancelled to close the connection at once.
     leaves: CancellationToken,
     /// All of its socket.
     peers: Arc<Peers>,
@@ -62,7 +62,7 @@ pub enum Full {
     Share {
         /// The name of the token.
         name: String,
-        /// How many.
+        /// How many connections one token gets.
         share: usize,
     },
     /// It was refused before, and is about to be closed.

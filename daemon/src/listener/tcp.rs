@@ -33,7 +33,7 @@ pub struct Guard {
     pub tls: Option<Arc<rustls::ServerConfig>>,
 }
 
-/// A bound port.
+/// A port that listens, and what guards it.
 #[derive(Debug)]
 pub struct TcpSocket {
     listener: TcpListener,

@@ -36,7 +36,7 @@ const DIRECTORIES_MAX: usize = 2048;
 /// How often directories that change while they are being watched are looked at again.
 const ROUNDS_MAX: usize = 8;
 
-/// Who follows files.
+/// What is read anew when a file changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Configuration,

@@ -32,7 +32,7 @@ pub struct WorkspaceState {
     pub files: Arc<Workspace>,
     /// What is known of them without walking: nothing until somebody builds it.
     pub live: OnceLock<KeptTree>,
-    /// Its committed changes.
+    /// What was committed through moss, and can be undone.
     pub history: Arc<History>,
     /// What happened in it.
     pub journal: Journal,
@@ -50,7 +50,7 @@ pub struct WorkspaceState {
     pub sessions: Sessions,
     /// Who may change which file now.
     pub turns: Turns,
-    /// Their task lists.
+    /// The task lists of its callers.
     pub todos: Todos,
     /// What their commands wrote.
     pub artifacts: Artifacts,
@@ -62,7 +62,7 @@ pub struct WorkspaceState {
 /// What the state directory of a workspace holds.
 #[derive(Debug)]
 pub struct WorkspaceStores {
-    /// Its committed changes.
+    /// What was committed through moss, and can be undone.
     pub history: History,
     /// What happened in it.
     pub journal: Journal,

@@ -186,7 +186,6 @@ impl Client {
         Ok(Events(response.into_inner()))
     }
 
-    /// Follows confirmations.
     pub(crate) async fn watch(&self) -> Watcher {
         let request = v1::WatchConfirmationsRequest::default();
         let response = self.confirmations().watch_confirmations(request).await.unwrap();
@@ -200,7 +199,6 @@ impl Client {
         Catalogs(response.unwrap().into_inner())
     }
 
-    /// Lists the plugins.
     pub(crate) async fn plugin_list(&self) -> Vec<v1::Plugin> {
         let response = self.plugins().list_plugins(v1::ListPluginsRequest::default()).await;
         response.unwrap().into_inner().plugins
@@ -268,7 +266,6 @@ impl Client {
         self.undo_target(Target::Number(number)).await
     }
 
-    /// Undoes history entries.
     pub(crate) async fn undo_target(&self, target: Target) -> Result<v1::CallResult, Status> {
         let target = Some(target);
         let request = v1::UndoHistoryEntryRequest { target, ..Default::default() };

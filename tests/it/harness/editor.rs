@@ -52,7 +52,7 @@ impl Editor {
         Self::attach_as(client, Self::hello(name)).await.unwrap()
     }
 
-    /// Attaches an editor.
+    /// Attaches an editor that says this of itself.
     pub(crate) async fn attach_as(client: &Client, hello: v1::EditorHello) -> Result<Self, Status> {
         let mut editor = Self::open(client, Told::Hello(hello)).await?;
         match editor.next().await? {
@@ -70,7 +70,7 @@ impl Editor {
         Ok(Self { told, said: attached.into_inner(), syncs: 0 })
     }
 
-    /// Reports something.
+    /// Sends a message, whether or not the daemon still reads.
     pub(crate) async fn tell(&self, message: Told) {
         // A daemon that has ended the stream takes nothing more.
         let _ = self.told.send(v1::AttachRequest { message: Some(message) }).await;
@@ -146,13 +146,11 @@ impl Editor {
         }
     }
 
-    /// Answers a question.
     pub(crate) async fn answer(&self, question_id: &str, answer: Answer) {
         let question_id = question_id.to_owned();
         self.tell(Told::Answer(v1::EditorAnswer { question_id, answer: Some(answer) })).await;
     }
 
-    /// Answers a confirmation.
     pub(crate) async fn resolve(&self, asked: &v1::Confirmation, verdict: v1::Verdict) {
         self.resolve_as(asked, verdict, "").await;
     }

@@ -78,7 +78,7 @@ impl HttpsServer {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Ends it.
+    /// Ends the server: from now on nothing listens there.
     pub(crate) fn stop(&self) {
         self.task.abort();
     }

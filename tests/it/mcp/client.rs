@@ -114,7 +114,6 @@ impl McpClient {
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The process.
     pub(crate) fn child(&self) -> &Child {
         &self.child
     }

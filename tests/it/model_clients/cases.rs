@@ -21,7 +21,6 @@ pub(super) struct Case {
     pub(super) failure: Option<ReplyFailure>,
 }
 
-/// All of them.
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = replies();
     let kinds = [

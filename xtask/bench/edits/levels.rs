@@ -30,7 +30,7 @@ pub(super) struct EditCase {
     pub(super) target: Option<&'static str>,
 }
 
-/// How it ends.
+/// Where the text is to be found.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
     Level(MatchLevel),
@@ -97,7 +97,6 @@ const SEARCHES: &[SearchCase] = &[
     ),
 ];
 
-/// Makes the cases.
 pub(super) fn cases() -> Vec<EditCase> {
     let large = text(|_, bytes| bytes <= 1 << 20);
     let mut cases = vec![case(

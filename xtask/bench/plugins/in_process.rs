@@ -24,7 +24,7 @@ const WARM_UP: usize = 500;
 const CALLS: usize = 5000;
 const TARGET: &str = "ratio ≤ 1.3";
 
-/// What is called.
+/// A tool that is called on either side.
 struct CalledTool {
     name: &'static str,
     plugin: &'static str,

@@ -28,7 +28,7 @@ pub(super) struct Rivals {
     pub(super) fd: Option<FdFinder>,
 }
 
-/// One ripgrep.
+/// A ripgrep of this machine, and the tree that it searches.
 pub(super) struct Ripgrep {
     program: PathBuf,
     tree: PathBuf,

@@ -61,7 +61,7 @@ impl DemoHome {
         self.root.join("work")
     }
 
-    /// Where components lie.
+    /// The directory in which the components of plugins lie.
     pub(super) fn plugins(&self) -> PathBuf {
         self.root.join("config/moss/plugins")
     }

@@ -20,7 +20,7 @@ pub(super) enum ScreenLine {
     Printed(String),
 }
 
-/// The terminal.
+/// What the tour has shown so far.
 #[derive(Debug, Default)]
 pub(super) struct DemoScreen(RefCell<Vec<ScreenLine>>);
 

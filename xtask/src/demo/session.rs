@@ -37,7 +37,7 @@ text{fill:#e6edf3;font-family:ui-monospace,SFMono-Regular,Menlo,\"DejaVu Sans Mo
 .grow{fill:#28c840}
 ";
 
-/// Draws the steps.
+/// Draws what the tour has shown as a picture.
 pub(super) fn drawn(tour: &[ScreenLine]) -> String {
     let lines = lines(tour);
     let width = MARGIN * 2.0 + LINE_CHARS_MAX as f64 * CHAR_WIDTH;

@@ -58,7 +58,7 @@ impl<'a> DemoStage<'a> {
         Self { place, screen: DemoScreen::default(), is_coloured, pauses, steps: 0 }
     }
 
-    /// Begins a step.
+    /// Begins a step, after the person has pressed Enter where the tour pauses.
     pub(super) fn step(&mut self, title: &str, text: &str) -> Result<()> {
         if self.pauses && self.steps > 0 {
             print!("\n[Enter] continues, q ends the tour ");

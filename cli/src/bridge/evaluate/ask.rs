@@ -75,7 +75,7 @@ pub(super) struct AskArgs {
     answer_timeout: Duration,
 }
 
-/// A model's server.
+/// The server of the model that is asked, and what it may take.
 struct Model {
     uri: Uri,
     key: Option<HeaderValue>,

@@ -17,7 +17,7 @@ pub(crate) const LIST: &str = "moss-tools.json";
 pub(crate) struct BenchComponent<'a> {
     /// What it calls itself.
     pub(crate) name: &'a str,
-    /// Where it is.
+    /// The file of the component.
     pub(crate) file: &'a Path,
     /// Its digest: the author is who accepts it.
     pub(crate) sha256: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct BenchComponent<'a> {
 pub(crate) struct Given {
     /// Whether it may reach the hosts that it requests.
     pub(crate) http: bool,
-    /// Its settings.
+    /// The settings that a list would give it.
     pub(crate) config: Map<String, Value>,
 }
 

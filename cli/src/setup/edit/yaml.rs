@@ -16,7 +16,7 @@ enum ServersBlock<'a> {
     Empty(Range<usize>),
     /// The key is followed by lines.
     Lines {
-        /// Where they begin.
+        /// The byte at which the first line begins.
         start: usize,
         lines: Vec<&'a str>,
         /// How far the servers stand in.

@@ -42,7 +42,7 @@ pub(super) enum Emission<'a> {
 /// How a reply ended, for the one who reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FinishReason {
-    /// It is complete.
+    /// It is complete and has no calls.
     Stop,
     /// It is complete and has calls.
     Calls,
@@ -82,7 +82,7 @@ struct StreamedCall {
     in_pieces: bool,
     is_shown: bool,
     sent_bytes: usize,
-    /// Text that waits.
+    /// Text of its arguments that is not passed on yet.
     held: String,
     /// Where in it the closing brackets and white space at its end begin.
     tail_start: usize,

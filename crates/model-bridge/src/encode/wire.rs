@@ -22,7 +22,7 @@ pub(super) fn event(out: &mut String, name: &str, value: &Value) {
     data(out, value);
 }
 
-/// Adds a line.
+/// Adds a value as one line of JSON.
 pub(super) fn line(out: &mut String, value: &Value) {
     out.push_str(&on_a_line(value));
     out.push('\n');

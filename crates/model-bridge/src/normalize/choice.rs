@@ -25,7 +25,7 @@ pub(super) struct Chosen {
     pub(super) parallel: Option<bool>,
 }
 
-/// Reads a choice.
+/// Reads a `tool_choice` in the form of any API.
 pub(super) fn read(value: Option<Value>, path: &Path<'_>) -> Result<Chosen, RequestError> {
     match value {
         None => Ok(Chosen::default()),

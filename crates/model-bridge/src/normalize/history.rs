@@ -31,7 +31,7 @@ pub(super) struct GivenCall {
 pub(super) struct GivenResult {
     /// The id of its call.
     pub(super) id: Option<String>,
-    /// The tool.
+    /// The name of the tool, where the result repeats it.
     pub(super) name: Option<String>,
     pub(super) content: Vec<MessagePart>,
     pub(super) is_error: bool,

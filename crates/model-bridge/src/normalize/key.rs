@@ -4,7 +4,7 @@ use crate::conversation::{Conversation, Message, MessagePart};
 
 /// The offset of FNV-1a with 128 bits (the FNV specification of Fowler, Noll and Vo).
 const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-/// Its prime.
+/// The prime of the same function.
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 /// A field that clients move from turn to turn.
 const MOVED: &str = "cache_control";

@@ -13,7 +13,7 @@ pub(super) const DETAIL_BYTES_MAX: usize = 256;
 /// Something that was left out, made up or changed when a request was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// What happened.
+    /// What kind of thing happened, for programs.
     pub code: NoteCode,
     /// Where it happened first, for example `messages[2].content[0]`; empty for the whole.
     pub path: String,

@@ -31,17 +31,17 @@ const WANTED: &str = "a string or an array of parts such as {\"type\": \"text\",
 
 /// What a part is, before anyone says what becomes of it.
 pub(super) enum PartKind {
-    /// Text, perhaps empty.
+    /// Text to be read, perhaps empty.
     Text(String),
     /// A file or something else to be shown, untouched.
     Shown(Value),
     /// What a model thought.
     Thought,
-    /// Something else.
+    /// A part of a type that is not known here.
     Other {
-        /// Its type.
+        /// What the part calls its type.
         kind: String,
-        /// All of it.
+        /// The part as it came.
         value: Value,
     },
 }
@@ -209,7 +209,6 @@ impl Joined {
         }
     }
 
-    /// Adds text.
     pub(super) fn push(&mut self, text: &str) {
         if text.is_empty() {
             return;

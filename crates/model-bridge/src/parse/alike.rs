@@ -26,7 +26,7 @@ const BEGINS: &[char] = &['{', '[', '<'];
 /// What begins a token of a model.
 const TOKEN: &str = "<|";
 
-/// Said of it.
+/// The message of the diagnostic about such a text.
 const UNMARKED: &str = "text looks like a call of a tool and has no mark of one";
 
 /// Looks for the first text of a reply that looks like a call.
@@ -53,7 +53,7 @@ enum AlikeState {
     Begun,
     /// In what begins like a call.
     Inside(BracketPosition),
-    /// Right behind it.
+    /// Right behind what looks like a call.
     Behind,
     /// In the sentence that continues behind it, which may speak against it.
     Spoken(String),
@@ -74,7 +74,7 @@ struct Start {
     begins_line: bool,
     /// The tool that the words before it name.
     tool: Option<String>,
-    /// The words themselves.
+    /// The words before it, in which a tool may be named.
     words: String,
 }
 

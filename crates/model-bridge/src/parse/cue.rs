@@ -110,12 +110,12 @@ static TELLING: LazyLock<Regex> = LazyLock::new(|| {
 /// How strongly the words before a frame say that it is only shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Cue {
-    /// Not at all.
+    /// The words say nothing of that.
     #[default]
     None,
     /// It may be an example: only what is marked as a call is one.
     Weak,
-    /// It is shown.
+    /// It is only shown, however it is marked.
     Strong,
 }
 

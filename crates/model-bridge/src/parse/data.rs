@@ -85,7 +85,6 @@ impl DataBlock {
         piece.len()
     }
 
-    /// Whether it ended.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }

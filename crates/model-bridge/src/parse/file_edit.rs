@@ -7,9 +7,9 @@ use super::calls::Inside;
 use crate::diagnostic::DiagnosticCode;
 use crate::registry::{Registry, fold};
 
-/// What begins one.
+/// What begins an edit of a file.
 pub(super) const OPEN: &str = "<file-edit";
-/// What ends one.
+/// What ends an edit of a file.
 pub(super) const CLOSE: &str = "</file-edit>";
 /// The most bytes of the part between `<` and `>`.
 pub(super) const TAG_BYTES_MAX: usize = 4096;
@@ -27,9 +27,9 @@ const BLOCKS: &[&str] = &["diffContent", "diff_content", "diff"];
 
 /// What stands after `<file-edit`.
 pub(super) enum Tag {
-    /// No tag.
+    /// Text that only begins like a tag.
     None,
-    /// Undecided yet.
+    /// More has to come before that is known.
     MayBegin,
     /// A tag whose `>` has not come.
     Begun,

@@ -246,7 +246,7 @@ impl Frame {
         }
     }
 
-    /// Reads its inside.
+    /// Reads what stands between its marks as calls.
     fn inside(&self, registry: &Registry, body: &str, closed: bool) -> Inside {
         let mut inside = self.written(registry, body, closed);
         if self.is_typed {

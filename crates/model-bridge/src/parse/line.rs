@@ -147,7 +147,7 @@ impl LineContext {
         self.code_before = code;
     }
 
-    /// Begins a line.
+    /// Forgets the line that ended.
     fn begin(&mut self) {
         self.current.clear();
         self.has_begun = false;

@@ -45,7 +45,7 @@ enum MarkOutcome {
     Text(usize),
     /// Not known before more came.
     NeedsMore,
-    /// A call, perhaps.
+    /// A frame, whose inside will show whether it is a call.
     Frame(Box<Frame>),
     /// Something else that was dealt with.
     Done,

@@ -24,7 +24,7 @@ pub(super) enum ScanHit {
 }
 
 impl ScanHit {
-    /// Where it is.
+    /// Where in the text the hit is; none where nothing was hit.
     pub(super) fn place(self) -> Option<usize> {
         match self {
             Self::Nothing => None,

@@ -72,7 +72,7 @@ pub(super) struct Template {
 /// How a call names its tool.
 #[derive(Debug, PartialEq, Eq)]
 enum NameForm {
-    /// In its inside.
+    /// As a key of the JSON inside.
     Inside,
     /// Up to a mark.
     Until(&'static str),
@@ -100,7 +100,7 @@ enum Json {
 /// How a call writes its arguments where they are no JSON.
 #[derive(Debug, PartialEq, Eq)]
 struct ParameterForm {
-    /// What begins one.
+    /// What begins a parameter.
     open: &'static str,
     /// What ends its key.
     key_end: &'static str,
@@ -108,7 +108,7 @@ struct ParameterForm {
     has_attributes: bool,
     /// What begins its value, where that does not follow at once.
     value_open: &'static str,
-    /// What ends it.
+    /// What ends its value.
     close: &'static str,
     /// Whether what means something to XML is written as an entity (`&lt;`) in it.
     has_entities: bool,
@@ -333,7 +333,7 @@ impl Template {
         Ok(rest)
     }
 
-    /// What begins here.
+    /// Says which form of arguments begins here.
     fn holds(&self, rest: &str) -> Result<Holds, Not> {
         match self.notation.map(|notation| notation.begins(rest)) {
             Some(Ok(())) => return Ok(Holds::Notation),

@@ -24,7 +24,7 @@ const MARKS: &[&str] = &[
 /// A thought while it comes.
 #[derive(Debug)]
 pub(super) struct Thought {
-    /// What ends it.
+    /// The mark that ends it.
     close: &'static str,
     /// Where in its line a position of it stands, as in text.
     line: LineContext,

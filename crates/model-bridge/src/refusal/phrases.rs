@@ -94,9 +94,9 @@ pub(super) struct ReplyPhrases<P = Phrases> {
 #[derive(Debug)]
 pub(super) struct Phrases(Vec<Regex>);
 
-/// All of them.
+/// What requests are recognized by, in every language.
 pub(super) static REQUEST: LazyLock<RequestPhrases> = LazyLock::new(|| LOADED.request());
-/// All of them.
+/// What replies are recognized by, in every language.
 pub(super) static REPLY: LazyLock<ReplyPhrases> = LazyLock::new(|| LOADED.reply());
 
 type PhraseLines = PhraseTable<Vec<String>>;

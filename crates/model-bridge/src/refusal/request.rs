@@ -6,9 +6,9 @@ use super::sentences::flat;
 /// What a request is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UserRequest {
-    /// Its plain words.
+    /// Its words in the form in which phrases are looked for.
     pub(super) text: String,
-    /// What answering takes.
+    /// Whether words alone answer it.
     pub(super) need: RequestNeed,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
@@ -34,13 +34,13 @@ pub(super) struct UserRequest {
     pub(super) takes_hands: bool,
 }
 
-/// What answering takes.
+/// What it takes to answer a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestNeed {
     Workspace,
-    /// Nobody can tell.
+    /// Nothing says which of the two.
     Unknown,
-    /// Words.
+    /// Words: it asks for nothing that is to be looked at or done.
     Words,
 }
 

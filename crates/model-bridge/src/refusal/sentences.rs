@@ -21,7 +21,7 @@ const QUOTE_CHARS_MAX: usize = 400;
 /// What a sentence may begin with that is no word.
 const OPENERS: &[char] = &[CODE, QUOTE, '[', '(', '（', '【', '<', '-', '_', '.', '…', '~'];
 
-/// Contractions, written out.
+/// English contractions and what they stand for, so that phrases need only one form.
 const CONTRACTIONS: &[(&str, &str)] = &[
     ("can't", "cannot"),
     ("won't", "will not"),

@@ -9,7 +9,7 @@ use moss_schema::quoted;
 
 /// Largest schema, in bytes.
 pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;
-/// Deepest schema.
+/// Most levels of a schema.
 pub(crate) const SCHEMA_DEPTH_MAX: usize = 32;
 /// Largest compiled pattern of a schema, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 32 << 10;

@@ -33,11 +33,11 @@ pub trait GuestEvents: Send + Sync {
 pub enum LogLevel {
     /// For the author of the plugin.
     Debug,
-    /// Worth knowing.
+    /// Worth knowing for whoever runs moss.
     Info,
     /// Something is not as it should be.
     Warn,
-    /// Something failed.
+    /// What the plugin tried failed.
     Error,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct GuestContext {
 /// What Rust says after a panic to who can set variables.
 const PANIC_NOTE: &str = "note: run with `RUST_BACKTRACE=";
 
-/// Hears nothing.
+/// Where nobody wants to hear of a guest.
 pub(crate) struct NoEvents;
 
 /// Where a panic of Rust was, and what follows.

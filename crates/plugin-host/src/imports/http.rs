@@ -34,7 +34,7 @@ pub(crate) struct Http {
     door: Door,
 }
 
-/// Lets requests out.
+/// Lets requests of one call out, within its limits.
 struct Door {
     served: Served,
     requests: usize,
@@ -54,7 +54,7 @@ type BodyEnd = Box<dyn Future<Output = Result<(), Error>> + Send>;
 /// The interface in the version that the bindings link.
 const TYPES: &str = "wasi:http/types@0.2.12";
 
-/// Links the interfaces.
+/// Links the interfaces of `wasi:http`.
 pub(crate) fn add_to_linker<T: WasiHttpView + 'static>(
     linker: &mut Linker<T>,
 ) -> wasmtime::Result<()> {

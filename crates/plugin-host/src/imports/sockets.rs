@@ -6,7 +6,7 @@ use wasmtime_wasi::WasiCtxBuilder;
 use wasmtime_wasi::p2::bindings::sockets;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 
-/// Links the interfaces.
+/// Links the interfaces of sockets: [`refuse`] keeps guests from using them.
 pub(crate) fn add_to_linker<T: WasiSocketsView + 'static>(
     linker: &mut Linker<T>,
 ) -> wasmtime::Result<()> {

@@ -31,7 +31,7 @@ const PREAMBLE_BYTES: usize = 8;
 /// interface for what lies in the world itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Docs {
-    /// Its version.
+    /// The version of the package, where the component states one.
     pub(crate) version: Option<String>,
     functions: BTreeMap<String, String>,
     types: BTreeMap<String, TypeDocs>,

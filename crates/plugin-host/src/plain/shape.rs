@@ -8,7 +8,7 @@ use wasmtime::component::types::{Case, ComponentFunc, Field};
 
 /// Most types, fields, cases and names of one function.
 const NODES_MAX: usize = 4096;
-/// Deepest type.
+/// Most levels of a type.
 const DEPTH_MAX: usize = 32;
 
 /// A type whose values have a form in JSON.
@@ -31,7 +31,7 @@ pub(crate) enum Shape {
     Flags(Vec<String>),
 }
 
-/// An integer type.
+/// An integer type of WIT; its range bounds the number in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Integer {
     S8,

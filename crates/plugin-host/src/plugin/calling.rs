@@ -26,7 +26,7 @@ pub struct CallRequest {
     pub arguments: Value,
     /// What is left of the caller's time. The plugin's own limit holds besides.
     pub timeout: Option<Duration>,
-    /// Stops the guest.
+    /// Ends the guest when it is cancelled, wherever it is.
     pub cancelled: CancellationToken,
     /// Hears the guest while it runs.
     pub events: Arc<dyn GuestEvents>,

@@ -15,7 +15,7 @@ use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{RelPath, ToolError};
 
-/// A directory.
+/// A directory of this machine as the files of a workspace.
 pub(crate) struct Disk(PathBuf);
 
 struct Opened {

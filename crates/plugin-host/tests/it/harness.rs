@@ -39,7 +39,7 @@ impl GuestEvents for Heard {
     }
 }
 
-/// Assembles `fixtures/<name>.wat`.
+/// Assembles the component `fixtures/<name>.wat`.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
     hostile::assemble(name)
 }

@@ -9,7 +9,7 @@ pub(crate) struct Member {
     /// What it does, in words with `_`; where it has a text of its own, the name of that.
     pub(crate) name: &'static str,
     kind: Kind,
-    /// How it ends.
+    /// What a test expects of it.
     pub(crate) end: End,
 }
 
@@ -27,11 +27,11 @@ pub(crate) enum End {
 /// What a component is made of.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// `fixtures/<name>.wat`.
+    /// The text `fixtures/<name>.wat`.
     Text,
     /// A polite component that describes itself so.
     Described(Described),
-    /// These bytes.
+    /// Bytes that are made when they are needed.
     Bytes(fn() -> Vec<u8>),
 }
 

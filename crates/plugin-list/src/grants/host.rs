@@ -27,7 +27,7 @@ const PRIVATE: &str = "private:";
 /// How a host is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheme {
-    /// `https`.
+    /// `https`: encrypted, to a host that proves its name.
     Https,
     /// `http`: anybody on the way can read and change what is said.
     Http,
@@ -121,7 +121,7 @@ impl HostPattern {
             || LOCAL_ENDINGS.iter().any(|ending| name.ends_with(ending))
     }
 
-    /// What both match.
+    /// Returns the pattern of what both match; none where that is nothing.
     pub fn meet(&self, other: &Self) -> Option<Self> {
         let inner = if self.spans(other) { other } else { other.spans(self).then_some(self)? };
         let private = match (self.private, other.private) {

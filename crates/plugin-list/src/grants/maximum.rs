@@ -13,11 +13,11 @@ use crate::tool_names::is_tool_name;
 pub enum CapabilityKind {
     /// Paths of the workspace.
     Files,
-    /// Hosts.
+    /// Patterns of hosts.
     Http,
     /// Variables of the environment.
     Env,
-    /// Tools of moss.
+    /// Names of tools of moss.
     Tools,
 }
 

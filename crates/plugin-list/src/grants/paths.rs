@@ -30,7 +30,7 @@ pub enum Sight {
     Nothing,
     /// A directory above what was granted, with nothing in it but the way there.
     OnTheWay,
-    /// What was granted.
+    /// Something that was granted, or lies beneath it.
     Granted,
 }
 

@@ -18,12 +18,12 @@ pub enum ListEdit {
     Set {
         /// Name of the plugin.
         name: String,
-        /// The key.
+        /// A key of entries, such as `sha256`.
         key: &'static str,
         /// The value, in the form in which lists have it.
         value: Option<Value>,
     },
-    /// Removes an entry.
+    /// Removes the entry of this name.
     Remove {
         /// Name of the plugin.
         name: String,

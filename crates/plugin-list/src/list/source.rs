@@ -14,7 +14,7 @@ use moss_schema::nearest;
 pub(crate) struct ListProblem {
     /// The location, in bytes.
     pub(crate) span: Range<usize>,
-    /// What is wrong.
+    /// What is wrong there, in one sentence.
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) help: Option<String>,

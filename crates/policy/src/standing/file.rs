@@ -57,7 +57,7 @@ version = 1
 #[serde(deny_unknown_fields)]
 struct ApprovalsFileForm {
     version: Spanned<i64>,
-    /// `answer` in 0.1.
+    /// Files of version 0.1 call it `answer`.
     #[serde(default, alias = "answer")]
     approval: Vec<Spanned<ApprovalForm>>,
 }
@@ -66,7 +66,7 @@ struct ApprovalsFileForm {
 #[serde(deny_unknown_fields)]
 struct ApprovalForm {
     id: Spanned<String>,
-    /// `answered_at` in 0.1.
+    /// Files of version 0.1 call it `answered_at`.
     #[serde(alias = "answered_at")]
     approved_at: Timestamp,
     expires_at: Spanned<Timestamp>,

@@ -45,6 +45,12 @@ impl DeclaredName {
             NamePlace::Field(field) => (node.child_by_field_name(field)?, false),
             NamePlace::Child(kind) => (child(node, kind)?, false),
             NamePlace::Declarator => declarator(node)?,
+            #[cfg(feature = "lang-extra")]
+            NamePlace::Path(kinds) => {
+                (kinds.iter().try_fold(node, |node, kind| child(node, kind))?, false)
+            }
+            #[cfg(feature = "lang-extra")]
+            NamePlace::Argument => (argument(node)?, false),
         };
         let (named, owner) = parts(named);
         let is_entry = rules.names.is_empty();
@@ -67,7 +73,7 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
             "scope_resolution" => ("scope", "name"),
             "dot_index_expression" => ("table", "field"),
             "method_index_expression" => ("table", "method"),
-            "template_function" => ("", "name"),
+            "template_function" | "qualified_name" | "object_reference" => ("", "name"),
             _ => break,
         };
         let Some(inner) = named.child_by_field_name(fields.1) else { break };
@@ -92,6 +98,20 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
             None => named_children(inner).find(|child| {
                 INNERMOST.contains(&child.kind()) || child.kind().ends_with("declarator")
             })?,
+        };
+    }
+    None
+}
+
+/// What the first argument of a call names, without its parameters and guards.
+#[cfg(feature = "lang-extra")]
+fn argument(node: Node<'_>) -> Option<Node<'_>> {
+    let mut inner = child(node, "arguments")?.named_child(0)?;
+    for _ in 0..DECLARATORS_MAX {
+        inner = match inner.kind() {
+            "binary_operator" => inner.child_by_field_name("left")?,
+            "call" => inner.child_by_field_name("target")?,
+            _ => return Some(inner),
         };
     }
     None
@@ -145,6 +165,12 @@ pub(super) fn first_within<'t>(
 /// The body of a declaration.
 pub(super) fn body(node: Node<'_>) -> Option<Node<'_>> {
     if let Some(body) = node.child_by_field_name("body") {
+        return Some(body);
+    }
+    // Bodies that no field names.
+    let unnamed =
+        ["class_body", "enum_class_body", "function_body", "do_block", "struct_declaration"];
+    if let Some(body) = named_children(node).find(|child| unnamed.contains(&child.kind())) {
         return Some(body);
     }
     // That of a function in a variable, and that of a type in its specification.

@@ -1,7 +1,12 @@
 //! What a declaration is where its node alone does not say.
 
+#[cfg(feature = "lang-extra")]
+mod extra;
+
 use tree_sitter::Node;
 
+#[cfg(feature = "lang-extra")]
+pub(super) use self::extra::is_elixir_keyword;
 use super::naming::DeclaredName;
 use crate::language::Language;
 use crate::outline::DeclarationKind as Kind;
@@ -56,6 +61,18 @@ pub(super) fn kind(
             let is_pointer = language == Language::C;
             Some(if is_pointer { Kind::Field } else { Kind::Method })
         }
+        #[cfg(feature = "lang-extra")]
+        (Language::Elixir, "call") => extra::elixir(node, text),
+        #[cfg(feature = "lang-extra")]
+        (Language::Haskell, "function" | "bind") => {
+            extra::is_first_equation(node, text).then_some(kind)
+        }
+        #[cfg(feature = "lang-extra")]
+        (Language::Kotlin | Language::Swift, "class_declaration") => extra::class(node),
+        #[cfg(feature = "lang-extra")]
+        (Language::Zig, "variable_declaration") => Some(extra::zig(node)),
+        #[cfg(feature = "lang-extra")]
+        (Language::Zig, "container_field") if parent == "enum_declaration" => Some(Kind::Variant),
         _ => Some(kind),
     }
 }

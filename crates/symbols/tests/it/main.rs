@@ -3,4 +3,6 @@
 mod bounds;
 mod code;
 mod entries;
+#[cfg(feature = "lang-extra")]
+mod extra;
 mod reading;

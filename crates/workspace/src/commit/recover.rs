@@ -10,7 +10,7 @@ use crate::handle;
 use crate::history::{History, IntentFile, store};
 use crate::root::Workspace;
 
-/// What recovery found.
+/// What was left of commits that a crash interrupted, and is in order now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recovered {
     /// Change sets that were begun and are rolled back.

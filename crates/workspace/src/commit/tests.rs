@@ -246,7 +246,7 @@ enum Step {
     ExchangeOne,
     /// The second file is exchanged.
     ExchangeOther,
-    /// It is committed.
+    /// The history has the change as committed.
     Mark,
     /// The old versions are removed.
     Clear,

@@ -32,7 +32,7 @@ pub(crate) struct LeaseShare<'a, L>(&'a Lease<L>);
 pub(super) enum Sharing {
     /// Others of this process may.
     Shared,
-    /// Nobody may.
+    /// Nobody else may, of this process or another.
     Alone,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Clash {
 pub(super) struct RevertStep<'a> {
     /// What the entry left.
     pub(super) after: &'a [u8],
-    /// What it found.
+    /// What the entry found.
     pub(super) before: &'a [u8],
     /// What the file holds once everything newer is undone.
     pub(super) now: &'a [u8],

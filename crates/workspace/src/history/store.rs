@@ -29,7 +29,7 @@ const SCHEMA: [&str; 4] = [
     include_str!("schema/4.sql"),
 ];
 const SCHEMA_VERSION: i64 = SCHEMA.len() as i64;
-/// `moss` in ASCII.
+/// Marks databases of moss as such: its name in ASCII.
 const APPLICATION_ID: i64 = 0x6d6f_7373;
 /// More statements than there are in this crate: those of a commit are compiled once.
 const STATEMENTS_MAX: usize = 64;

@@ -52,7 +52,7 @@ impl ChangeLog {
         self.add(LoggedPath::Subtree(path));
     }
 
-    /// Ends a generation.
+    /// Ends a generation, if anything changed in it.
     pub(super) fn close(&mut self) {
         if std::mem::take(&mut self.has_new) {
             self.generation += 1;

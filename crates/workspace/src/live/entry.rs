@@ -36,7 +36,7 @@ pub(super) struct LiveEntry {
 /// How a walk takes an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryState {
-    /// Shown.
+    /// Shown, as what it is.
     Listed(EntryKind),
     /// A directory that is shown and cannot be entered.
     Closed,

@@ -55,7 +55,7 @@ const REPORTING: &[u64] = &[
 #[derive(Debug)]
 pub(super) struct TreeEvents(OwnedFd);
 
-/// One event.
+/// What the system says of one directory.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no queue has any"))]
 pub(super) enum TreeEvent<'a> {
@@ -67,7 +67,7 @@ pub(super) enum TreeEvent<'a> {
     Moved(i32),
     /// The directory is no longer watched.
     Unwatched(i32),
-    /// Events were lost.
+    /// The queue was full: anything may have changed.
     Lost,
 }
 

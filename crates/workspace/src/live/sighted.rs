@@ -21,7 +21,7 @@ pub(super) struct TreeLook<'a> {
     pub(super) cancelled: &'a dyn Fn() -> bool,
     /// Is given how many entries are known so far.
     pub(super) progress: &'a dyn Fn(usize),
-    /// When it started.
+    /// When the look began.
     pub(super) now: SystemTime,
     /// How often something was not where it was known.
     pub(super) attempts: usize,

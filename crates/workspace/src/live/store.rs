@@ -240,7 +240,6 @@ impl TreeStore {
         reported
     }
 
-    /// Forgets all watches.
     pub(super) fn forget_watches(&mut self) {
         self.watches = HashMap::new();
         for directory in self.directories.iter_mut().flatten() {

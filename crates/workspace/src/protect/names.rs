@@ -15,7 +15,7 @@ use crate::spelling::fold;
 pub struct ProtectedRow {
     /// Why the names are protected.
     pub protection: Protection,
-    /// The names.
+    /// Patterns over paths, any of which is enough.
     pub names: &'static [&'static str],
     /// Names that look like these and are free.
     pub but: &'static [&'static str],
@@ -146,7 +146,7 @@ static COMPILED: LazyLock<CompiledTable> = LazyLock::new(CompiledTable::new);
 /// What is known of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownContent {
-    /// Nothing.
+    /// Nobody has looked: it may hold a key.
     Unknown,
     /// It holds no key.
     Public,
@@ -158,11 +158,11 @@ struct CompiledTable {
     by_name: HashMap<String, Vec<CompiledPattern>>,
     /// How long such names are, by their first byte: a bit for each length, modulo 64.
     lengths: [u64; 256],
-    /// The others.
+    /// Those that begin with a wildcard: every path is held to them.
     affixed: Vec<CompiledPattern>,
 }
 
-/// One pattern.
+/// One pattern of a row, cut into names.
 struct CompiledPattern {
     protection: Protection,
     names: Vec<NameMatcher>,

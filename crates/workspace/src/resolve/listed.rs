@@ -163,7 +163,7 @@ impl Workspace {
             ListedName::Unnameable => Err(Error::Unnameable { path: path.to_string() }),
             ListedName::Missing => Err(Error::Alias { path: path.clone(), name: name.to_owned() }),
             ListedName::TooMany => {
-                let what = "names in one directory (files.directory_names_max)";
+                let what = "names in one directory";
                 Err(Error::Limit { what, max: names_max as u64 })
             }
         }

@@ -39,7 +39,7 @@ pub(super) struct TextGathering<'a> {
     has_ended: AtomicBool,
 }
 
-/// What was gathered.
+/// What the threads share: the visitor, and how far it has come.
 struct GatheringState<'a> {
     visitor: &'a mut dyn TextVisitor,
     /// How many of the files to read were taken.

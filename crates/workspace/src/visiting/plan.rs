@@ -56,7 +56,6 @@ impl ReadingPlan {
 // === impl KnownRun ===
 
 impl KnownRun {
-    /// Counts its files.
     pub(super) fn count(self, visited: &mut Visited) {
         visited.files += u64::from(self.texts);
         visited.skipped.binary += u64::from(self.binary);

@@ -34,7 +34,7 @@ const FOREVER: u64 = 3600;
 const NOT_FOUND: i32 = -2;
 const NOT_KNOWN: i32 = -38;
 
-/// What is there.
+/// What the mounted file system has under a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Node {
     Directory(Vec<Entry>),

@@ -17,7 +17,7 @@ use crate::kill::{DIRECTORY, Writer};
 
 /// How often the process is killed, where nobody says so.
 const KILLS: u64 = 80;
-/// Says how often.
+/// The variable that says so.
 const KILLS_SAID: &str = "MOSS_TEST_KILLS";
 /// Threads that commit at once.
 const THREADS: usize = 6;

@@ -144,7 +144,7 @@ fn files_are_asked_about_again_where_names_rules_or_wishes_are_others() {
     assert_eq!(visit(&NAME, None), (3, 3));
 }
 
-/// Holds one text.
+/// An editor with unsaved text of one file.
 struct OneUnsaved(&'static str);
 
 impl Buffers for OneUnsaved {

@@ -25,7 +25,7 @@ const GATE: VisitGate<'_> = VisitGate {
 const DIRECTORIES: usize = 60;
 const FILES: usize = 20;
 
-/// Gathers paths.
+/// Gathers the paths of files up to a number, and may panic at one.
 #[derive(Default)]
 struct Paths {
     paths: Vec<String>,

@@ -48,10 +48,10 @@ pub(super) struct PlannedCommand {
 /// What policy and people made of a command.
 #[derive(Debug)]
 enum ConfirmedCommand {
-    /// It may run.
+    /// It may run, in a sandbox of at least this tier.
     Run(PlannedCommand, Tier),
     /// It is a dry run: what would be asked.
-    DryRun(CommandReport),
+    DryRun(Box<CommandReport>),
 }
 
 /// What was decided about each part.
@@ -74,7 +74,8 @@ fn tier_min(min: SandboxMin) -> Tier {
 // === impl Effects ===
 
 impl Effects {
-    /// Runs a command.
+    /// Decides about a command, asks where that is needed, and runs it or leaves it running as a
+    /// job.
     pub(in crate::call) async fn run_command(
         self: &Arc<Self>,
         request: CommandRequest,
@@ -85,7 +86,7 @@ impl Effects {
             drop(self.scope.daemon.jobs.admit(self.scope.call.caller.name())?);
         }
         match self.confirm_command(request, sandbox).await? {
-            ConfirmedCommand::DryRun(report) => Ok(report),
+            ConfirmedCommand::DryRun(report) => Ok(*report),
             ConfirmedCommand::Run(planned, tier_min) if planned.is_background => {
                 self.start_job(sandbox, &planned, tier_min).await
             }
@@ -121,7 +122,7 @@ impl Effects {
         let digest = self.digest_of("exec", &arguments);
         self.lock().digest = Some(digest);
         if self.scope.call.dry_run {
-            return Ok(ConfirmedCommand::DryRun(planned.not_run(&question)));
+            return Ok(ConfirmedCommand::DryRun(Box::new(planned.not_run(&question))));
         }
         let tier_min = tier_min(policy.sandbox_min());
         if planned.tier < tier_min {

@@ -114,7 +114,7 @@ impl Effects {
         Ok(workspace.files.root().join(real.as_str()))
     }
 
-    /// Changes a list.
+    /// Shows what becomes of a plugin list, lets policy and people decide, and writes it.
     async fn change_plugins(
         self: &Arc<Self>,
         change: PluginChange,

@@ -19,7 +19,7 @@ use moss_policy::{Action, Decision, Verdict};
 // === impl Effects ===
 
 impl Effects {
-    /// Changes the prompt.
+    /// Shows a change of the user's prompt, lets policy and people decide, and keeps it.
     pub(in crate::call) async fn change_user_prompt(
         self: &Arc<Self>,
         change: PromptChange,

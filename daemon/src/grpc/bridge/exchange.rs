@@ -71,7 +71,7 @@ pub(super) enum ExchangeEnd {
     Done,
     /// The reader is gone or takes nothing.
     Left,
-    /// It cannot continue.
+    /// It cannot continue: the status ends the stream.
     Refused(Status),
 }
 

@@ -21,7 +21,7 @@ pub(super) struct ParseExchange {
     warnings: Vec<ReplyEvent>,
     /// None while it is at work, and after the end.
     parser: Option<Parser>,
-    /// How much came.
+    /// How much of the reply came, in bytes.
     bytes: usize,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn refused(api: Api, error: RequestError) -> v1::RefusedRequest {
     }
 }
 
-/// Reads a body.
+/// Reads the body of a request, with the tools that an earlier one of the conversation named.
 pub(super) fn read(
     api: Api,
     body: &str,

@@ -47,7 +47,7 @@ pub(super) struct EncodeExchange {
     held_bytes: usize,
     /// None while it is at work, and after the end.
     writer: Option<WireWriter>,
-    /// How much came.
+    /// How much was reported so far, in bytes of messages.
     bytes: usize,
 }
 
@@ -242,7 +242,7 @@ impl Exchange for EncodeExchange {
 // === impl WireWriter ===
 
 impl WireWriter {
-    /// Begins a response.
+    /// Checks the message that begins a stream, and prepares the writer of its API.
     pub(super) fn new(mut start: v1::EncodeStart) -> Result<Self, Status> {
         let api = requests::api("start.api", start.api)?;
         from_proto::bounded("start.model", &start.model, from_proto::NAME_BYTES_MAX)?;

@@ -12,7 +12,7 @@ moss::export! {
     requests: [Capability::files(".", "reads what it is told to")],
 }
 
-/// What to try.
+/// What the guest is to try.
 #[moss::data]
 struct Probe {
     /// The steps: what to do and with which path, such as `read docs/a.md`.

@@ -20,7 +20,7 @@ pub(super) enum JsonRole {
     Call,
     /// The arguments of one.
     Arguments,
-    /// Calls.
+    /// A list whose elements are calls.
     List,
     /// Something inside of an argument.
     Other,

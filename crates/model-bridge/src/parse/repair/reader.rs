@@ -48,7 +48,7 @@ pub(super) struct Bracket {
     pub(super) role: JsonRole,
     /// The keys so far, where they are known.
     pub(super) seen: Vec<String>,
-    /// The last key.
+    /// The key that was read last.
     key: String,
 }
 

@@ -26,7 +26,7 @@ pub(in crate::parse) struct Elements {
     key: Range<usize>,
     /// Where the value that is being read begins; none where a parameter or the end must come.
     value: Option<usize>,
-    /// Keys and values.
+    /// Keys and values that are whole, by where they lie in the text.
     entries: Vec<(Range<usize>, Range<usize>)>,
     is_malformed: bool,
 }

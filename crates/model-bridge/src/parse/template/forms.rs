@@ -12,7 +12,7 @@ pub(in crate::parse) const HERMES: &str = "hermes";
 /// whatever they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Forms {
-    /// None for all.
+    /// The names of the forms that are read; none where all are.
     only: Option<Vec<&'static str>>,
 }
 

@@ -24,7 +24,7 @@ pub(super) enum Notation {
     Gemma { quote: &'static str },
 }
 
-/// What was read.
+/// What was read, or why it is no call, for the message.
 type NotationResult<T> = Result<T, &'static str>;
 
 /// The name of a tool, and the arguments.
@@ -43,7 +43,7 @@ const ESCAPES: &str =
 #[derive(Debug, Default)]
 pub(in crate::parse) struct CallScanner {
     at: usize,
-    /// What is open.
+    /// The brackets that are open, the innermost last.
     stack: Vec<u8>,
     string: Option<Quoted>,
     /// Where the last bracket closed that was open.

@@ -348,7 +348,7 @@ impl HostDirectoryEntryStream for FilesystemView<'_> {
     }
 }
 
-/// Names a file.
+/// Makes of the identity of a file what guests compare.
 fn hash(found: &ResolvedFile) -> MetadataHashValue {
     let [lower, upper] = [found.identity as u64, (found.identity >> 64) as u64];
     MetadataHashValue { lower, upper }

@@ -21,7 +21,7 @@ const REPORTS_MAX: usize = 100;
 // === impl Effects ===
 
 impl Effects {
-    /// Runs a check.
+    /// Runs a test program or linter as a command, and reads the reports that it wrote.
     pub(in crate::call) async fn run_check(
         self: &Arc<Self>,
         request: CheckRequest,
@@ -35,6 +35,7 @@ impl Effects {
             ConfirmedCommand::DryRun(command) => {
                 let (stdout, stderr) = (String::new(), String::new());
                 let files = Vec::new();
+                let command = *command;
                 return Ok(CheckReport { command, stdout, stderr, files, is_cut: false, root });
             }
         };

@@ -18,9 +18,9 @@ const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor"
 /// What was made and may not be there.
 #[derive(Debug, Default)]
 pub(super) struct MadeFiles {
-    /// Moved aside.
+    /// Moved to another name, so that nothing reads or runs them.
     pub(super) set_aside: Vec<PathBuf>,
-    /// Still there.
+    /// Could not be moved: they still lie where they were made.
     pub(super) left: Vec<PathBuf>,
 }
 

@@ -27,7 +27,7 @@ const ERROR_LINE_BYTES_MAX: usize = 300;
 const ERROR_SIGNS: [&str; 8] =
     ["error", "failed", "failure", "panicked", "traceback", "exception", "test result:", "fatal:"];
 
-/// Takes what comes.
+/// What a command has written so far, cut where it is long.
 #[derive(Debug)]
 pub(super) struct CollectedOutput {
     workspace: Arc<WorkspaceState>,

@@ -1,0 +1,19 @@
+//! Zig.
+
+use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use crate::outline::DeclarationKind as Kind;
+
+const DECLARATIONS: &[DeclarationRule] = &[
+    placed("variable_declaration", Kind::Variable, NamePlace::Child("identifier")),
+    named("function_declaration", Kind::Function),
+    named("container_field", Kind::Field),
+    placed("test_declaration", Kind::Function, NamePlace::Path(&["string", "string_content"])),
+];
+
+pub(super) const ZIG: LanguageRules = LanguageRules {
+    declarations: DECLARATIONS,
+    calls: &[("call_expression", "function")],
+    members: &[("field_expression", "member")],
+    documenting: &["///"],
+    ..NOTHING
+};
