@@ -3,6 +3,11 @@
 /// Most entries that one call looks at: 200,000 files and their directories.
 pub(crate) const VISITED_MAX: usize = 300_000;
 
+/// Drops the slash that people like to put after a directory.
+pub(crate) fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path)
+}
+
 /// Says that a walk ended there.
 pub(crate) fn ended() -> String {
     format!("only the first {VISITED_MAX} entries were looked at")

@@ -20,6 +20,7 @@ mod search;
 mod splices;
 mod text;
 mod tools;
+mod wildcards;
 
 pub use tools::grep_search::line_search::LineSearch;
 

@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 use crate::tools::file_search::PathQuery;
 use crate::tools::grep_search::{COUNTED_MAX, LIMIT_DEFAULT};
 
+/// Parameters that say which part of one workspace's result is wanted.
+const OF_ONE_ROOT: [&str; 3] = ["path", "offset", "output"];
+
 /// What a search of one workspace found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RootOutput {
@@ -36,6 +39,11 @@ impl RootSearch {
             "file_search" => Some(Self::Files),
             _ => None,
         }
+    }
+
+    /// A parameter that makes no sense over several workspaces, where one is given.
+    pub fn parameter_of_one_root(arguments: &Map<String, Value>) -> Option<&'static str> {
+        OF_ONE_ROOT.into_iter().find(|key| arguments.get(*key).is_some_and(|value| !value.is_null()))
     }
 
     /// Puts outputs together, each of a search with these arguments.

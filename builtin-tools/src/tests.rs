@@ -92,10 +92,24 @@ fn strict_schemas_take_whole_numbers_and_known_keys_only() {
 }
 
 #[test]
+fn extras_are_optional_and_of_tools_with_a_specification() {
+    for spec in specs() {
+        let required = spec.parameters_strict.get("required").and_then(Value::as_array);
+        for name in spec.extras.keys() {
+            assert!(!FURTHER.contains(&&*spec.name), "{}: {name} is like any other", spec.name);
+            assert!(required.is_none_or(|keys| !keys.contains(&name.as_str().into())), "{name}");
+            assert!(spec.parameters["properties"].get(name).is_none(), "{} {name}", spec.name);
+            assert!(spec.parameters_full()["properties"][name].is_object(), "{name}");
+        }
+    }
+}
+
+#[test]
 fn every_tool_and_parameter_has_texts_in_both_languages() {
     for spec in specs() {
+        let full = spec.parameters_full();
         let parameters: BTreeSet<&String> =
-            spec.parameters["properties"].as_object().unwrap().keys().collect();
+            full["properties"].as_object().unwrap().keys().collect();
         let chinese = spec.text_zh.as_ref().unwrap_or_else(|| panic!("{} in zh", spec.name));
         for text in [&spec.text, chinese] {
             assert!(!text.title.is_empty(), "{}", spec.name);

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crate::client::Client;
-use moss_catalog::Language;
+use moss_catalog::{Language, ListedSchema};
 use moss_proto::v1;
 use serde_json::{Map, Value};
 
@@ -61,7 +61,7 @@ impl ToolArguments {
     pub(super) async fn explain(&self, error: CliError, client: &Client, tool: &str) -> CliError {
         let shown = format!("see the parameters with `moss tools {}`", example::quoted(tool));
         let is_explained = error.error.violations.iter().any(|one| one.suggestion.is_some());
-        let meant = match client.tool(tool, Language::En).await {
+        let meant = match client.tool(tool, ListedSchema::Full, Language::En).await {
             Ok(tool) if !is_explained => renamed(&self.pairs, &tool),
             _ => None,
         };
@@ -86,7 +86,7 @@ impl ToolArguments {
                 let tool = match tool {
                     // It has a name for rules and is in no catalog.
                     UNDO => v1::Tool::default(),
-                    tool => client.tool(tool, Language::En).await?,
+                    tool => client.tool(tool, ListedSchema::Full, Language::En).await?,
                 };
                 let mut arguments = parse(&self.pairs, &tool)?;
                 if let Some(root) = session.local_root() {

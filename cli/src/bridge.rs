@@ -9,6 +9,7 @@ mod prompt;
 mod registry;
 mod training;
 
+pub(super) use self::prompt::definition;
 use super::Session;
 use super::error::CliError;
 use moss_dispatch::Outcome;

@@ -14,6 +14,7 @@ mod jobs;
 mod plugins;
 mod remote;
 mod streams;
+mod tools;
 mod transport;
 mod user_prompt;
 
@@ -27,6 +28,7 @@ use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
 use moss_workspace::{dirs::Dirs, own::OwnDir};
+use tokio_util::sync::DropGuard;
 use tonic::metadata::MetadataValue;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
@@ -34,10 +36,10 @@ use tonic::{Request, Response, Status};
 pub(crate) use self::confirmations::OneTimeDecision;
 pub(crate) use self::editor::{AttachedTerminal, TerminalQuestion};
 pub(crate) use self::failure::RequestFailure;
+pub(crate) use self::host::Entrance;
 use self::host::{HostLifetime, InProcessDaemon};
 pub(crate) use self::remote::NamedDaemon;
 pub(crate) use self::streams::{Calling, Watching, WatchingTools};
-use moss_catalog::Language;
 use moss_daemon::caller::Credentials;
 use moss_daemon::grpc::APPROVER_HEADER;
 use moss_daemon::setup::Setup;
@@ -56,6 +58,8 @@ pub(crate) struct Client {
     credentials: Credentials,
     workspace: String,
     host: Option<InProcessDaemon>,
+    /// What serves it alone in a daemon of this process that serves others as well.
+    served: Option<DropGuard>,
 }
 
 /// Which tools a command needs, where it runs the daemon itself.
@@ -114,7 +118,7 @@ impl Client {
         }
         let (host, pipe, credentials) = InProcessDaemon::start(setup, lifetime).await?;
         let channel = transport::channel(pipe).await?;
-        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
+        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host), served: None })
     }
 
     /// Connects to the daemon on the default socket; none where none listens, or it does not serve the
@@ -149,7 +153,21 @@ impl Client {
             .and_then(|state| Credentials::load_or_create(&state))
             .map_err(|error| RequestFailure::new(Reason::CredentialInvalid, error.to_string()))?;
         let channel = transport::channel(stream).await?;
-        Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
+        Ok(Some(Self { channel, credentials, workspace: String::new(), host: None, served: None }))
+    }
+
+    /// Connects to a daemon of this process that serves others as well, as who shows a credential
+    /// there. Requests go to its only workspace.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not respond.
+    pub(crate) async fn within(entrance: &Entrance) -> Result<Self, RequestFailure> {
+        let (pipe, served) = entrance.enter();
+        let channel = transport::channel(pipe).await?;
+        let credentials = entrance.credentials();
+        let workspace = String::new();
+        Ok(Self { channel, credentials, workspace, host: None, served: Some(served) })
     }
 
     /// Whether the daemon runs in this process, where nobody else can reach it.
@@ -171,8 +189,8 @@ impl Client {
 
     /// Ends the daemon of this process, once what it is writing is written.
     pub(crate) async fn close(self) {
-        let Self { channel, host, .. } = self;
-        drop(channel);
+        let Self { channel, host, served, .. } = self;
+        drop((channel, served));
         if let Some(host) = host {
             host.stop().await;
         }
@@ -195,56 +213,6 @@ impl Client {
         })
     }
 
-    /// Lists the tools of a toolset, or all.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`].
-    pub(crate) async fn tools(
-        &self,
-        toolset: Option<&str>,
-        language: Language,
-    ) -> Result<v1::ListToolsResponse, RequestFailure> {
-        let request = v1::ListToolsRequest {
-            workspace: self.workspace.clone(),
-            toolset: toolset.unwrap_or_default().to_owned(),
-            language: wire_language(language).into(),
-        };
-        let request = self.request(Role::Caller, request);
-        body(service!(ToolServiceClient, self).list_tools(request).await)
-    }
-
-    /// Follows the catalog: a message at once, and one for each change.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`].
-    pub(crate) async fn watch_tools(&self) -> Result<WatchingTools, RequestFailure> {
-        let request = v1::WatchToolsRequest { workspace: self.workspace.clone() };
-        let request = self.request(Role::Caller, request);
-        body(service!(ToolServiceClient, self).watch_tools(request).await).map(WatchingTools)
-    }
-
-    /// Returns one tool.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestFailure`].
-    pub(crate) async fn tool(
-        &self,
-        name: &str,
-        language: Language,
-    ) -> Result<v1::Tool, RequestFailure> {
-        let request = v1::GetToolRequest {
-            workspace: self.workspace.clone(),
-            name: name.to_owned(),
-            language: wire_language(language).into(),
-        };
-        let request = self.request(Role::Caller, request);
-        let response = body(service!(ToolServiceClient, self).get_tool(request).await)?;
-        response.tool.ok_or_else(|| RequestFailure::incomplete("tool"))
-    }
-
     /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout. Questions of
     /// a call that `is_attended` are answered here, and never too many.
     ///
@@ -253,9 +221,24 @@ impl Client {
     /// [`RequestFailure`].
     pub(crate) async fn call(
         &self,
+        call: v1::Call,
+        timeout: Option<Duration>,
+        is_attended: bool,
+    ) -> Result<Calling, RequestFailure> {
+        self.call_of(call, timeout, is_attended, None).await
+    }
+
+    /// As [`Client::call`], for a call that is a part of a span of somebody else.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestFailure`].
+    pub(crate) async fn call_of(
+        &self,
         mut call: v1::Call,
         timeout: Option<Duration>,
         is_attended: bool,
+        trace_parent: Option<&str>,
     ) -> Result<Calling, RequestFailure> {
         call.workspace.clone_from(&self.workspace);
         let role = role_for(&call.approved_digests);
@@ -266,6 +249,9 @@ impl Client {
                 MetadataValue::try_from(format!("Bearer {}", self.credentials.approver))
         {
             request.metadata_mut().insert(APPROVER_HEADER, value);
+        }
+        if let Some(Ok(parent)) = trace_parent.map(MetadataValue::try_from) {
+            request.metadata_mut().insert(moss_daemon::traces::PARENT, parent);
         }
         if let Some(timeout) = timeout {
             request.set_timeout(timeout);
@@ -378,13 +364,6 @@ fn role_for(approved_digests: &[String]) -> Role {
 
 fn scope(workspace: Option<&Path>) -> String {
     workspace.map(|root| root.display().to_string()).unwrap_or_default()
-}
-
-fn wire_language(language: Language) -> v1::Language {
-    match language {
-        Language::En => v1::Language::En,
-        Language::Zh => v1::Language::Zh,
-    }
 }
 
 fn body<T>(result: Result<Response<T>, Status>) -> Result<T, RequestFailure> {

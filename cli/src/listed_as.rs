@@ -1,6 +1,6 @@
 //! How tools are listed, as options say it.
 
-use moss_catalog::{Format, Language};
+use moss_catalog::{Format, Language, ListedSchema};
 
 /// The language of titles and descriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -10,6 +10,16 @@ pub(crate) enum Lang {
     En,
     /// Chinese; English where a tool has no Chinese text
     Zh,
+}
+
+/// The parameters that listed schemas have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum SchemaChoice {
+    /// Those of the specification
+    #[default]
+    Asi,
+    /// Those beyond it, too; calls may have them in any case
+    Full,
 }
 
 /// The form in which a client takes tools.
@@ -28,6 +38,15 @@ impl From<Lang> for Language {
         match lang {
             Lang::En => Self::En,
             Lang::Zh => Self::Zh,
+        }
+    }
+}
+
+impl From<SchemaChoice> for ListedSchema {
+    fn from(choice: SchemaChoice) -> Self {
+        match choice {
+            SchemaChoice::Asi => Self::Asi,
+            SchemaChoice::Full => Self::Full,
         }
     }
 }

@@ -12,6 +12,7 @@ use moss_dispatch::Outcome;
 use moss_mcp::{McpOptions, McpServer, ToolSet};
 use tokio::signal::unix::{SignalKind, signal};
 
+pub(super) use self::backend::DaemonTools;
 use self::backend::WorkspaceOpener;
 use super::Session;
 use super::error::CliError;

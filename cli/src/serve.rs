@@ -1,5 +1,7 @@
 //! `moss serve`.
 
+mod mcp_port;
+
 use std::path::{Path, PathBuf};
 
 use moss_daemon::address::{Address, HostPort};
@@ -11,6 +13,7 @@ use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use self::mcp_port::McpPort;
 use super::Session;
 use super::error::CliError;
 use moss_dispatch::Outcome;
@@ -34,6 +37,16 @@ pub(super) struct ServeArgs {
     /// `moss call grep_search … --all-workspaces` searches them as one.
     #[arg(long, value_name = "DIR")]
     also: Vec<PathBuf>,
+    /// Serve the Model Context Protocol at http://HOST:PORT/mcp, to who shows a caller's credential
+    ///
+    /// As with other ports: `--token-file` or a token that `moss token create` made, and `--tls-cert` and
+    /// `--tls-key` where other machines can reach it. /mcp/SET has the tools of a set.
+    #[arg(long, value_name = "HOST:PORT")]
+    mcp: Option<HostPort>,
+
+    /// Another host name by which clients and pages reach the port of --mcp; repeatable
+    #[arg(long, value_name = "NAME", requires = "mcp")]
+    mcp_host: Vec<String>,
 
     /// Expose metrics for Prometheus at http://HOST:PORT/metrics, on loopback only
     #[arg(long, value_name = "HOST:PORT")]
@@ -96,7 +109,7 @@ pub(super) async fn run(
     // Before anything is opened: a signal that comes early must not be lost.
     let shutdown = shutdown(args.stop_with_stdin)?;
     // Next: a second daemon fails before it touches anything.
-    let guard = if needs_guard(&args.listen, &inherited) {
+    let guard = if args.mcp.is_some() || needs_guard(&args.listen, &inherited) {
         remote.guard(&setup.dirs)?
     } else {
         if !setup.secrets.is_empty() {
@@ -105,6 +118,10 @@ pub(super) async fn run(
         None
     };
     let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
+    let mcp_port = match &args.mcp {
+        Some(host) => Some(McpPort::bind(host, args.mcp_host, guard.as_ref()).await?),
+        None => None,
+    };
     let endpoint = match &args.metrics {
         Some(host) => Some(metrics_endpoint::bind(host).await?),
         None => None,
@@ -118,16 +135,20 @@ pub(super) async fn run(
         check_tokens(guard, &started, session)?;
     }
     let mut listening: Vec<String> = sockets.iter().map(ToString::to_string).collect();
+    listening.extend(mcp_port.as_ref().map(ToString::to_string));
     listening.extend(endpoint.as_ref().map(ToString::to_string));
+    let mcp_port = mcp_port.map(|port| port.open(&started));
     session.ui.note(&format!("moss listens on {}, workspace {workspace}", listening.join(", ")));
     tell_supervisor(NotifyState::Ready);
     let shutdown = async {
         shutdown.await;
         tell_supervisor(NotifyState::Stopping);
     };
-    moss_daemon::serve(started, sockets, endpoint, shutdown)
-        .await
-        .map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
+    let served = moss_daemon::serve(started, sockets, endpoint, shutdown).await;
+    if let Some(port) = mcp_port {
+        port.close().await;
+    }
+    served.map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
 }
 

@@ -3,7 +3,7 @@
 mod shown;
 
 use crate::client::{Client, NeededTools};
-use crate::listed_as::{Lang, ToolForm};
+use crate::listed_as::{Lang, SchemaChoice, ToolForm};
 use clap::builder::PossibleValuesParser;
 use moss_catalog::{Format, ToolView};
 use moss_proto::v1;
@@ -32,6 +32,12 @@ pub(super) struct ToolsArgs {
     #[arg(long, value_name = "NAME", value_parser = toolset())]
     toolset: Option<String>,
 
+    /// Parameters that are shown: those of the specification, or those beyond it, too
+    ///
+    /// JSON has those of the specification unless this says otherwise; a tool that is shown to read has all.
+    #[arg(long, value_enum)]
+    schema: Option<SchemaChoice>,
+
     /// Language of titles and descriptions
     #[arg(long, value_enum, default_value_t)]
     lang: Lang,
@@ -49,9 +55,11 @@ pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, C
 }
 
 async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let schema = args.schema.unwrap_or_default();
     let (listed, loading) = session
         .with_client(NeededTools::Plugins, async |client| {
-            let listed = client.tools(args.toolset.as_deref(), args.lang.into()).await?;
+            let listed =
+                client.tools(args.toolset.as_deref(), schema.into(), args.lang.into()).await?;
             Ok((listed, loading(client).await))
         })
         .await?;
@@ -78,9 +86,12 @@ async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> 
 
 /// Shows one tool with its parameters and an example call.
 async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let is_to_read = args.format.is_none() && !session.ui.json();
+    let unsaid = if is_to_read { SchemaChoice::Full } else { SchemaChoice::Asi };
+    let schema = args.schema.unwrap_or(unsaid);
     let tool = session
         .with_client(NeededTools::Tool(name), async |client| {
-            Ok(client.tool(name, args.lang.into()).await?)
+            Ok(client.tool(name, schema.into(), args.lang.into()).await?)
         })
         .await?;
     if let Some(format) = args.format {
@@ -167,7 +178,14 @@ fn row(tool: &v1::Tool) -> [String; 5] {
 impl ToolsArgs {
     /// Asks for one tool, as the help of its calls.
     pub(super) fn help(name: String) -> Self {
-        Self { name: Some(name), format: None, toolset: None, lang: Lang::default(), is_help: true }
+        Self {
+            name: Some(name),
+            format: None,
+            toolset: None,
+            schema: None,
+            lang: Lang::default(),
+            is_help: true,
+        }
     }
 }
 

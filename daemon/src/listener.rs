@@ -215,6 +215,13 @@ impl Socket {
         access.and_named(Arc::clone(tokens))
     }
 
+    /// Where HTTP is spoken on it; none on a Unix socket.
+    pub fn url(&self) -> Option<String> {
+        let Self::Tcp(socket) = self else { return None };
+        let scheme = if self.tls().is_some() { "https" } else { "http" };
+        Some(format!("{scheme}://{}", socket.address()))
+    }
+
     /// The kind of socket, in one word.
     pub fn transport(&self) -> &'static str {
         match self {

@@ -23,6 +23,9 @@ pub trait ToolBackend: fmt::Debug + Send + Sync {
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>>;
 
+    /// Returns how the tools are best used, as models read it.
+    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>>;
+
     /// Follows the tools: the number changes when they may be others than before.
     fn changes(&self) -> watch::Receiver<u64>;
 }
@@ -49,6 +52,12 @@ pub struct ToolUse {
     pub has_forms: bool,
     /// Whether a form of the client may decide about effects: the person said so.
     pub decides_by_form: bool,
+    /// Where questions are put to the person by results, so that nothing waits: the digests of the
+    /// effects that the person approved so far. None where questions are put otherwise.
+    pub in_rounds: Option<Vec<String>>,
+    /// The span that the call is a part of, as the client names it: a `traceparent` that nobody has
+    /// looked at yet.
+    pub trace_parent: Option<String>,
 }
 
 /// What happens while a call runs.

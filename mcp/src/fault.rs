@@ -22,6 +22,8 @@ pub struct QuestionShown {
     pub text: String,
     /// The digest of the effect.
     pub digest: String,
+    /// Whether a form of the client may decide about it, where the person enabled that.
+    pub is_for_forms: bool,
 }
 
 /// The code of a name that no tool has.

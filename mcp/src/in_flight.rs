@@ -21,6 +21,20 @@ pub(crate) enum NotTaken {
     TooMany,
 }
 
+// === impl NotTaken ===
+
+impl NotTaken {
+    /// Says so to the client.
+    pub(crate) fn message(self, id: &RequestId) -> String {
+        match self {
+            Self::SameId => format!("a request with the id {id} still runs: use another id"),
+            Self::TooMany => {
+                format!("{REQUESTS_MAX} requests run already: wait for a response to one of them")
+            }
+        }
+    }
+}
+
 // === impl InFlight ===
 
 impl InFlight {

@@ -15,7 +15,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::in_flight::{InFlight, NotTaken, REQUESTS_MAX};
+use crate::in_flight::InFlight;
 use crate::revisions::REVISIONS;
 
 /// Longest id that is a text, in bytes.
@@ -49,6 +49,8 @@ pub(crate) struct Lifecycle {
     is_initialized: bool,
     /// Whether a request was taken that is more than a probe: before it rmcp takes no notifications.
     has_begun: bool,
+    /// Whether somebody else knows which session a message belongs to.
+    is_known_elsewhere: bool,
 }
 
 /// Which revision a request names for itself.
@@ -168,15 +170,8 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
         _ => serde_json::from_str(text).map_err(|error| unreadable(method, &error)),
     };
     let read = read.map_err(|message| refuse(ErrorCode::INVALID_PARAMS, message))?;
-    lifecycle.in_flight.take(id).map_err(|why| {
-        let message = match why {
-            NotTaken::SameId => format!("a request with the id {id} still runs: use another id"),
-            NotTaken::TooMany => {
-                format!("{REQUESTS_MAX} requests run already: wait for a response to one of them")
-            }
-        };
-        refuse(ErrorCode::INVALID_REQUEST, message)
-    })?;
+    let taken = lifecycle.in_flight.take(id);
+    taken.map_err(|why| refuse(ErrorCode::INVALID_REQUEST, why.message(id)))?;
     let begins = method == "initialize" || revision == Revision::Complete;
     lifecycle.has_begun |= begins && !PROBES.contains(&method);
     Ok(ReadLine::message(read))
@@ -282,6 +277,11 @@ impl Revision {
 // === impl Lifecycle ===
 
 impl Lifecycle {
+    /// What a message over HTTP comes with: its headers say what it belongs to.
+    pub(crate) fn over_http() -> Self {
+        Self { has_begun: true, is_known_elsewhere: true, ..Self::default() }
+    }
+
     /// The requests that wait for a response.
     pub(crate) fn in_flight(&self) -> &InFlight {
         &self.in_flight
@@ -290,6 +290,7 @@ impl Lifecycle {
     /// Says why a request comes at the wrong time, if it does.
     fn admit(&self, method: &str, revision: Revision) -> Result<(), String> {
         match method {
+            _ if self.is_known_elsewhere => Ok(()),
             "initialize" if self.is_initialized => {
                 Err("this connection is initialized already: a connection is one session"
                     .to_owned())

@@ -3,78 +3,78 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerConfig, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Icon,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::{
-    NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext, SubscriptionSink,
-};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use tokio::sync::OnceCell;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::{BackendOpener, ToolBackend, ToolUse};
 use crate::fault::CallFault;
 use crate::line::ArgumentsText;
+use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
+use crate::rounds::{self, CallRound};
+use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{find_tools, following, listing, reply};
+use crate::{find_tools, following, listing, reply, roots};
 
-/// How long a client may take to name its roots.
-const ROOTS_WAIT_MAX: Duration = Duration::from_secs(2);
-/// Most roots of a client that are looked at.
-const ROOTS_MAX: usize = 64;
+/// The picture that clients show beside the name: two leaves on a stem.
+const ICON: &str = concat!(
+    "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2032%2032'%3E",
+    "%3Cpath%20fill='%23486b2e'%20d='M15%2030V17C5%2017%203%209%203%204c9%200%2012%205%2012%2011%20",
+    "0-6%205-10%2014-10%200%208-4%2013-12%2013v12z'/%3E%3C/svg%3E",
+);
 const INSTRUCTIONS: &str = "Tools for the files of one project. Paths are relative to its root. Changes \
                             are shown to a person before they happen where the rules of moss say so; a \
                             result that says `confirmation_required` says what to do. Every change is \
                             kept in the history and can be undone there.";
 
+/// The requests that are more than a greeting.
+const METHODS: [&str; 8] = [
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+];
+
 /// What a connection is served with.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    set: ToolSet,
+    pub(crate) set: ToolSet,
     /// Joins the calls of the connection.
-    session_id: String,
+    pub(crate) session_id: String,
     /// Whether a form of the client decides about effects.
     decides_by_form: bool,
+    /// Seals what the client carries between the rounds of a call.
+    seal: Arc<StateSeal>,
 }
 
 /// The server of one connection.
 #[derive(Debug, Clone)]
 pub struct McpServer {
     shared: Arc<McpConnection>,
+    /// What it does by itself ends with it.
+    _stops: Arc<DropGuard>,
 }
 
 #[derive(Debug)]
-struct McpConnection {
+pub(crate) struct McpConnection {
     opener: Arc<dyn BackendOpener>,
     backend: OnceCell<Arc<dyn ToolBackend>>,
-    options: McpOptions,
+    pub(crate) options: McpOptions,
     stop: CancellationToken,
-}
-
-/// Who hears that the visible tools changed.
-enum ListListener {
-    /// The client of a session.
-    Session(Peer<RoleServer>),
-    /// Who asked for it in a request.
-    Subscription(SubscriptionSink),
-}
-
-// === impl ListListener ===
-
-impl ListListener {
-    /// Says so; `false` where nobody listens any more.
-    async fn announce(&self) -> bool {
-        match self {
-            Self::Session(peer) => peer.notify_tool_list_changed().await.is_ok(),
-            Self::Subscription(sink) => sink.notify_tool_list_changed().await.is_ok(),
-        }
-    }
 }
 
 // === impl McpOptions ===
@@ -88,8 +88,16 @@ impl McpOptions {
     pub fn new(set: ToolSet) -> io::Result<Self> {
         let mut name = [0; 8];
         getrandom::fill(&mut name)?;
-        let session_id = format!("mcp-{:016x}", u64::from_le_bytes(name));
-        Ok(Self { set, session_id, decides_by_form: false })
+        Self::named(set, format!("mcp-{:016x}", u64::from_le_bytes(name)))
+    }
+
+    /// Makes the options of requests whose calls are joined under a name.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpOptions::new`].
+    pub(crate) fn named(set: ToolSet, session_id: String) -> io::Result<Self> {
+        Ok(Self { set, session_id, decides_by_form: false, seal: Arc::new(StateSeal::new()?) })
     }
 
     /// Lets forms of the client decide about effects, because the person wants that of this client.
@@ -105,7 +113,8 @@ impl McpServer {
     /// Makes a server whose workspace is opened once it is needed.
     pub fn new(opener: Arc<dyn BackendOpener>, options: McpOptions) -> Self {
         let (backend, stop) = (OnceCell::new(), CancellationToken::new());
-        Self { shared: Arc::new(McpConnection { opener, backend, options, stop }) }
+        let stops = Arc::new(stop.clone().drop_guard());
+        Self { shared: Arc::new(McpConnection { opener, backend, options, stop }), _stops: stops }
     }
 
     /// Ends what the server does by itself, once it is cancelled.
@@ -117,10 +126,13 @@ impl McpServer {
 // === impl McpConnection ===
 
 impl McpConnection {
-    async fn backend(&self, peer: &Peer<RoleServer>) -> Result<&Arc<dyn ToolBackend>, CallFault> {
+    pub(crate) async fn backend(
+        &self,
+        peer: &Peer<RoleServer>,
+    ) -> Result<&Arc<dyn ToolBackend>, CallFault> {
         let open = async || {
             let roots = match self.opener.wants_roots() {
-                true => roots(peer).await,
+                true => roots::of(peer).await,
                 false => Vec::new(),
             };
             self.opener.open(roots).await
@@ -148,12 +160,16 @@ impl McpConnection {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let arguments_json = match context.extensions.get::<ArgumentsText>() {
+        let extensions = &context.extensions;
+        // Over HTTP they come with the head of the request.
+        let of_head =
+            || extensions.get::<http::request::Parts>()?.extensions.get::<ArgumentsText>();
+        let arguments_json = match extensions.get::<ArgumentsText>().or_else(of_head) {
             Some(text) => text.0.clone(),
-            None => serde_json::to_string(&request.arguments.unwrap_or_default())
+            None => serde_json::to_string(&request.arguments.clone().unwrap_or_default())
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))?,
         };
-        let ended = self.attempt(&request.name, arguments_json, context).await;
+        let ended = self.attempt(&request, arguments_json, context).await;
         match ended {
             Ok(result) => Ok(result),
             Err(fault) if fault.is_unknown_tool() => {
@@ -165,10 +181,11 @@ impl McpConnection {
 
     async fn attempt(
         &self,
-        name: &str,
+        request: &CallToolRequestParams,
         arguments_json: String,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, CallFault> {
+        let name = &*request.name;
         let backend = self.backend(&context.peer).await?;
         let set = &self.options.set;
         if set.has_more() && name == find_tools::NAME {
@@ -184,15 +201,46 @@ impl McpConnection {
             }
         }
         let has_forms = following::has_forms(context);
-        let request = ToolUse {
+        let decides_by_form = self.options.decides_by_form;
+        let call = ToolUse {
             name: name.to_owned(),
             arguments_json,
             session_id: self.options.session_id.clone(),
             has_forms,
-            decides_by_form: has_forms && self.options.decides_by_form,
+            decides_by_form: has_forms && decides_by_form,
+            in_rounds: None,
+            trace_parent: context.meta.get_traceparent().map(ToOwned::to_owned),
         };
-        let reply = following::follow(&**backend, request, context).await?;
+        if decides_by_form && rounds::has_forms(context) {
+            return self.round(&**backend, call, request, context).await;
+        }
+        let reply = following::follow(&**backend, call, context).await?;
         Ok(reply::of_reply(reply).into())
+    }
+
+    /// Makes a call that stands by itself, whose questions are part of its results.
+    async fn round(
+        &self,
+        backend: &dyn ToolBackend,
+        call: ToolUse,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, CallFault> {
+        let seal = &self.options.seal;
+        let (name, arguments_json) = (call.name.clone(), call.arguments_json.clone());
+        let named = [self.options.set.name(), &call.session_id.clone(), &name, &arguments_json];
+        let approved = match rounds::read(request, seal, &named)? {
+            CallRound::Approved(digests) => digests,
+            CallRound::Denied(reason) => return Err(rounds::denied(reason)),
+        };
+        let call = ToolUse { in_rounds: Some(approved.clone()), ..call };
+        match following::follow(backend, call, context).await {
+            Ok(reply) => Ok(reply::of_reply(reply).into()),
+            Err(fault) => match rounds::ask(&fault, approved, seal, &named) {
+                Some(asked) => Ok(asked.into()),
+                None => Err(fault),
+            },
+        }
     }
 
     /// Announces every change of the visible tools, until nobody listens.
@@ -213,34 +261,19 @@ impl McpConnection {
     }
 }
 
-/// Asks a client for its roots, where it has some. One that takes too long has none.
-#[expect(
-    deprecated,
-    reason = "revisions before 2026-07-28 have roots, and their clients send them"
-)]
-async fn roots(peer: &Peer<RoleServer>) -> Vec<String> {
-    let has_roots = peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some());
-    if !has_roots {
-        return Vec::new();
-    }
-    match tokio::time::timeout(ROOTS_WAIT_MAX, peer.list_roots()).await {
-        Ok(Ok(listed)) => listed.roots.into_iter().take(ROOTS_MAX).map(|root| root.uri).collect(),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "the client did not name its roots");
-            Vec::new()
-        }
-        Err(_) => {
-            tracing::warn!("the client did not name its roots in time");
-            Vec::new()
-        }
-    }
-}
-
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
-        let us = Implementation::new("moss", env!("CARGO_PKG_VERSION")).with_title("moss");
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        let icon = Icon::new(ICON).with_mime_type("image/svg+xml");
+        let us = Implementation::new("moss", env!("CARGO_PKG_VERSION"))
+            .with_title("moss")
+            .with_icons(vec![icon]);
         ServerConfig::new(capabilities).with_server_info(us).with_instructions(INSTRUCTIONS)
     }
 
@@ -265,6 +298,54 @@ impl ServerHandler for McpServer {
         self.shared.call(request, &context).await
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.shared.resources(request.and_then(|request| request.cursor), &context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(self.shared.resource_templates(&context))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.shared.resource(&request.uri, &context).await.map(Into::into)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(self.shared.prompts(&context))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.shared.prompt(&request, &context).await.map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.shared.complete(&request, &context).await
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         // The first request finds the workspace open.
         let shared = Arc::clone(&self.shared);
@@ -282,13 +363,13 @@ impl ServerHandler for McpServer {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let known = ["tools/list", "tools/call"].contains(&request.method.as_str());
+        let known = METHODS.contains(&request.method.as_str());
         let message = match known {
             true => format!("`params` of {} are not as the protocol has them", request.method),
             false => format!(
-                "there is no method `{}` here: this server has initialize, server/discover, ping, \
-                 tools/list and tools/call",
-                request.method
+                "there is no method `{}` here: this server has initialize, server/discover, ping, {}",
+                request.method,
+                METHODS.join(", ")
             ),
         };
         let code = if known { ErrorCode::INVALID_PARAMS } else { ErrorCode::METHOD_NOT_FOUND };

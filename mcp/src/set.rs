@@ -85,6 +85,14 @@ impl ToolSet {
         }
     }
 
+    /// Whether resources may be read by a tool that only reads.
+    pub(crate) fn may_read_by(&self, name: &str) -> bool {
+        match self {
+            Self::Default | Self::ReadOnly | Self::All => true,
+            Self::Named { tools, .. } => tools.iter().any(|tool| tool == name),
+        }
+    }
+
     /// Whether there is more to find than is listed.
     pub(crate) fn has_more(&self) -> bool {
         *self == Self::Default

@@ -16,21 +16,21 @@ use crate::{
 };
 
 /// Longest wait for anything.
-const WAIT_MAX: Duration = Duration::from_secs(20);
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// A backend with three tools: `echo` returns its arguments, `hang` waits for ever, `fail` fails.
 #[derive(Debug)]
-struct Recorded {
+pub(crate) struct Recorded {
     tools: Mutex<Vec<Value>>,
-    uses: Mutex<Vec<ToolUse>>,
+    pub(crate) uses: Mutex<Vec<ToolUse>>,
     roots: Mutex<Vec<Vec<String>>>,
     changes: watch::Sender<u64>,
     /// Is told when a call of `hang` is dropped.
-    hung: Mutex<Option<oneshot::Sender<()>>>,
+    pub(crate) hung: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 #[derive(Debug)]
-struct Opener(Arc<Recorded>);
+pub(crate) struct Opener(pub(crate) Arc<Recorded>);
 
 struct Client {
     input: Option<DuplexStream>,
@@ -64,6 +64,19 @@ fn definition(name: &str, is_read_only: bool) -> Value {
 fn reply(result: Result<String, CallFault>) -> UseReply {
     let (call_id, digest) = ("c1".to_owned(), String::new());
     UseReply { call_id, result, changes: Vec::new(), digest, history: 0 }
+}
+
+impl Recorded {
+    pub(crate) fn new() -> Self {
+        let tools = [("echo", true), ("fail", false), ("hang", false), ("read_file", true)];
+        Self {
+            tools: Mutex::new(tools.map(|(name, is)| definition(name, is)).to_vec()),
+            uses: Mutex::default(),
+            roots: Mutex::default(),
+            changes: watch::Sender::new(0),
+            hung: Mutex::default(),
+        }
+    }
 }
 
 impl ToolBackend for Recorded {
@@ -100,6 +113,10 @@ impl ToolBackend for Recorded {
         })
     }
 
+    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
+        Box::pin(async { Ok("Read before you write.".to_owned()) })
+    }
+
     fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -118,14 +135,7 @@ impl BackendOpener for Opener {
 
 impl Client {
     fn new(set: ToolSet) -> Self {
-        let tools = [("echo", true), ("fail", false), ("hang", false), ("read_file", true)];
-        let backend = Arc::new(Recorded {
-            tools: Mutex::new(tools.map(|(name, is)| definition(name, is)).to_vec()),
-            uses: Mutex::default(),
-            roots: Mutex::default(),
-            changes: watch::Sender::new(0),
-            hung: Mutex::default(),
-        });
+        let backend = Arc::new(Recorded::new());
         let server =
             McpServer::new(Arc::new(Opener(Arc::clone(&backend))), McpOptions::new(set).unwrap());
         let (input, server_input) = tokio::io::duplex(1 << 16);
@@ -185,7 +195,7 @@ impl Client {
     }
 }
 
-fn initialize(revision: &str) -> Value {
+pub(crate) fn initialize(revision: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": revision, "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" },
@@ -193,7 +203,7 @@ fn initialize(revision: &str) -> Value {
 }
 
 /// The metadata of a request that belongs to no session.
-fn stateless(params: Value) -> Value {
+pub(crate) fn stateless(params: Value) -> Value {
     let mut params = params;
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -480,7 +490,7 @@ const REFUSED: &[(&str, i32, &str)] = &[
         "`params` of tools/call",
     ),
     (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32601, "there is no method `no/such`"),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#, -32601, ""),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, ""),
 ];
 
 #[tokio::test]

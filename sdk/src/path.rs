@@ -111,6 +111,18 @@ impl RelPath {
         Some(self.0.rsplit_once('/').map_or_else(Self::root, |(parent, _)| Self(parent.to_owned())))
     }
 
+    /// Returns the path as seen from a directory that it is in, or that it is itself; none for any other.
+    #[must_use]
+    pub fn beneath(&self, directory: &Self) -> Option<Self> {
+        if directory.is_root() {
+            return Some(self.clone());
+        }
+        match self.0.strip_prefix(directory.as_str())? {
+            "" => Some(Self::root()),
+            rest => rest.strip_prefix('/').map(|rest| Self(rest.to_owned())),
+        }
+    }
+
     /// Returns the path of an entry of this directory.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 //!
 //! A parameter struct is the only source. Its *strict* schema is closed and says integer, minimum
 //! and enumeration: arguments are checked against it. Its *published* schema is the projection
-//! that the ASI specification prints: numbers, plain strings, no bounds.
+//! that the ASI specification prints: numbers, plain strings, no bounds. Parameters that the
+//! specification does not have are *extras*: the strict schema has them, the published one does not.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -21,6 +22,49 @@ const STRICT_ONLY: &[&str] = &[
     "minimum",
     "pattern",
 ];
+
+/// Marks a parameter as one beyond the specification: `#[schemars(extend("x-extra" = true))]`.
+const EXTRA_MARK: &str = "x-extra";
+
+/// What follows from a parameter struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterSchemas {
+    /// What arguments are checked against.
+    pub strict: Value,
+    /// What is published, without extras.
+    pub published: Value,
+    /// The published schemas of the extras, by name.
+    pub extras: Map<String, Value>,
+}
+
+// === impl ParameterSchemas ===
+
+impl ParameterSchemas {
+    /// Derives the schemas of a parameter struct.
+    pub fn of<T: JsonSchema>() -> Self {
+        let mut strict = strict::<T>();
+        let extras = unmark_extras(&mut strict);
+        let mut published = published(&strict);
+        let properties = published.get_mut("properties").and_then(Value::as_object_mut);
+        let mut taken = Map::new();
+        if let Some(properties) = properties {
+            for name in extras {
+                taken.extend(properties.shift_remove_entry(&name));
+            }
+        }
+        close_if_empty(&mut published);
+        Self { strict, published, extras: taken }
+    }
+}
+
+/// Removes the marks of extras; returns their names in the order of the schema.
+fn unmark_extras(strict: &mut Value) -> Vec<String> {
+    let properties = strict.get_mut("properties").and_then(Value::as_object_mut);
+    let marked = |(name, schema): (&String, &mut Value)| {
+        schema.as_object_mut()?.shift_remove(EXTRA_MARK).map(|_| name.clone())
+    };
+    properties.into_iter().flatten().filter_map(marked).collect()
+}
 
 /// Derives the strict schema of a parameter struct: closed objects, no `null`, everything inline.
 ///
@@ -57,16 +101,20 @@ pub fn published(strict: &Value) -> Value {
             object.insert("type".into(), json!("number"));
         }
     });
-    if let Some(object) = schema.as_object_mut() {
-        let empty = object.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
-        if empty {
-            object.insert("additionalProperties".into(), json!(false));
-            object.shift_remove("required");
-        } else {
-            object.entry("required").or_insert_with(|| json!([]));
-        }
-    }
+    close_if_empty(&mut schema);
     schema
+}
+
+/// Closes the published schema of a tool without parameters; any other says what is required.
+fn close_if_empty(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let empty = object.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
+    if empty {
+        object.insert("additionalProperties".into(), json!(false));
+        object.shift_remove("required");
+    } else {
+        object.entry("required").or_insert_with(|| json!([]));
+    }
 }
 
 /// Derives the schema of a result.
@@ -241,6 +289,34 @@ mod tests {
                 "required": ["path"]
             })
         );
+    }
+
+    #[test]
+    fn extras_are_strict_and_not_published() {
+        /// Looks.
+        #[derive(Deserialize, JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Look {
+            /// Where.
+            #[schemars(extend("x-extra" = true), range(min = 1))]
+            limit: Option<u64>,
+            /// How.
+            #[serde(default)]
+            #[schemars(extend("x-extra" = true))]
+            order: Order,
+        }
+        let ParameterSchemas { strict, published, extras } = ParameterSchemas::of::<Look>();
+        let limit = json!({ "description": "Where.", "type": "integer", "minimum": 1 });
+        assert_eq!(strict["properties"]["limit"], limit);
+        assert_eq!(strict["properties"]["order"]["enum"], json!(["asc", "desc"]));
+        assert!(!strict.to_string().contains(EXTRA_MARK), "{strict}");
+        assert_eq!(
+            published,
+            json!({ "type": "object", "properties": {}, "additionalProperties": false })
+        );
+        let order = json!({ "description": "How.", "type": "string", "default": "asc" });
+        let limit = json!({ "description": "Where.", "type": "number" });
+        assert_eq!(Value::Object(extras), json!({ "limit": limit, "order": order }));
     }
 
     #[test]

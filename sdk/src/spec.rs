@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What a tool may do outside itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,10 +46,14 @@ pub struct ToolSpec {
     pub text: ToolText,
     /// Its text in Chinese, where there is one.
     pub text_zh: Option<ToolText>,
-    /// The JSON schema of the arguments as it is published.
+    /// The JSON schema of the arguments as it is published: that of the specification, for tools
+    /// that are in it.
     pub parameters: Value,
-    /// The JSON schema that arguments are checked against: `parameters`, and closed, with integers
-    /// and documented values.
+    /// The published schemas of parameters beyond the specification, by name. They are optional and
+    /// always accepted.
+    pub extras: Map<String, Value>,
+    /// The JSON schema that arguments are checked against: `parameters` and `extras`, and closed,
+    /// with integers and documented values.
     pub parameters_strict: Value,
     /// The JSON schema of the result.
     pub output: Value,
@@ -82,6 +86,28 @@ pub struct ToolText {
     /// What each parameter means, by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
+}
+
+// === impl ToolSpec ===
+
+impl ToolSpec {
+    /// Returns the published schema with the parameters beyond the specification, which come last.
+    pub fn parameters_full(&self) -> Value {
+        let mut schema = self.parameters.clone();
+        if self.extras.is_empty() {
+            return schema;
+        }
+        if let Some(object) = schema.as_object_mut() {
+            // A tool without other parameters publishes a closed object without this key.
+            object.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+            object.shift_remove("additionalProperties");
+            let properties = object.entry("properties").or_insert_with(|| Map::new().into());
+            if let Some(properties) = properties.as_object_mut() {
+                properties.extend(self.extras.clone());
+            }
+        }
+        schema
+    }
 }
 
 // === impl Effect ===

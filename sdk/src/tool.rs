@@ -12,11 +12,14 @@ use serde_json::Value;
 
 use crate::context::{BoxFuture, Context};
 use crate::error::{ErrorCode, ToolError};
-use crate::schema;
+use crate::schema::{self, ParameterSchemas};
 use crate::spec::{Annotations, Effect, ToolSpec, ToolText, Toolset};
 
 /// A native tool. The implementing struct is its parameters: the struct's documentation is the
 /// description that models read, the fields' documentation describes the parameters.
+///
+/// A field with `#[schemars(extend("x-extra" = true))]` is a parameter beyond the specification: it
+/// must be optional, is always accepted, and is published only to those who ask for all parameters.
 pub trait Tool: DeserializeOwned + JsonSchema + Send + Sized + 'static {
     /// The name that calls it.
     const NAME: &'static str;
@@ -59,14 +62,16 @@ struct Erased<T>(PhantomData<fn() -> T>);
 
 impl<T: Tool> AnyTool for Erased<T> {
     fn spec(&self) -> ToolSpec {
-        let parameters_strict = schema::strict::<T>();
+        let ParameterSchemas { strict: parameters_strict, published: parameters, extras } =
+            ParameterSchemas::of::<T>();
         ToolSpec {
             name: T::NAME.to_owned(),
             effect: T::EFFECT,
             toolset: T::TOOLSET,
             text: text::<T>(&parameters_strict),
             text_zh: None,
-            parameters: schema::published(&parameters_strict),
+            parameters,
+            extras,
             parameters_strict,
             output: schema::output::<T::Output>(),
             annotations: Annotations::default(),

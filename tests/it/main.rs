@@ -51,6 +51,8 @@ mod listings;
 mod live_tree;
 mod mcp;
 mod mcp_forms;
+mod mcp_http;
+mod mcp_resources;
 mod metrics;
 mod model_clients;
 mod newcomers;

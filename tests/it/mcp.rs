@@ -2,6 +2,7 @@
 //! and none, workspaces, and that a call is the same call on every front.
 
 pub(crate) mod client;
+pub(crate) mod over_http;
 mod same_everywhere;
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -36,7 +37,10 @@ fn codex_finds_its_revision_and_the_tools() {
     let hello = client.next();
     assert_eq!(hello["id"], 0);
     assert_eq!(hello["result"]["protocolVersion"], "2025-06-18");
-    assert_eq!(hello["result"]["capabilities"], json!({ "tools": { "listChanged": true } }));
+    let capabilities = json!({
+        "tools": { "listChanged": true }, "resources": {}, "prompts": {}, "completions": {},
+    });
+    assert_eq!(hello["result"]["capabilities"], capabilities);
     let listed = client.response(1);
     let tools = listed["result"]["tools"].as_array().unwrap();
     let read = tools.iter().find(|tool| tool["name"] == "read_file").unwrap();

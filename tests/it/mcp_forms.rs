@@ -203,3 +203,84 @@ fn a_question_of_a_tool_is_a_form_for_who_has_forms() {
     answer(&mut client, &form, json!({ "action": "cancel" }));
     assert_eq!(client.response(id)["result"]["structuredContent"]["answered"], false);
 }
+
+/// The parameters of a call that stands by itself, of a client that has forms.
+fn alone(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+    });
+    params
+}
+
+/// The same call with the state that it was answered with, and what the person said.
+fn again(mut params: Value, asked: &Value, said: Value) -> Value {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({ "decision": said });
+    params
+}
+
+#[test]
+fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
+    for has_daemon in [false, true] {
+        let site = Site::new();
+        let daemon = has_daemon.then(|| site.serve());
+        let mut client = McpClient::start(&site, &["--elicit"]);
+        let mut call =
+            |params: Value| client.request("tools/call", alone(params))["result"].clone();
+        let asked = call(create("a.txt"));
+        let form = &asked["inputRequests"]["decision"];
+        assert_eq!(form["method"], "elicitation/create", "{asked}");
+        assert!(form["params"]["message"].as_str().unwrap().contains("+x"), "{form}");
+        let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
+        assert_eq!(decision["enum"], json!(["allow_once", "deny"]), "{form}");
+        assert!(!site.has("a.txt"));
+        // A state is for its own call, once, and none that was made up.
+        let yes = || decide("allow_once");
+        let other = call(again(create("b.txt"), &asked, yes()));
+        assert!(text(&other).starts_with("request_state_invalid"), "{other}");
+        let mut forged = asked.clone();
+        forged["requestState"] = json!(asked["requestState"].as_str().unwrap().replace('.', ".0"));
+        let forged = call(again(create("a.txt"), &forged, yes()));
+        assert!(text(&forged).starts_with("request_state_invalid"), "{forged}");
+        assert!(!site.has("a.txt") && !site.has("b.txt"));
+        let done = call(again(create("a.txt"), &asked, yes()));
+        assert_ne!(done["isError"], true, "{done}");
+        assert_eq!(site.read("a.txt"), "x\n");
+        let replayed = call(again(create("a.txt"), &asked, yes()));
+        assert!(text(&replayed).contains("used before"), "{replayed}");
+
+        let asked = call(create("c.txt"));
+        let said = json!({
+            "action": "accept", "content": { "decision": "deny", "reason": "not now" },
+        });
+        assert!(text(&call(again(create("c.txt"), &asked, said))).contains("not now"));
+        let asked = call(create("c.txt"));
+        let closed = call(again(create("c.txt"), &asked, json!({ "action": "cancel" })));
+        assert_eq!(closed["isError"], true, "{closed}");
+        assert!(!site.has("c.txt"));
+        // What forms never decide about waits for an approver.
+        let protected = json!({
+            "name": "create_file", "arguments": { "path": ".env", "content": "x" },
+        });
+        let waiting = call(protected);
+        assert_eq!(waiting["isError"], true, "{waiting}");
+        drop(daemon);
+    }
+}
+
+#[test]
+fn no_form_is_a_result_where_the_person_did_not_enable_them() {
+    let site = Site::new();
+    let mut client = McpClient::start(&site, &[]);
+    let result = client.request("tools/call", alone(create("a.txt")))["result"].clone();
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(result.get("inputRequests").is_none(), "{result}");
+    let answered = json!({ "resultType": "input_required", "requestState": "moss1.1.1.1.1" });
+    let guessed = again(create("a.txt"), &answered, decide("allow_once"));
+    let result = client.request("tools/call", alone(guessed))["result"].clone();
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(!site.has("a.txt"));
+}

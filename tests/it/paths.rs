@@ -24,6 +24,9 @@ fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
         ("create_file", json!({"path": path, "content": "x\n", "overwrite": true})),
         ("delete_file", json!({"path": path})),
         ("delete_file", json!({"path": path, "permanent": true})),
+        ("grep_search", json!({"path": path, "pattern": "secret"})),
+        ("file_search", json!({"path": path, "pattern": "secret"})),
+        ("get_project_structure", json!({"path": path})),
     ]
 }
 
@@ -110,7 +113,11 @@ async fn no_path_leads_out_of_the_workspace() {
         for (tool, arguments) in path_calls(&path) {
             let creates = tool == "create_file"
                 && ["~/", "file:", "%2e", "..\\"].iter().any(|odd| path.starts_with(odd));
-            if creates {
+            // To search without a directory is to search everywhere, and a slash behind a file is none.
+            let may_lack = ["grep_search", "file_search", "get_project_structure"].contains(&tool);
+            let is_fine =
+                may_lack && path.is_empty() || tool == "grep_search" && path == "dir/file.txt/";
+            if creates || is_fine {
                 // An ordinary name inside the workspace, however odd it looks.
                 continue;
             }

@@ -179,7 +179,7 @@ async fn searches_that_make_no_sense_say_how_to_fix_them() {
         json!({"pattern": "x", "limit": 0}),
         json!({"pattern": "x", "limit": 1001}),
         json!({"pattern": "x", "limit": 1.5}),
-        json!({"pattern": "x", "path": "src"}),
+        json!({"pattern": "x", "paths": "src"}),
         json!({}),
     ] {
         let status = client.call(call("grep_search", arguments.clone())).await.unwrap_err();
@@ -234,6 +234,10 @@ async fn several_workspaces_are_searched_as_one_where_the_caller_asks() {
     let read = asked("read_file", json!({"path": "src/a.rs"}), &["*"]);
     let refused = client.call(read).await.unwrap_err();
     assert!(refused.message().contains("further_workspaces"), "{refused}");
+    for extra in [json!({"pattern": "needle", "offset": 1}), json!({"pattern": "x", "path": "src"})] {
+        let refused = client.call(asked("grep_search", extra, &["*"])).await.unwrap_err();
+        assert_eq!(reason(&refused), "ARGUMENTS_INVALID");
+    }
     let elsewhere = asked("grep_search", json!({"pattern": "needle"}), &["/elsewhere"]);
     let refused = client.call(elsewhere).await.unwrap_err();
     assert_eq!(reason(&refused), "WORKSPACE_UNKNOWN");
@@ -244,4 +248,67 @@ async fn several_workspaces_are_searched_as_one_where_the_caller_asks() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(printed["output"]["total_matches"], 3, "{printed}");
+}
+
+#[tokio::test]
+async fn parameters_beyond_the_specification_are_accepted_and_shown_on_request() {
+    let site = Site::new();
+    site.write("a.txt", "needle\n");
+    site.write("src/b.rs", "needle\nneedle\n");
+    site.write("out/c.rs", "needle\n");
+    site.write("closed/.env", "needle=1\n");
+    site.write(".gitignore", "out/\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let listed = async |schema: v1::ListedSchema| {
+        let schema = schema.into();
+        let request = v1::ListToolsRequest { schema, ..Default::default() };
+        let listed = client.tools().list_tools(request).await.unwrap().into_inner();
+        let tool = listed.tools.into_iter().find(|tool| tool.name == "grep_search").unwrap();
+        serde_json::from_str::<Value>(&tool.parameters_json).unwrap()
+    };
+    let keys = |schema: &Value| {
+        let all = schema["properties"].as_object().unwrap();
+        all.keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    let asi = listed(v1::ListedSchema::Unspecified).await;
+    assert_eq!(keys(&asi), "pattern fileType caseSensitive limit");
+    assert_eq!(asi, listed(v1::ListedSchema::Asi).await);
+    let full = listed(v1::ListedSchema::Full).await;
+    let extras = "path context output multiline offset";
+    assert_eq!(keys(&full), format!("{} {extras}", keys(&asi)));
+    assert_eq!(full["required"], json!(["pattern"]));
+    let shown = |arguments: &[&str]| site.run(&[&["tools", "grep_search"], arguments].concat());
+    for (arguments, has_extras) in [
+        (&["--json"][..], false),
+        (&["--format", "mcp"], false),
+        (&["--schema", "asi"], false),
+        (&["--json", "--schema", "full"], true),
+        (&["--format", "mcp", "--schema", "full"], true),
+        (&[], true),
+    ] {
+        assert_eq!(shown(arguments).stdout.contains("multiline"), has_extras, "{arguments:?}");
+    }
+    assert!(site.run(&["call", "grep_search", "--help"]).stdout.contains("multiline"));
+
+    let search =
+        ["call", "grep_search", "pattern=needle", "output=counts", "context=0", "path=src"];
+    let ended = site.run(&[&search[..], &["--json"]].concat());
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        report["output"]["counts"],
+        json!([{ "path": "src/b.rs", "matches": 2 }]),
+        "{ended:?}"
+    );
+    // An ignored file that is named is searched; a closed one is not.
+    let named = |path: &str| json!({ "pattern": "needle", "path": path, "output": "files" });
+    assert_eq!(grep(&client, named("out/c.rs")).await["files"], json!(["out/c.rs"]));
+    let closed = client.call(call("grep_search", named("closed/.env"))).await;
+    let is_shown = closed.is_ok_and(|result| result.output_json.contains("closed/.env"));
+    assert!(!is_shown, "a closed file is searched");
+    let below = json!({ "pattern": "*.rs", "path": "src" });
+    assert_eq!(paths(&client.done("file_search", below).await), ["src/b.rs"]);
+    let unknown = json!({ "pattern": "x", "paths": "src" });
+    let status = client.call(call("grep_search", unknown)).await.unwrap_err();
+    assert_eq!(reason(&status), "ARGUMENTS_INVALID");
 }

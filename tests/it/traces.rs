@@ -19,6 +19,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::{Request, Response, Status};
 
 use crate::harness::{Daemon, Ended, Site, call, output, within};
+use crate::mcp::client::McpClient;
 
 /// A collector that keeps what it gets.
 #[derive(Clone, Default)]
@@ -115,6 +116,36 @@ async fn every_call_is_a_span_of_the_request_that_it_belongs_to() {
     let all = format!("{:?}", collector.0.lock().unwrap());
     assert!(!all.contains("canary"), "{all}");
     assert!(all.contains("service.name"), "{all}");
+}
+
+/// The collector continues while a client that blocks is served.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_mcp_names_the_span_of_a_call_in_its_metadata() {
+    let (collector, address) = Collector::start().await;
+    let mut site = Site::new();
+    site.write("a.txt", "x\n");
+    site.argument("--traces").argument(&address);
+    let daemon = site.serve();
+    let mut client = McpClient::connect(&site, &[]);
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for parent in [parent, "no parent", "é\n"] {
+        let params = json!({
+            "name": "read_file", "arguments": { "path": "a.txt" },
+            "_meta": { "traceparent": parent },
+        });
+        let called = client.request("tools/call", params);
+        assert_ne!(called["result"]["isError"], true, "{called}");
+    }
+    drop(client);
+    daemon.stop();
+    let spans = collector.spans();
+    let parents: Vec<_> = spans.iter().map(|span| hex(&span.parent_span_id)).collect();
+    assert_eq!(
+        parents.iter().filter(|parent| *parent == "b7ad6b7169203331").count(),
+        1,
+        "{spans:?}"
+    );
+    assert_eq!(parents.iter().filter(|parent| parent.is_empty()).count(), 2, "{spans:?}");
 }
 
 #[tokio::test]

@@ -115,7 +115,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("tests", &["moss-model-bridge", "moss-proto", "moss-sdk", "moss-xtask"]),
+    ("tests", &["moss-mcp", "moss-model-bridge", "moss-proto", "moss-sdk", "moss-xtask"]),
 ];
 const LICENSE: &str = "MIT OR Apache-2.0";
 

@@ -98,6 +98,16 @@ impl Layout {
         self.target.join("clients-node")
     }
 
+    /// What the conformance suite needs.
+    pub(crate) fn conformance(&self) -> PathBuf {
+        self.root.join("tests/clients/conformance")
+    }
+
+    /// The packages of the conformance suite.
+    pub(crate) fn conformance_environment(&self) -> PathBuf {
+        self.target.join("conformance-node")
+    }
+
     /// Projects of plugins that the tests build; what is installed into them stays.
     pub(crate) fn plugin_projects(&self) -> PathBuf {
         self.target.join("plugin-projects")

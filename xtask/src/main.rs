@@ -1,5 +1,5 @@
-//! What developers and newcomers run: `cargo xtask demo`, `serve`, `install`, `dist`, `test`, `lint`, `ci`,
-//! `bench`, `fuzz`.
+//! What developers and newcomers run: `cargo xtask demo`, `serve`, `install`, `dist`, `test`, `conformance`,
+//! `lint`, `ci`, `bench`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from what `install` installs, from the
@@ -13,6 +13,7 @@
 mod artifacts;
 mod bench;
 mod child;
+mod conformance;
 mod demo;
 mod dist;
 mod fuzz;
@@ -49,7 +50,10 @@ usage:
       set everything up and run all tests; ARGS go to `cargo test`
   cargo xtask test all [-- ARGS]
       the same with more of what takes long: 10,000 searches, 2,000 patterns, 100 kills, 500 reloads,
-      200,000 files
+      200,000 files; then the conformance suite
+  cargo xtask conformance
+      run the official suite of the Model Context Protocol against the HTTP front; tests/conformance
+      has what it does not pass, with reasons
   cargo xtask lint
       formatting, clippy and documentation, warnings as errors
   cargo xtask ci
@@ -100,8 +104,12 @@ fn run(arguments: &[String]) -> Result<()> {
         ["dist", rest @ ..] => dist::run(&layout, rest),
         ["test"] => test::run(&layout, TestExtent::Usual, &[]),
         ["test", "--", rest @ ..] => test::run(&layout, TestExtent::Usual, rest),
-        ["test", "all"] => test::run(&layout, TestExtent::Everything, &[]),
+        ["test", "all"] => {
+            test::run(&layout, TestExtent::Everything, &[])?;
+            conformance::run(&layout)
+        }
         ["test", "all", "--", rest @ ..] => test::run(&layout, TestExtent::Everything, rest),
+        ["conformance"] => conformance::run(&layout),
         ["lint"] => lint::run(&layout),
         ["ci"] => {
             lint::run(&layout)?;

@@ -1,8 +1,7 @@
-//! The Node.js packages of the client tests: installed in the target directory, kept until the lock
-//! file changes.
+//! Node.js packages of tests: installed in the target directory, kept until their lock file changes.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -17,9 +16,13 @@ const NODE_MIN: u32 = 20;
 const LOCK: &str = "package-lock.json";
 const FILES: [&str; 2] = ["package.json", LOCK];
 
-/// Installs the packages and returns their `node_modules`.
+/// Installs the packages of the client tests and returns their `node_modules`.
 pub(crate) fn modules(layout: &Layout) -> Result<PathBuf> {
-    let (source, target) = (layout.typescript_client(), layout.node_environment());
+    install(&layout.typescript_client(), &layout.node_environment())
+}
+
+/// Installs what the lock file in one directory names into another, and returns its `node_modules`.
+pub(crate) fn install(source: &Path, target: &Path) -> Result<PathBuf> {
     let lock = fs::read_to_string(source.join(LOCK))
         .with_context(|| format!("cannot read {LOCK} in {}", source.display()))?;
     let modules = target.join("node_modules");
@@ -29,7 +32,7 @@ pub(crate) fn modules(layout: &Layout) -> Result<PathBuf> {
     }
     check_node()?;
     let written = || -> std::io::Result<()> {
-        fs::create_dir_all(&target)?;
+        fs::create_dir_all(target)?;
         for file in FILES {
             fs::copy(source.join(file), target.join(file))?;
         }
@@ -39,8 +42,8 @@ pub(crate) fn modules(layout: &Layout) -> Result<PathBuf> {
     let mut install = Command::new("npm");
     install
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
-        .current_dir(&target);
-    child::run(&mut install).context("the client tests need these packages, once, from npm")?;
+        .current_dir(target);
+    child::run(&mut install).context("the tests need these packages, once, from npm")?;
     fs::write(&installed, lock).with_context(|| format!("cannot write {}", installed.display()))?;
     Ok(modules)
 }

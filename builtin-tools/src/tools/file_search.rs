@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use self::familiar::FamiliarFiles;
 use self::query::{FileQuery, QueryScope};
 use self::rank::Rank;
-use crate::extent;
+use crate::extent::{self, without_slash};
 use crate::file_types::FileTypes;
 
 /// Most files of one result.
@@ -49,6 +49,14 @@ pub(crate) struct FileSearch {
     /// true.
     #[serde(default = "yes")]
     search_path: bool,
+    /// Finds only files beneath this directory; the pattern is seen from there. Default: the whole
+    /// workspace.
+    #[schemars(extend("x-extra" = true))]
+    path: Option<String>,
+    /// Files to pass over before the first that is returned. Default: 0.
+    #[serde(default)]
+    #[schemars(extend("x-extra" = true))]
+    offset: u64,
 }
 
 fn yes() -> bool {
@@ -89,6 +97,8 @@ pub(crate) struct PathQuery(FileQuery);
 struct SearchResult {
     files: Vec<Entry>,
     total: usize,
+    /// How many were passed over.
+    offset: usize,
     /// Whether they only look like what was searched for.
     are_similar: bool,
 }
@@ -103,7 +113,10 @@ impl Tool for FileSearch {
         let query = self.query()?;
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
         let options = ListOptions { recursive: true, entries_max: extent::VISITED_MAX };
-        let listing = cx.list(&RelPath::root(), options).await?;
+        let path = self.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+        let base = cx.path(without_slash(path))?;
+        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let listing = cx.list(&base, options).await?;
         let has_types = types.is_some();
         let familiar = FamiliarFiles::of(&cx).await;
         let mut files = listing.entries;
@@ -114,7 +127,7 @@ impl Tool for FileSearch {
                     entry.kind == EntryKind::File && is_wanted()
                 });
                 let files_searched = files.len();
-                (find(&query, &familiar, files), files_searched)
+                (find(&query, &familiar, &base, files, offset), files_searched)
             })
             .await?;
         Ok(FileSearchOutput {
@@ -129,26 +142,34 @@ impl Tool for FileSearch {
 }
 
 /// Picks the files that a query finds, or else those that look alike; of equal ones those first that
-/// the caller is busy with, then by path.
-fn find(query: &FileQuery, familiar: &FamiliarFiles, files: Vec<Entry>) -> SearchResult {
+/// the caller is busy with, then by path. Paths are seen from a directory.
+fn find(
+    query: &FileQuery,
+    familiar: &FamiliarFiles,
+    base: &RelPath,
+    files: Vec<Entry>,
+    offset: usize,
+) -> SearchResult {
+    let from_base = |file: &Entry| file.path.beneath(base).unwrap_or_else(|| file.path.clone());
+    let paths: Vec<RelPath> = files.iter().map(from_base).collect();
+    let placed = |rank: Rank, at: usize| rank.at(query.place(familiar, &files[at].path));
     let mut ranked: Vec<(Rank, usize)> = Vec::new();
-    let placed = |rank: Rank, file: &Entry| rank.at(query.place(familiar, &file.path));
-    for (at, file) in files.iter().enumerate() {
-        ranked.extend(query.rank(&file.path).map(|rank| (placed(rank, file), at)));
+    for (at, path) in paths.iter().enumerate() {
+        ranked.extend(query.rank(path).map(|rank| (placed(rank, at), at)));
     }
     let are_similar = ranked.is_empty();
     if are_similar {
-        for (at, file) in files.iter().enumerate() {
-            ranked.extend(query.likeness(&file.path).map(|rank| (placed(rank, file), at)));
+        for (at, path) in paths.iter().enumerate() {
+            ranked.extend(query.likeness(path).map(|rank| (placed(rank, at), at)));
         }
     }
     // Files come in path order: their position breaks ties.
     ranked.sort_unstable();
     let total = ranked.len();
-    ranked.truncate(FILES_MAX);
     let mut files: Vec<Option<Entry>> = files.into_iter().map(Some).collect();
-    let best = ranked.into_iter().filter_map(|(_, at)| files[at].take()).collect();
-    SearchResult { files: best, total, are_similar }
+    let page = ranked.into_iter().skip(offset).take(FILES_MAX);
+    let best = page.filter_map(|(_, at)| files[at].take()).collect();
+    SearchResult { files: best, total, offset, are_similar }
 }
 
 fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<String> {
@@ -159,10 +180,15 @@ fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<St
     if no_such_type {
         notes.push("no file of the wanted types was found".to_owned());
     }
-    if found.total > found.files.len() {
-        let (shown, total) = (found.files.len(), found.total);
+    let (offset, shown, total) = (found.offset, found.files.len(), found.total);
+    if offset > 0 && shown > 0 {
+        notes.push(format!("files {} to {} of {total}", offset + 1, offset + shown));
+    } else if offset > 0 {
+        notes.push(format!("there are {total} files: `offset` passes over all of them"));
+    } else if total > shown {
         notes.push(format!(
-            "{shown} of {total} files: make the pattern longer or give a `fileType`"
+            "{shown} of {total} files: make the pattern longer, give a `fileType` or a `path`, or \
+             continue with `offset` {shown}"
         ));
     }
     if walk_ended {

@@ -5,6 +5,7 @@ mod languages;
 mod manifests;
 mod tree;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use moss_sdk::context::Context;
@@ -17,12 +18,18 @@ use self::landmarks::{Landmarks, Tests};
 use self::languages::LanguageCount;
 use self::manifests::{Facts, ManifestKind};
 use self::tree::{Drawn, Tree};
-use crate::extent;
+use crate::extent::{self, without_slash};
 
 /// Most bytes of a manifest that is read.
 const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 /// Most entry points of one result.
 const ENTRY_POINTS_MAX: usize = 40;
+/// Most lines that a tree may be asked to have.
+const TREE_LINES_MAX: u64 = 2_000;
+
+fn default_limit() -> u64 {
+    300
+}
 
 /// Shows how the project in the workspace is built up: a tree of its directories and files, its
 /// languages, its manifests (`Cargo.toml`, `package.json` and the like) with the names of projects,
@@ -36,7 +43,16 @@ const ENTRY_POINTS_MAX: usize = 40;
 /// list_directory; to find files by name, use file_search.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GetProjectStructure {}
+pub(crate) struct GetProjectStructure {
+    /// Shows only what is beneath this directory; all paths but those in the tree are from the workspace
+    /// root nevertheless. Default: the whole workspace.
+    #[schemars(extend("x-extra" = true))]
+    path: Option<String>,
+    /// Most lines of the tree, up to 2,000, but for those of its first level. Default: 300.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 2000), extend("x-extra" = true))]
+    limit: u64,
+}
 
 /// A project at a glance.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -108,14 +124,16 @@ impl Tool for GetProjectStructure {
     type Output = ProjectStructure;
 
     async fn run(self, cx: Context) -> Result<ProjectStructure, ToolError> {
-        let root = RelPath::root();
+        let path = self.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+        let base = cx.path(without_slash(path))?;
         let options = |recursive| ListOptions { recursive, entries_max: extent::VISITED_MAX };
-        let listing = cx.list(&root, options(true)).await?;
+        let listing = cx.list(&base, options(true)).await?;
         let top = match listing.truncated {
-            true => Some(cx.list(&root, options(false)).await?.entries),
+            true => Some(cx.list(&base, options(false)).await?.entries),
             false => None,
         };
-        let survey = cx.compute(move || Survey::new(listing, top.as_deref())).await?;
+        let lines_max = usize::try_from(self.limit.min(TREE_LINES_MAX)).expect("a small bound");
+        let survey = cx.compute(move || Survey::new(&base, listing, top, lines_max)).await?;
         let Survey { listing, drawn, files, directories, landmarks } = survey;
         let mut starts: EntryPoints = landmarks.starts.into_iter().map(placed).collect();
         let mut manifests = Vec::new();
@@ -149,13 +167,25 @@ impl Tool for GetProjectStructure {
 }
 
 impl Survey {
-    fn new(listing: Listing, top: Option<&[Entry]>) -> Self {
-        let mut tree = Tree::new(&listing.entries, top);
-        let drawn = tree.draw();
+    fn new(base: &RelPath, listing: Listing, top: Option<Vec<Entry>>, lines_max: usize) -> Self {
+        let seen = seen_from(base, &listing.entries);
+        let top = top.map(|top| seen_from(base, &top).into_owned());
+        let mut tree = Tree::new(&seen, top.as_deref());
+        let drawn = tree.draw(lines_max);
         let (files, directories) = (tree.files(), tree.directories());
-        let landmarks = Landmarks::find(&listing.entries);
+        let landmarks = Landmarks::find(&seen).in_directory(base);
+        drop(seen);
         Self { listing, drawn, files, directories, landmarks }
     }
+}
+
+/// The same entries with their paths as seen from a directory.
+fn seen_from<'a>(base: &RelPath, entries: &'a [Entry]) -> Cow<'a, [Entry]> {
+    if base.is_root() {
+        return Cow::Borrowed(entries);
+    }
+    let seen = |entry: &Entry| Some(Entry { path: entry.path.beneath(base)?, ..entry.clone() });
+    entries.iter().filter_map(seen).collect()
 }
 
 fn placed(path: RelPath) -> (usize, RelPath) {

@@ -2,17 +2,21 @@
 
 mod hits;
 pub(crate) mod line_search;
+mod page;
 mod pattern;
+mod scope;
 
 use moss_sdk::context::Context;
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
-use moss_sdk::{Effect, RelPath, Tool, ToolError};
+use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::hits::COUNTED_MAX;
 use self::hits::{Hit, Hits};
+use self::page::{FileCount, HitPage, HitView};
 use self::pattern::Pattern;
+use self::scope::GrepScope;
 use crate::extent;
 use crate::file_types::FileTypes;
 
@@ -23,9 +27,17 @@ const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, by
 
 /// Matches of a result where nobody says.
 pub(crate) const LIMIT_DEFAULT: u64 = 50;
+/// Most matches that are passed over.
+const OFFSET_MAX: u64 = 1_000;
+/// Most lines shown on either side of a match.
+const CONTEXT_MAX: u64 = 10;
 
 fn default_limit() -> u64 {
     LIMIT_DEFAULT
+}
+
+fn default_context() -> u64 {
+    2
 }
 
 /// Searches the text files of the workspace for a regular expression and returns the matching
@@ -53,14 +65,41 @@ pub(crate) struct GrepSearch {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     limit: u64,
+    /// Searches only here: a file, a directory, or wildcards over paths (`*.test.ts`,
+    /// `src/**/*.rs`). Default: the whole workspace.
+    #[schemars(extend("x-extra" = true))]
+    path: Option<String>,
+    /// Lines to show before and after each match, up to 10. Default: 2.
+    #[serde(default = "default_context")]
+    #[schemars(range(max = 10), extend("x-extra" = true))]
+    context: u64,
+    /// What to return: `matches`, the lines; `files`, the paths of files with a match; `counts`, the
+    /// same with the number of matches in each. Default: `matches`.
+    #[serde(default)]
+    #[schemars(extend("x-extra" = true))]
+    output: HitView,
+    /// Whether a match may go over line ends, with `.` for a line end, too. Default: false.
+    #[serde(default)]
+    #[schemars(extend("x-extra" = true))]
+    multiline: bool,
+    /// Matches, or files, to pass over before the first that is returned, up to 1,000. Default: 0.
+    #[serde(default)]
+    #[schemars(range(max = 1000), extend("x-extra" = true))]
+    offset: u64,
 }
 
 /// Lines that match.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GrepSearchOutput {
     /// The matches: source, tests, documents, vendored; then by path and line. A line with several
-    /// matches is one.
+    /// matches is one. Empty where files or counts were asked for.
     matches: Vec<Hit>,
+    /// The paths of files with a match, where they were asked for, in the same order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Vec<String>>,
+    /// How many matches each file has, where that was asked for, in the same order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<Vec<FileCount>>,
     /// How many matches there are, those included that are not returned.
     total_matches: u64,
     /// How many files have a match.
@@ -83,42 +122,55 @@ impl Tool for GrepSearch {
     type Output = GrepSearchOutput;
 
     async fn run(self, cx: Context) -> Result<GrepSearchOutput, ToolError> {
-        let pattern = Pattern::compile(&self.pattern, self.case_sensitive)?;
+        let pattern = Pattern::compile(&self.pattern, self.case_sensitive, self.multiline)?;
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
         let has_types = types.is_some();
-        let limit = usize::try_from(self.limit.min(LIMIT_MAX)).expect("the bound is small");
-        let hits = Hits::new(pattern, types, limit);
-        let (hits, visited) = cx.visit(&RelPath::root(), EXTENT, hits).await?;
-        Ok(output(hits, visited, has_types))
+        let small = |number: u64| usize::try_from(number).expect("the bound is small");
+        let page = HitPage {
+            view: self.output,
+            offset: small(self.offset.min(OFFSET_MAX)),
+            limit: small(self.limit.min(LIMIT_MAX)),
+            context_lines: small(self.context.min(CONTEXT_MAX)),
+        };
+        let scope = GrepScope::of(&cx, self.path.as_deref()).await?;
+        let (hits, visited) = scope.search(&cx, Hits::new(pattern, types, page)).await?;
+        Ok(output(hits, visited, page, has_types))
     }
 }
 
-fn output(hits: Hits, visited: Visited, has_types: bool) -> GrepSearchOutput {
-    let missing = hits.total > hits.matches.len() as u64;
+fn output(hits: Hits, visited: Visited, page: HitPage, has_types: bool) -> GrepSearchOutput {
     GrepSearchOutput {
-        note: note(&hits, &visited, has_types),
+        note: note(&hits, &visited, page, has_types),
         total_matches: hits.total,
         files_matched: hits.files,
         files_searched: visited.files,
-        truncated: missing || hits.is_counted_out() || visited.truncated,
+        truncated: hits.found() > hits.shown() as u64 || hits.is_counted_out() || visited.truncated,
         skipped: visited.skipped,
+        files: (page.view == HitView::Files)
+            .then(|| hits.counts.iter().map(|file| file.path.clone()).collect()),
+        counts: (page.view == HitView::Counts).then_some(hits.counts),
         matches: hits.matches,
     }
 }
 
-fn note(hits: &Hits, visited: &Visited, has_types: bool) -> Option<String> {
+fn note(hits: &Hits, visited: &Visited, page: HitPage, has_types: bool) -> Option<String> {
     let mut notes = Vec::new();
-    let shown = hits.matches.len();
+    let (shown, found) = (hits.shown(), hits.found());
+    let what = if page.view == HitView::Matches { "matches" } else { "files" };
+    let (first, next) = (page.offset + 1, page.offset + shown);
     if hits.is_counted_out() {
         notes.push(format!(
-            "{shown} matches of more than {COUNTED_MAX}, where counting ended: make the pattern \
-             more exact"
+            "{shown} {what}, and more than {COUNTED_MAX} matches, where counting ended: make the \
+             pattern more exact"
         ));
-    } else if hits.total > shown as u64 {
-        let total = hits.total;
+    } else if page.offset > 0 && shown > 0 {
+        notes.push(format!("{what} {first} to {next} of {found}"));
+    } else if page.offset > 0 {
+        notes.push(format!("there are {found} {what}: `offset` passes over all of them"));
+    } else if found > shown as u64 {
         notes.push(format!(
-            "{shown} of {total} matches: make the pattern more exact, give a `fileType`, or raise \
-             `limit`"
+            "{shown} of {found} {what}: make the pattern more exact, give a `fileType` or a `path`, \
+             raise `limit`, or continue with `offset` {next}"
         ));
     }
     if visited.truncated {

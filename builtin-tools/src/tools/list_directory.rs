@@ -12,10 +12,14 @@ use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::extent;
+use crate::extent::{self, without_slash};
 
 /// Most entries of one result.
-const ENTRIES_MAX: usize = 1_000;
+const ENTRIES_MAX: u64 = 1_000;
+
+fn default_limit() -> u64 {
+    ENTRIES_MAX
+}
 
 /// Lists the files and directories in a directory of the workspace, with size and time of last
 /// change.
@@ -49,6 +53,21 @@ pub(crate) struct ListDirectory {
     /// `asc`: smallest, oldest or first name first; `desc`: the other way round. Default: `asc`.
     #[serde(default)]
     sort_order: SortOrder,
+    /// Most entries to return, up to 1,000; all are counted. Default: 1000.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 1000), extend("x-extra" = true))]
+    limit: u64,
+    /// Entries to pass over before the first that is returned. Default: 0.
+    #[serde(default)]
+    #[schemars(extend("x-extra" = true))]
+    offset: u64,
+}
+
+/// Which of the entries are returned.
+#[derive(Debug, Clone, Copy)]
+struct EntryPage {
+    offset: usize,
+    limit: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -123,37 +142,45 @@ impl Tool for ListDirectory {
         let options = ListOptions { recursive: self.recursive, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&path, options).await?;
         let mut entries = listing.entries;
+        let page = EntryPage {
+            offset: usize::try_from(self.offset).unwrap_or(usize::MAX),
+            limit: usize::try_from(self.limit.min(ENTRIES_MAX)).expect("the bound is small"),
+        };
         let (entries, total) = cx
             .compute(move || {
                 entries.retain(|entry| filter.admits(entry));
                 entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
                 let total = entries.len();
-                entries.truncate(ENTRIES_MAX);
-                (entries, total)
+                let page = entries.into_iter().skip(page.offset).take(page.limit);
+                (page.map(ListedEntry::from).collect::<Vec<_>>(), total)
             })
             .await?;
         Ok(ListDirectoryOutput {
             path: path.to_string(),
             total,
-            truncated: listing.truncated || total > ENTRIES_MAX,
+            truncated: listing.truncated || total > entries.len(),
             skipped: listing.skipped,
-            note: note(listing.truncated, total),
-            entries: entries.into_iter().map(ListedEntry::from).collect(),
+            note: note(listing.truncated, page.offset, entries.len(), total),
+            entries,
         })
     }
 }
 
-/// Drops the slash that people like to put after a directory.
-fn without_slash(path: &str) -> &str {
-    path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path)
-}
-
-fn note(walk_ended: bool, total: usize) -> Option<String> {
+fn note(walk_ended: bool, offset: usize, shown: usize, total: usize) -> Option<String> {
     if walk_ended {
         return Some(format!("{}: list a directory further down", extent::ended()));
     }
-    (total > ENTRIES_MAX).then(|| {
-        format!("{ENTRIES_MAX} of {total} entries: narrow the filters, or list a directory below")
+    if offset > 0 {
+        return Some(match shown {
+            0 => format!("there are {total} entries: `offset` passes over all of them"),
+            _ => format!("entries {} to {} of {total}", offset + 1, offset + shown),
+        });
+    }
+    (total > shown).then(|| {
+        format!(
+            "{shown} of {total} entries: narrow the filters, list a directory below, or continue \
+             with `offset` {shown}"
+        )
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::client::NeededTools;
 use crate::listed_as::Lang;
+use moss_catalog::ListedSchema;
 use moss_model_bridge::{
     Language, PromptDetail, PromptRequest, Registry, ReplyPurpose, ToolChoice, ToolDefinition,
     render_prompt,
@@ -77,7 +78,7 @@ pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome,
 async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, String), CliError> {
     let (listed, own) = session
         .with_client(NeededTools::Plugins, async |client| {
-            let listed = client.tools(None, args.lang.into()).await?;
+            let listed = client.tools(None, ListedSchema::Asi, args.lang.into()).await?;
             Ok((listed, client.user_prompt().await?))
         })
         .await?;
@@ -86,7 +87,7 @@ async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, Strin
     Ok((registry, own.text))
 }
 
-fn definition(tool: &v1::Tool) -> ToolDefinition {
+pub(crate) fn definition(tool: &v1::Tool) -> ToolDefinition {
     ToolDefinition {
         name: tool.name.clone(),
         title: tool.title.clone(),

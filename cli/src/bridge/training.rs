@@ -61,7 +61,7 @@ mod tests {
     fn schemas_of_the_specification_agree_with_those_of_the_tools() {
         let published = |name: &str| {
             let specs = moss_builtin_tools::specs();
-            specs.into_iter().find(|spec| spec.name == name).map(|spec| spec.parameters_strict)
+            specs.into_iter().find(|spec| spec.name == name).map(|spec| spec.parameters)
         };
         for tool in asi_tools() {
             let Some(ours) = published(&tool.name) else { continue };

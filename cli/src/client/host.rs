@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::io::DuplexStream;
 use tokio::task::JoinHandle;
 use tokio_stream::StreamExt as _;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{NeededTools, OpenError, RequestFailure, transport};
 use moss_daemon::caller::{Access, Credentials};
@@ -30,6 +30,55 @@ pub(super) struct InProcessDaemon {
     server: JoinHandle<Result<(), tonic::transport::Error>>,
 }
 
+/// A way into a daemon of this process that serves others as well, for one of those who may come in.
+#[derive(Clone)]
+pub(crate) struct Entrance {
+    /// The daemon.
+    pub(crate) daemon: Arc<Daemon>,
+    /// Who comes in with which credential.
+    pub(crate) access: Access,
+    /// The credential that is shown.
+    pub(crate) credential: String,
+}
+
+/// Serves one end of a pipe until `stop` is ready.
+fn serve(
+    daemon: &Arc<Daemon>,
+    access: Access,
+    end: DuplexStream,
+    stop: CancellationToken,
+) -> JoinHandle<Result<(), tonic::transport::Error>> {
+    // The server would say goodbye to its one connection if no more could come.
+    let connections =
+        tokio_stream::once(Ok::<_, std::io::Error>(end)).chain(tokio_stream::pending());
+    let daemon = Arc::clone(daemon);
+    tokio::spawn(moss_daemon::grpc::serve(daemon, access, connections, stop.cancelled_owned()))
+}
+
+// === impl Entrance ===
+
+impl Entrance {
+    /// Opens a connection. It is served until the guard is dropped.
+    pub(super) fn enter(&self) -> (DuplexStream, DropGuard) {
+        let (near, far) = transport::pipe();
+        let stop = CancellationToken::new();
+        // It ends by itself once it is stopped and its last request has a response.
+        drop(serve(&self.daemon, self.access.clone(), far, stop.clone()));
+        (near, stop.drop_guard())
+    }
+
+    /// What is shown there. Nobody decides about confirmations this way.
+    pub(super) fn credentials(&self) -> Credentials {
+        Credentials { caller: self.credential.clone(), approver: String::new() }
+    }
+}
+
+impl std::fmt::Debug for Entrance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Entrance")
+    }
+}
+
 // === impl InProcessDaemon ===
 
 impl InProcessDaemon {
@@ -47,15 +96,7 @@ impl InProcessDaemon {
         }
         let stop = CancellationToken::new();
         let (near, far) = transport::pipe();
-        // The server would say goodbye to its one connection if no more could come.
-        let connections =
-            tokio_stream::once(Ok::<_, std::io::Error>(far)).chain(tokio_stream::pending());
-        let server = tokio::spawn(moss_daemon::grpc::serve(
-            Arc::clone(&daemon),
-            Access::local(credentials.clone()),
-            connections,
-            stop.clone().cancelled_owned(),
-        ));
+        let server = serve(&daemon, Access::local(credentials.clone()), far, stop.clone());
         Ok((Self { daemon, stop, server }, near, credentials))
     }
 

@@ -55,7 +55,7 @@ impl Client {
             }
             Address::Tcp(host) => dial(&address, host, tls).await?,
         };
-        let client = Self { channel, credentials, workspace, host: None };
+        let client = Self { channel, credentials, workspace, host: None, served: None };
         // Whether it speaks with us at all is better known before anything is asked of it.
         match client.status().await {
             Err(failure) if is_of_transport(&failure) && !is_encrypted => {

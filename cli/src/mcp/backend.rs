@@ -4,11 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use moss_catalog::{Format, Language};
+use moss_catalog::{Format, Language, ListedSchema};
 use moss_dispatch::Reason;
 use moss_mcp::{
     BackendOpener, CallFault, CallNote, QuestionShown, ReplyChange, ToolBackend, ToolUse, UseReply,
 };
+use moss_model_bridge::{Registry, behaviour_notes};
 use moss_proto::v1;
 use moss_sdk::context::BoxFuture;
 use serde_json::Value;
@@ -17,9 +18,9 @@ use tokio::task::AbortHandle;
 
 use super::calling;
 use super::workspace::WorkspaceHints;
-use crate::client::{Client, NamedDaemon, NeededTools, RequestFailure};
+use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure};
 use crate::error::CliError;
-use crate::{Session, tools, views};
+use crate::{Session, bridge, tools, views};
 use moss_daemon::setup::Setup;
 
 /// How long calls may take to end that the end of a connection cancelled.
@@ -40,11 +41,21 @@ pub(super) struct WorkspaceOpener {
     opened: Mutex<Option<Arc<DaemonTools>>>,
 }
 
+/// Where the daemon of a client is.
+#[derive(Debug)]
+enum DaemonSource {
+    /// The one that serves the workspace, or else one in this process.
+    Workspace(Box<Setup>),
+    /// One that somebody named, and which of its workspaces.
+    Named(NamedDaemon, String),
+    /// The one of this process, which serves others as well.
+    Within(Entrance),
+}
+
 /// The tools of one workspace, by whoever serves it at the moment.
 #[derive(Debug)]
-struct DaemonTools {
-    setup: Setup,
-    server: Option<(NamedDaemon, String)>,
+pub(crate) struct DaemonTools {
+    source: DaemonSource,
     current: tokio::sync::Mutex<Option<Arc<Client>>>,
     /// Clients that another one replaced, to be closed at the end.
     replaced: Mutex<Vec<Arc<Client>>>,
@@ -87,15 +98,18 @@ impl BackendOpener for WorkspaceOpener {
 
     fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
         Box::pin(async move {
-            let mut setup = self.setup.clone();
-            if self.server.is_none() {
-                let root = self.hints.choose(&roots).map_err(|why| {
-                    CallFault::new("workspace_unusable", why)
-                        .hint("open a project, or name one: moss mcp --workspace DIR")
-                })?;
-                setup.workspaces = vec![root];
-            }
-            let tools = Arc::new(DaemonTools::new(setup, self.server.clone()));
+            let source = match &self.server {
+                Some((server, workspace)) => DaemonSource::Named(server.clone(), workspace.clone()),
+                None => {
+                    let root = self.hints.choose(&roots).map_err(|why| {
+                        CallFault::new("workspace_unusable", why)
+                            .hint("open a project, or name one: moss mcp --workspace DIR")
+                    })?;
+                    let setup = Setup { workspaces: vec![root], ..self.setup.clone() };
+                    DaemonSource::Workspace(Box::new(setup))
+                }
+            };
+            let tools = Arc::new(DaemonTools::new(source));
             tools.client().await.map_err(|error| of_cli(&error))?;
             tools.watch();
             *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&tools));
@@ -107,10 +121,16 @@ impl BackendOpener for WorkspaceOpener {
 // === impl DaemonTools ===
 
 impl DaemonTools {
-    fn new(setup: Setup, server: Option<(NamedDaemon, String)>) -> Self {
+    /// The tools of a daemon of this process, for one of those who may come in.
+    pub(crate) fn within(entrance: Entrance) -> Arc<Self> {
+        let tools = Arc::new(Self::new(DaemonSource::Within(entrance)));
+        tools.watch();
+        tools
+    }
+
+    fn new(source: DaemonSource) -> Self {
         Self {
-            setup,
-            server,
+            source,
             current: tokio::sync::Mutex::default(),
             replaced: Mutex::default(),
             changes: watch::Sender::new(0),
@@ -124,11 +144,14 @@ impl DaemonTools {
     async fn client(&self) -> Result<Arc<Client>, CliError> {
         let mut current = self.current.lock().await;
         if let Some(client) = &*current {
+            let DaemonSource::Workspace(setup) = &self.source else {
+                return Ok(Arc::clone(client));
+            };
             if !client.is_alone() {
                 return Ok(Arc::clone(client));
             }
             // One that is about to start, or about to end, does not matter yet.
-            let Ok(Some(daemon)) = Client::serving(&self.setup).await else {
+            let Ok(Some(daemon)) = Client::serving(setup).await else {
                 return Ok(Arc::clone(client));
             };
             self.replaced().push(Arc::clone(client));
@@ -137,9 +160,12 @@ impl DaemonTools {
             self.moved.notify_one();
             return Ok(daemon);
         }
-        let client = match &self.server {
-            Some((server, workspace)) => Client::reach(server.clone(), workspace.clone()).await?,
-            None => Client::open_to_stay(self.setup.clone()).await?,
+        let client = match &self.source {
+            DaemonSource::Workspace(setup) => Client::open_to_stay((**setup).clone()).await?,
+            DaemonSource::Named(server, workspace) => {
+                Client::reach(server.clone(), workspace.clone()).await?
+            }
+            DaemonSource::Within(entrance) => Client::within(entrance).await?,
         };
         let client = Arc::new(client);
         *current = Some(Arc::clone(&client));
@@ -189,7 +215,8 @@ impl DaemonTools {
         *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
     }
 
-    async fn close(&self) {
+    /// Ends what was opened, once its calls have ended.
+    pub(crate) async fn close(&self) {
         if let Some(watcher) = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take() {
             watcher.abort();
         }
@@ -217,9 +244,21 @@ impl DaemonTools {
 
     async fn list(&self) -> Result<Vec<Value>, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
-        match client.tools(None, Language::En).await {
+        match client.tools(None, ListedSchema::Full, Language::En).await {
             Ok(listed) => {
                 Ok(listed.tools.iter().map(|tool| tools::render(tool, Format::Mcp)).collect())
+            }
+            Err(failure) => Err(self.fault(&client, failure).await),
+        }
+    }
+
+    async fn behaviour(&self) -> Result<String, CallFault> {
+        let client = self.client().await.map_err(|error| of_cli(&error))?;
+        match client.tools(None, ListedSchema::Asi, Language::En).await {
+            Ok(listed) => {
+                let registry = Registry::new(listed.tools.iter().map(bridge::definition))
+                    .map_err(|error| CallFault::new("internal", error.to_string()))?;
+                Ok(behaviour_notes(&registry, moss_model_bridge::Language::En))
             }
             Err(failure) => Err(self.fault(&client, failure).await),
         }
@@ -250,6 +289,10 @@ impl ToolBackend for DaemonTools {
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>> {
         Box::pin(self.call_tool(request, notes))
+    }
+
+    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
+        Box::pin(self.behaviour())
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
@@ -294,7 +337,8 @@ fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
     };
     let mut fault = CallFault::new(code, failure.message).hint(hint);
     fault.question = failure.confirmation.map(|asked| {
-        Box::new(QuestionShown { text: calling::shown(&asked), digest: asked.digest })
+        let is_for_forms = calling::is_for_forms(&asked);
+        Box::new(QuestionShown { text: calling::shown(&asked), digest: asked.digest, is_for_forms })
     });
     fault
 }

@@ -51,21 +51,37 @@ pub(super) async fn follow(
 ) -> Result<v1::CallResult, RequestFailure> {
     let mut attached = ClarifyingClient::of_call(client, &request).await;
     if request.decides_by_form && client.has_approver() {
-        let calling = client.call(call(&request, v1::ConfirmMode::Wait), None, true).await?;
+        let calling = begin(client, &request, v1::ConfirmMode::Wait, true).await?;
         if let Some(result) = with_forms(client, calling, notes, &mut attached).await? {
             return Ok(result);
         }
         // What no form decides about waits for an approver: nothing has happened yet.
+    }
+    if let Some(approved) = request.in_rounds.as_ref().filter(|_| client.has_approver()) {
+        match in_round(client, &request, approved, notes, &mut attached).await {
+            // What no form decides about waits for an approver, too.
+            Err(failure) if is_for_approvers(&failure) => {}
+            ended => return ended,
+        }
     }
     // Nobody else reaches a daemon of this process.
     let mode = match client.is_alone() {
         true => v1::ConfirmMode::Refuse,
         false => v1::ConfirmMode::Leave,
     };
-    let mut calling = client.call(call(&request, mode), None, false).await?;
+    let calling = begin(client, &request, mode, false).await?;
+    to_end(calling, notes, &mut attached).await
+}
+
+/// Follows a call that nobody is asked about here.
+async fn to_end(
+    mut calling: Calling,
+    notes: &mpsc::Sender<CallNote>,
+    attached: &mut ClarifyingClient,
+) -> Result<v1::CallResult, RequestFailure> {
     let mut asked = None;
     loop {
-        match next(&mut calling, notes, &mut attached).await {
+        match next(&mut calling, notes, attached).await {
             Ok(Event::ConfirmationNeeded(confirmation)) => asked = Some(Box::new(confirmation)),
             Ok(Event::Result(result)) => return Ok(result),
             Ok(_) => {}
@@ -74,14 +90,67 @@ pub(super) async fn follow(
     }
 }
 
-fn call(request: &ToolUse, mode: v1::ConfirmMode) -> v1::Call {
-    v1::Call {
+/// Makes a call with the effects that the person approved so far, by digest. Its next question is its
+/// end.
+async fn in_round(
+    client: &Client,
+    request: &ToolUse,
+    approved: &[String],
+    notes: &mpsc::Sender<CallNote>,
+    attached: &mut ClarifyingClient,
+) -> Result<v1::CallResult, RequestFailure> {
+    if approved.is_empty() {
+        let calling = begin(client, request, v1::ConfirmMode::Refuse, false).await?;
+        return to_end(calling, notes, attached).await;
+    }
+    let mut calling = begin(client, request, v1::ConfirmMode::Wait, true).await?;
+    loop {
+        match next(&mut calling, notes, attached).await? {
+            Event::ConfirmationNeeded(asked) if approved.contains(&asked.digest) => {
+                match client.resolve(&asked, OneTimeDecision::Yes).await {
+                    Ok(_) => {}
+                    // Somebody was faster: the call says what came of it.
+                    Err(failure) if failure.is(Reason::ConfirmationOver) => {}
+                    Err(failure) => return Err(failure),
+                }
+            }
+            // Dropping the call withdraws its question.
+            Event::ConfirmationNeeded(asked) => {
+                let message = "another effect of the call needs a decision, too".to_owned();
+                let failure = RequestFailure::new(Reason::ConfirmationRequired, message);
+                return Err(with_question(failure, Some(Box::new(asked))));
+            }
+            Event::Result(result) => return Ok(result),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a call needs a decision that no form makes.
+fn is_for_approvers(failure: &RequestFailure) -> bool {
+    let asked = failure.confirmation.as_ref();
+    failure.is(Reason::ConfirmationRequired) && asked.is_none_or(|asked| form(asked).is_none())
+}
+
+/// Whether a form may decide about a question.
+pub(super) fn is_for_forms(asked: &v1::Confirmation) -> bool {
+    form(asked).is_some()
+}
+
+async fn begin(
+    client: &Client,
+    request: &ToolUse,
+    mode: v1::ConfirmMode,
+    is_attended: bool,
+) -> Result<Calling, RequestFailure> {
+    let call = v1::Call {
         tool: request.name.clone(),
         arguments_json: request.arguments_json.clone(),
         session_id: request.session_id.clone(),
         confirm: mode.into(),
         ..v1::Call::default()
-    }
+    };
+    client.call_of(call, None, is_attended, request.trace_parent.as_deref()).await
 }
 
 /// A status has no room for a long diff: the question that was sent before it has.

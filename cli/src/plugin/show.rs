@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::client::NeededTools;
-use moss_catalog::Language;
+use moss_catalog::{Language, ListedSchema};
 use moss_plugin_list::units;
 use moss_proto::v1;
 use serde_json::{Value, json};
@@ -25,7 +25,10 @@ pub(crate) struct PluginShowArgs {
 pub(super) async fn run(args: &PluginShowArgs, session: &Session) -> Result<Outcome, CliError> {
     let (listed, tools) = session
         .with_client(NeededTools::Plugins, async |client| {
-            Ok((client.plugins().await?.plugins, client.tools(None, Language::En).await?.tools))
+            Ok((
+                client.plugins().await?.plugins,
+                client.tools(None, ListedSchema::Asi, Language::En).await?.tools,
+            ))
         })
         .await?;
     let named: Vec<_> = listed.iter().filter(|plugin| plugin.name == args.name).collect();

@@ -322,6 +322,7 @@ fn fingerprint(spec: &ToolSpec, runner: &Runner) -> blake3::Hash {
         spec.text,
         spec.text_zh,
         spec.parameters,
+        spec.extras,
         spec.output,
         spec.aliases,
         provider,

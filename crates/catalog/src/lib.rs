@@ -8,5 +8,5 @@ mod told;
 pub use crate::catalog::{
     Catalog, CatalogChanges, CatalogEntry, CatalogError, PluginTools, Runner,
 };
-pub use crate::render::{Format, Language, ToolView};
+pub use crate::render::{Format, Language, ListedSchema, ToolView};
 pub use crate::told::{SchemaForm, definition, told};

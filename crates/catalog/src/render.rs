@@ -26,6 +26,16 @@ pub enum Language {
     Zh,
 }
 
+/// Which parameters of a tool a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ListedSchema {
+    /// Those of the specification.
+    #[default]
+    Asi,
+    /// Those beyond it, too.
+    Full,
+}
+
 /// What a client's form is made of, out of the catalog or off the wire.
 #[derive(Debug, Clone)]
 pub struct ToolView<'a> {
@@ -57,8 +67,11 @@ impl CatalogEntry {
     }
 
     /// The published schema with parameter descriptions in a language.
-    pub fn parameters(&self, language: Language) -> Value {
-        let mut schema = self.spec.parameters.clone();
+    pub fn parameters(&self, listed: ListedSchema, language: Language) -> Value {
+        let mut schema = match listed {
+            ListedSchema::Asi => self.spec.parameters.clone(),
+            ListedSchema::Full => self.spec.parameters_full(),
+        };
         let text = self.text(language);
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
         for (name, property) in properties.into_iter().flatten() {
@@ -69,21 +82,6 @@ impl CatalogEntry {
             }
         }
         schema
-    }
-
-    /// The tool in a client's form.
-    pub fn render(&self, format: Format, language: Language) -> Value {
-        let text = self.text(language);
-        let view = ToolView {
-            name: &self.spec.name,
-            title: &text.title,
-            description: &text.description,
-            effect: self.spec.effect,
-            parameters: self.parameters(language),
-            output: self.spec.output.clone(),
-            annotations: self.spec.annotations,
-        };
-        view.render(format)
     }
 }
 

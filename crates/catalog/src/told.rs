@@ -7,7 +7,7 @@ use moss_model_bridge::{RegisteredTool, RegistryError, ToolDefinition};
 use moss_sdk::ToolSpec;
 
 use crate::catalog::CatalogEntry;
-use crate::render::Language;
+use crate::render::{Language, ListedSchema};
 
 /// Which schema of a tool is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn told(
 /// Describes a tool of a catalog, in the words of a language.
 fn described(entry: &CatalogEntry, form: SchemaForm, language: Language) -> ToolDefinition {
     let parameters = match form {
-        SchemaForm::Published => entry.parameters(language),
+        SchemaForm::Published => entry.parameters(ListedSchema::Asi, language),
         SchemaForm::Strict => entry.spec.parameters_strict.clone(),
     };
     let text = entry.text(language);

@@ -39,6 +39,7 @@ pub use parse::{CALLS_MAX, ParseOptions, Parser, parse, parse_message};
 pub use profile::{forms, profile};
 pub use project::{ChatMessage, project};
 pub use prompt::{
-    AgentStatus, PromptDetail, PromptRequest, ReplyPurpose, agent_status, render as render_prompt,
+    AgentStatus, PromptDetail, PromptRequest, ReplyPurpose, agent_status, behaviour_notes,
+    render as render_prompt,
 };
 pub use registry::{RegisteredTool, Registry, RegistryError, ToolDefinition};

@@ -174,6 +174,12 @@ fn rules(request: &PromptRequest<'_>, texts: &PromptTexts) -> String {
     [&texts.act, how_many, &texts.wait, &texts.go_on, &choice].map(String::as_str).join("\n")
 }
 
+/// Returns the notes on behaviour for the tools that are there, for models that call tools in another
+/// form than prompts describe.
+pub fn behaviour_notes(registry: &Registry, language: Language) -> String {
+    notes(registry, &TEXTS.of(language).note).join("\n")
+}
+
 /// Notes on behaviour, for the tools that are there.
 fn notes(registry: &Registry, texts: &PromptNotes) -> Vec<String> {
     let note = |names: &[&str], key: &str, text: &str| {

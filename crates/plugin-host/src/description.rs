@@ -248,6 +248,7 @@ fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
         text_zh: None,
         parameters_strict: closed(parameters.clone()),
         parameters: Value::Object(parameters),
+        extras: Map::new(),
         output,
         aliases: BTreeMap::new(),
         annotations: Annotations {

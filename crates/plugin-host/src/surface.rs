@@ -127,6 +127,7 @@ mod tests {
             text: ToolText { description: "Does it.".to_owned(), ..ToolText::default() },
             text_zh: None,
             parameters: json!({}),
+            extras: Default::default(),
             parameters_strict: json!({}),
             output: json!({}),
             aliases: Default::default(),

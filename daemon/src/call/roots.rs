@@ -32,6 +32,14 @@ pub(super) async fn search(
             suggestion: None,
         }]));
     };
+    if let Some(key) = RootSearch::parameter_of_one_root(&arguments) {
+        return Err(CallError::Invalid(vec![Violation {
+            pointer: format!("/{key}"),
+            expected: format!("no `{key}` where several workspaces are searched as one"),
+            got: arguments[key].to_string(),
+            suggestion: None,
+        }]));
+    }
     let mut outputs = Vec::new();
     let mut first: Option<CallOutcome> = None;
     for root in roots(&daemon, &call)? {

@@ -17,7 +17,7 @@ use super::deadline;
 use super::error::{self, invalid_field};
 use crate::state::{Daemon, WorkspaceState};
 use crate::traces::PARENT;
-use moss_catalog::Language;
+use moss_catalog::{Language, ListedSchema};
 use moss_schema::SHOWN_KEY_CHARS_MAX;
 use moss_schema::arguments::{self, UnreadableArguments};
 
@@ -170,6 +170,14 @@ pub(super) fn language(language: i32) -> Result<Language, Status> {
         Ok(v1::Language::Unspecified | v1::Language::En) => Ok(Language::En),
         Ok(v1::Language::Zh) => Ok(Language::Zh),
         Err(_) => Err(invalid_field("language", "no such value")),
+    }
+}
+
+pub(super) fn listed_schema(schema: i32) -> Result<ListedSchema, Status> {
+    match v1::ListedSchema::try_from(schema) {
+        Ok(v1::ListedSchema::Unspecified | v1::ListedSchema::Asi) => Ok(ListedSchema::Asi),
+        Ok(v1::ListedSchema::Full) => Ok(ListedSchema::Full),
+        Err(_) => Err(invalid_field("schema", "no such value")),
     }
 }
 

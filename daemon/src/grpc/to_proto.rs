@@ -9,7 +9,7 @@ use moss_workspace::{FileAction, UndoConflict};
 
 use super::consent;
 use crate::approvals::ListedApproval;
-use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language};
+use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language, ListedSchema};
 use moss_dispatch::{
     ApprovalScope, CallOutcome, Confirmation, Event, Offer,
     change::{ChangeDiagnostic, ChangeStatus, FileChange},
@@ -19,7 +19,7 @@ use moss_dispatch::{
 use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
 
-pub(super) fn tool(entry: &CatalogEntry, language: Language) -> v1::Tool {
+pub(super) fn tool(entry: &CatalogEntry, schema: ListedSchema, language: Language) -> v1::Tool {
     let text = entry.text(language);
     v1::Tool {
         name: entry.spec.name.clone(),
@@ -28,7 +28,7 @@ pub(super) fn tool(entry: &CatalogEntry, language: Language) -> v1::Tool {
         effect: effect(entry.spec.effect).into(),
         toolset: entry.spec.toolset.as_str().to_owned(),
         plugin: entry.plugin().unwrap_or_default().to_owned(),
-        parameters_json: entry.parameters(language).to_string(),
+        parameters_json: entry.parameters(schema, language).to_string(),
         output_json: entry.spec.output.to_string(),
         aliases: entry
             .spec

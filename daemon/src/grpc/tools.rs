@@ -36,6 +36,7 @@ impl ToolService for ToolsRpc {
     ) -> Result<Response<v1::ListToolsResponse>, Status> {
         let request = request.into_inner();
         let language = from_proto::language(request.language)?;
+        let schema = from_proto::listed_schema(request.schema)?;
         let catalog =
             from_proto::workspace(&self.0, &request.workspace)?.installed.catalog.load_full();
         let tools = catalog
@@ -44,7 +45,7 @@ impl ToolService for ToolsRpc {
             .filter(|entry| {
                 request.toolset.is_empty() || entry.spec.toolset.as_str() == request.toolset
             })
-            .map(|entry| to_proto::tool(entry, language))
+            .map(|entry| to_proto::tool(entry, schema, language))
             .collect();
         let catalog_digest = catalog.digest().to_owned();
         Ok(Response::new(v1::ListToolsResponse { tools, catalog_digest }))
@@ -56,6 +57,7 @@ impl ToolService for ToolsRpc {
     ) -> Result<Response<v1::GetToolResponse>, Status> {
         let request = request.into_inner();
         let language = from_proto::language(request.language)?;
+        let schema = from_proto::listed_schema(request.schema)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         self.0.await_tool(&workspace, &request.name).await;
         let catalog = workspace.installed.catalog.load_full();
@@ -63,7 +65,7 @@ impl ToolService for ToolsRpc {
             .entry(&request.name)
             .map_err(|unknown| CallError::UnknownTool(self.0.with_plugins(&workspace, unknown)))
             .map_err(|unknown| error::call(&unknown))?;
-        let tool = Some(to_proto::tool(entry, language));
+        let tool = Some(to_proto::tool(entry, schema, language));
         Ok(Response::new(v1::GetToolResponse { tool }))
     }
 

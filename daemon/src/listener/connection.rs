@@ -56,6 +56,11 @@ impl Connection {
         Self { stream, peer, awaited, leaves, _place: place }
     }
 
+    /// Who is at the other end.
+    pub fn peer(&self) -> Peer {
+        self.peer.clone()
+    }
+
     /// Notes that bytes came; what is awaited of the client may be there with them.
     fn came(&mut self, bytes: usize) {
         let Some((awaited, _)) = &mut self.awaited else { return };

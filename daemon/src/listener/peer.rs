@@ -116,6 +116,11 @@ impl Peer {
         }
     }
 
+    /// Whether the token that vouched for it was revoked.
+    pub fn is_revoked(&self) -> bool {
+        self.known().as_ref().is_some_and(Caller::is_revoked)
+    }
+
     /// Whether it has to show a credential yet, in time.
     pub(super) fn is_awaited(&self) -> bool {
         (self.0.is_remote || self.0.is_reserved) && self.known().is_none()

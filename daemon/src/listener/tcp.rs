@@ -19,6 +19,8 @@ use crate::caller::RemoteTokens;
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(5);
 
+/// What TLS agrees on where HTTP is spoken.
+const HTTP: &[u8] = b"http/1.1";
 /// How long a client that is refused may take to read why.
 const FAREWELL_WAIT_MAX: Duration = Duration::from_secs(1);
 
@@ -83,6 +85,16 @@ async fn part_from(mut stream: TcpStream) -> io::Result<()> {
 // === impl Guard ===
 
 impl Guard {
+    /// The same guard of a port where HTTP/1.1 is spoken, which is part of what TLS agrees on.
+    #[must_use]
+    pub fn for_http(&self) -> Self {
+        let tls = self.tls.as_deref().cloned().map(|mut tls| {
+            tls.alpn_protocols = vec![HTTP.to_vec()];
+            Arc::new(tls)
+        });
+        Self { tls, ..self.clone() }
+    }
+
     fn covers(&self, address: SocketAddr) -> bool {
         self.tls.is_some() || is_loopback(address.ip())
     }

@@ -1,16 +1,22 @@
-//! The same calls over gRPC, the command line and MCP, each on a machine of its own: the same content,
+//! The same calls over gRPC, the command line and both transports of MCP, each on a machine of its own: the same content,
 //! the same changes, the same files, the same records in the journal.
+
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 use tonic::Status;
 
 use super::client::McpClient;
+use super::over_http::HttpClient;
 use crate::harness::{Client, Site, call, reason};
 use crate::journal::records;
 
 /// What differs from machine to machine, or from moment to moment.
 const UNSTABLE: [&str; 9] =
     ["call_id", "callId", "time", "at", "timestamp", "committedAt", "modified", "session", "seq"];
+
+/// What opens the port.
+const TOKEN: &str = "c0ffee1234567890c0ffee1234567890";
 
 /// How a call ended, as a front shows it.
 #[derive(Debug, PartialEq)]
@@ -164,11 +170,11 @@ fn over_command_line(site: &Site) -> Vec<Seen> {
     golden().into_iter().map(run).collect()
 }
 
-fn over_mcp(client: &mut McpClient) -> Vec<Seen> {
+/// Over either transport of MCP: `request` makes a request of it.
+fn over_mcp(mut request: impl FnMut(&str, Value) -> Value) -> Vec<Seen> {
     let mut run = |(tool, arguments): (&str, Value)| {
         let call = format!("{tool} {arguments:.80}");
-        let response =
-            client.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let response = request("tools/call", json!({ "name": tool, "arguments": arguments }));
         if response["error"]["code"] == -32602 {
             let error = "tool_unknown".to_owned();
             return Seen { call, output: Value::Null, error, changes: Vec::new() };
@@ -216,35 +222,47 @@ fn settled(mut all: Vec<Seen>, site: &Site) -> Vec<Seen> {
 #[test]
 fn a_call_is_the_same_call_on_every_front() {
     assert_eq!(golden().len(), 60);
-    let sites = [site(), site(), site()];
+    let mut sites = [site(), site(), site(), site()];
+    let token = sites[3].outside("token");
+    std::fs::write(&token, TOKEN).unwrap();
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let arguments = ["--mcp", "127.0.0.1:0", "--token-file", token.to_str().unwrap()];
+    for argument in arguments {
+        sites[3].argument(argument);
+    }
     let daemons = sites.each_ref().map(Site::serve);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let grpc = runtime.block_on(async { over_grpc(&daemons[0].caller().await).await });
     let command_line = over_command_line(&sites[1]);
     let mut client = McpClient::connect(&sites[2], &["--set", "all"]);
-    let mcp = over_mcp(&mut client);
+    let mcp = over_mcp(|method, params| client.request(method, params));
     assert_eq!(client.close().code(), Some(0));
+    let mut client = HttpClient::session(&daemons[3], TOKEN, "2025-11-25");
+    let http = over_mcp(|method, params| client.request(method, params));
     for daemon in daemons {
         daemon.stop();
     }
-    let [grpc, command_line, mcp] =
-        [(grpc, 0), (command_line, 1), (mcp, 2)].map(|(seen, of)| settled(seen, &sites[of]));
-    for (grpc, (command_line, mcp)) in grpc.iter().zip(command_line.iter().zip(&mcp)) {
-        assert_eq!(grpc, command_line);
-        assert_eq!(grpc, mcp);
+    let all = [(grpc, 0), (command_line, 1), (mcp, 2), (http, 3)];
+    let [grpc, others @ ..] = all.map(|(seen, of)| settled(seen, &sites[of]));
+    for other in &others {
+        for (grpc, other) in grpc.iter().zip(other) {
+            assert_eq!(grpc, other);
+        }
     }
-    let [first, second, third] = sites.each_ref().map(|site| {
+    let [first, others @ ..] = sites.each_ref().map(|site| {
         let root = site.workspace();
         let all = site.snapshot().into_iter();
         all.map(|(path, text)| (path.strip_prefix(&root).unwrap().to_owned(), text))
             .collect::<Vec<_>>()
     });
-    assert_eq!(first, second);
-    assert_eq!(first, third);
-    let [first, second, third] = sites.each_ref().map(journal);
-    for (first, (second, third)) in first.iter().zip(second.iter().zip(&third)) {
-        assert_eq!(first, second);
-        assert_eq!(first, third);
+    for other in &others {
+        assert_eq!(first, *other);
     }
-    assert_eq!((first.len(), first.len()), (second.len(), third.len()));
+    let [first, others @ ..] = sites.each_ref().map(journal);
+    for other in &others {
+        for (first, other) in first.iter().zip(other) {
+            assert_eq!(first, other);
+        }
+        assert_eq!(first.len(), other.len());
+    }
 }

@@ -1,17 +1,14 @@
 //! What is searched for: wildcards, or a part of a name.
 
-use globset::GlobBuilder;
-use moss_sdk::{ErrorCode, RelPath, ToolError, glob};
-use regex::{Regex, RegexBuilder};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::familiar::FamiliarFiles;
 use super::rank::{self, MatchClass, PathText, Rank};
 use super::typo;
+use crate::wildcards::Wildcards;
 
 /// Longest pattern.
 const PATTERN_BYTES_MAX: usize = 1_000;
-/// Most memory of compiled wildcards.
-const COMPILED_BYTES_MAX: usize = 10 << 20;
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +36,7 @@ pub(super) struct FileQuery {
 
 #[derive(Debug)]
 enum QueryKind {
-    Wildcards {
-        matcher: Regex,
-        /// Whether they speak of the whole path.
-        over_path: bool,
-    },
+    Wildcards(Wildcards),
     Part {
         /// The letters between which others may stand; none where nothing may.
         letters: Option<Vec<char>>,
@@ -78,8 +71,8 @@ impl FileQuery {
                 .hint("set `searchPath` to true, or leave the directories out"));
         }
         let wanted = rank::folded(pattern);
-        let kind = if pattern.contains(['*', '?', '[', '{']) {
-            QueryKind::wildcards(pattern, is_anchored)?
+        let kind = if Wildcards::are_in(pattern) {
+            QueryKind::Wildcards(Wildcards::parse("pattern", pattern, is_anchored)?)
         } else {
             QueryKind::Part { letters: fuzzy.then(|| rank::letters(&wanted)) }
         };
@@ -92,10 +85,9 @@ impl FileQuery {
     pub(super) fn rank(&self, path: &RelPath) -> Option<Rank> {
         let name = path.file_name()?;
         match &self.kind {
-            QueryKind::Wildcards { matcher, over_path } => {
-                let text = if *over_path { path.as_str() } else { name };
+            QueryKind::Wildcards(wildcards) => {
                 // Names may hold brackets and braces: then the pattern is what it is.
-                let fits = matcher.is_match(text) || self.stands_in(path);
+                let fits = wildcards.fit(path) || self.stands_in(path);
                 fits.then(Rank::equal)
             }
             QueryKind::Part { letters } => {
@@ -163,38 +155,5 @@ impl FileQuery {
                 || text.scatter_in_path(letters).map(|cost| (MatchClass::PathLetters, cost));
             (self.scope == QueryScope::Path).then(in_path).flatten()
         })
-    }
-}
-
-// === impl QueryKind ===
-
-impl QueryKind {
-    fn wildcards(pattern: &str, is_anchored: bool) -> Result<Self, ToolError> {
-        let over_path = is_anchored || pattern.contains('/');
-        let text = if over_path && !is_anchored && !pattern.starts_with("**/") {
-            format!("**/{pattern}")
-        } else {
-            pattern.to_owned()
-        };
-        let parsed = GlobBuilder::new(&text)
-            .literal_separator(true)
-            .case_insensitive(true)
-            .backslash_escape(true)
-            .empty_alternates(true)
-            .build();
-        let parsed = parsed.map_err(|error| {
-            let what = error.kind();
-            let message = format!("`pattern` is not a pattern of wildcards: {what}");
-            ToolError::new(ErrorCode::InvalidArguments, message)
-                .hint("put a backslash before a bracket or brace that stands for itself")
-        })?;
-        let regex = RegexBuilder::new(&glob::over_characters(parsed.regex()))
-            .size_limit(COMPILED_BYTES_MAX)
-            .build();
-        let matcher = regex.map_err(|_| {
-            let message = "`pattern` has too many wildcards";
-            ToolError::new(ErrorCode::InvalidArguments, message).hint("make it shorter")
-        })?;
-        Ok(Self::Wildcards { matcher, over_path })
     }
 }

@@ -303,3 +303,45 @@ fn impossible_patterns_are_refused() {
         assert!(error.to_string().contains(what), "{arguments}: {error}");
     }
 }
+
+#[test]
+fn files_are_found_beneath_a_directory_as_seen_from_there() {
+    let cases: [(&str, &str, &[&str]); 5] = [
+        (
+            "src",
+            "*.rs",
+            &[
+                "src/domain.rs",
+                "src/main.rs",
+                "src/parser/lexer.rs",
+                "src/parser/mod.rs",
+                "src/remain.rs",
+                "src/user_service.rs",
+            ],
+        ),
+        ("src/parser/", "/mod.rs", &["src/parser/mod.rs"]),
+        ("src", "src", &[]),
+        ("app", "page", &["app/page.tsx", "app/[id]/page.tsx"]),
+        ("target", "main", &["target/main.rs"]),
+    ];
+    for (path, pattern, expected) in cases {
+        let arguments = json!({ "path": path, "pattern": pattern, "fuzzy": false });
+        assert_eq!(paths(arguments), expected, "{path} {pattern}");
+    }
+    let missing = refused(&host(), "file_search", json!({ "path": "none", "pattern": "a" }));
+    assert_eq!(missing.code, ErrorCode::NotFound);
+}
+
+#[test]
+fn files_beyond_the_first_are_returned_on_request() {
+    let names: Vec<String> = (0..105).map(|number| format!("f{number:03}")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let page = |offset: usize| {
+        call(&host, "file_search", json!({ "pattern": "f*", "offset": offset })).unwrap()
+    };
+    let rest = page(FILES_MAX);
+    let found = rest["files"].as_array().unwrap();
+    assert_eq!((found.len(), &found[0]["path"]), (5, &json!("f100")));
+    assert_eq!(rest["note"], "files 101 to 105 of 105");
+    assert_eq!(page(200)["note"], "there are 105 files: `offset` passes over all of them");
+}

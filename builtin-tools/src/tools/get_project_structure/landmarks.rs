@@ -224,6 +224,24 @@ impl Landmarks {
         found.manifests = first.map(|(file, kind)| (file.clone(), kind)).collect();
         found
     }
+
+    /// Turns paths that are seen from a directory into those from the workspace root.
+    pub(super) fn in_directory(mut self, base: &RelPath) -> Self {
+        if base.is_root() {
+            return self;
+        }
+        let lead = |path: &mut RelPath| {
+            if let Ok(whole) = base.join(path.as_str()) {
+                *path = whole;
+            }
+        };
+        self.manifests.iter_mut().for_each(|(file, _)| lead(&mut file.path));
+        self.starts.iter_mut().for_each(lead);
+        let directories = self.tests.directories.iter_mut().map(|directory| &mut directory.path);
+        let paths = directories.chain(&mut self.ci).chain(&mut self.documents);
+        paths.for_each(|path| *path = format!("{base}/{path}"));
+        self
+    }
 }
 
 /// Whether programs start in a file by custom, or the crate of a library does.

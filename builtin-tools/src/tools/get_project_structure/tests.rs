@@ -185,3 +185,25 @@ fn more_directories_than_fit_are_counted() {
     assert_eq!(lines[0], "0000/");
     assert_eq!(lines[lines.len() - 1], "(900 more directories with 900 files)");
 }
+
+#[test]
+fn a_directory_of_a_project_is_shown_by_itself() {
+    let output = call(&project(), "get_project_structure", json!({ "path": "web/" })).unwrap();
+    assert_eq!(output["tree"], "src/\n  index.ts\npackage.json\n");
+    assert_eq!((&output["files"], &output["directories"]), (&json!(2), &json!(1)));
+    let manifest = json!([{ "path": "web/package.json", "kind": "npm", "name": "cat-web" }]);
+    assert_eq!(output["manifests"], manifest);
+    let tests = call(&project(), "get_project_structure", json!({ "path": "tests" })).unwrap();
+    assert_eq!(tests["tree"], "it/\n  main.rs\n");
+}
+
+#[test]
+fn a_tree_has_as_many_lines_as_asked_for() {
+    let names: Vec<String> = (0..40).map(|number| format!("d/e{number:02}/f.rs")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let tree = |limit: u64| {
+        let output = call(&host, "get_project_structure", json!({ "limit": limit })).unwrap();
+        output["tree"].as_str().unwrap().lines().count()
+    };
+    assert_eq!((tree(1), tree(50), tree(200)), (1, 50, 81));
+}

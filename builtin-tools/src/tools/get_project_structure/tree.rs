@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use moss_sdk::file::{Entry, EntryKind};
 
-/// Most lines of a tree, but for those of the first level.
-const LINES_MAX: usize = 300;
 /// Most bytes of a tree, but for those of the first level.
 const BYTES_MAX: usize = 16 << 10;
+/// Most bytes of a tree for each line that it may have, where that is more.
+const LINE_BYTES: usize = 54;
 /// Most files of one directory that are named; more are counted by the ends of their names.
 const FILES_NAMED_MAX: usize = 80;
 /// Most directories in one directory that are named.
@@ -139,9 +139,9 @@ impl<'a> Tree<'a> {
         self.directories[0].directories_total
     }
 
-    /// Draws the tree.
-    pub(super) fn draw(&mut self) -> Drawn {
-        self.open();
+    /// Draws the tree, with at most so many lines but for those of the first level.
+    pub(super) fn draw(&mut self, lines_max: usize) -> Drawn {
+        self.open(TreeBudget { lines: lines_max, bytes: BYTES_MAX.max(lines_max * LINE_BYTES) });
         let mut text = String::new();
         let mut named = 0;
         self.draw_inside(0, 0, &mut text, &mut named);
@@ -150,8 +150,7 @@ impl<'a> Tree<'a> {
 
     /// Opens directories level by level, down to the first level that does not fit. In that one,
     /// directories come before files and small directories before large ones.
-    fn open(&mut self) {
-        let mut left = TreeBudget { lines: LINES_MAX, bytes: BYTES_MAX };
+    fn open(&mut self, mut left: TreeBudget) {
         left.spend(self.cost(0, DirectoryView::Open, 0));
         self.directories[0].view = DirectoryView::Open;
         let mut level = self.below(0);
@@ -409,7 +408,7 @@ mod tests {
     #[test]
     fn links_and_special_files_are_marked() {
         let entries = entries(["a/", "a/link@", "a/pipe|", "empty/"]);
-        let drawn = Tree::new(&entries, None).draw();
+        let drawn = Tree::new(&entries, None).draw(300);
         let expected = "a/\n  link (link)\n  pipe (special)\nempty/ (0 files)\n";
         assert_eq!((drawn.text.as_str(), drawn.folded), (expected, 0));
     }
@@ -418,7 +417,7 @@ mod tests {
     fn what_a_walk_that_ended_did_not_look_at_is_said() {
         let seen = entries(["a/", "a/x.rs", "b/", "b/c/", "b/c/y.rs"]);
         let top = entries(["a/", "b/", "d/", "z.rs"]);
-        let drawn = Tree::new(&seen, Some(&top)).draw();
+        let drawn = Tree::new(&seen, Some(&top)).draw(300);
         let expected = "a/\n  x.rs\nb/\n  c/\n    y.rs\n    (the rest was not looked at)\n  \
                         (the rest was not looked at)\nd/ (not looked at)\nz.rs\n";
         assert_eq!(drawn.text, expected);
@@ -432,7 +431,7 @@ mod tests {
             let files = if directory == 8 { 2 } else { 60 };
             all.extend((0..files).map(|file| entry(&format!("d{directory}/f{file:02}.rs"))));
         }
-        let drawn = Tree::new(&all, None).draw();
+        let drawn = Tree::new(&all, None).draw(300);
         assert!(drawn.text.contains("d0/\n"), "{}", drawn.text);
         assert!(drawn.text.contains("d7/ (60 .rs files)\n"), "{}", drawn.text);
         assert!(drawn.text.ends_with("d8/\n  f00.rs\n  f01.rs\n"), "{}", drawn.text);
@@ -441,6 +440,6 @@ mod tests {
     #[test]
     fn a_file_and_a_directory_of_like_names_do_not_mix() {
         let entries = entries(["a/", "a/b", "a-b", "a.b/", "a.b/c"]);
-        assert_eq!(Tree::new(&entries, None).draw().text, "a/\n  b\na.b/\n  c\na-b\n");
+        assert_eq!(Tree::new(&entries, None).draw(300).text, "a/\n  b\na.b/\n  c\na-b\n");
     }
 }

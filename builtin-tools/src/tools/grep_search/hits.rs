@@ -11,15 +11,16 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitedText};
+use moss_sdk::path::PATH_BYTES_MAX;
 use moss_sdk::search::FoundLine;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::page::{FileCount, HitPage, HitView};
 use super::pattern::Pattern;
 use crate::file_types::FileTypes;
+use crate::wildcards::Wildcards;
 
-/// Lines shown before and after a match.
-const CONTEXT_LINES: usize = 2;
 /// Most bytes shown of one line.
 const LINE_BYTES_MAX: usize = 500;
 /// So much of a long line is shown before its match.
@@ -58,8 +59,13 @@ pub(super) struct Hit {
 pub(super) struct Hits {
     pattern: Pattern,
     types: Option<FileTypes>,
-    limit: usize,
+    /// The only files that are searched, where not all are.
+    wildcards: Option<Wildcards>,
+    page: HitPage,
+    /// How many matches or files were passed over.
+    passed: usize,
     pub(super) matches: Vec<Hit>,
+    pub(super) counts: Vec<FileCount>,
     text_bytes: usize,
     pub(super) total: u64,
     pub(super) files: u64,
@@ -71,7 +77,7 @@ pub(super) struct Hits {
 /// Searches one file after the other on one thread.
 struct HitFinder {
     pattern: Pattern,
-    limit: usize,
+    page: HitPage,
     showing: Searcher,
     counting: Searcher,
     is_full: Arc<AtomicBool>,
@@ -80,6 +86,7 @@ struct HitFinder {
 /// The matches of one file: the first ones as they are shown, and how many there are.
 #[derive(Debug, Default)]
 struct FileHits {
+    path: String,
     shown: Vec<(Hit, usize)>,
     text_bytes: usize,
     total: u64,
@@ -90,7 +97,10 @@ struct Show<'a> {
     path: &'a RelPath,
     matcher: &'a RegexMatcher,
     spans_lines: bool,
-    limit: usize,
+    /// Most matches that may be shown of this file, those that are passed over included.
+    hits_max: usize,
+    /// Most bytes of them.
+    bytes_max: usize,
     found: FileHits,
     /// Lines of context whose match has not come yet.
     before: Vec<String>,
@@ -113,6 +123,13 @@ fn cut(text: &str, place: usize, bytes_max: usize) -> (String, bool) {
     (format!("{before}{}{after}", &text[start..end]), true)
 }
 
+/// Most bytes that are shown of one file, so that what is passed over takes no room from the rest.
+fn bytes_max(page: HitPage, spans_lines: bool) -> usize {
+    let text_bytes = if spans_lines { SPAN_BYTES_MAX } else { LINE_BYTES_MAX };
+    let hit_bytes = PATH_BYTES_MAX + text_bytes + 2 * page.context_lines * LINE_BYTES_MAX;
+    TEXT_BYTES_MAX + page.offset * hit_bytes
+}
+
 fn without_line_end(text: &str) -> &str {
     text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text))
 }
@@ -120,10 +137,6 @@ fn without_line_end(text: &str) -> &str {
 /// The texts that are searched are UTF-8, and so are their lines.
 fn line(bytes: &[u8]) -> &str {
     without_line_end(std::str::from_utf8(bytes).unwrap_or_default())
-}
-
-fn has_room(limit: usize, matches: usize, text_bytes: usize) -> bool {
-    matches < limit && text_bytes < TEXT_BYTES_MAX
 }
 
 // === impl Hit ===
@@ -139,16 +152,66 @@ impl Hit {
 // === impl Hits ===
 
 impl Hits {
-    pub(super) fn new(pattern: Pattern, types: Option<FileTypes>, limit: usize) -> Self {
+    pub(super) fn new(pattern: Pattern, types: Option<FileTypes>, page: HitPage) -> Self {
         Self {
             pattern,
             types,
-            limit,
+            wildcards: None,
+            page,
+            passed: 0,
             matches: Vec::new(),
+            counts: Vec::new(),
             text_bytes: 0,
             total: 0,
             files: 0,
-            is_full: Arc::new(AtomicBool::new(limit == 0)),
+            // Where no lines are returned, they are only counted.
+            is_full: Arc::new(AtomicBool::new(page.limit == 0 || page.view != HitView::Matches)),
+        }
+    }
+
+    /// Searches only files whose paths fit.
+    pub(super) fn within(self, wildcards: Wildcards) -> Self {
+        Self { wildcards: Some(wildcards), ..self }
+    }
+
+    /// How many matches or files there are of what is returned.
+    pub(super) fn found(&self) -> u64 {
+        if self.page.view == HitView::Matches { self.total } else { self.files }
+    }
+
+    /// How many matches or files are returned.
+    pub(super) fn shown(&self) -> usize {
+        if self.page.view == HitView::Matches { self.matches.len() } else { self.counts.len() }
+    }
+
+    fn has_room(&self) -> bool {
+        self.matches.len() < self.page.limit && self.text_bytes < TEXT_BYTES_MAX
+    }
+
+    /// Takes the matches of a file while there is room.
+    fn take(&mut self, shown: Vec<(Hit, usize)>) {
+        for (hit, bytes) in shown {
+            if self.passed < self.page.offset {
+                self.passed += 1;
+                continue;
+            }
+            if !self.has_room() {
+                break;
+            }
+            self.text_bytes += bytes;
+            self.matches.push(hit);
+        }
+        if !self.has_room() {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes a file of which only the matches are counted.
+    fn take_count(&mut self, path: String, matches: u64) {
+        if self.passed < self.page.offset {
+            self.passed += 1;
+        } else if self.counts.len() < self.page.limit {
+            self.counts.push(FileCount { path, matches });
         }
     }
 
@@ -161,10 +224,16 @@ impl Hits {
 impl TextVisitor for Hits {
     fn wants(&self, path: &RelPath) -> bool {
         self.types.as_ref().is_none_or(|types| types.admits(path))
+            && self.wildcards.as_ref().is_none_or(|wildcards| wildcards.fit(path))
     }
 
     fn choice(&self) -> Option<String> {
-        Some(self.types.as_ref().map_or_else(String::new, |types| types.list().to_owned()))
+        let types = self.types.as_ref().map_or_else(String::new, |types| types.list().to_owned());
+        Some(match &self.wildcards {
+            // Quoted, they are no list of types.
+            Some(wildcards) => format!("{types:?} {:?}", wildcards.text()),
+            None => types,
+        })
     }
 
     fn pattern(&self) -> Option<TextPattern> {
@@ -173,25 +242,19 @@ impl TextVisitor for Hits {
 
     fn scanner(&self) -> Box<dyn TextScanner> {
         Box::new(HitFinder {
-            showing: self.pattern.searcher(CONTEXT_LINES),
-            counting: self.pattern.searcher(0),
+            showing: self.pattern.searcher(Some(self.page.context_lines)),
+            counting: self.pattern.searcher(None),
             pattern: self.pattern.clone(),
-            limit: self.limit,
+            page: self.page,
             is_full: Arc::clone(&self.is_full),
         })
     }
 
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
         let found: FileHits = *finding.downcast().expect("a hit finder found it");
-        for (hit, bytes) in found.shown {
-            if !has_room(self.limit, self.matches.len(), self.text_bytes) {
-                break;
-            }
-            self.text_bytes += bytes;
-            self.matches.push(hit);
-        }
-        if !has_room(self.limit, self.matches.len(), self.text_bytes) {
-            self.is_full.store(true, Ordering::Relaxed);
+        match self.page.view {
+            HitView::Matches => self.take(found.shown),
+            HitView::Files | HitView::Counts => self.take_count(found.path, found.total),
         }
         self.total = COUNTED_MAX.min(self.total + found.total);
         self.files += 1;
@@ -208,13 +271,15 @@ impl TextScanner for HitFinder {
         let searched = if self.is_full.load(Ordering::Relaxed) {
             let mut counter = MatchCounter(0);
             let searched = self.counting.search_slice(matcher, text, &mut counter);
-            searched.map(|()| FileHits { total: counter.0, ..FileHits::default() })
+            let path = file.path.to_string();
+            searched.map(|()| FileHits { path, total: counter.0, ..FileHits::default() })
         } else {
             let mut show = Show {
                 path: file.path,
                 matcher,
                 spans_lines: *spans_lines,
-                limit: self.limit,
+                hits_max: self.page.offset + self.page.limit,
+                bytes_max: bytes_max(self.page, *spans_lines),
                 found: FileHits::default(),
                 before: Vec::new(),
                 is_after: false,
@@ -231,7 +296,7 @@ impl TextScanner for HitFinder {
 
 impl Show<'_> {
     fn has_room(&self) -> bool {
-        has_room(self.limit, self.found.shown.len(), self.found.text_bytes)
+        self.found.shown.len() < self.hits_max && self.found.text_bytes < self.bytes_max
     }
 
     fn hit(&mut self, found: &SinkMatch<'_>) -> Hit {

@@ -8,6 +8,7 @@ use moss_sdk::search::{TextQuery, TextQueryResult};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::hits::Hits;
+use super::page::{HitPage, HitView};
 use super::pattern::Pattern;
 use super::{EXTENT, LIMIT_MAX};
 use crate::file_types::FileTypes;
@@ -33,10 +34,11 @@ impl LineSearch {
             let message = format!("`lines-max` is {lines_max}: it is 1 to {LIMIT_MAX}");
             return Err(ToolError::new(ErrorCode::InvalidArguments, message));
         }
-        let pattern = Pattern::compile(&query.pattern, query.case_sensitive)?;
+        let pattern = Pattern::compile(&query.pattern, query.case_sensitive, false)?;
         let types = query.file_types.as_deref().map(FileTypes::parse).transpose()?;
         let limit = usize::try_from(lines_max).expect("the bound is small");
-        Ok(Self(Hits::new(pattern, types, limit)))
+        let page = HitPage { view: HitView::Matches, offset: 0, limit, context_lines: 0 };
+        Ok(Self(Hits::new(pattern, types, page)))
     }
 
     /// What was found on a walk.

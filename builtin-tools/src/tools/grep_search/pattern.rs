@@ -28,12 +28,17 @@ pub(super) struct Pattern {
 // === impl Pattern ===
 
 impl Pattern {
-    /// Compiles a pattern. One that says `\n` is matched over lines, any other within them.
+    /// Compiles a pattern. One that says `\n` is matched over lines, any other within them, unless it is
+    /// `multiline`: then `.` is a line end, too.
     ///
     /// # Errors
     ///
     /// `InvalidArguments` for what is empty, too long or too large, or no regular expression.
-    pub(super) fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, ToolError> {
+    pub(super) fn compile(
+        pattern: &str,
+        case_sensitive: bool,
+        multiline: bool,
+    ) -> Result<Self, ToolError> {
         if pattern.is_empty() {
             return Err(invalid("`pattern` is empty".to_owned())
                 .hint("say what to search for; to find files by name, use file_search"));
@@ -51,29 +56,37 @@ impl Pattern {
             .crlf(true)
             .size_limit(COMPILED_BYTES_MAX)
             .dfa_size_limit(COMPILED_BYTES_MAX);
-        let within_lines = builder.build(pattern);
-        let source = TextPattern { expression: pattern.to_owned(), case_sensitive };
-        let built = match within_lines {
-            Ok(matcher) => Ok(Self { matcher, spans_lines: false, source }),
-            Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
-                let matcher = builder.line_terminator(None).build(pattern);
-                matcher.map(|matcher| Self { matcher, spans_lines: true, source })
-            }
-            Err(error) => Err(error),
+        let expression = if multiline { format!("(?s){pattern}") } else { pattern.to_owned() };
+        let over_lines = |builder: &mut RegexMatcherBuilder| {
+            builder.line_terminator(None).build(&expression).map(|matcher| (matcher, true))
         };
+        let built = if multiline {
+            over_lines(&mut builder)
+        } else {
+            match builder.build(&expression) {
+                Ok(matcher) => Ok((matcher, false)),
+                Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
+                    over_lines(&mut builder)
+                }
+                Err(error) => Err(error),
+            }
+        };
+        let source = TextPattern { expression: expression.clone(), case_sensitive };
+        let built = built.map(|(matcher, spans_lines)| Self { matcher, spans_lines, source });
         built.map_err(|error| {
             invalid(format!("`pattern` cannot be compiled: {error}"))
                 .hint("make it smaller: large counts such as `{1000}` cost most")
         })
     }
 
-    /// Makes what searches texts for it.
-    pub(super) fn searcher(&self, context_lines: usize) -> Searcher {
+    /// Makes what searches texts for it: with lines of context, or, where there are none, only to count.
+    pub(super) fn searcher(&self, shown_context: Option<usize>) -> Searcher {
+        let context_lines = shown_context.unwrap_or_default();
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::none())
             .bom_sniffing(false)
             .line_terminator(LineTerminator::crlf())
-            .line_number(context_lines > 0)
+            .line_number(shown_context.is_some())
             .multi_line(self.spans_lines)
             .before_context(context_lines)
             .after_context(context_lines)

@@ -223,3 +223,97 @@ fn a_cancelled_search_ends() {
     let error = refused(&host, "grep_search", json!({ "pattern": "x" }));
     assert_eq!(error.code, ErrorCode::Cancelled);
 }
+
+#[test]
+fn a_search_looks_only_where_it_is_told_to() {
+    let host = MemoryHost::new([
+        ("a.rs", "needle\n"),
+        ("src/a.rs", "needle\n"),
+        ("src/deep/b.rs", "needle\n"),
+        ("src/deep/b.ts", "needle\n"),
+        ("app/[id]/page.ts", "needle\n"),
+        ("out/c.rs", "needle\n"),
+    ]);
+    host.ignore("out");
+    let cases: [(&str, &[&str]); 9] = [
+        ("src", &["src/a.rs", "src/deep/b.rs", "src/deep/b.ts"]),
+        ("src/", &["src/a.rs", "src/deep/b.rs", "src/deep/b.ts"]),
+        ("src/a.rs", &["src/a.rs"]),
+        ("*.rs", &["a.rs", "src/a.rs", "src/deep/b.rs"]),
+        ("src/**/*.rs", &["src/a.rs", "src/deep/b.rs"]),
+        ("**/b.{rs,ts}", &["src/deep/b.rs", "src/deep/b.ts"]),
+        // What is there goes before what brackets mean.
+        ("app/[id]/page.ts", &["app/[id]/page.ts"]),
+        // Ignore files apply to walks, not to a file that is named.
+        ("out/c.rs", &["out/c.rs"]),
+        ("*.py", &[]),
+    ];
+    for (path, expected) in cases {
+        let arguments = json!({ "pattern": "needle", "path": path, "output": "files" });
+        let output = search(&host, arguments);
+        assert_eq!(output["files"], json!(expected), "{path}");
+        assert_eq!(output["total_matches"], expected.len(), "{path}");
+    }
+    let missing = refused(&host, "grep_search", json!({ "pattern": "x", "path": "none/here" }));
+    assert_eq!(missing.code, ErrorCode::NotFound);
+    let broken = refused(&host, "grep_search", json!({ "pattern": "x", "path": "src/[a" }));
+    assert_eq!(broken.code, ErrorCode::InvalidArguments);
+    assert!(broken.message.starts_with("`path` is not a pattern of wildcards"), "{broken}");
+    let outside = refused(&host, "grep_search", json!({ "pattern": "x", "path": "../*.rs" }));
+    assert_eq!(outside.code, ErrorCode::OutsideWorkspace);
+}
+
+#[test]
+fn files_and_counts_come_in_the_order_of_matches() {
+    let host = MemoryHost::new([("docs/a.md", "x\nx x\n"), ("src/b.rs", "x\n"), ("c.rs", "y\n")]);
+    let counts = search(&host, json!({ "pattern": "x", "output": "counts" }));
+    let expected = json!([
+        { "path": "src/b.rs", "matches": 1 },
+        { "path": "docs/a.md", "matches": 2 }
+    ]);
+    assert_eq!(counts["counts"], expected);
+    assert_eq!((&counts["matches"], &counts["total_matches"]), (&json!([]), &json!(3)));
+    let second = json!({ "pattern": "x", "output": "files", "offset": 1, "limit": 1 });
+    let second = search(&host, second);
+    assert_eq!(second["files"], json!(["docs/a.md"]));
+    assert_eq!(second["note"], "files 2 to 2 of 2");
+}
+
+#[test]
+fn pages_of_matches_are_the_whole() {
+    let long = "x".repeat(450);
+    let text: String = (0..700).map(|line| format!("{line} {long}\n")).collect();
+    let host = MemoryHost::new([("a.txt", text.as_str()), ("b.txt", "x\nx\n")]);
+    let mut lines = Vec::new();
+    loop {
+        let arguments = json!({ "pattern": "x+", "limit": 1000, "offset": lines.len() });
+        let output = search(&host, arguments);
+        let page = output["matches"].as_array().unwrap();
+        if page.is_empty() {
+            assert_eq!(output["note"], "there are 702 matches: `offset` passes over all of them");
+            break;
+        }
+        lines.extend(page.iter().map(|hit| (hit["path"].clone(), hit["line"].as_u64().unwrap())));
+    }
+    let expected: Vec<_> = (1..=700)
+        .map(|line| (json!("a.txt"), line))
+        .chain([(json!("b.txt"), 1), (json!("b.txt"), 2)])
+        .collect();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn context_and_lines_of_a_match_are_as_asked_for() {
+    let text = "1\n2\n3\nfn a(\n    b,\n)\n7\n";
+    let host = MemoryHost::new([("a.rs", text)]);
+    let bare = search(&host, json!({ "pattern": "fn", "context": 0 }));
+    let hit = json!({ "path": "a.rs", "line": 4, "column": 1, "text": "fn a(" });
+    assert_eq!(bare["matches"], json!([hit]));
+    let wide = search(&host, json!({ "pattern": "fn", "context": 10 }));
+    assert_eq!(wide["matches"][0]["before"], json!(["1", "2", "3"]));
+    let within = search(&host, json!({ "pattern": "fn a.*?\\)" }));
+    assert_eq!(within["total_matches"], 0);
+    let over = json!({ "pattern": "fn a.*?\\)", "multiline": true, "context": 0 });
+    let over = search(&host, over);
+    assert_eq!(over["matches"][0]["text"], "fn a(\n    b,\n)");
+}

@@ -6,9 +6,10 @@ use moss_sdk::ErrorCode;
 use moss_sdk::testing::MemoryHost;
 use serde_json::{Value, json};
 
-use super::ENTRIES_MAX;
 use crate::check::{call, refused};
 
+/// Most entries of one result.
+const ENTRIES_MAX: usize = 1_000;
 /// 2026-03-31T00:00:00Z.
 const DAY_S: u64 = 1_774_915_200;
 
@@ -167,4 +168,27 @@ fn impossible_listings_are_refused() {
         let error = refused(&host(), "list_directory", arguments.clone());
         assert_eq!(error.code, code, "{arguments}: {error}");
     }
+}
+
+#[test]
+fn pages_of_a_listing_are_the_whole() {
+    let names: Vec<String> = (0..7).map(|number| format!("f{number}")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let mut seen = Vec::new();
+    for (offset, note) in [
+        (
+            0,
+            "3 of 7 entries: narrow the filters, list a directory below, or continue with `offset` 3",
+        ),
+        (3, "entries 4 to 6 of 7"),
+        (6, "entries 7 to 7 of 7"),
+        (9, "there are 7 entries: `offset` passes over all of them"),
+    ] {
+        let arguments = json!({ "path": ".", "limit": 3, "offset": offset });
+        let output = call(&host, "list_directory", arguments).unwrap();
+        assert_eq!((&output["total"], &output["note"]), (&json!(7), &json!(note)));
+        let entries = output["entries"].as_array().unwrap().iter();
+        seen.extend(entries.map(|entry| entry["path"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(seen, names);
 }

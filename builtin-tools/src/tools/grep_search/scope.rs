@@ -1,0 +1,88 @@
+//! Where a search looks: the whole workspace, a directory, a file, or what wildcards fit.
+
+use moss_sdk::context::{Context, TextVisitor as _};
+use moss_sdk::file::{Content, ListOptions, SkippedTexts, Visited, VisitedText};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+
+use super::EXTENT;
+use super::hits::Hits;
+use crate::extent::without_slash;
+use crate::wildcards::Wildcards;
+
+/// Enough to know what a path is.
+const GLANCE: ListOptions = ListOptions { recursive: false, entries_max: 1 };
+
+/// Where to look.
+#[derive(Debug)]
+pub(super) enum GrepScope {
+    /// Beneath a directory.
+    Directory(RelPath),
+    /// In one file, whatever ignore files say.
+    File(RelPath),
+    /// In files whose paths fit.
+    Wildcards(Wildcards),
+}
+
+// === impl GrepScope ===
+
+impl GrepScope {
+    /// Finds out what a path is. What is there goes before what wildcards mean.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for what is neither there nor has wildcards; as [`Context::path`] and
+    /// [`Wildcards::parse`].
+    ///
+    /// [`Context::path`]: moss_sdk::context::Files::path
+    pub(super) async fn of(cx: &Context, path: Option<&str>) -> Result<Self, ToolError> {
+        let Some(text) = path.map(str::trim).filter(|text| !text.is_empty()) else {
+            return Ok(Self::Directory(RelPath::root()));
+        };
+        let path = cx.path(without_slash(text))?;
+        match cx.list(&path, GLANCE).await {
+            Ok(_) => Ok(Self::Directory(path)),
+            Err(error) if error.code == ErrorCode::NotADirectory => Ok(Self::File(path)),
+            Err(error) if error.code == ErrorCode::NotFound && Wildcards::are_in(text) => {
+                Wildcards::parse("path", path.as_str(), false).map(Self::Wildcards)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Searches there.
+    pub(super) async fn search(
+        self,
+        cx: &Context,
+        hits: Hits,
+    ) -> Result<(Hits, Visited), ToolError> {
+        match self {
+            Self::Directory(path) => cx.visit(&path, EXTENT, hits).await,
+            Self::Wildcards(wildcards) => {
+                cx.visit(&RelPath::root(), EXTENT, hits.within(wildcards)).await
+            }
+            Self::File(path) => {
+                let read = cx.read(&path).await?;
+                cx.compute(move || searched(hits, &path, &read.content)).await
+            }
+        }
+    }
+}
+
+/// Searches one file that was read.
+fn searched(mut hits: Hits, path: &RelPath, content: &Content) -> (Hits, Visited) {
+    if !hits.wants(path) {
+        return (hits, Visited::default());
+    }
+    match content {
+        Content::Text(text) => {
+            let finding = hits.scanner().scan(VisitedText { path, text: &text.text });
+            // There is no other file that it could go on to.
+            let _ = finding.map(|finding| hits.gather(finding));
+            (hits, Visited { files: 1, ..Visited::default() })
+        }
+        Content::Binary => {
+            let skipped = SkippedTexts { binary: 1, ..SkippedTexts::default() };
+            (hits, Visited { skipped, ..Visited::default() })
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Bodies of requests, bounded in size, in time and together.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes};
+use http::StatusCode;
+use http_body::Body;
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::refusal::HttpRefusal;
+use crate::line;
+use crate::lines::LINE_BYTES_MAX;
+
+/// How long a body may take to come.
+const BODY_WAIT_MAX: Duration = Duration::from_secs(60);
+/// Bytes of all bodies that are held at once, in units of [`UNIT_BYTES`].
+const UNITS_MAX: usize = 4 * LINE_BYTES_MAX / UNIT_BYTES;
+const UNIT_BYTES: usize = 4 * 1024;
+
+/// Room for the bodies of requests that are not answered yet.
+#[derive(Debug, Clone)]
+pub(super) struct BodyRoom(Arc<Semaphore>);
+
+/// The room that one body takes.
+pub(super) type TakenRoom = OwnedSemaphorePermit;
+
+// === impl BodyRoom ===
+
+impl Default for BodyRoom {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(UNITS_MAX)))
+    }
+}
+
+impl BodyRoom {
+    /// Reads a body to its end.
+    pub(super) async fn read<B>(&self, body: B) -> Result<(Vec<u8>, TakenRoom), HttpRefusal>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: Display,
+    {
+        let read = tokio::time::timeout(BODY_WAIT_MAX, self.read_all(body)).await;
+        read.unwrap_or_else(|_| {
+            let message = format!("the body did not come within {} s", BODY_WAIT_MAX.as_secs());
+            Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, message))
+        })
+    }
+
+    async fn read_all<B>(&self, mut body: B) -> Result<(Vec<u8>, TakenRoom), HttpRefusal>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: Display,
+    {
+        let mut bytes = Vec::new();
+        let mut taken = self.take(1)?;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| {
+                let message = format!("the body broke off: {error}");
+                HttpRefusal::new(StatusCode::BAD_REQUEST, message)
+            })?;
+            let Ok(data) = frame.into_data() else { continue };
+            if bytes.len() + data.remaining() > LINE_BYTES_MAX {
+                return Err(HttpRefusal::too_large(line::too_long(LINE_BYTES_MAX)));
+            }
+            bytes.extend_from_slice(&data);
+            let units = bytes.len().div_ceil(UNIT_BYTES);
+            if let Some(more) = units.checked_sub(taken.num_permits()).filter(|more| *more > 0) {
+                taken.merge(self.take(more)?);
+            }
+        }
+        Ok((bytes, taken))
+    }
+
+    fn take(&self, units: usize) -> Result<TakenRoom, HttpRefusal> {
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        Arc::clone(&self.0).try_acquire_many_owned(units).map_err(|_| {
+            let message = "too many bytes of requests are under way: try again in a moment";
+            HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    async fn status(room: &BodyRoom, bytes: usize) -> Option<u16> {
+        let read = room.read(Full::from(vec![b'x'; bytes])).await;
+        read.err().map(|refusal| refusal.response().status().as_u16())
+    }
+
+    #[tokio::test]
+    async fn bodies_are_bounded_each_and_together() {
+        let room = BodyRoom::default();
+        let (bytes, taken) = room.read(Full::from(vec![b'x'; 10_000])).await.unwrap();
+        assert_eq!((bytes.len(), taken.num_permits()), (10_000, 3));
+        assert_eq!(status(&room, LINE_BYTES_MAX + 1).await, Some(413));
+        let others = room.take(UNITS_MAX - 4).unwrap();
+        assert_eq!(status(&room, UNIT_BYTES).await, None);
+        assert_eq!(status(&room, UNIT_BYTES + 1).await, Some(503));
+        drop((others, taken));
+        assert_eq!(status(&room, LINE_BYTES_MAX).await, None);
+    }
+}

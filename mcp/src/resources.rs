@@ -1,0 +1,326 @@
+//! What a client reads without a model asking for it: the files of the workspace and its history. Each
+//! is read by a call of a tool, so that policy, limits and the journal are those of every call.
+
+use std::borrow::Cow;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use serde_json::{Value, json};
+
+use crate::fault::CallFault;
+
+/// What the URI of a file begins with.
+const FILES: &str = "moss://files/";
+/// What the URI of a change begins with.
+const HISTORY: &str = "moss://history/";
+/// The template of the URIs of files.
+pub(crate) const FILE_TEMPLATE: &str = "moss://files/{+path}";
+/// The template of the URIs of changes.
+pub(crate) const HISTORY_TEMPLATE: &str = "moss://history/{number}";
+/// Most files on a page.
+const PAGE_MAX: usize = 200;
+/// Longest text of a resource, in bytes: what is longer is read in parts, with the tool.
+const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Most calls that one resource takes.
+const CALLS_MAX: usize = 200;
+/// How many changes are looked at: as many as one call shows.
+const CHANGES_MAX: u64 = 100;
+
+/// Carries a call of a tool out and returns its output.
+pub(crate) trait ResourceReader {
+    /// Calls a tool.
+    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault>;
+}
+
+/// What a URI means.
+#[derive(Debug, PartialEq, Eq)]
+enum ResourceUri {
+    /// A file, by its path.
+    File(String),
+    /// A change, by its number.
+    Change(u64),
+}
+
+/// Lists the files of the workspace, a page at a time.
+pub(crate) async fn list(
+    reader: &impl ResourceReader,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let offset: usize = match cursor {
+        None => 0,
+        Some(cursor) => cursor.parse().ok().filter(|at| *at > 0).ok_or_else(|| {
+            let message = "there is no such page: leave `cursor` out for the first one";
+            ErrorData::invalid_params(message, None)
+        })?,
+    };
+    let arguments = json!({ "path": ".", "recursive": true, "limit": PAGE_MAX, "offset": offset });
+    let listed = reader.output("list_directory", arguments).await.map_err(internal)?;
+    let entries = listed["entries"].as_array().map_or(&[][..], Vec::as_slice);
+    let files = entries.iter().filter(|entry| entry["kind"] == "file");
+    let mut page = ListResourcesResult::with_all_items(files.filter_map(resource).collect());
+    let seen = offset + entries.len();
+    let total = listed["total"].as_u64().unwrap_or_default();
+    let has_more = !entries.is_empty() && (seen as u64) < total;
+    page.next_cursor = has_more.then(|| seen.to_string());
+    Ok(page)
+}
+
+/// Lists how URIs are made.
+pub(crate) fn templates() -> ListResourceTemplatesResult {
+    let file = ResourceTemplate::new(FILE_TEMPLATE, "file")
+        .with_title("A file of the project")
+        .with_description("Its text as it is now, by its path from the root of the project.");
+    let change = ResourceTemplate::new(HISTORY_TEMPLATE, "change")
+        .with_title("A change made through moss")
+        .with_description("What one call changed, with diffs, by its number in the history.")
+        .with_mime_type("application/json");
+    ListResourceTemplatesResult::with_all_items(vec![file, change])
+}
+
+/// Reads a resource.
+pub(crate) async fn read(
+    reader: &impl ResourceReader,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let meant = parse(uri).ok_or_else(|| {
+        let message = format!(
+            "there is no resource of this form: a file is {FILE_TEMPLATE}, a change \
+             {HISTORY_TEMPLATE}"
+        );
+        ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+    })?;
+    let read = match meant {
+        ResourceUri::File(path) => {
+            text(reader, &path).await.map(|text| ResourceContents::text(text, uri))
+        }
+        ResourceUri::Change(number) => change(reader, number)
+            .await
+            .map(|change| ResourceContents::text(change, uri).with_mime_type("application/json")),
+    };
+    let contents = read.map_err(|fault| {
+        let data = json!({ "uri": uri, "code": fault.code });
+        match fault.code.as_str() {
+            "not_found" => ErrorData::resource_not_found(fault.to_string(), Some(data)),
+            _ => ErrorData::invalid_params(fault.to_string(), Some(data)),
+        }
+    })?;
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Completes the part of a URI that a person has begun.
+pub(crate) async fn complete(
+    reader: &impl ResourceReader,
+    template: &str,
+    begun: &str,
+) -> Result<Vec<String>, ErrorData> {
+    let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+    match template {
+        FILE_TEMPLATE if begun.is_empty() => {
+            let arguments = json!({ "path": ".", "limit": PAGE_MAX });
+            let listed = reader.output("list_directory", arguments).await.map_err(internal)?;
+            let entries = listed["entries"].as_array().into_iter().flatten();
+            Ok(entries.filter_map(|entry| text(&entry["path"])).collect())
+        }
+        FILE_TEMPLATE => {
+            // What is begun is no pattern yet.
+            let pattern: String = begun.chars().filter(|c| !"*?[]{}\\".contains(*c)).collect();
+            if pattern.trim_matches('/').is_empty() {
+                return Ok(Vec::new());
+            }
+            let arguments = json!({ "pattern": pattern });
+            let found = reader.output("file_search", arguments).await.map_err(internal)?;
+            let files = found["files"].as_array().into_iter().flatten();
+            Ok(files.filter_map(|file| text(&file["path"])).collect())
+        }
+        HISTORY_TEMPLATE => {
+            let changes = changes(reader).await.map_err(internal)?;
+            let numbers = changes.iter().filter_map(|change| change["history"].as_u64());
+            let numbers = numbers.map(|number| number.to_string());
+            Ok(numbers.filter(|number| number.starts_with(begun)).collect())
+        }
+        _ => Err(ErrorData::invalid_params("there is no such template of URIs", None)),
+    }
+}
+
+fn internal(fault: CallFault) -> ErrorData {
+    ErrorData::internal_error(fault.to_string(), None)
+}
+
+fn resource(entry: &Value) -> Option<Resource> {
+    let path = entry["path"].as_str()?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let resource = Resource::new(format!("{FILES}{}", encoded(path)), name).with_title(path);
+    Some(match entry["size_bytes"].as_u64() {
+        Some(size) => resource.with_size(size),
+        None => resource,
+    })
+}
+
+/// The text of a file, put together out of as many calls as it takes.
+async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFault> {
+    let too_long = || {
+        CallFault::new("too_large", format!("{path} is too long for a resource"))
+            .hint("read it in parts with the tool read_file")
+    };
+    let mut text = String::new();
+    let mut next = json!({ "path": path });
+    for _ in 0..CALLS_MAX {
+        let read = reader.output("read_file", next).await?;
+        let cut = read["cut_lines"].as_array().is_some_and(|lines| !lines.is_empty());
+        let content = read["content"].as_str().unwrap_or_default();
+        if cut || text.len() + content.len() > TEXT_BYTES_MAX {
+            return Err(too_long());
+        }
+        if read["start_line"].as_u64().unwrap_or_default() > 0 {
+            for line in content.split('\n') {
+                // Behind its number and a tab.
+                text.push_str(line.split_once('\t').map_or("", |(_, line)| line));
+                text.push('\n');
+            }
+        }
+        match read["next_line"].as_u64() {
+            Some(line) => next = json!({ "path": path, "startLine": line }),
+            None => {
+                if read["final_newline"] == false {
+                    text.pop();
+                }
+                return Ok(text);
+            }
+        }
+    }
+    Err(too_long())
+}
+
+async fn changes(reader: &impl ResourceReader) -> Result<Vec<Value>, CallFault> {
+    let mut shown = reader.output("diff_history", json!({ "limit": CHANGES_MAX })).await?;
+    Ok(match shown["changes"].take() {
+        Value::Array(changes) => changes,
+        _ => Vec::new(),
+    })
+}
+
+async fn change(reader: &impl ResourceReader, number: u64) -> Result<String, CallFault> {
+    let changes = changes(reader).await?;
+    let found = changes.iter().find(|change| change["history"] == number);
+    found.map(ToString::to_string).ok_or_else(|| {
+        let message = format!("there is no change {number} among the last {CHANGES_MAX}");
+        CallFault::new("not_found", message).hint("diff_history shows the last ones")
+    })
+}
+
+fn parse(uri: &str) -> Option<ResourceUri> {
+    if let Some(path) = uri.strip_prefix(FILES) {
+        let path = decoded(path)?;
+        return (!path.is_empty()).then(|| ResourceUri::File(path.into_owned()));
+    }
+    uri.strip_prefix(HISTORY)?.parse().ok().map(ResourceUri::Change)
+}
+
+/// A path as part of a URI.
+fn encoded(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                text.push(char::from(byte));
+            }
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+/// What a part of a URI means; none where that is no text.
+fn decoded(part: &str) -> Option<Cow<'_, str>> {
+    if !part.contains('%') {
+        return Some(Cow::Borrowed(part));
+    }
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let [first, after @ ..] = rest {
+        if *first == b'%' {
+            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
+            if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+                return None;
+            }
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_name_files_and_changes() {
+        for path in ["a.txt", "src/main.rs", "a b/ü%.txt", "app/[id]/x?.ts", "100%"] {
+            let uri = format!("{FILES}{}", encoded(path));
+            assert!(uri.is_ascii() && !uri.contains(' '), "{uri}");
+            assert_eq!(parse(&uri), Some(ResourceUri::File(path.to_owned())));
+        }
+        assert_eq!(parse("moss://history/12"), Some(ResourceUri::Change(12)));
+        for wrong in [
+            "",
+            "a.txt",
+            "file:///a.txt",
+            "moss://files/",
+            "moss://files/%",
+            "moss://files/%f",
+            "moss://files/%+1",
+            "moss://files/%ff",
+            "moss://history/",
+            "moss://history/-1",
+            "moss://history/1/2",
+            "MOSS://files/a",
+        ] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+
+    /// A file of so many lines, read in parts.
+    struct NumberedFile(Vec<&'static str>, usize, bool);
+
+    impl ResourceReader for NumberedFile {
+        async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+            assert_eq!(tool, "read_file");
+            let Self(lines, part, final_newline) = self;
+            let start = arguments["startLine"].as_u64().unwrap_or(1);
+            let first = usize::try_from(start).unwrap() - 1;
+            let shown = lines.iter().enumerate().skip(first).take(*part);
+            let shown: Vec<_> = shown.map(|(at, line)| format!("{:6}\t{line}", at + 1)).collect();
+            let end = first + shown.len();
+            let mut output = json!({
+                "content": shown.join("\n"), "final_newline": final_newline,
+                "start_line": if lines.is_empty() { 0 } else { start },
+            });
+            if end < lines.len() {
+                output["next_line"] = json!(end + 1);
+            }
+            Ok(output)
+        }
+    }
+
+    #[tokio::test]
+    async fn text_is_put_together_as_it_was() {
+        for (lines, part, final_newline, expected) in [
+            (vec!["a", "b\tc", "", "d"], 2, true, "a\nb\tc\n\nd\n"),
+            (vec!["a", "b"], 1, false, "a\nb"),
+            (vec![""], 1, true, "\n"),
+            (vec![], 1, true, ""),
+        ] {
+            let lines = NumberedFile(lines, part, final_newline);
+            assert_eq!(text(&lines, "a").await.unwrap(), expected);
+        }
+        let endless = NumberedFile(vec!["x"; CALLS_MAX + 1], 1, true);
+        assert_eq!(text(&endless, "a").await.unwrap_err().code, "too_large");
+    }
+}

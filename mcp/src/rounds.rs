@@ -1,0 +1,91 @@
+//! A call that stands by itself and needs a person: it is answered with a form, and comes again with
+//! what the person said. Nothing waits meanwhile.
+
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequest, ElicitResult, InputRequest, InputRequests,
+    InputRequiredResult,
+};
+use rmcp::service::{RequestContext, RoleServer};
+
+use crate::fault::CallFault;
+use crate::form::{ClientForm, FormAnswer};
+use crate::seal::{AskedDigests, BrokenSeal, StateSeal};
+
+/// The name of the one form of a result.
+const FORM: &str = "decision";
+
+/// What a call comes with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CallRound {
+    /// The digests of the effects that the person approved; none in the first round.
+    Approved(Vec<String>),
+    /// The person said no, and why.
+    Denied(String),
+}
+
+/// Whether the client of a request that stands by itself shows forms.
+pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.meta.protocol_version().and(context.meta.client_capabilities());
+    let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+    elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// Reads what a call comes with. `call` names it exactly.
+///
+/// # Errors
+///
+/// Where its state is not one that was made for it.
+pub(crate) fn read(
+    request: &CallToolRequestParams,
+    seal: &StateSeal,
+    call: &[&str],
+) -> Result<CallRound, CallFault> {
+    let Some(state) = &request.request_state else { return Ok(CallRound::Approved(Vec::new())) };
+    let AskedDigests(digests) = seal.open(state, call).map_err(|broken| match broken {
+        BrokenSeal::Foreign => refused("is not one that was made for this call"),
+        BrokenSeal::Spent => refused("is too old, or was used before"),
+    })?;
+    let response = request.input_responses.as_ref().and_then(|all| all.get(FORM)).cloned();
+    let result = response.and_then(|one| serde_json::from_value::<ElicitResult>(one).ok());
+    match result.and_then(|result| form(String::new()).answer(&result)) {
+        Some(FormAnswer::AllowOnce) => Ok(CallRound::Approved(digests)),
+        Some(FormAnswer::Deny(reason)) => Ok(CallRound::Denied(reason)),
+        // Who closes the form has not decided.
+        _ => Ok(CallRound::Denied("the form was closed without a decision".to_owned())),
+    }
+}
+
+/// Makes the result that asks about the effect of a call, where a form may decide about it. `approved`
+/// were before it in the same call.
+pub(crate) fn ask(
+    fault: &CallFault,
+    mut approved: Vec<String>,
+    seal: &StateSeal,
+    call: &[&str],
+) -> Option<InputRequiredResult> {
+    let question = fault.question.as_ref().filter(|question| question.is_for_forms)?;
+    approved.push(question.digest.clone());
+    let state = seal.seal(&AskedDigests(approved), call)?;
+    let request = ElicitRequest::new(form(question.text.clone()).request()?);
+    let requests = InputRequests::from([(FORM.to_owned(), InputRequest::Elicitation(request))]);
+    Some(InputRequiredResult::new(Some(requests), Some(state)))
+}
+
+/// For longer than this once, nothing is allowed: what is remembered is no part of a state.
+fn form(text: String) -> ClientForm {
+    ClientForm::Decision { text, offers_session: false }
+}
+
+fn refused(why: &str) -> CallFault {
+    CallFault::new("request_state_invalid", format!("`requestState` {why}"))
+        .hint("send the call without `requestState` and `inputResponses`: it asks anew")
+}
+
+/// The end of a call that the person said no to.
+pub(crate) fn denied(reason: String) -> CallFault {
+    let message = match reason.is_empty() {
+        true => "the person denied it".to_owned(),
+        false => format!("the person denied it: {reason}"),
+    };
+    CallFault::new("denied_by_person", message)
+}

@@ -1,0 +1,155 @@
+//! What clients that speak MCP read beside tools: files and changes as resources, prompts, completions, and
+//! the span that a call is a part of.
+
+use serde_json::{Value, json};
+
+use crate::harness::Site;
+use crate::journal::records;
+use crate::mcp::client::McpClient;
+
+fn site() -> Site {
+    let site = Site::allowing();
+    site.write("a.txt", "one\n\n  two\tx");
+    site.write("src/with space.rs", "fn main() {}\n");
+    site.write(".env", "KEY=canary\n");
+    site.write("blob.bin", b"\0\x01\x02");
+    site
+}
+
+fn uris(page: &Value) -> Vec<&str> {
+    let all = page["result"]["resources"].as_array().unwrap_or_else(|| panic!("{page}"));
+    all.iter().map(|one| one["uri"].as_str().unwrap()).collect()
+}
+
+fn read(client: &mut McpClient, uri: &str) -> Value {
+    client.request("resources/read", json!({ "uri": uri }))
+}
+
+#[test]
+fn files_are_resources_by_the_policy_of_every_call() {
+    let site = site();
+    let mut client = McpClient::connect(&site, &[]);
+    let listed = client.request("resources/list", json!({}));
+    assert!(uris(&listed).contains(&"moss://files/src/with%20space.rs"), "{listed}");
+    assert!(uris(&listed).contains(&"moss://files/a.txt"), "{listed}");
+    for (uri, text) in [
+        ("moss://files/a.txt", "one\n\n  two\tx"),
+        ("moss://files/src/with%20space.rs", "fn main() {}\n"),
+    ] {
+        let contents = read(&mut client, uri)["result"]["contents"].clone();
+        assert_eq!(contents, json!([{ "uri": uri, "mimeType": "text/plain", "text": text }]));
+    }
+    for (uri, part) in [
+        ("moss://files/missing.txt", "missing.txt"),
+        ("moss://files/../outside.txt", "outside_workspace"),
+        ("moss://files/%2e%2e/outside.txt", "outside_workspace"),
+        ("moss://files/.env", "denied_by_policy"),
+        ("moss://files/blob.bin", "binary"),
+        ("moss://files/src", "src"),
+        ("file:///etc/passwd", "moss://files/{+path}"),
+        ("moss://history/1", "no change 1"),
+    ] {
+        let refused = read(&mut client, uri);
+        let message = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
+        assert!(message.contains(part), "{uri}: {message}");
+        assert!(!refused.to_string().contains("canary"), "{refused}");
+    }
+    let missing = read(&mut client, "moss://files/missing.txt");
+    assert_eq!(missing["error"]["code"], -32002, "{missing}");
+    assert_eq!(client.close().code(), Some(0));
+    let tools: Vec<_> = records(&site).iter().map(|one| one["tool"].clone()).collect();
+    assert!(tools.contains(&json!("read_file")), "reads are calls: {tools:?}");
+}
+
+#[test]
+fn a_long_list_comes_in_pages() {
+    let site = Site::new();
+    let names: Vec<String> = (0..450).map(|number| format!("d/f{number:03}")).collect();
+    for name in &names {
+        site.write(name, "");
+    }
+    let mut client = McpClient::connect(&site, &[]);
+    let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let params = if cursor.is_null() { json!({}) } else { json!({ "cursor": cursor }) };
+        let page = client.request("resources/list", params);
+        seen.extend(uris(&page).into_iter().map(ToOwned::to_owned));
+        cursor = page["result"]["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    let expected: Vec<_> = names.iter().map(|name| format!("moss://files/{name}")).collect();
+    assert_eq!(seen, expected);
+    for wrong in ["0", "x", "-1"] {
+        let refused = client.request("resources/list", json!({ "cursor": wrong }));
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+}
+
+#[test]
+fn changes_are_resources_with_their_diffs() {
+    let site = site();
+    let daemon = site.serve();
+    let mut client = McpClient::connect(&site, &[]);
+    let edit = json!({ "path": "a.txt", "oldText": "one", "newText": "1" });
+    assert_ne!(client.call("replace_text", edit)["isError"], true);
+    let change = read(&mut client, "moss://history/1")["result"]["contents"][0].clone();
+    assert_eq!(change["mimeType"], "application/json");
+    assert!(change["text"].as_str().unwrap().contains("+1"), "{change}");
+    let template = json!({ "type": "ref/resource", "uri": "moss://history/{number}" });
+    let argument = json!({ "name": "number", "value": "" });
+    let completed =
+        client.request("completion/complete", json!({ "ref": template, "argument": argument }));
+    assert_eq!(completed["result"]["completion"]["values"], json!(["1"]), "{completed}");
+    daemon.stop();
+}
+
+#[test]
+fn prompts_and_completions_know_paths_and_tools() {
+    let site = site();
+    let mut client = McpClient::connect(&site, &[]);
+    let listed = client.request("prompts/list", json!({}));
+    assert_eq!(listed["result"]["prompts"][0]["name"], "moss_notes", "{listed}");
+    let notes = client.request("prompts/get", json!({ "name": "moss_notes" }));
+    let text = &notes["result"]["messages"][0]["content"]["text"];
+    assert!(text.as_str().unwrap().contains("read_file"), "{notes}");
+    let named = json!({ "name": "moss_tool", "arguments": { "name": "grep_search" } });
+    let tool = client.request("prompts/get", named);
+    let text = &tool["result"]["messages"][0]["content"]["text"];
+    assert!(text.as_str().unwrap().contains("multiline"), "{tool}");
+    for (params, part) in [
+        (json!({ "name": "none" }), "moss_notes"),
+        (json!({ "name": "moss_tool" }), "`name` is missing"),
+        (json!({ "name": "moss_tool", "arguments": { "name": "x" } }), "grep_search"),
+    ] {
+        let refused = client.request("prompts/get", params);
+        let message = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
+        assert!(message.contains(part), "{message}");
+    }
+    let mut complete = |reference: Value, name: &str, value: &str| {
+        let argument = json!({ "name": name, "value": value });
+        let params = json!({ "ref": reference, "argument": argument });
+        client.request("completion/complete", params)["result"]["completion"]["values"].clone()
+    };
+    let file = || json!({ "type": "ref/resource", "uri": "moss://files/{+path}" });
+    assert_eq!(complete(file(), "path", "space"), json!(["src/with space.rs"]));
+    assert!(complete(file(), "path", "").as_array().unwrap().contains(&json!("a.txt")));
+    assert_eq!(complete(file(), "path", "*"), json!([]));
+    let tool = json!({ "type": "ref/prompt", "name": "moss_tool" });
+    assert_eq!(complete(tool, "name", "grep"), json!(["grep_search"]));
+}
+
+#[test]
+fn a_set_without_reading_has_no_resources() {
+    let site = site();
+    site.config("[tool_sets]\nplan = [\"todo\"]\n");
+    let mut client = McpClient::connect(&site, &["--set", "plan"]);
+    for (method, params) in
+        [("resources/list", json!({})), ("resources/read", json!({ "uri": "moss://files/a.txt" }))]
+    {
+        let refused = client.request(method, params);
+        let message = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
+        assert!(message.contains("the tool set `plan`"), "{message}");
+    }
+}

