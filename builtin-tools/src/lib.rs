@@ -14,6 +14,7 @@ mod extent;
 mod file_types;
 mod lines;
 pub mod matching;
+mod project;
 mod replacing;
 mod search;
 mod splices;
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::run_terminal_cmd::RunTerminalCmd>(),
         erased::<tools::reapply::Reapply>(),
         erased::<tools::diff_history::DiffHistory>(),
+        erased::<tools::run_tests::RunTests>(),
         // Beyond the specification.
         erased::<tools::patch::Patch>(),
         erased::<tools::edit_tool::EditTool>(),

@@ -22,5 +22,6 @@ pub(crate) mod reapply;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;
 pub(crate) mod run_terminal_cmd;
+pub(crate) mod run_tests;
 pub(crate) mod terminal_job;
 pub(crate) mod todo;

@@ -49,7 +49,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("builtin-tools", &["moss-sdk", "moss-symbols"]),
+    ("builtin-tools", &["moss-checks", "moss-sdk", "moss-symbols"]),
     (
         "daemon",
         &[

@@ -84,3 +84,30 @@ pub struct FixEdit {
     /// What stands there afterwards.
     pub new_text: String,
 }
+
+// === impl CheckDiagnostic ===
+
+impl CheckDiagnostic {
+    /// A diagnostic at one location, without code and fixes.
+    pub fn at(
+        path: &str,
+        line: u64,
+        column: u64,
+        severity: CheckSeverity,
+        source: &str,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            line,
+            column,
+            end_line: line,
+            end_column: column,
+            severity,
+            code: None,
+            source: source.to_owned(),
+            message: message.into(),
+            fixes: Vec::new(),
+        }
+    }
+}

@@ -7,21 +7,34 @@ pub const MANIFESTS: &[&str] = &[
     "Cargo.toml",
     "CMakeLists.txt",
     "Gemfile",
+    ".eslintrc.json",
     "biome.json",
-    "bunfig.toml",
     "composer.json",
-    "deno.json",
-    "deno.jsonc",
+    "dev-requirements.txt",
     "go.mod",
     "package.json",
-    "pom.xml",
     "pyproject.toml",
+    "requirements-dev.txt",
+    "requirements.txt",
     "setup.cfg",
     "tox.ini",
 ];
-/// Directories of a project that hold its own programs: they go before those of the machine.
-pub const PROGRAM_DIRECTORIES: &[&str] =
-    &[".venv/bin", "venv/bin", "node_modules/.bin", "vendor/bin", "bin"];
+/// Files of a project that may lie where ignore files keep walks out, relative to a directory: its own
+/// programs, which go before those of the machine, and one configuration.
+pub const PROBES: &[&str] = &[
+    ".config/nextest.toml",
+    ".venv/bin/pytest",
+    ".venv/bin/python",
+    "bin/rspec",
+    "node_modules/.bin/bun",
+    "node_modules/.bin/deno",
+    "node_modules/.bin/jest",
+    "node_modules/.bin/mocha",
+    "node_modules/.bin/vitest",
+    "venv/bin/pytest",
+    "venv/bin/python",
+    "vendor/bin/phpunit",
+];
 
 /// The directories from that of a file up to the workspace root, the nearest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,8 +54,8 @@ pub struct ProjectDirectory {
     pub directories: BTreeSet<String>,
     /// Texts of those of [`MANIFESTS`] that are in it, by name.
     pub manifests: BTreeMap<String, String>,
-    /// Programs in its [`PROGRAM_DIRECTORIES`], relative to it: `node_modules/.bin/jest`.
-    pub programs: BTreeSet<String>,
+    /// Those of [`PROBES`] that are there.
+    pub probed: BTreeSet<String>,
 }
 
 // === impl ProjectDirectory ===
@@ -60,7 +73,7 @@ impl ProjectDirectory {
 
     /// A program of the project itself, relative to the directory.
     pub fn program(&self, name: &str) -> Option<String> {
-        let paths = PROGRAM_DIRECTORIES.iter().map(|directory| format!("{directory}/{name}"));
-        paths.into_iter().find(|path| self.programs.contains(path))
+        let is_it = |path: &&String| path.rsplit_once('/').is_some_and(|(_, last)| last == name);
+        self.probed.iter().find(is_it).cloned()
     }
 }

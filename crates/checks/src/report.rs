@@ -1,0 +1,96 @@
+//! What reports of tests say, in one shape.
+
+pub(crate) mod go_json;
+pub(crate) mod javascript;
+pub(crate) mod junit;
+pub(crate) mod libtest;
+pub(crate) mod rspec;
+pub(crate) mod unittest;
+
+use crate::diagnostic::CheckDiagnostic;
+
+/// Most tests of a report; what is beyond is only counted.
+const CASES_MAX: usize = 200_000;
+
+/// One test.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TestCase {
+    /// What runs it again.
+    pub(crate) id: String,
+    pub(crate) outcome: CaseOutcome,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u64>,
+    /// Why it failed, in short.
+    pub(crate) message: String,
+    /// All that is said of the failure: stack, comparison.
+    pub(crate) details: String,
+    /// What it wrote.
+    pub(crate) output: String,
+    pub(crate) duration_ms: Option<u64>,
+}
+
+/// How a test ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum CaseOutcome {
+    #[default]
+    Passed,
+    /// What it asserts is not so.
+    Failed,
+    /// It could not run to its end.
+    Errored,
+    Skipped,
+}
+
+/// All that a report says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TestReport {
+    pub(crate) cases: Vec<TestCase>,
+    /// Why nothing could be built or loaded.
+    pub(crate) build: Vec<CheckDiagnostic>,
+    /// Whether something was not built or loaded, also where nobody says where.
+    pub(crate) is_build_failed: bool,
+    /// What of the report is missing or cannot be read.
+    pub(crate) problem: Option<String>,
+}
+
+// === impl TestReport ===
+
+impl TestReport {
+    /// A report that cannot be read.
+    pub(crate) fn unreadable(problem: impl Into<String>) -> Self {
+        Self { problem: Some(problem.into()), ..Self::default() }
+    }
+
+    pub(crate) fn push(&mut self, case: TestCase) {
+        if self.cases.len() < CASES_MAX {
+            self.cases.push(case);
+        } else {
+            self.problem = Some(format!("there are more than {CASES_MAX} tests"));
+        }
+    }
+
+    /// Adds another report of the same run.
+    pub(crate) fn add(&mut self, other: Self) {
+        other.cases.into_iter().for_each(|case| self.push(case));
+        self.build.extend(other.build);
+        self.is_build_failed |= other.is_build_failed;
+        self.problem = self.problem.take().or(other.problem);
+    }
+}
+
+/// Seconds as reports write them, in milliseconds.
+pub(crate) fn milliseconds(seconds: f64) -> Option<u64> {
+    let is_sane = seconds.is_finite() && (0.0..1e9).contains(&seconds);
+    // In range: checked before.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "in range: checked"
+    )]
+    is_sane.then(|| (seconds * 1000.0).round() as u64)
+}
+
+/// The first line that is not blank.
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}

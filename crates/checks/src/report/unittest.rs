@@ -1,0 +1,126 @@
+//! What `python -m unittest -v` writes to its standard error.
+
+use super::{CaseOutcome, TestCase, TestReport};
+use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
+
+/// What stands above and beneath the heading of a failure.
+const RULE: &str = "======================================================================";
+const THIN_RULE: &str = "----------------------------------------------------------------------";
+
+/// Reads the standard error of a run.
+pub(crate) fn read(stderr: &str) -> TestReport {
+    let mut report = TestReport::default();
+    let lines: Vec<&str> = stderr.lines().collect();
+    let Some(ran) = lines.iter().rev().find_map(|line| line.strip_prefix("Ran ")) else {
+        return TestReport::unreadable("the summary of unittest is missing");
+    };
+    let total = ran.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
+    let mut failures = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if lines[at] == RULE
+            && lines
+                .get(at + 2)
+                .is_some_and(|line| *line == THIN_RULE || lines.get(at + 3) == Some(&THIN_RULE))
+        {
+            let (failure, next) = failure(&lines, at + 1);
+            failures.extend(failure);
+            at = next;
+        } else {
+            at += 1;
+        }
+    }
+    let skipped = counted(stderr, "skipped=");
+    let expected = counted(stderr, "unexpected successes=");
+    for case in failures {
+        if case.id.starts_with("unittest.loader._FailedTest") {
+            report.is_build_failed = true;
+            report.build.push(CheckDiagnostic::at(
+                case.file.as_deref().unwrap_or_default(),
+                case.line.unwrap_or(1),
+                1,
+                CheckSeverity::Error,
+                "load",
+                case.message.clone(),
+            ));
+        } else {
+            report.push(case);
+        }
+    }
+    let bad = report.cases.len() as u64 + report.build.len() as u64;
+    for _ in 0..skipped {
+        report.push(TestCase { outcome: CaseOutcome::Skipped, ..TestCase::default() });
+    }
+    for _ in 0..expected {
+        let message = "it was expected to fail and passed".to_owned();
+        report.push(TestCase { outcome: CaseOutcome::Failed, message, ..TestCase::default() });
+    }
+    for _ in 0..total.saturating_sub(bad + skipped + expected).min(1_000_000) {
+        report.push(TestCase::default());
+    }
+    report
+}
+
+/// A count in the last line: `FAILED (failures=1, skipped=2)`.
+fn counted(stderr: &str, word: &str) -> u64 {
+    let last = stderr.trim_end().lines().next_back().unwrap_or_default();
+    let found = last.split_once(word).map(|(_, rest)| rest.split([',', ')']).next());
+    found.flatten().and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Reads one failure from its heading on. Returns where the next begins.
+fn failure(lines: &[&str], start: usize) -> (Option<TestCase>, usize) {
+    let heading = lines[start];
+    let rule = (start..lines.len()).find(|at| lines[*at] == THIN_RULE).unwrap_or(start);
+    let end = (rule + 1..lines.len())
+        .find(|at| lines[*at] == RULE || lines[*at] == THIN_RULE)
+        .unwrap_or(lines.len());
+    let body = &lines[rule + 1..end];
+    let (outcome, rest) = match heading.split_once(": ") {
+        Some(("FAIL", rest)) => (CaseOutcome::Failed, rest),
+        Some(("ERROR", rest)) => (CaseOutcome::Errored, rest),
+        _ => return (None, rule + 1),
+    };
+    let details = body.join("\n").trim().to_owned();
+    let frames: Vec<(&str, u64)> = body.iter().filter_map(|line| frame(line)).collect();
+    let own = frames.iter().rev().find(|(file, _)| !file.contains("/unittest/"));
+    let case = TestCase {
+        id: id(rest),
+        outcome,
+        file: own.map(|(file, _)| (*file).to_owned()),
+        line: own.map(|(_, line)| *line),
+        message: exception(body),
+        details,
+        ..TestCase::default()
+    };
+    (Some(case), end)
+}
+
+/// `test_b (tests.test_a.TestA.test_b)`, and without the last part in older versions.
+fn id(text: &str) -> String {
+    let Some((name, class)) = text.split_once(" (") else { return text.to_owned() };
+    let class = class.split(')').next().unwrap_or_default();
+    match class.ends_with(&format!(".{name}")) || class.is_empty() {
+        true => class.to_owned(),
+        false => format!("{class}.{name}"),
+    }
+}
+
+/// `  File "a.py", line 3, in f`.
+fn frame(line: &str) -> Option<(&str, u64)> {
+    let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once('"')?;
+    let number = rest.strip_prefix(", line ")?.split(',').next()?;
+    Some((file, number.trim().parse().ok()?))
+}
+
+/// The lines from the last that stands at the margin and names an exception.
+fn exception(body: &[&str]) -> String {
+    let is_named = |line: &&str| {
+        let name = line.split([':', ' ']).next().unwrap_or_default();
+        let is_name = name.chars().all(|c| c.is_alphanumeric() || "._".contains(c));
+        is_name && !name.is_empty() && !line.starts_with([' ', '\t']) && *name != *"Traceback"
+    };
+    let start = body.iter().position(is_named);
+    let lines = start.map_or(&[][..], |start| &body[start..]);
+    lines.join("\n").trim().to_owned()
+}
