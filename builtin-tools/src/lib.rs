@@ -43,6 +43,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::run_terminal_cmd::RunTerminalCmd>(),
         erased::<tools::reapply::Reapply>(),
         erased::<tools::diff_history::DiffHistory>(),
+        erased::<tools::lint_check::LintCheck>(),
         erased::<tools::run_tests::RunTests>(),
         // Beyond the specification.
         erased::<tools::patch::Patch>(),

@@ -51,7 +51,12 @@ pub(crate) async fn around(cx: &Context, start: &RelPath) -> Result<ProjectFiles
 
 /// Looks at the directories in the workspace root: where the root itself is no project, they may be.
 pub(crate) async fn beneath_root(cx: &Context) -> Result<ProjectFiles, ToolError> {
-    let listing = cx.list(&RelPath::root(), LOOK).await?;
+    beneath(cx, &RelPath::root()).await
+}
+
+/// Looks at the directories in a directory.
+pub(crate) async fn beneath(cx: &Context, path: &RelPath) -> Result<ProjectFiles, ToolError> {
+    let listing = cx.list(path, LOOK).await?;
     let children = listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
     let mut directories = Vec::new();
     for child in children.take(CHILDREN_MAX) {

@@ -13,6 +13,7 @@ pub(crate) mod get_cursor_context;
 pub(crate) mod get_project_structure;
 pub(crate) mod grep_search;
 pub(crate) mod insert_line;
+pub(crate) mod lint_check;
 pub(crate) mod list_directory;
 pub(crate) mod moss_register_plugin_tool;
 pub(crate) mod moss_update_asi_user_prompt;

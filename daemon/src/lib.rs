@@ -28,6 +28,7 @@ pub mod metrics_endpoint;
 pub mod permits;
 pub mod recorded_decision;
 mod reload;
+pub mod remembered;
 pub mod sessions;
 pub mod setup;
 pub mod start;

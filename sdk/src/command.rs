@@ -51,6 +51,33 @@ pub struct CheckReportFile {
     pub text: String,
 }
 
+/// A linter that the user configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfiguredLinter {
+    /// Its name.
+    pub name: String,
+    /// A text for bash; `{path}` stands for what is checked.
+    pub command: String,
+    /// How it writes what it finds.
+    pub format: ConfiguredFormat,
+    /// Names of the files that it reads, `*` only at their beginning; empty: of all.
+    pub files: Vec<String>,
+    /// Names of files whose directory uses it; empty: the workspace root does.
+    pub when: Vec<String>,
+}
+
+/// How a linter that the user configured writes what it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfiguredFormat {
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Checkstyle XML.
+    Checkstyle,
+    /// `file:line:column: severity: message`.
+    Gnu,
+}
+
 /// What became of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandReport {

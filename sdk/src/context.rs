@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
+use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest, ConfiguredLinter};
 use crate::edit::ChangeSet;
 use crate::editor::{
     DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
@@ -232,6 +232,14 @@ pub trait Host: Files {
     ///
     /// As [`Host::run_command`].
     fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>>;
+
+    /// The linters that the user configured, in the order of their names.
+    fn configured_linters(&self) -> Vec<ConfiguredLinter>;
+
+    /// Keeps a value for the caller's session under a name, in memory alone, and returns the one that was
+    /// kept before. In a dry run the value is not kept. Of values that take too much memory together the
+    /// oldest are forgotten; one that is too large by itself is not kept.
+    fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>>;
 
     /// Looks at the caller's commands in the background and does something with one: waits for it, ends it
     /// or, after policy and people decided, writes to it. In a dry run nothing is written or ended.

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
+use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest, ConfiguredLinter};
 use crate::context::{
     BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
     ProposalOutcome, TextVisitor,
@@ -73,6 +73,8 @@ struct MemoryHostState {
     plugins: Vec<PluginRequest>,
     commands: Vec<CommandRequest>,
     checks: VecDeque<CheckReport>,
+    linters: Vec<ConfiguredLinter>,
+    remembered: BTreeMap<String, Vec<u8>>,
     job_requests: Vec<JobRequest>,
     dry_run: bool,
     cancelled: bool,
@@ -185,6 +187,11 @@ impl MemoryHost {
     /// Sets what checks leave behind, one after the other; those beyond write nothing and exit with 0.
     pub fn answer_checks(&self, reports: impl IntoIterator<Item = CheckReport>) {
         self.state().checks.extend(reports);
+    }
+
+    /// Sets the linters that the user configured.
+    pub fn configure_linters(&self, linters: impl IntoIterator<Item = ConfiguredLinter>) {
+        self.state().linters.extend(linters);
     }
 
     /// Returns the commands that were to be run, those of checks too. None is: each is reported as one that
@@ -359,6 +366,18 @@ impl Host for MemoryHost {
     fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>> {
         let report = self.state().run_check(request);
         Box::pin(async { Ok(report) })
+    }
+
+    fn configured_linters(&self) -> Vec<ConfiguredLinter> {
+        self.state().linters.clone()
+    }
+
+    fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
+        let mut state = self.state();
+        match state.dry_run {
+            true => state.remembered.get(name).cloned(),
+            false => state.remembered.insert(name.to_owned(), value),
+        }
     }
 
     fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {

@@ -29,6 +29,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "run_terminal_cmd",
     "reapply",
     "diff_history",
+    "lint_check",
     "patch",
     "editTool",
     "clarify",
@@ -43,6 +44,8 @@ const ASKING: &[&str] = &["moss_register_plugin_tool"];
 const RUNS: &str = "run_terminal_cmd";
 /// The tool that follows commands in the background.
 const JOBS: &str = "terminal_job";
+/// The tool that runs linters.
+const LINTS: &str = "lint_check";
 /// The tools that only read.
 const READS: &[&str] = &[
     "read_file",
@@ -238,6 +241,7 @@ fn steps() -> Vec<Step> {
         ("find_code_location", json!({"search": "drei"}), "a/b.txt", Some("1\ndrei\n")),
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
+        (LINTS, json!({"path": "a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
@@ -276,7 +280,8 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["stdout"], "1\ndrei\n");
                 output["duration_ms"].take();
             }
-            let has_effect = !READS.contains(&tool) && tool != JOBS;
+            // Nothing is configured here: no linter runs.
+            let has_effect = !READS.contains(&tool) && tool != JOBS && tool != LINTS;
             let writes = has_effect && tool != RUNS;
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);

@@ -46,6 +46,7 @@ mod journal;
 mod kill;
 mod kill_side_by_side;
 mod limits;
+mod lint_check;
 mod listings;
 mod live_tree;
 mod mcp;

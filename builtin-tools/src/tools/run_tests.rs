@@ -83,6 +83,7 @@ impl Tool for RunTests {
             stdout: &ended.stdout,
             stderr: &ended.stderr,
             reports: &reports,
+            is_cut: ended.is_cut,
         };
         let results = test_results(chosen.framework, &paths, &finished);
         if ended.is_cut {

@@ -8,10 +8,15 @@ pub const MANIFESTS: &[&str] = &[
     "CMakeLists.txt",
     "Gemfile",
     ".eslintrc.json",
+    ".golangci.yaml",
+    ".golangci.yml",
+    ".mypy.ini",
+    ".pre-commit-config.yaml",
     "biome.json",
     "composer.json",
     "dev-requirements.txt",
     "go.mod",
+    "mypy.ini",
     "package.json",
     "pyproject.toml",
     "requirements-dev.txt",
@@ -23,16 +28,38 @@ pub const MANIFESTS: &[&str] = &[
 /// programs, which go before those of the machine, and one configuration.
 pub const PROBES: &[&str] = &[
     ".config/nextest.toml",
+    ".venv/bin/clang-tidy",
+    ".venv/bin/mypy",
+    ".venv/bin/pyright",
     ".venv/bin/pytest",
     ".venv/bin/python",
+    ".venv/bin/ruff",
+    ".venv/bin/shellcheck",
+    ".venv/bin/yamllint",
     "bin/rspec",
+    "bin/rubocop",
+    "build/compile_commands.json",
+    "node_modules/.bin/biome",
     "node_modules/.bin/bun",
     "node_modules/.bin/deno",
+    "node_modules/.bin/eslint",
     "node_modules/.bin/jest",
+    "node_modules/.bin/markdownlint",
+    "node_modules/.bin/markdownlint-cli2",
     "node_modules/.bin/mocha",
+    "node_modules/.bin/oxlint",
+    "node_modules/.bin/pyright",
+    "node_modules/.bin/tsc",
     "node_modules/.bin/vitest",
+    "venv/bin/clang-tidy",
+    "venv/bin/mypy",
+    "venv/bin/pyright",
     "venv/bin/pytest",
     "venv/bin/python",
+    "venv/bin/ruff",
+    "venv/bin/shellcheck",
+    "venv/bin/yamllint",
+    "vendor/bin/phpstan",
     "vendor/bin/phpunit",
 ];
 
@@ -58,6 +85,39 @@ pub struct ProjectDirectory {
     pub probed: BTreeSet<String>,
 }
 
+// === impl ProjectFiles ===
+
+impl ProjectFiles {
+    /// The directory at a place and those that it lies in, the nearest first, each with its place.
+    pub(crate) fn at_or_above(
+        &self,
+        place: usize,
+    ) -> impl Iterator<Item = (usize, &ProjectDirectory)> {
+        let path = self.directories[place].path.as_str();
+        let holds = move |directory: &ProjectDirectory| is_in(path, &directory.path);
+        self.directories.iter().enumerate().filter(move |(_, directory)| holds(directory))
+    }
+
+    /// A program of the project itself, of a directory or the nearest one around it that has it, relative to
+    /// that directory: workspaces of packages keep their programs at the top.
+    pub fn program(&self, directory: usize, name: &str) -> Option<String> {
+        let from = self.directories.get(directory)?;
+        self.directories[directory..].iter().find_map(|around| {
+            let inside = from.beneath(&around.path)?;
+            let program = around.program(name)?;
+            let up = inside.split('/').filter(|part| !part.is_empty()).count();
+            Some(format!("{}{program}", "../".repeat(up)))
+        })
+    }
+}
+
+/// Whether a path is a directory or lies in it, both relative to the same one.
+pub(crate) fn is_in(path: &str, directory: &str) -> bool {
+    directory.is_empty()
+        || path == directory
+        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
 // === impl ProjectDirectory ===
 
 impl ProjectDirectory {
@@ -69,6 +129,15 @@ impl ProjectDirectory {
     /// Whether a file of one of these names is there.
     pub fn has_file(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.files.contains(*name))
+    }
+
+    /// What its path has more than that of a directory around it; none where it lies elsewhere.
+    pub(crate) fn beneath(&self, around: &str) -> Option<&str> {
+        match (around.is_empty(), self.path.strip_prefix(around)) {
+            (true, _) => Some(&self.path),
+            (false, Some("")) => Some(""),
+            (false, rest) => rest?.strip_prefix('/'),
+        }
     }
 
     /// A program of the project itself, relative to the directory.

@@ -6,6 +6,7 @@ pub(crate) mod junit;
 pub(crate) mod libtest;
 pub(crate) mod rspec;
 pub(crate) mod unittest;
+pub(crate) mod xml;
 
 use crate::diagnostic::CheckDiagnostic;
 

@@ -4,7 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use moss_sdk::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
+use moss_sdk::command::{
+    CheckReport, CheckRequest, CommandReport, CommandRequest, ConfiguredLinter,
+};
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
     TextVisitor,
@@ -26,6 +28,7 @@ use super::effect::{Effects, FileNames, ReadableByAll};
 use super::read_access::{NotRead, ReadAccess};
 use super::stop::EffectStop;
 use crate::artifacts::{self, SCHEME};
+use crate::remembered::RememberedKey;
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
 use moss_schema::nearest;
@@ -297,6 +300,26 @@ impl Host for CallHost {
             return Box::pin(std::future::ready(Err(denied)));
         }
         Box::pin(self.effect(self.effects.run_check(request)))
+    }
+
+    fn configured_linters(&self) -> Vec<ConfiguredLinter> {
+        let config = self.scope.daemon.config();
+        config.linters.iter().map(|(name, linter)| linter.configured(name)).collect()
+    }
+
+    fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
+        let call = &self.scope.call;
+        let key = RememberedKey {
+            caller: call.caller.name().to_owned(),
+            session: call.session_id.clone(),
+            tool: call.tool().to_owned(),
+            name: name.to_owned(),
+        };
+        let remembered = &self.scope.workspace.remembered;
+        match call.dry_run {
+            true => remembered.get(&key),
+            false => remembered.replace(key, value),
+        }
     }
 
     fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {

@@ -14,6 +14,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Config;
 use crate::editors::EditorRegistry;
 use crate::live_tree::KeptTree;
+use crate::remembered::Remembered;
 use crate::sessions::Sessions;
 use crate::text_index::IndexRules;
 use crate::todos::Todos;
@@ -52,6 +53,8 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// Their task lists.
     pub todos: Todos,
+    /// What tools keep for them until the daemon ends.
+    pub remembered: Remembered,
     /// What their commands wrote.
     pub artifacts: Artifacts,
     /// Checks take turns: they report into one directory.
@@ -112,6 +115,7 @@ impl WorkspaceState {
             ),
             turns: Turns::default(),
             todos,
+            remembered: Remembered::default(),
             artifacts,
             checks: tokio::sync::Mutex::new(()),
         }

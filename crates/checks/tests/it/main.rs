@@ -1,3 +1,4 @@
 //! Checks from outside: texts in, values out.
 
+mod lint_memory;
 mod syntax;
