@@ -29,6 +29,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "run_terminal_cmd",
     "reapply",
     "diff_history",
+    "run_tests",
     "patch",
     "editTool",
     "clarify",
@@ -43,6 +44,11 @@ const ASKING: &[&str] = &["moss_register_plugin_tool"];
 const RUNS: &str = "run_terminal_cmd";
 /// The tool that follows commands in the background.
 const JOBS: &str = "terminal_job";
+/// The tool that runs tests.
+const TESTS: &str = "run_tests";
+/// A test that passes, without anything that has to be installed.
+const PASSING: &str =
+    "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n";
 /// The tools that only read.
 const READS: &[&str] = &[
     "read_file",
@@ -64,6 +70,7 @@ const PATHLESS: &[&str] = &[
     "file_search",
     RUNS,
     JOBS,
+    TESTS,
     "reapply",
     "clarify",
     "todo",
@@ -92,7 +99,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
         let effect = match tool.name.as_str() {
-            RUNS | JOBS => v1::Effect::Exec,
+            RUNS | JOBS | TESTS => v1::Effect::Exec,
             name if READS.contains(&name) => v1::Effect::Read,
             _ => v1::Effect::Write,
         };
@@ -178,6 +185,12 @@ fn steps() -> Vec<Step> {
     vec![
         (
             "create_file",
+            json!({"path": "test_a.py", "content": PASSING}),
+            "test_a.py",
+            Some(PASSING),
+        ),
+        (
+            "create_file",
             json!({"path": "a/b.txt", "content": "one\ntwo\n"}),
             "a/b.txt",
             Some("one\ntwo\n"),
@@ -238,6 +251,7 @@ fn steps() -> Vec<Step> {
         ("find_code_location", json!({"search": "drei"}), "a/b.txt", Some("1\ndrei\n")),
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
+        (TESTS, json!({}), "test_a.py", Some(PASSING)),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
@@ -276,8 +290,12 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["stdout"], "1\ndrei\n");
                 output["duration_ms"].take();
             }
+            if tool == TESTS {
+                assert_eq!(output["totals"]["passed"], 1, "{output}");
+                output["duration_ms"].take();
+            }
             let has_effect = !READS.contains(&tool) && tool != JOBS;
-            let writes = has_effect && tool != RUNS;
+            let writes = has_effect && tool != RUNS && tool != TESTS;
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");

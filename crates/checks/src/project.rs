@@ -13,6 +13,7 @@ pub const MANIFESTS: &[&str] = &[
     "dev-requirements.txt",
     "go.mod",
     "package.json",
+    "pom.xml",
     "pyproject.toml",
     "requirements-dev.txt",
     "requirements.txt",
@@ -26,11 +27,14 @@ pub const PROBES: &[&str] = &[
     ".venv/bin/pytest",
     ".venv/bin/python",
     "bin/rspec",
+    "build/CMakeCache.txt",
     "node_modules/.bin/bun",
     "node_modules/.bin/deno",
     "node_modules/.bin/jest",
     "node_modules/.bin/mocha",
     "node_modules/.bin/vitest",
+    "test/__init__.py",
+    "tests/__init__.py",
     "venv/bin/pytest",
     "venv/bin/python",
     "vendor/bin/phpunit",
@@ -58,6 +62,22 @@ pub struct ProjectDirectory {
     pub probed: BTreeSet<String>,
 }
 
+// === impl ProjectFiles ===
+
+impl ProjectFiles {
+    /// A program of the project itself, of a directory or the nearest one around it that has it, relative to
+    /// that directory: workspaces of packages keep their programs at the top.
+    pub fn program(&self, directory: usize, name: &str) -> Option<String> {
+        let from = self.directories.get(directory)?;
+        self.directories[directory..].iter().find_map(|around| {
+            let inside = from.beneath(&around.path)?;
+            let program = around.program(name)?;
+            let up = inside.split('/').filter(|part| !part.is_empty()).count();
+            Some(format!("{}{program}", "../".repeat(up)))
+        })
+    }
+}
+
 // === impl ProjectDirectory ===
 
 impl ProjectDirectory {
@@ -69,6 +89,15 @@ impl ProjectDirectory {
     /// Whether a file of one of these names is there.
     pub fn has_file(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.files.contains(*name))
+    }
+
+    /// What its path has more than that of a directory around it; none where it lies elsewhere.
+    pub(crate) fn beneath(&self, around: &str) -> Option<&str> {
+        match (around.is_empty(), self.path.strip_prefix(around)) {
+            (true, _) => Some(&self.path),
+            (false, Some("")) => Some(""),
+            (false, rest) => rest?.strip_prefix('/'),
+        }
     }
 
     /// A program of the project itself, relative to the directory.

@@ -17,6 +17,7 @@ use crate::live_tree::KeptTree;
 use crate::sessions::Sessions;
 use crate::text_index::IndexRules;
 use crate::todos::Todos;
+use crate::tool_notes::ToolNotes;
 use crate::turns::Turns;
 use moss_catalog::Catalog;
 use moss_journal::folding::{self, RefusalFolding};
@@ -56,6 +57,8 @@ pub struct WorkspaceState {
     pub artifacts: Artifacts,
     /// Checks take turns: they report into one directory.
     pub checks: tokio::sync::Mutex<()>,
+    /// What tools keep for their next call.
+    pub tool_notes: ToolNotes,
     name: String,
 }
 
@@ -114,6 +117,7 @@ impl WorkspaceState {
             todos,
             artifacts,
             checks: tokio::sync::Mutex::new(()),
+            tool_notes: ToolNotes::default(),
         }
     }
 

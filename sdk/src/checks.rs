@@ -1,0 +1,36 @@
+//! What the host does for tools that check the workspace: it runs tests and linters of the project, and
+//! keeps what such a tool wants to know at its next call.
+
+use crate::command::{CheckReport, CheckRequest, FollowedCheck};
+use crate::context::BoxFuture;
+use crate::error::ToolError;
+
+/// Runs checks, and remembers.
+pub trait Checks: Send + Sync {
+    /// The directory into which checks write reports: an absolute path, the same for each check of the
+    /// workspace.
+    fn report_directory(&self) -> String;
+
+    /// Runs a command as [`Host::run_command`](crate::context::Host::run_command) does, and returns all that
+    /// it wrote: its output, and the files in [`Checks::report_directory`], which is empty before. Checks of
+    /// one workspace take turns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run_command`](crate::context::Host::run_command).
+    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>>;
+
+    /// Runs a check as [`Checks::run_check`] does, and shows what it writes while it runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checks::run_check`].
+    fn follow_check(&self, check: FollowedCheck) -> BoxFuture<'_, Result<CheckReport, ToolError>>;
+
+    /// Returns what this tool kept for the caller in this workspace, if it did since the host started.
+    fn kept(&self) -> Option<String>;
+
+    /// Keeps a text for the caller's next call of this tool in this workspace, in memory and in place of the
+    /// one before. A text of more than 64 KiB is not kept.
+    fn keep(&self, text: String);
+}
