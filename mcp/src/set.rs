@@ -17,6 +17,7 @@ const DEFAULT: &[&str] = &[
     "patch",
     "run_terminal_cmd",
     "terminal_job",
+    "run_tests",
     "diff_history",
     "clarify",
 ];

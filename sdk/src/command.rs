@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::context::Progress;
 use crate::path::RelPath;
 
 /// A command that a tool wants to run.
@@ -25,6 +26,34 @@ pub struct CheckRequest {
     pub directory: RelPath,
 }
 
+/// A check that a tool follows while it runs.
+pub struct FollowedCheck {
+    /// What is run, and where.
+    pub request: CheckRequest,
+    /// Files that lie in the directory of reports before it runs: settings of the tool that is run.
+    pub inputs: Vec<CheckReportFile>,
+    /// Whether a person may be asked about it. Otherwise it does not run where the policy would ask, and
+    /// `ran` of its report is false.
+    pub asks: bool,
+    /// Sees what it writes as it comes.
+    pub follower: Box<dyn CheckFollower>,
+}
+
+/// Sees what a check writes while it runs.
+pub trait CheckFollower: Send {
+    /// Takes what it wrote, in pieces of any size; says how far it is where that is another than before.
+    fn follow(&mut self, stream: CheckStream, text: &str) -> Option<Progress>;
+}
+
+/// Where a check writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckStream {
+    /// Its standard output.
+    Stdout,
+    /// Its standard error.
+    Stderr,
+}
+
 /// What a check left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
@@ -34,7 +63,7 @@ pub struct CheckReport {
     pub stdout: String,
     /// What it wrote to its standard error, as it wrote it.
     pub stderr: String,
-    /// The files that it wrote into [`crate::context::Host::report_directory`], by name.
+    /// The files that it wrote into [`crate::checks::Checks::report_directory`], by name.
     pub files: Vec<CheckReportFile>,
     /// Whether `stdout`, `stderr` or a file is not whole, because it is longer than 16 MiB.
     pub is_cut: bool,
@@ -161,4 +190,15 @@ pub enum FileFate {
     Modified,
     /// It is not there any more.
     Deleted,
+}
+
+// === impl FollowedCheck ===
+
+impl std::fmt::Debug for FollowedCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { request, inputs, asks, follower: _ } = self;
+        let mut shown = f.debug_struct("FollowedCheck");
+        shown.field("request", request).field("inputs", inputs).field("asks", asks);
+        shown.finish_non_exhaustive()
+    }
 }

@@ -7,7 +7,8 @@ use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest, ConfiguredLinter};
+use crate::checks::Checks;
+use crate::command::{CommandReport, CommandRequest};
 use crate::edit::ChangeSet;
 use crate::editor::{
     DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
@@ -160,7 +161,7 @@ pub trait Editors: Send + Sync {
 }
 
 /// What the host does for one call.
-pub trait Host: Files {
+pub trait Host: Files + Checks {
     /// The editors of the workspace.
     fn editors(&self) -> &dyn Editors;
 
@@ -220,26 +221,6 @@ pub trait Host: Files {
         &self,
         request: CommandRequest,
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>>;
-
-    /// The directory into which checks write reports: an absolute path, the same for each check of the
-    /// workspace.
-    fn report_directory(&self) -> String;
-
-    /// Runs a command as [`Host::run_command`] does, and returns all that it wrote: its output, and the
-    /// files in [`Host::report_directory`], which is empty before. Checks of one workspace take turns.
-    ///
-    /// # Errors
-    ///
-    /// As [`Host::run_command`].
-    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>>;
-
-    /// The linters that the user configured, in the order of their names.
-    fn configured_linters(&self) -> Vec<ConfiguredLinter>;
-
-    /// Keeps a value for the caller's session under a name, in memory alone, and returns the one that was
-    /// kept before. In a dry run the value is not kept. Of values that take too much memory together the
-    /// oldest are forgotten; one that is too large by itself is not kept.
-    fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>>;
 
     /// Looks at the caller's commands in the background and does something with one: waits for it, ends it
     /// or, after policy and people decided, writes to it. In a dry run nothing is written or ended.

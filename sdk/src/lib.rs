@@ -26,6 +26,8 @@ pub mod schema;
 pub mod spec;
 
 #[cfg(feature = "host")]
+pub mod checks;
+#[cfg(feature = "host")]
 pub mod command;
 #[cfg(feature = "host")]
 pub mod context;

@@ -8,6 +8,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+/// Marks a parameter that the ASI specification does not have: it is taken and described, but the published
+/// schema stays as specified. `#[schemars(extend("x-further" = true))]` on its field.
+const FURTHER: &str = "x-further";
+
 /// Keywords that only the strict schema has.
 const STRICT_ONLY: &[&str] = &[
     "additionalProperties",
@@ -47,8 +51,9 @@ pub fn strict<T: JsonSchema>() -> Value {
 
 /// Projects a strict schema to the published one.
 ///
-/// Parameters whose name is not in the strict schema do not appear; `required` is always present,
-/// but for a tool without parameters, whose schema is a closed empty object.
+/// Parameters whose name is not in the strict schema do not appear, nor those that the specification does
+/// not have; `required` is always present, but for a tool without parameters, whose schema is a closed empty
+/// object.
 pub fn published(strict: &Value) -> Value {
     let mut schema = strict.clone();
     visit(&mut schema, &mut |object| {
@@ -58,6 +63,9 @@ pub fn published(strict: &Value) -> Value {
         }
     });
     if let Some(object) = schema.as_object_mut() {
+        if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|_, property| property.get(FURTHER).is_none());
+        }
         let empty = object.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
         if empty {
             object.insert("additionalProperties".into(), json!(false));
@@ -67,6 +75,12 @@ pub fn published(strict: &Value) -> Value {
         }
     }
     schema
+}
+
+/// A strict schema without what only [`published`] has to know.
+pub fn without_marks(mut strict: Value) -> Value {
+    visit(&mut strict, &mut |object| drop(object.shift_remove(FURTHER)));
+    strict
 }
 
 /// Derives the schema of a result.

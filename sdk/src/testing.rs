@@ -6,7 +6,7 @@
 //! workspace does is checked in [`conformance`].
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest, ConfiguredLinter};
+use crate::command::{CommandReport, CommandRequest};
 use crate::context::{
     BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
     ProposalOutcome, TextVisitor,
@@ -35,6 +35,7 @@ use crate::todo::{TodoChange, TodoItem};
 use crate::tool::AnyTool;
 
 mod changes;
+mod checks;
 mod configuration;
 pub mod conformance;
 mod editor;
@@ -72,9 +73,7 @@ struct MemoryHostState {
     user_prompt: String,
     plugins: Vec<PluginRequest>,
     commands: Vec<CommandRequest>,
-    checks: VecDeque<CheckReport>,
-    linters: Vec<ConfiguredLinter>,
-    remembered: BTreeMap<String, Vec<u8>>,
+    checks: checks::MemoryChecks,
     job_requests: Vec<JobRequest>,
     dry_run: bool,
     cancelled: bool,
@@ -182,16 +181,6 @@ impl MemoryHost {
     /// Returns the plugins that were registered.
     pub fn plugins(&self) -> Vec<PluginRequest> {
         self.state().plugins.clone()
-    }
-
-    /// Sets what checks leave behind, one after the other; those beyond write nothing and exit with 0.
-    pub fn answer_checks(&self, reports: impl IntoIterator<Item = CheckReport>) {
-        self.state().checks.extend(reports);
-    }
-
-    /// Sets the linters that the user configured.
-    pub fn configure_linters(&self, linters: impl IntoIterator<Item = ConfiguredLinter>) {
-        self.state().linters.extend(linters);
     }
 
     /// Returns the commands that were to be run, those of checks too. None is: each is reported as one that
@@ -357,27 +346,6 @@ impl Host for MemoryHost {
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
         let report = self.state().run_command(request);
         Box::pin(async { Ok(report) })
-    }
-
-    fn report_directory(&self) -> String {
-        "/reports".to_owned()
-    }
-
-    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>> {
-        let report = self.state().run_check(request);
-        Box::pin(async { Ok(report) })
-    }
-
-    fn configured_linters(&self) -> Vec<ConfiguredLinter> {
-        self.state().linters.clone()
-    }
-
-    fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
-        let mut state = self.state();
-        match state.dry_run {
-            true => state.remembered.get(name).cloned(),
-            false => state.remembered.insert(name.to_owned(), value),
-        }
     }
 
     fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {

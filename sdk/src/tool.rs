@@ -59,14 +59,16 @@ struct Erased<T>(PhantomData<fn() -> T>);
 
 impl<T: Tool> AnyTool for Erased<T> {
     fn spec(&self) -> ToolSpec {
-        let parameters_strict = schema::strict::<T>();
+        let strict = schema::strict::<T>();
+        let parameters = schema::published(&strict);
+        let parameters_strict = schema::without_marks(strict);
         ToolSpec {
             name: T::NAME.to_owned(),
             effect: T::EFFECT,
             toolset: T::TOOLSET,
             text: text::<T>(&parameters_strict),
             text_zh: None,
-            parameters: schema::published(&parameters_strict),
+            parameters,
             parameters_strict,
             output: schema::output::<T::Output>(),
             annotations: Annotations::default(),

@@ -30,6 +30,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "reapply",
     "diff_history",
     "lint_check",
+    "run_tests",
     "patch",
     "editTool",
     "clarify",
@@ -44,6 +45,11 @@ const ASKING: &[&str] = &["moss_register_plugin_tool"];
 const RUNS: &str = "run_terminal_cmd";
 /// The tool that follows commands in the background.
 const JOBS: &str = "terminal_job";
+/// The tool that runs tests.
+const TESTS: &str = "run_tests";
+/// A test that passes, without anything that has to be installed.
+const PASSING: &str =
+    "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n";
 /// The tool that runs linters.
 const LINTS: &str = "lint_check";
 /// The tools that only read.
@@ -67,6 +73,7 @@ const PATHLESS: &[&str] = &[
     "file_search",
     RUNS,
     JOBS,
+    TESTS,
     "reapply",
     "clarify",
     "todo",
@@ -95,7 +102,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
         let effect = match tool.name.as_str() {
-            RUNS | JOBS => v1::Effect::Exec,
+            RUNS | JOBS | TESTS => v1::Effect::Exec,
             name if READS.contains(&name) => v1::Effect::Read,
             _ => v1::Effect::Write,
         };
@@ -181,6 +188,12 @@ fn steps() -> Vec<Step> {
     vec![
         (
             "create_file",
+            json!({"path": "test_a.py", "content": PASSING}),
+            "test_a.py",
+            Some(PASSING),
+        ),
+        (
+            "create_file",
             json!({"path": "a/b.txt", "content": "one\ntwo\n"}),
             "a/b.txt",
             Some("one\ntwo\n"),
@@ -242,6 +255,7 @@ fn steps() -> Vec<Step> {
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
         (LINTS, json!({"path": "a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
+        (TESTS, json!({}), "test_a.py", Some(PASSING)),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
@@ -280,9 +294,13 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["stdout"], "1\ndrei\n");
                 output["duration_ms"].take();
             }
+            if tool == TESTS {
+                assert_eq!(output["totals"]["passed"], 1, "{output}");
+                output["duration_ms"].take();
+            }
             // Nothing is configured here: no linter runs.
             let has_effect = !READS.contains(&tool) && tool != JOBS && tool != LINTS;
-            let writes = has_effect && tool != RUNS;
+            let writes = has_effect && tool != RUNS && tool != TESTS;
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");

@@ -80,6 +80,7 @@ mod remote;
 mod remote_attacks;
 mod ripgrep;
 mod run_terminal_cmd;
+mod run_tests;
 mod search;
 mod serve;
 mod shutdown;

@@ -147,3 +147,54 @@ fn ranges(lines: &BTreeMap<u64, u64>) -> Vec<String> {
     };
     ranges.into_iter().take(RANGES_MAX).map(shown).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::ReportFile;
+
+    /// Reads one report of a run in `/w`, as pytest-cov 7.1.0 and Go 1.19 write them.
+    fn measured(name: &str, text: &str) -> Option<TestCoverage> {
+        let reports = [ReportFile { name: name.to_owned(), text: text.to_owned() }];
+        let finished = FinishedRun {
+            exit_code: Some(0),
+            stdout: "",
+            stderr: "",
+            reports: &reports,
+            is_cut: false,
+        };
+        let paths = SourcePaths::new("/w", "app").with_prefix(Some("example.com/m".to_owned()));
+        read(&finished, &paths)
+    }
+
+    #[test]
+    fn lines_that_did_not_run_are_named_in_ranges() {
+        let lcov = "SF:calc.py\nDA:1,1\nDA:2,1\nDA:3,0\nDA:4,0\nDA:6,0\nBRF:2\nBRH:1\nend_of_record\n\
+                    SF:/elsewhere/x.py\nDA:1,0\nend_of_record\nSF:/w/app/b.py\nDA:1,1\nend_of_record\n";
+        let found = measured("coverage.lcov", lcov).unwrap();
+        assert_eq!((found.lines_percent, found.branches_percent), (50.0, Some(50.0)));
+        assert_eq!(found.files[0].path, "app/calc.py");
+        assert_eq!(found.files[0].missed, ["3-4", "6"]);
+        assert_eq!((found.files[1].path.as_str(), found.files.len()), ("app/b.py", 2));
+    }
+
+    #[test]
+    fn the_profile_of_go_is_one_of_blocks() {
+        let profile = "mode: set\nexample.com/m/calc/calc.go:3.24,4.11 1 1\n\
+                       example.com/m/calc/calc.go:7.2,7.14 1 1\nexample.com/m/calc/calc.go:4.11,6.3 1 0\n";
+        let found = measured("cover.out", profile).unwrap();
+        assert_eq!(found.files[0].path, "app/calc/calc.go");
+        assert_eq!(
+            (found.files[0].lines_percent, &*found.files[0].missed),
+            (60.0, &["5-6".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn what_is_no_profile_is_none() {
+        for text in ["", "nonsense\nDA:x,y\nSF", "SF:a.py\nDA:1", "a.go:1.1,2 x"] {
+            assert_eq!(measured("coverage.lcov", text), None, "{text}");
+            assert_eq!(measured("cover.out", text), None, "{text}");
+        }
+    }
+}

@@ -40,6 +40,14 @@ pub enum TestFramework {
     Ctest,
     /// Bats.
     Bats,
+    /// The tests of Maven.
+    Maven,
+    /// The tests of Gradle.
+    Gradle,
+    /// `dotnet test`.
+    Dotnet,
+    /// `swift test`.
+    Swift,
 }
 
 /// A framework of a project directory.
@@ -47,14 +55,14 @@ pub enum TestFramework {
 pub struct FoundFramework {
     /// Which one.
     pub framework: TestFramework,
-    /// The place of its directory in [`ProjectFiles::directories`].
+    /// Which of [`ProjectFiles::directories`] is its own.
     pub directory: usize,
     /// What says so: `Cargo.toml`, `devDependencies in package.json`.
     pub reason: String,
 }
 
 /// Every framework, those first that are asked for by name.
-const ALL: [TestFramework; 15] = [
+const ALL: [TestFramework; 19] = [
     TestFramework::Nextest,
     TestFramework::Cargo,
     TestFramework::Pytest,
@@ -70,6 +78,10 @@ const ALL: [TestFramework; 15] = [
     TestFramework::Phpunit,
     TestFramework::Ctest,
     TestFramework::Bats,
+    TestFramework::Maven,
+    TestFramework::Gradle,
+    TestFramework::Dotnet,
+    TestFramework::Swift,
 ];
 
 /// Finds the frameworks of a project, those of the nearest directory first.
@@ -78,7 +90,7 @@ pub fn test_frameworks(files: &ProjectFiles) -> Vec<FoundFramework> {
     for (place, directory) in files.directories.iter().enumerate() {
         for framework in ALL {
             let Some(reason) = framework.reason(directory) else { continue };
-            let is_known = found.iter().any(|one| framework.is_covered_by(one, place));
+            let is_known = found.iter().any(|one| framework.is_covered_by(one, directory, files));
             if !is_known {
                 found.push(FoundFramework { framework, directory: place, reason });
             }
@@ -108,6 +120,10 @@ impl TestFramework {
             Self::Phpunit => "phpunit",
             Self::Ctest => "ctest",
             Self::Bats => "bats",
+            Self::Maven => "maven",
+            Self::Gradle => "gradle",
+            Self::Dotnet => "dotnet",
+            Self::Swift => "swift",
         }
     }
 
@@ -129,6 +145,9 @@ impl TestFramework {
             Self::Phpunit => &["php"],
             Self::Ctest => &["c", "cc", "cpp", "cxx"],
             Self::Bats => &["bats"],
+            Self::Maven | Self::Gradle => &["java", "kt", "groovy", "scala"],
+            Self::Dotnet => &["cs", "fs", "vb"],
+            Self::Swift => &["swift"],
         };
         name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
     }
@@ -140,14 +159,75 @@ impl TestFramework {
         Some(module.trim().trim_matches('"').to_owned())
     }
 
+    /// Whether a file of this path has tests, as far as its name says: in Rust those of a module may stand in
+    /// any file.
+    pub fn is_test_file(self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let stem = name.split('.').next().unwrap_or(name);
+        let lies_in = |directory: &str| path.split('/').rev().skip(1).any(|part| part == directory);
+        self.runs_file(name)
+            && match self {
+                Self::Cargo | Self::Nextest => lies_in("tests"),
+                Self::Pytest | Self::Unittest => {
+                    stem.starts_with("test_") || stem.ends_with("_test")
+                }
+                Self::Jest | Self::Vitest | Self::Node | Self::Bun | Self::Deno => {
+                    name.contains(".test.")
+                        || name.contains(".spec.")
+                        || stem.ends_with("_test")
+                        || stem.starts_with("test-")
+                        || lies_in("__tests__")
+                        || (self == Self::Node && lies_in("test"))
+                }
+                Self::Mocha => {
+                    lies_in("test") || name.contains(".test.") || name.contains(".spec.")
+                }
+                Self::Go => stem.ends_with("_test"),
+                Self::Rspec => stem.ends_with("_spec"),
+                Self::Phpunit => stem.ends_with("Test"),
+                Self::Ctest => false,
+                Self::Bats => true,
+                Self::Maven | Self::Gradle | Self::Dotnet | Self::Swift => {
+                    ["Test", "Tests", "IT", "Spec"].iter().any(|end| stem.ends_with(end))
+                }
+            }
+    }
+
+    /// Whether it can be given a directory, to run what lies in it.
+    pub fn takes_directories(self) -> bool {
+        matches!(
+            self,
+            Self::Pytest
+                | Self::Jest
+                | Self::Vitest
+                | Self::Mocha
+                | Self::Go
+                | Self::Deno
+                | Self::Rspec
+                | Self::Phpunit
+                | Self::Bats
+        )
+    }
+
+    /// Whether it finds by itself which tests a source file concerns.
+    pub fn finds_related(self) -> bool {
+        matches!(self, Self::Jest | Self::Vitest)
+    }
+
     /// Whether a framework that was found already runs what this one would in a directory: the same one
     /// nearer by, or one that takes its place.
-    fn is_covered_by(self, known: &FoundFramework, directory: usize) -> bool {
+    fn is_covered_by(
+        self,
+        known: &FoundFramework,
+        directory: &ProjectDirectory,
+        files: &ProjectFiles,
+    ) -> bool {
         let takes_place = matches!(
             (known.framework, self),
             (Self::Nextest, Self::Cargo) | (Self::Pytest, Self::Unittest)
         );
-        known.framework == self || (takes_place && known.directory <= directory)
+        let is_inside = files.directories[known.directory].beneath(&directory.path).is_some();
+        (known.framework == self || takes_place) && is_inside
     }
 
     /// What of a directory says that it is used there.
@@ -211,6 +291,11 @@ impl TestFramework {
                 tests.then(|| "tests in CMakeLists.txt".to_owned())
             }),
             Self::Bats => suffixed(directory, &[".bats"]),
+            Self::Maven => file(&["pom.xml"]),
+            Self::Gradle => file(&["build.gradle", "build.gradle.kts"])
+                .or_else(|| file(&["settings.gradle", "settings.gradle.kts"])),
+            Self::Dotnet => suffixed(directory, &[".sln", ".slnx", ".csproj", ".fsproj"]),
+            Self::Swift => file(&["Package.swift"]),
         }
     }
 }

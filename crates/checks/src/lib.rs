@@ -3,6 +3,7 @@
 //! Text in, values out: nothing here opens a file or starts a process.
 
 mod bash_word;
+mod comparison;
 mod coverage;
 mod diagnostic;
 mod framework;
@@ -12,6 +13,7 @@ mod lint_output;
 mod lint_plan;
 mod lint_results;
 mod linter;
+mod progress;
 mod project;
 mod report;
 mod results;
@@ -19,6 +21,7 @@ mod run;
 mod shortening;
 mod source_paths;
 mod syntax;
+mod test_at;
 mod test_command;
 
 pub use coverage::{FileCoverage, TestCoverage};
@@ -30,9 +33,10 @@ pub use lint_output::LintFormat;
 pub use lint_output::column::ColumnUnit;
 pub use lint_plan::{LintTarget, OwnLinter, PlannedLint, planned_lints};
 pub use lint_results::{LintResults, LintStatus};
+pub use progress::{TestCounts, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
-pub use results::{TestFailure, TestResults, TestStatus, TestTotals, test_results};
+pub use results::{TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results};
 pub use run::{CheckCommand, FinishedRun, ReportFile};
 pub use source_paths::SourcePaths;
 pub use syntax::{SYNTAX_SOURCE, is_same, new_syntax_errors, syntax_diagnostics};
-pub use test_command::{TestChoice, TestCommand};
+pub use test_command::{TestChoice, TestCommand, TestSelection};

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::diagnostic::CheckDiagnostic;
 use crate::lint_output::column::ColumnUnit;
 use crate::lint_plan::PlannedLint;
+use crate::report::without_colours;
 use crate::run::FinishedRun;
 use crate::shortening::{ended, shortened};
 use crate::source_paths::SourcePaths;
@@ -196,21 +197,7 @@ fn tail(finished: &FinishedRun<'_>) -> String {
         "" => finished.stdout,
         stderr => stderr,
     };
-    ended(without_escapes(text).trim(), TAIL_BYTES_MAX)
-}
-
-/// A text without the sequences that colour terminals.
-fn without_escapes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len().min(TAIL_BYTES_MAX * 2));
-    // What is further from the end is not shown.
-    let start = text.len().saturating_sub(TAIL_BYTES_MAX * 8);
-    let mut rest = &text[text.ceil_char_boundary(start)..];
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        plain.push_str(before);
-        let sequence = after.strip_prefix('[').unwrap_or(after);
-        let end = sequence.find(|c: char| c.is_ascii_alphabetic());
-        rest = end.map_or("", |end| &sequence[end + 1..]);
-    }
-    plain.push_str(rest);
-    plain
+    // What is further from the end is not shown, however much of it are colours.
+    let start = text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES_MAX * 8));
+    ended(without_colours(&text[start..]).trim(), TAIL_BYTES_MAX)
 }

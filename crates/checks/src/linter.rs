@@ -153,7 +153,7 @@ pub(crate) const LINTERS: &[LinterRow] = &[
         configurations: &["go.mod"],
         mentions: &[],
         finding_codes: &[1, 2],
-        install: "https://go.dev installs it",
+        install: "the distribution of Go has it",
     },
     LinterRow {
         linter: Linter::Shellcheck, name: "shellcheck", program: "shellcheck",

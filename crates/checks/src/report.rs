@@ -5,6 +5,7 @@ pub(crate) mod javascript;
 pub(crate) mod junit;
 pub(crate) mod libtest;
 pub(crate) mod rspec;
+pub(crate) mod trx;
 pub(crate) mod unittest;
 pub(crate) mod xml;
 
@@ -25,6 +26,10 @@ pub(crate) struct TestCase {
     pub(crate) message: String,
     /// All that is said of the failure: stack, comparison.
     pub(crate) details: String,
+    /// What was expected, where the framework says so by itself.
+    pub(crate) expected: Option<String>,
+    /// What was there.
+    pub(crate) actual: Option<String>,
     /// What it wrote.
     pub(crate) output: String,
     pub(crate) duration_ms: Option<u64>,
@@ -46,7 +51,7 @@ pub(crate) enum CaseOutcome {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestReport {
     pub(crate) cases: Vec<TestCase>,
-    /// Why nothing could be built or loaded.
+    /// Why something could not be built or loaded.
     pub(crate) build: Vec<CheckDiagnostic>,
     /// Whether something was not built or loaded, also where nobody says where.
     pub(crate) is_build_failed: bool,
@@ -89,6 +94,53 @@ pub(crate) fn milliseconds(seconds: f64) -> Option<u64> {
         reason = "in range: checked"
     )]
     is_sane.then(|| (seconds * 1000.0).round() as u64)
+}
+
+/// A name as an expression that matches it and nothing else, in the dialects that test frameworks have.
+pub(crate) fn escaped(name: &str) -> String {
+    let mut expression = String::with_capacity(name.len());
+    for c in name.chars() {
+        if "\\^$.*+?()[]{}|/".contains(c) {
+            expression.push('\\');
+        }
+        expression.push(c);
+    }
+    expression
+}
+
+/// The line of a file that a text names first, by the file's own name: `calc.test.js:4:82`.
+pub(crate) fn line_in(file: &str, text: &str) -> Option<u64> {
+    let name = file.rsplit('/').next().filter(|name| !name.is_empty())?;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(name) {
+        let is_whole = before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '-');
+        if let Some(number) = after.strip_prefix(':').filter(|_| is_whole) {
+            let digits = number.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+            if let Ok(line) = digits.parse() {
+                return Some(line);
+            }
+        }
+        rest = after;
+    }
+    None
+}
+
+/// A text without the sequences that colour it.
+pub(crate) fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        plain.push_str(before);
+        rest = match after.strip_prefix('[') {
+            Some(sequence) => {
+                let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+                end.map_or("", |end| &sequence[end + 1..])
+            }
+            None => after,
+        };
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// The first line that is not blank.

@@ -1,19 +1,24 @@
 //! What came of a run of tests: the report held against the exit status. Nothing is called passed that did
 //! not run.
 
+mod unloaded;
+mod verdict;
+
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::comparison::ComparedValues;
 use crate::coverage::{self, TestCoverage};
 use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
-use crate::report::junit::JunitNames;
 use crate::report::{
-    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, unittest,
+    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, trx, unittest,
 };
 use crate::run::FinishedRun;
 use crate::shortening::{ended, shortened};
-use crate::source_paths::SourcePaths;
+use crate::source_paths::{SourcePaths, StackFrame};
 
 /// Most failures of one result.
 const FAILURES_MAX: usize = 50;
@@ -23,6 +28,8 @@ const BUILD_ERRORS_MAX: usize = 50;
 const MESSAGE_BYTES_MAX: usize = 2_000;
 /// Most bytes of the end of what a test wrote.
 const OUTPUT_BYTES_MAX: usize = 2_000;
+/// A stream of which something is left out has at least so many bytes.
+const OUTPUT_BYTES_MIN_CUT: usize = 16 << 20;
 /// Most lines of a stack.
 const FRAMES_MAX: usize = 20;
 
@@ -35,7 +42,7 @@ pub struct TestResults {
     pub totals: TestTotals,
     /// What failed, up to 50 tests.
     pub failures: Vec<TestFailure>,
-    /// Why something could not be built or loaded.
+    /// Why something could not be built or loaded. Its tests did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<CheckDiagnostic>,
     /// Which lines ran, where that was measured.
@@ -56,7 +63,7 @@ pub enum TestStatus {
     Failed,
     /// No test ran.
     NoTests,
-    /// Something could not be built or loaded.
+    /// Nothing ran, because something could not be built or loaded.
     BuildFailed,
     /// The report and the exit status contradict each other, or the report is not whole.
     Inconsistent,
@@ -104,6 +111,14 @@ pub struct TestFailure {
     /// The end of what it wrote.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub output_tail: String,
+    /// Whether it passed when it was run again: then it depends on more than the code.
+    #[serde(skip_serializing_if = "is_false")]
+    pub flaky: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Reads what a run left behind.
@@ -114,13 +129,12 @@ pub fn test_results(
 ) -> TestResults {
     let report = framework.report(finished);
     let totals = TestTotals::of(&report.cases);
-    let missing = framework.missing(finished);
-    let (status, note) = match missing {
+    let (status, note) = match framework.missing(totals, finished) {
         Some(next) => (TestStatus::NotInstalled, Some(next)),
         None => framework.status(&report, totals, finished),
     };
-    let bad = report.cases.iter().filter(|case| case.is_bad());
-    let failures: Vec<_> = bad.take(FAILURES_MAX).map(|case| failure(case, paths)).collect();
+    let bad = report.cases.iter().filter(|case| case.is_bad()).take(FAILURES_MAX);
+    let failures: Vec<_> = bad.map(|case| framework.failure(case, paths)).collect();
     let more = (totals.failed + totals.errored).saturating_sub(failures.len() as u64);
     let more = (more > 0).then(|| format!("{more} more failures are not shown"));
     let diagnostics = report.build.into_iter().take(BUILD_ERRORS_MAX).map(|mut found| {
@@ -139,48 +153,13 @@ pub fn test_results(
     }
 }
 
-fn failure(case: &TestCase, paths: &SourcePaths) -> TestFailure {
-    let (expected, actual) = compared(&case.message)
-        .or_else(|| compared(&case.details))
-        .map_or((None, None), |(expected, actual)| (Some(expected), Some(actual)));
-    let file = case
-        .file
-        .as_deref()
-        .map(|file| paths.of_workspace(file).unwrap_or_else(|| file.to_owned()));
-    let stack = case.details.lines().filter_map(|line| paths.frame(line)).take(FRAMES_MAX);
-    let short = |text: &str| shortened(text.trim(), MESSAGE_BYTES_MAX);
-    TestFailure {
-        id: case.id.clone(),
-        file,
-        line: case.line,
-        message: match case.message.trim() {
-            "" => ended(case.details.trim(), MESSAGE_BYTES_MAX),
-            message => short(message),
-        },
-        expected: expected.as_deref().map(short),
-        actual: actual.as_deref().map(short),
-        stack: stack.collect(),
-        output_tail: ended(case.output.trim(), OUTPUT_BYTES_MAX),
-    }
-}
-
-/// What two labelled lines compare: those of Rust, Go's testify, Jest, JUnit and PHPUnit.
-fn compared(text: &str) -> Option<(String, String)> {
-    let labelled = |labels: &[&str]| {
-        text.lines().find_map(|line| {
-            let line = line.trim();
-            labels
-                .iter()
-                .find_map(|label| line.strip_prefix(label))
-                .map(|rest| rest.trim().to_owned())
-        })
-    };
-    if let (Some(actual), Some(expected)) = (labelled(&["left:"]), labelled(&["right:"])) {
-        return Some((expected, actual));
-    }
-    let expected = labelled(&["Expected:", "expected:", "- Expected:"])?;
-    let actual = labelled(&["Received:", "Actual:", "actual:", "actual  :", "got:", "Got:"])?;
-    Some((expected, actual))
+/// The ids of tests that passed in a run, for who asks whether those that failed before do so again.
+pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
+    let report = framework.report(finished);
+    let bad: BTreeSet<String> =
+        report.cases.iter().filter(|case| case.is_bad()).map(|case| case.id.clone()).collect();
+    let passed = report.cases.into_iter().filter(|case| case.outcome == CaseOutcome::Passed);
+    passed.map(|case| case.id).filter(|id| !id.is_empty() && !bad.contains(id)).collect()
 }
 
 // === impl TestCase ===
@@ -214,132 +193,95 @@ impl TestTotals {
 
 impl TestFramework {
     fn report(self, finished: &FinishedRun<'_>) -> TestReport {
-        let names = match self {
-            Self::Pytest => JunitNames::Pytest,
-            Self::Phpunit => JunitNames::Php,
-            _ => JunitNames::Name,
-        };
-        match self {
+        let junit = |text: &str| junit::read(text, self);
+        let mut report = match self {
             Self::Cargo => libtest::read(finished.stdout, finished.stderr),
-            Self::Nextest => libtest::read_nextest(finished.stderr),
             Self::Unittest => unittest::read(finished.stderr),
             Self::Go => go_json::read(finished.stdout, finished.stderr),
             Self::Jest | Self::Vitest => of_files(finished, "json", javascript::read_jest),
             Self::Mocha => of_files(finished, "json", javascript::read_mocha),
             Self::Rspec => of_files(finished, "json", rspec::read),
-            _ => of_files(finished, "xml", |text| junit::read(text, names)),
-        }
-    }
-
-    /// What is missing on the machine, and what would bring it.
-    fn missing(self, finished: &FinishedRun<'_>) -> Option<String> {
-        let (stdout, stderr) = (finished.stdout, finished.stderr);
-        let program = self.program_name();
-        if finished.exit_code == Some(127) || stderr.contains("command not found") {
-            return Some(format!("`{program}` is not installed: {}", self.install()));
-        }
-        let is_module = stderr.contains(&format!("No module named {program}"));
-        let no_nextest = stderr.contains("no such command: `nextest`");
-        if is_module || no_nextest {
-            return Some(format!("{program} is not installed: {}", self.install()));
-        }
-        let no_gem = stderr.contains("Could not find") && stderr.contains("bundle install");
-        if no_gem || stdout.contains("run `bundle install`") {
-            return Some("gems of the project are not installed: run `bundle install`".to_owned());
-        }
-        None
-    }
-
-    fn program_name(self) -> &'static str {
-        match self {
-            Self::Nextest => "cargo-nextest",
-            Self::Unittest => "python3",
-            other => other.name(),
-        }
-    }
-
-    /// The command that brings it. moss does not run it.
-    fn install(self) -> &'static str {
-        match self {
-            Self::Cargo => "https://rustup.rs installs it",
-            Self::Nextest => "`cargo install cargo-nextest --locked`",
-            Self::Pytest => "`python3 -m pip install pytest` in the environment of the project",
-            Self::Jest | Self::Vitest | Self::Mocha => {
-                "`npm install` in the directory of the project"
-            }
-            Self::Phpunit => "`composer install` in the directory of the project",
-            Self::Rspec => "`bundle install`, or `gem install rspec`",
-            _ => "install it, and run this again",
-        }
-    }
-
-    fn status(
-        self,
-        report: &TestReport,
-        totals: TestTotals,
-        finished: &FinishedRun<'_>,
-    ) -> (TestStatus, Option<String>) {
-        let Some(exit_code) = finished.exit_code else {
-            return (TestStatus::Interrupted, Some("it was ended before its end".to_owned()));
+            Self::Dotnet => of_files(finished, "trx", trx::read),
+            _ => of_files(finished, "xml", junit),
         };
-        let bad = totals.failed + totals.errored;
-        let tail =
-            || ended(format!("{}\n{}", finished.stdout, finished.stderr).trim(), MESSAGE_BYTES_MAX);
-        let because = |why: String| Some(format!("{why}; it wrote at its end:\n{}", tail()));
-        if report.is_build_failed {
-            return (TestStatus::BuildFailed, report.build.is_empty().then(tail));
+        report.add_build(self.build_errors(finished));
+        if self == Self::Node {
+            unloaded::explain_node(&mut report.build, finished.stdout);
         }
-        if self.found_none(totals, report, finished) {
-            return (
-                TestStatus::NoTests,
-                Some("no test ran: look at `testFile` and `testPattern`".to_owned()),
+        let is_cut = |text: &&str| finished.is_cut && text.len() >= OUTPUT_BYTES_MIN_CUT;
+        if self.report_in_output(finished).iter().any(|text| is_cut(text)) {
+            report.problem = Some(
+                "what it wrote is longer than 16 MiB, so that the report in it is not whole"
+                    .to_owned(),
             );
         }
-        if let Some(problem) = &report.problem {
-            return (TestStatus::Inconsistent, because(problem.clone()));
-        }
-        match (exit_code == 0, bad > 0) {
-            (true, false) if totals.passed == 0 => (
-                TestStatus::NoTests,
-                Some(format!("all of the {} tests were skipped", totals.skipped)),
-            ),
-            (true, false) => (TestStatus::Passed, None),
-            (false, true) => (TestStatus::Failed, None),
-            (true, true) => {
-                let why = format!("{bad} tests failed, and the exit status is 0");
-                (TestStatus::Inconsistent, Some(why))
-            }
-            (false, false) => {
-                let why = format!("the exit status is {exit_code}, and the report has no failure");
-                (TestStatus::Inconsistent, because(why))
-            }
+        report
+    }
+
+    /// Its output, where that is its report.
+    fn report_in_output<'a>(self, finished: &FinishedRun<'a>) -> Option<&'a str> {
+        match self {
+            Self::Cargo | Self::Go => Some(finished.stdout),
+            Self::Unittest => Some(finished.stderr),
+            _ => None,
         }
     }
 
-    /// Whether it found no test at all.
-    fn found_none(
-        self,
-        totals: TestTotals,
-        report: &TestReport,
-        finished: &FinishedRun<'_>,
-    ) -> bool {
-        if totals.all() > 0 {
-            return false;
+    /// What is known of a failed test, for who has to fix it.
+    fn failure(self, case: &TestCase, paths: &SourcePaths) -> TestFailure {
+        let short = |text: &str| shortened(text.trim(), MESSAGE_BYTES_MAX);
+        let frames: Vec<StackFrame> =
+            case.details.lines().filter_map(|line| paths.frame(line)).collect();
+        let compared = ComparedValues::find(&case.message)
+            .or_else(|| ComparedValues::find(&case.details).filter(|_| case.expected.is_none()));
+        let (expected, actual) = match (&case.expected, &case.actual, compared) {
+            (Some(expected), Some(actual), _) => (Some(expected.clone()), Some(actual.clone())),
+            (_, _, Some(found)) => (Some(found.expected), Some(found.actual)),
+            (_, _, None) => (None, None),
+        };
+        let (file, line) = self.location(case, &frames, paths);
+        TestFailure {
+            id: case.id.clone(),
+            file,
+            line,
+            message: match case.message.trim() {
+                "" => ended(case.details.trim(), MESSAGE_BYTES_MAX),
+                message => short(message),
+            },
+            expected: expected.as_deref().map(short),
+            actual: actual.as_deref().map(short),
+            stack: frames.into_iter().map(|frame| short(&frame.text)).take(FRAMES_MAX).collect(),
+            output_tail: ended(case.output.trim(), OUTPUT_BYTES_MAX),
+            flaky: false,
         }
-        let (code, all) = (finished.exit_code, [finished.stdout, finished.stderr]);
-        let says = |text: &str| all.iter().any(|output| output.contains(text));
-        match self {
-            Self::Pytest => code == Some(5),
-            Self::Unittest => says("Ran 0 tests") || says("NO TESTS RAN"),
-            Self::Jest => says("No tests found"),
-            Self::Vitest => says("No test files found"),
-            Self::Mocha => says("No test files found") || report.problem.is_none(),
-            Self::Nextest => says("no tests to run"),
-            Self::Ctest => says("No tests were found"),
-            Self::Bun => says("0 test files") || says("did not match any test files"),
-            Self::Deno => says("No test modules found"),
-            Self::Phpunit => says("No tests executed"),
-            _ => report.problem.is_none() && code == Some(0),
+    }
+
+    /// Where a test failed: in its own file where the stack passes that, else where the stack is nearest to
+    /// the failure.
+    fn location(
+        self,
+        case: &TestCase,
+        frames: &[StackFrame],
+        paths: &SourcePaths,
+    ) -> (Option<String>, Option<u64>) {
+        let file = case.file.as_deref();
+        let file = file.map(|file| paths.of_workspace(file).unwrap_or_else(|| file.to_owned()));
+        // Python names the innermost last.
+        let is_last = matches!(self, Self::Pytest | Self::Unittest);
+        let nearest = |frames: &mut dyn DoubleEndedIterator<Item = &StackFrame>| match is_last {
+            true => frames.next_back().cloned(),
+            false => frames.next().cloned(),
+        };
+        match &file {
+            Some(file) => {
+                let own = nearest(&mut frames.iter().filter(|frame| frame.path == *file));
+                (Some(file.clone()), own.map(|frame| frame.line).or(case.line))
+            }
+            None => {
+                let frame = nearest(&mut frames.iter());
+                let line = frame.as_ref().map(|frame| frame.line).or(case.line);
+                (frame.map(|frame| frame.path), line)
+            }
         }
     }
 }

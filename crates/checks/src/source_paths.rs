@@ -47,16 +47,72 @@ impl SourcePaths {
         }
     }
 
-    /// A line of a stack in a file of the workspace, with the path relative to its root.
-    pub(crate) fn frame(&self, line: &str) -> Option<String> {
+    /// A line of a stack in a file of the workspace.
+    pub(crate) fn frame(&self, line: &str) -> Option<StackFrame> {
         let line = line.trim();
-        let begins = ["at ", "File \"", "from ", "#"].iter().any(|start| line.starts_with(start));
-        let in_root = line.contains(&format!("{}/", self.root));
-        let is_foreign = ["/node_modules/", "/site-packages/", "/.venv/", "/vendor/"]
+        let (path, number) = python_frame(line).or_else(|| named_line(line))?;
+        let is_foreign = ["/node_modules/", "/site-packages/", "/.venv/", "/venv/", "/vendor/"]
             .iter()
-            .any(|part| line.contains(part));
-        (begins && in_root && !is_foreign).then(|| line.replace(&format!("{}/", self.root), ""))
+            .any(|part| path.contains(part));
+        let is_inside = path.contains('/') || path.contains('.');
+        if is_foreign
+            || !is_inside
+            || path.starts_with("node:")
+            || path.starts_with("ext:")
+            || path.contains("://")
+        {
+            return None;
+        }
+        // Java and Go name only the file, without its directory.
+        let is_bare = !path.contains('/')
+            && [".go", ".java", ".kt", ".scala"].iter().any(|end| path.ends_with(end));
+        let path = if is_bare { None } else { self.of_workspace(path) }?;
+        let line = line.trim_end_matches(" {");
+        let text = line.replace("file://", "").replace(&format!("{}/", self.root), "");
+        Some(StackFrame { path, line: number, text })
     }
+}
+
+/// A line of a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StackFrame {
+    /// The file, relative to the workspace root.
+    pub(crate) path: String,
+    /// The line in it.
+    pub(crate) line: u64,
+    /// All that the line says.
+    pub(crate) text: String,
+}
+
+/// `File "a.py", line 3, in f`.
+fn python_frame(line: &str) -> Option<(&str, u64)> {
+    let (path, rest) = line.strip_prefix("File \"")?.split_once('"')?;
+    let number = rest.strip_prefix(", line ")?.split(',').next()?;
+    Some((path, number.trim().parse().ok()?))
+}
+
+/// `at f (a.js:4:82)`, `at a.js:4:82`, `/w/a_spec.rb:3:in 'block'`, `a.py:11: AssertionError`, `/w/ATest.php:5`,
+/// `/w/a.go:12 +0x1d`: a path, a colon, a number.
+fn named_line(line: &str) -> Option<(&str, u64)> {
+    let is_stack = line.starts_with("at ");
+    let (at, _) = line.match_indices(':').find(|(at, _)| {
+        let after = &line[at + 1..];
+        let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let before = line[..*at].chars().next_back();
+        digits > 0 && before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })?;
+    let start = match (is_stack, line[..at].rfind('(')) {
+        (true, Some(open)) => open + 1,
+        (true, None) => ["at async ", "at "].iter().find(|word| line.starts_with(*word))?.len(),
+        // Code that is quoted is no frame: the path stands at the beginning.
+        (false, _) => 0,
+    };
+    let path = line[start..at].trim_start_matches("file://");
+    if !is_stack && !path.starts_with('/') && path.contains(' ') {
+        return None;
+    }
+    let digits = line[at + 1..].split(|c: char| !c.is_ascii_digit()).next()?;
+    (!path.is_empty()).then_some((path, digits.parse().ok()?))
 }
 
 /// A path without `.` and `..`; none where it leads out.
@@ -92,6 +148,35 @@ mod tests {
             ("example.com/m/p/x_test.go", Some("a/b/p/x_test.go")),
         ] {
             assert_eq!(paths.of_workspace(path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn frames_of_the_workspace_are_found() {
+        let paths = SourcePaths::new("/w", "a");
+        for (line, expected) in [
+            ("    at Object.toBe (/w/a/calc.test.js:4:82)", Some(("a/calc.test.js", 4))),
+            ("at async file:///w/a/calc.test.mjs:5:69", Some(("a/calc.test.mjs", 5))),
+            ("at <anonymous> (calc.test.ts:4:82)", Some(("a/calc.test.ts", 4))),
+            ("at run (/w/node_modules/jest/x.js:1:2)", None),
+            ("at Module._compile (node:internal/modules/cjs/loader:1521:14)", None),
+            (
+                "  File \"/w/a/tests/test_a.py\", line 10, in test_wrong",
+                Some(("a/tests/test_a.py", 10)),
+            ),
+            ("  File \"/usr/lib/python3/unittest/case.py\", line 10, in run", None),
+            ("tests/test_calc.py:11: AssertionError", Some(("a/tests/test_calc.py", 11))),
+            ("/w/a/spec/calc_spec.rb:3:in `block (2 levels)'", Some(("a/spec/calc_spec.rb", 3))),
+            ("/w/a/tests/CalcTest.php:5", Some(("a/tests/CalcTest.php", 5))),
+            ("\t/w/a/boom/boom_test.go:8 +0x1d", Some(("a/boom/boom_test.go", 8))),
+            ("at ./src/lib.rs:12:9", Some(("a/src/lib.rs", 12))),
+            ("at com.example.CalcTest.adds(CalcTest.java:12)", None),
+            ("Expected: 4:5", None),
+            ("> 4 |   test('is a.js:4:5')", None),
+        ] {
+            let found = paths.frame(line).map(|frame| (frame.path, frame.line));
+            let expected = expected.map(|(path, line)| (path.to_owned(), line));
+            assert_eq!(found, expected, "{line}");
         }
     }
 }

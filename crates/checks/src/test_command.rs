@@ -2,21 +2,41 @@
 //!
 //! Nothing is installed or downloaded, and no configuration of the project is changed.
 
+mod compiled;
+mod javascript;
+mod python;
+mod scripted;
+
 use crate::bash_word::{joined, quoted};
 use crate::framework::TestFramework;
-use crate::project::ProjectDirectory;
-use crate::run::CheckCommand;
+use crate::project::{ProjectDirectory, ProjectFiles};
+use crate::run::{CheckCommand, ReportFile};
 
 /// Which tests are run, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestChoice {
-    /// Only those of this file, relative to the directory of the project.
-    pub file: Option<String>,
-    /// Only those that the framework finds by this: a part of a name, an expression, an id that an earlier
-    /// result had.
-    pub pattern: Option<String>,
+    /// Only those of these files or directories, relative to the directory of the project.
+    pub files: Vec<String>,
+    /// Only those that concern these source files, relative to the directory of the project, where
+    /// [`TestFramework::finds_related`].
+    pub related: Vec<String>,
+    /// Which of them.
+    pub selection: TestSelection,
     /// Whether to measure which lines run.
     pub coverage: bool,
+}
+
+/// Which tests of the chosen files are run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum TestSelection {
+    /// All.
+    #[default]
+    All,
+    /// Those that the framework finds by this: a part of a name, an expression, an id that an earlier result
+    /// had.
+    Pattern(String),
+    /// Exactly these, by the ids of an earlier result.
+    Ids(Vec<String>),
 }
 
 /// A command with what has to be known to read what it leaves behind.
@@ -24,13 +44,19 @@ pub struct TestChoice {
 pub struct TestCommand {
     /// What is run.
     pub command: CheckCommand,
+    /// Files that have to lie in the directory of reports before it runs.
+    pub inputs: Vec<ReportFile>,
+    /// Directories, relative to the workspace root, in which the tool writes reports where it cannot be asked
+    /// to write them elsewhere.
+    pub report_directories: Vec<String>,
     /// What was asked for and is not done, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// The words of one command, as they come to be.
-struct Words<'a> {
-    directory: &'a ProjectDirectory,
+pub(crate) struct Words<'a> {
+    files: &'a ProjectFiles,
+    place: usize,
     choice: &'a TestChoice,
     /// The directory of reports.
     reports: &'a str,
@@ -39,290 +65,190 @@ struct Words<'a> {
 // === impl TestFramework ===
 
 impl TestFramework {
-    /// Says how tests are run in a directory, with reports in an absolute one.
+    /// Says how tests are run in one of the directories, with reports in an absolute one.
     pub fn command(
         self,
-        directory: &ProjectDirectory,
+        files: &ProjectFiles,
+        directory: usize,
         choice: &TestChoice,
         reports: &str,
     ) -> TestCommand {
-        let words = Words { directory, choice, reports };
+        let words = Words { files, place: directory, choice, reports };
         let command = joined(match self {
-            Self::Cargo | Self::Nextest => words.cargo(self),
-            Self::Pytest => words.pytest(),
-            Self::Unittest => words.unittest(),
-            Self::Jest | Self::Vitest | Self::Mocha => words.javascript(self),
-            Self::Node | Self::Bun | Self::Deno => words.runtime(self),
+            Self::Cargo => words.cargo(),
+            Self::Nextest => words.nextest(),
             Self::Go => words.go(),
             Self::Ctest => words.ctest(),
-            Self::Rspec | Self::Phpunit | Self::Bats => words.script(self),
+            Self::Maven => words.maven(),
+            Self::Gradle => words.gradle(),
+            Self::Dotnet => words.dotnet(),
+            Self::Swift => words.swift(),
+            Self::Pytest => words.pytest(),
+            Self::Unittest => words.unittest(),
+            Self::Jest => words.jest(),
+            Self::Vitest => words.vitest(),
+            Self::Mocha => words.mocha(),
+            Self::Node => words.node(),
+            Self::Bun => words.bun(),
+            Self::Deno => words.deno(),
+            Self::Rspec => words.rspec(),
+            Self::Phpunit => words.phpunit(),
+            Self::Bats => words.bats(),
         });
+        let own = words.directory();
         let mut notes = Vec::new();
-        if choice.coverage && !self.measures(directory) {
-            notes.push(format!("coverage of {} is not measured", self.name()));
+        if choice.coverage && !self.measures(own) {
+            notes.push(self.unmeasured());
         }
-        if choice.file.is_some() && self == Self::Ctest {
-            notes.push("ctest chooses tests by name, not by file: all were run".to_owned());
+        let takes_files = !matches!(self, Self::Ctest | Self::Dotnet | Self::Swift);
+        if !choice.files.is_empty() && !takes_files && choice.selection == TestSelection::All {
+            notes.push(Some(format!(
+                "{} chooses tests by name, not by file: all of the project were run",
+                self.name()
+            )));
         }
-        TestCommand { command: CheckCommand { command, directory: directory.path.clone() }, notes }
+        TestCommand {
+            command: CheckCommand { command, directory: own.path.clone() },
+            inputs: self.inputs(reports),
+            report_directories: if self == Self::Maven { surefire(own) } else { Vec::new() },
+            notes: notes.into_iter().flatten().collect(),
+        }
     }
 
     /// Whether coverage is measured in a directory: the tool for it is there.
     fn measures(self, directory: &ProjectDirectory) -> bool {
-        let lists = |name: &str, text: &str| {
-            directory
-                .manifests
-                .iter()
-                .any(|(manifest, content)| manifest.starts_with(name) && content.contains(text))
+        let lists = |names: &[&str], text: &str| {
+            let mut manifests = directory.manifests.iter();
+            manifests
+                .any(|(name, content)| names.contains(&name.as_str()) && content.contains(text))
         };
         match self {
-            Self::Pytest => ["py", "setup", "req", "dev-req", "tox"]
-                .iter()
-                .any(|name| lists(name, "pytest-cov")),
-            Self::Vitest => lists("package.json", "@vitest/coverage"),
-            Self::Jest | Self::Node | Self::Go => true,
+            Self::Pytest => lists(
+                &[
+                    "pyproject.toml",
+                    "setup.cfg",
+                    "tox.ini",
+                    "requirements.txt",
+                    "requirements-dev.txt",
+                    "dev-requirements.txt",
+                ],
+                "pytest-cov",
+            ),
+            Self::Vitest => lists(&["package.json"], "@vitest/coverage"),
+            Self::Cargo | Self::Jest | Self::Node | Self::Go | Self::Bun => true,
             _ => false,
         }
     }
+
+    fn unmeasured(self) -> Option<String> {
+        let next = match self {
+            Self::Pytest => "pytest-cov is not among the requirements of the project",
+            Self::Vitest => "@vitest/coverage-v8 is not in package.json",
+            Self::Nextest => "`framework` `cargo` measures it with cargo-llvm-cov",
+            _ => "moss has no way to measure it with this framework",
+        };
+        Some(format!("coverage of {} was not measured: {next}", self.name()))
+    }
+
+    /// What the tool is told in a file.
+    fn inputs(self, reports: &str) -> Vec<ReportFile> {
+        let (name, text) = match self {
+            Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
+            Self::Gradle => ("reports.gradle", compiled::gradle_script(reports)),
+            _ => return Vec::new(),
+        };
+        vec![ReportFile { name: name.to_owned(), text }]
+    }
+}
+
+/// Where Maven writes reports: beneath the project and each of its modules.
+fn surefire(directory: &ProjectDirectory) -> Vec<String> {
+    let manifest = directory.manifest("pom.xml").unwrap_or_default();
+    let modules =
+        manifest.split("<module>").skip(1).filter_map(|rest| rest.split("</module>").next());
+    let base = match directory.path.as_str() {
+        "" => String::new(),
+        path => format!("{path}/"),
+    };
+    let mut found = vec![format!("{base}target/surefire-reports")];
+    let is_inside = |module: &&str| !module.starts_with('/') && !module.contains("..");
+    let modules = modules.map(str::trim).filter(is_inside).take(50);
+    found.extend(modules.map(|module| format!("{base}{module}/target/surefire-reports")));
+    found
 }
 
 // === impl Words ===
 
 impl Words<'_> {
+    fn directory(&self) -> &ProjectDirectory {
+        &self.files.directories[self.place]
+    }
+
     /// The program of the project, or that of the machine.
     fn program(&self, name: &str) -> String {
-        self.directory.program(name).map_or_else(|| name.to_owned(), |own| quoted(&own))
+        self.own_program(name).unwrap_or_else(|| name.to_owned())
+    }
+
+    fn own_program(&self, name: &str) -> Option<String> {
+        self.files.program(self.place, name).map(|own| quoted(&own))
     }
 
     fn report(&self, name: &str) -> String {
         quoted(&format!("{}/{name}", self.reports))
     }
 
-    /// An option with the pattern, where there is one.
-    fn pattern(&self, option: &str) -> String {
-        let pattern = self.choice.pattern.as_deref();
-        pattern.map_or_else(String::new, |pattern| format!("{option}{}", quoted(pattern)))
+    fn pattern(&self) -> Option<&str> {
+        match &self.choice.selection {
+            TestSelection::Pattern(pattern) => Some(pattern),
+            _ => None,
+        }
     }
 
-    fn file(&self) -> String {
-        let file = self.choice.file.as_deref();
-        file.map_or_else(String::new, |file| match file.starts_with('-') {
-            true => quoted(&format!("./{file}")),
-            false => quoted(file),
-        })
+    fn ids(&self) -> Option<&[String]> {
+        match &self.choice.selection {
+            TestSelection::Ids(ids) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// An option whose value is an expression that ids and patterns are, too: one of several ids.
+    fn expression(&self, option: &str) -> String {
+        let expression = match &self.choice.selection {
+            TestSelection::All => return String::new(),
+            TestSelection::Pattern(pattern) => pattern.clone(),
+            TestSelection::Ids(ids) => ids.join("|"),
+        };
+        format!("{option}{}", quoted(&expression))
+    }
+
+    /// An option, once for each pattern or id.
+    fn each(&self, option: &str) -> String {
+        let each = |value: &String| format!("{option}{}", quoted(value));
+        match &self.choice.selection {
+            TestSelection::All => String::new(),
+            TestSelection::Pattern(pattern) => each(pattern),
+            TestSelection::Ids(ids) => joined(ids.iter().map(each)),
+        }
+    }
+
+    /// The files, none of which is taken for an option.
+    fn paths(&self) -> String {
+        joined(self.choice.files.iter().map(|file| path(file)))
     }
 
     fn measures(&self, framework: TestFramework) -> bool {
-        self.choice.coverage && framework.measures(self.directory)
-    }
-
-    fn cargo(&self, framework: TestFramework) -> Vec<String> {
-        let start = match framework {
-            TestFramework::Nextest => "cargo nextest run --no-fail-fast --color never",
-            _ => "cargo test --no-fail-fast --color never",
-        };
-        let file = self.choice.file.as_deref().unwrap_or_default();
-        let (target, filter) = cargo_target(file);
-        let pattern =
-            self.choice.pattern.as_deref().map(quoted).or(filter.map(|name| quoted(&name)));
-        let mut words = vec![start.to_owned(), target];
-        words.extend(pattern.map(|pattern| format!("-- {pattern}")));
-        words
-    }
-
-    fn pytest(&self) -> Vec<String> {
-        let program = match self.directory.program("pytest") {
-            Some(own) => quoted(&own),
-            None => format!("{} -m pytest", self.python()),
-        };
-        let is_id = |pattern: &&String| pattern.contains("::");
-        let (ids, keyword) = match self.choice.pattern.as_ref().filter(is_id) {
-            Some(ids) => (ids.split('\n').map(quoted).collect(), String::new()),
-            None => (vec![self.file()], self.pattern("-k ")),
-        };
-        let mut words = vec![
-            program,
-            "-p no:cacheprovider --color=no -o junit_family=xunit2".to_owned(),
-            format!("--junitxml={}", self.report("pytest.xml")),
-            keyword,
-        ];
-        if self.measures(TestFramework::Pytest) {
-            words.push(format!("--cov --cov-report=lcov:{}", self.report("coverage.lcov")));
-        }
-        words.extend(ids);
-        words
-    }
-
-    fn unittest(&self) -> Vec<String> {
-        let python = self.python();
-        match self.choice.file {
-            Some(_) => vec![python, "-m unittest -v".to_owned(), self.pattern("-k "), self.file()],
-            None => {
-                let found = ["tests", "test"]
-                    .into_iter()
-                    .find(|name| self.directory.directories.contains(*name));
-                let start = found.map_or_else(String::new, |name| format!("-s {name} -t ."));
-                let top = self.directory.files.iter().any(|name| name.starts_with("test_"));
-                let start = if top { String::new() } else { start };
-                vec![python, "-m unittest discover -v".to_owned(), start, self.pattern("-k ")]
-            }
-        }
-    }
-
-    fn python(&self) -> String {
-        let own = ["python", "python3"].iter().find_map(|name| self.directory.program(name));
-        own.map_or_else(|| "python3".to_owned(), |own| quoted(&own))
-    }
-
-    fn javascript(&self, framework: TestFramework) -> Vec<String> {
-        let program = self.program(framework.name());
-        match framework {
-            TestFramework::Jest => vec![
-                program,
-                "--ci --json --testLocationInResults".to_owned(),
-                format!("--outputFile={}", self.report("jest.json")),
-                match self.measures(framework) {
-                    true => format!(
-                        "--coverage --coverageReporters=lcovonly --coverageDirectory={}",
-                        quoted(self.reports)
-                    ),
-                    false => String::new(),
-                },
-                self.pattern("-t "),
-                match self.file() {
-                    file if file.is_empty() => file,
-                    file => format!("--runTestsByPath {file}"),
-                },
-            ],
-            TestFramework::Vitest => vec![
-                program,
-                "run --reporter=default --reporter=json".to_owned(),
-                format!("--outputFile.json={}", self.report("vitest.json")),
-                match self.measures(framework) {
-                    true => format!(
-                        "--coverage.enabled --coverage.reporter=lcovonly --coverage.reportsDirectory={}",
-                        quoted(self.reports)
-                    ),
-                    false => String::new(),
-                },
-                self.pattern("-t "),
-                self.file(),
-            ],
-            _ => vec![
-                program,
-                "--reporter json".to_owned(),
-                format!("--reporter-option output={}", self.report("mocha.json")),
-                self.pattern("--grep "),
-                self.file(),
-            ],
-        }
-    }
-
-    fn runtime(&self, framework: TestFramework) -> Vec<String> {
-        let program = self.program(framework.name());
-        match framework {
-            TestFramework::Node => vec![
-                program,
-                "--test --test-reporter=spec --test-reporter-destination=stdout".to_owned(),
-                format!(
-                    "--test-reporter=junit --test-reporter-destination={}",
-                    self.report("node.xml")
-                ),
-                match self.choice.coverage {
-                    true => format!(
-                        "--experimental-test-coverage --test-reporter=lcov --test-reporter-destination={}",
-                        self.report("coverage.lcov")
-                    ),
-                    false => String::new(),
-                },
-                self.pattern("--test-name-pattern="),
-                self.file(),
-            ],
-            TestFramework::Bun => vec![
-                program,
-                "test --reporter=junit".to_owned(),
-                format!("--reporter-outfile={}", self.report("bun.xml")),
-                self.pattern("-t "),
-                self.file(),
-            ],
-            _ => vec![
-                program,
-                "test --cached-only".to_owned(),
-                format!("--junit-path={}", self.report("deno.xml")),
-                self.pattern("--filter "),
-                self.file(),
-            ],
-        }
-    }
-
-    fn go(&self) -> Vec<String> {
-        let file = self.choice.file.as_deref().unwrap_or_default();
-        let package = match (file.is_empty(), file.rsplit_once('/')) {
-            (true, _) => "./...".to_owned(),
-            (false, None) => ".".to_owned(),
-            (false, Some((directory, _))) => format!("./{directory}"),
-        };
-        let mut words = vec!["go test -json".to_owned(), self.pattern("-run ")];
-        if self.choice.coverage {
-            words.push(format!("-coverprofile={}", self.report("cover.out")));
-        }
-        words.push(quoted(&package));
-        words
-    }
-
-    fn ctest(&self) -> Vec<String> {
-        let build = if self.directory.has_file(&["CTestTestfile.cmake"]) { "." } else { "build" };
-        vec![
-            format!("ctest --test-dir {build} --output-on-failure --no-tests=error"),
-            format!("--output-junit {}", self.report("ctest.xml")),
-            self.pattern("-R "),
-        ]
-    }
-
-    fn script(&self, framework: TestFramework) -> Vec<String> {
-        match framework {
-            TestFramework::Rspec => vec![
-                match self.directory.files.contains("Gemfile.lock") {
-                    true => "bundle exec rspec".to_owned(),
-                    false => self.program("rspec"),
-                },
-                format!(
-                    "--no-color --format progress --format json --out {}",
-                    self.report("rspec.json")
-                ),
-                self.pattern("-e "),
-                self.file(),
-            ],
-            TestFramework::Phpunit => vec![
-                self.program("phpunit"),
-                format!("--colors=never --log-junit {}", self.report("phpunit.xml")),
-                self.pattern("--filter "),
-                self.file(),
-            ],
-            _ => vec![
-                self.program("bats"),
-                format!("--report-formatter junit --output {}", quoted(self.reports)),
-                self.pattern("--filter "),
-                match self.file() {
-                    file if file.is_empty() => ".".to_owned(),
-                    file => file,
-                },
-            ],
-        }
+        self.choice.coverage && framework.measures(self.directory())
     }
 }
 
-/// The target of cargo that a file belongs to, and the part of the names of its tests.
-fn cargo_target(file: &str) -> (String, Option<String>) {
-    let Some(path) = file.strip_suffix(".rs") else { return (String::new(), None) };
-    if let Some(name) = path.strip_prefix("tests/") {
-        let name = name.split('/').next().unwrap_or(name);
-        return (format!("--test {}", quoted(name)), None);
-    }
-    let Some(module) = path.strip_prefix("src/") else { return (String::new(), None) };
-    let module = module.strip_suffix("/mod").unwrap_or(module);
-    match module {
-        "lib" | "main" => (String::new(), None),
-        _ => (String::new(), Some(format!("{}::", module.replace('/', "::")))),
+/// A path that is not taken for an option.
+fn path(file: &str) -> String {
+    match file {
+        "" => ".".to_owned(),
+        file if file.starts_with('-') => quoted(&format!("./{file}")),
+        file => quoted(file),
     }
 }
+
+#[cfg(test)]
+mod tests;

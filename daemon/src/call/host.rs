@@ -4,9 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use moss_sdk::command::{
-    CheckReport, CheckRequest, CommandReport, CommandRequest, ConfiguredLinter,
-};
+use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
     TextVisitor,
@@ -28,7 +26,6 @@ use super::effect::{Effects, FileNames, ReadableByAll};
 use super::read_access::{NotRead, ReadAccess};
 use super::stop::EffectStop;
 use crate::artifacts::{self, SCHEME};
-use crate::remembered::RememberedKey;
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
 use moss_schema::nearest;
@@ -134,7 +131,7 @@ impl CallHost {
     }
 
     /// Has an effect carried out for the tool, which only gets an error of its own kind.
-    async fn effect<T>(
+    pub(super) async fn effect<T>(
         &self,
         effect: impl Future<Output = Result<T, EffectStop>>,
     ) -> Result<T, ToolError> {
@@ -288,38 +285,6 @@ impl Host for CallHost {
             return Box::pin(std::future::ready(Err(denied)));
         }
         Box::pin(self.effect(self.effects.run_command(request)))
-    }
-
-    fn report_directory(&self) -> String {
-        self.effects.reports().display().to_string()
-    }
-
-    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>> {
-        if self.scope.behalf.is_some() {
-            let denied = ToolError::new(ErrorCode::Denied, "a plugin does not run commands");
-            return Box::pin(std::future::ready(Err(denied)));
-        }
-        Box::pin(self.effect(self.effects.run_check(request)))
-    }
-
-    fn configured_linters(&self) -> Vec<ConfiguredLinter> {
-        let config = self.scope.daemon.config();
-        config.linters.iter().map(|(name, linter)| linter.configured(name)).collect()
-    }
-
-    fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
-        let call = &self.scope.call;
-        let key = RememberedKey {
-            caller: call.caller.name().to_owned(),
-            session: call.session_id.clone(),
-            tool: call.tool().to_owned(),
-            name: name.to_owned(),
-        };
-        let remembered = &self.scope.workspace.remembered;
-        match call.dry_run {
-            true => remembered.get(&key),
-            false => remembered.replace(key, value),
-        }
     }
 
     fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {

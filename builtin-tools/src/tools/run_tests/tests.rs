@@ -1,11 +1,12 @@
-use moss_sdk::ErrorCode;
 use moss_sdk::command::{
     CheckReport, CheckReportFile, CommandReport, CommandRequest, ReportedSandbox,
 };
+use moss_sdk::editor::{EditorState, Focus, OpenFile, Position, Span};
 use moss_sdk::testing::MemoryHost;
+use moss_sdk::{ErrorCode, RelPath};
 use serde_json::{Value, json};
 
-use crate::check::{call, refused};
+use crate::check::call;
 
 const CARGO: &str = "[package]\nname = \"a\"\n";
 
@@ -78,7 +79,7 @@ fn ran(arguments: Value) -> (String, String) {
 
 #[test]
 fn the_nearest_project_runs_its_own_framework() {
-    let cargo = "cargo test --no-fail-fast --color never";
+    let cargo = "cargo test --offline --no-fail-fast --color never";
     for (arguments, command, directory) in [
         (json!({}), cargo.to_owned(), "."),
         (json!({"testFile": "tests/api.rs"}), format!("{cargo} --test api"), "."),
@@ -86,8 +87,9 @@ fn the_nearest_project_runs_its_own_framework() {
         (json!({"testPattern": "a b"}), format!("{cargo} -- 'a b'"), "."),
         (
             json!({"testFile": "py/tests/test_a.py", "testPattern": "a or b"}),
-            "python3 -m pytest -p no:cacheprovider --color=no -o junit_family=xunit2 \
-             --junitxml=/reports/pytest.xml -k 'a or b' tests/test_a.py"
+            "python3 -m pytest -v --color=no -o console_output_style=count -o junit_family=xunit1 \
+             -o junit_logging=all -o junit_log_passing_tests=false --junitxml=/reports/pytest.xml \
+             -k 'a or b' tests/test_a.py"
                 .to_owned(),
             "py",
         ),
@@ -164,7 +166,6 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
         assert!(error.hint.is_some() || error.code == ErrorCode::NotFound, "{error:?}");
     }
     assert!(host.commands().is_empty());
-    let _ = refused;
 }
 
 #[test]
@@ -183,4 +184,100 @@ fn where_the_root_is_no_project_those_in_it_are_found_and_the_others_named() {
     assert_eq!(output["failures"][0]["file"], "api/p/a_test.go");
     assert_eq!(output["failures"][0]["message"], "got 1");
     assert!(output["notes"][0].as_str().unwrap().contains("vitest in web"), "{output}");
+}
+
+const FAILED: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nno\n\n\n\
+    failures:\n    b\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
+const PASSED: &str = "running 1 test\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 1 filtered out\n";
+
+#[test]
+fn what_failed_is_run_once_more_where_nobody_is_asked() {
+    let host = host();
+    host.answer_checks([report(101, FAILED, "", &[]), report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!(
+        (&output["status"], &output["failures"][0]["flaky"]),
+        (&json!("failed"), &json!(true))
+    );
+    let commands = host.commands();
+    assert!(commands[1].command.ends_with("-- --exact b"), "{commands:?}");
+    assert_eq!(host.check_progress()[0], "2 of 2, 1 failed");
+
+    let host = self::host();
+    host.ask_about_checks();
+    host.answer_checks([report(101, FAILED, "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!(output["failures"][0]["flaky"], Value::Null);
+    assert!(output["notes"].to_string().contains("no rule lets"), "{output}");
+    assert_eq!(host.commands().len(), 1);
+}
+
+#[test]
+fn what_failed_last_is_chosen_by_its_ids_until_it_passes() {
+    let host = host();
+    host.answer_checks([
+        report(101, FAILED, "", &[]),
+        report(101, FAILED, "", &[]),
+        report(0, PASSED, "", &[]),
+    ]);
+    let failed = json!({"scope": "failed"});
+    assert_eq!(call(&host, "run_tests", failed.clone()).unwrap_err().code, ErrorCode::NoTests);
+    call(&host, "run_tests", json!({})).unwrap();
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(output["status"], "passed");
+    assert!(output["command"].as_str().unwrap().ends_with("-- --exact b"), "{output}");
+    assert_eq!(call(&host, "run_tests", failed.clone()).unwrap_err().code, ErrorCode::NoTests);
+    let both = json!({"scope": "failed", "testPattern": "x"});
+    assert_eq!(call(&host, "run_tests", both).unwrap_err().code, ErrorCode::NoTests);
+}
+
+#[test]
+fn a_framework_can_be_named_and_a_directory_chosen() {
+    for (arguments, command, directory) in [
+        (json!({"path": "web"}), "jest --ci", "web"),
+        (
+            json!({"path": "web/src"}),
+            "jest --ci --json --testLocationInResults --outputFile=/reports/jest.json src",
+            "web",
+        ),
+        (json!({"path": "py", "framework": "unittest"}), "python3 -m unittest", "py"),
+        (json!({"framework": "nextest"}), "cargo nextest run", "."),
+        (json!({"testFile": "py/tests/test_a.py", "scope": "all"}), "python3 -m pytest", "py"),
+    ] {
+        let found = ran(arguments.clone());
+        assert!(found.0.starts_with(command), "{arguments}: {found:?}");
+        assert_eq!(found.1, directory, "{arguments}");
+    }
+    let host = host();
+    let _ = call(&host, "run_tests", json!({"framework": "nextest"}));
+    assert!(host.check_inputs()[0].text.contains("/reports/nextest.xml"));
+}
+
+#[test]
+fn the_test_at_the_cursor_is_chosen() {
+    let host = host();
+    host.write("src/deep/part.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {}\n}\n");
+    let cursor = |path: &str, line| EditorState {
+        editor: "test".to_owned(),
+        focus: Some(Focus {
+            path: RelPath::parse(path).unwrap(),
+            cursor: Position { line, character: 0 },
+            selection: Span::default(),
+            visible: None,
+            diagnostics: Vec::new(),
+        }),
+        open: vec![OpenFile { path: RelPath::parse(path).unwrap(), unsaved: true }],
+    };
+    let at_cursor = json!({"scope": "cursor"});
+    assert_eq!(call(&host, "run_tests", at_cursor.clone()).unwrap_err().code, ErrorCode::NotFound);
+    host.attach(cursor("src/deep/part.rs", 3));
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", at_cursor.clone()).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with(" -- tests::adds"), "{output}");
+    assert!(output["notes"].to_string().contains("not saved"), "{output}");
+    host.attach(cursor("tests/api.rs", 0));
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", at_cursor).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with(" --test api"), "{output}");
+    assert!(output["notes"].to_string().contains("no test is known at line 1"), "{output}");
 }

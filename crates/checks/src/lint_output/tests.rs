@@ -67,7 +67,7 @@ fn recorded_output_of_clippy() {
         r#"src/lib.rs 2:13-2:21 Warning clippy clippy::ptr_arg: writing `&Vec` instead of `&[_]` involves a new object where a slice will do | Unknown 2:13-2:21 "&[u8]""#,
         r#"src/lib.rs 4:12-4:24 Warning clippy clippy::len_zero: length comparison to zero | Safe 4:12-4:24 "v.is_empty()""#,
     ];
-    holds(LintFormat::Cargo, include_str!("tests/clippy.jsonl"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Cargo, include_str!("../../tests/fixtures/lints/clippy.jsonl"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn recorded_output_of_cargo_check() {
         r#"src/lib.rs 3:9-3:10 Warning rustc unused_variables: unused variable: `s` | Safe 3:9-3:10 "_s""#,
         r#"src/lib.rs 3:23-3:29 Warning rustc unused_variables: unused variable: `unused` | Safe 3:23-3:29 "_unused""#,
     ];
-    holds(LintFormat::Cargo, include_str!("tests/cargo_check.jsonl"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Cargo, include_str!("../../tests/fixtures/lints/cargo_check.jsonl"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn recorded_output_of_ruff() {
         r#"/work/it's a.py 1:8-1:10 Error ruff F401: `os` imported but unused | Safe 1:1-2:1 """#,
         "/work/it's a.py 2:14-2:23 Error ruff F821: Undefined name `undefined`",
     ];
-    holds(LintFormat::Ruff, include_str!("tests/ruff.jsonl"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Ruff, include_str!("../../tests/fixtures/lints/ruff.jsonl"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn recorded_output_of_mypy() {
         r#"it's a.py 2:10-2:19 Error mypy name-defined: Name "undefined" is not defined"#,
         r#"it's a.py 4:12-4:13 Error mypy return-value: Incompatible return value type (got "int", expected "str")"#,
     ];
-    holds(LintFormat::Mypy, include_str!("tests/mypy.jsonl"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Mypy, include_str!("../../tests/fixtures/lints/mypy.jsonl"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn recorded_output_of_mypy_of_a_file_that_does_not_parse() {
         "bad.py 1:7-1:8 Error mypy syntax: Expected a parameter or the end of the parameter list",
         "bad.py 2:1-2:2 Error mypy syntax: Unexpected EOF while parsing",
     ];
-    holds(LintFormat::Mypy, include_str!("tests/mypy_syntax.jsonl"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Mypy, include_str!("../../tests/fixtures/lints/mypy_syntax.jsonl"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn recorded_output_of_pyright() {
         r#"/work/it's a.py 2:15-2:24 Error pyright reportUndefinedVariable: "undefined" is not defined"#,
         r#"/work/it's a.py 4:12-4:13 Error pyright reportReturnType: Type "int" is not assignable to return type "str" /   "int" is not assignable to "str""#,
     ];
-    holds(LintFormat::Pyright, include_str!("tests/pyright.json"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::Pyright, include_str!("../../tests/fixtures/lints/pyright.json"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn recorded_output_of_eslint() {
         r#"/work/it's a.js 1:19-1:25 Warning eslint prefer-const: 'unused' is never reassigned. Use 'const' instead. | Safe 1:15-1:30 "const unused = 1;""#,
         r#"/work/it's a.js 2:7-2:9 Error eslint eqeqeq: Expected '===' and instead saw '=='. | Unsafe 2:7-2:9 "===""#,
     ];
-    holds(LintFormat::Eslint, include_str!("tests/eslint.json"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::Eslint, include_str!("../../tests/fixtures/lints/eslint.json"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn recorded_output_of_tsc() {
         "t (1).ts 2:61-2:61 Error tsc TS2322: Type 'string' is not assignable to type 'number'.",
         "t (1).ts 2:80-2:80 Error tsc TS2322: Type '{ b: { c: number; }; }' is not assignable to type '{ b: { c: string; }; }'. /   The types of 'b.c' are incompatible between these types. /     Type 'number' is not assignable to type 'string'.",
     ];
-    holds(LintFormat::Tsc, include_str!("tests/tsc.txt"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::Tsc, include_str!("../../tests/fixtures/lints/tsc.txt"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn recorded_output_of_biome() {
         "bad.js 1:7-1:8 Error biome parse: Expected an expression, or an assignment but instead found ';'.",
         r#"it's a.js 2:7-2:9 Error biome lint/suspicious/noDoubleEquals: Using == may be unsafe if you are relying on type coercion. | Unknown 2:9-2:9 "=""#,
     ];
-    holds(LintFormat::Biome, include_str!("tests/biome.json"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Biome, include_str!("../../tests/fixtures/lints/biome.json"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn recorded_output_of_oxlint() {
         "t (1).ts 2:80-2:81 Warning oxlint eslint(no-unused-vars): Variable 'g' is declared but never used. Unused variables should start with a '_'. / Consider removing this declaration.",
         "it's a.js 1:21-1:27 Warning oxlint eslint(no-unused-vars): Variable 'unused' is declared but never used. Unused variables should start with a '_'. / Consider removing this declaration.",
     ];
-    holds(LintFormat::Oxlint, include_str!("tests/oxlint.json"), ColumnUnit::Bytes, &expected);
+    holds(LintFormat::Oxlint, include_str!("../../tests/fixtures/lints/oxlint.json"), ColumnUnit::Bytes, &expected);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn recorded_output_of_go_vet() {
         r#"a.go 5:12-5:12 Warning tool -: fmt.Printf format %d has arg "é" of wrong type string"#,
         r#"a.go 5:41-5:41 Warning tool -: fmt.Printf format %d has arg "x" of wrong type string"#,
     ];
-    holds(LintFormat::GoVet, include_str!("tests/go_vet.txt"), ColumnUnit::Bytes, &expected);
+    holds(LintFormat::GoVet, include_str!("../../tests/fixtures/lints/go_vet.txt"), ColumnUnit::Bytes, &expected);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn recorded_output_of_shellcheck() {
         "a b.sh 3:1-3:4 Warning shellcheck SC2034: foo appears unused. Verify use (or export if used externally).",
         r#"a b.sh 3:5-3:9 Hint shellcheck SC2006: Use $(...) notation instead of legacy backticks `...`. | Unknown 3:5-3:6 "$(", 3:8-3:9 ")""#,
     ];
-    holds(LintFormat::Shellcheck, include_str!("tests/shellcheck.json"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Shellcheck, include_str!("../../tests/fixtures/lints/shellcheck.json"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn recorded_output_of_yamllint() {
         "y.yaml 3:7-3:7 Error tool commas: too few spaces after comma",
         "y.yaml 4:1-4:1 Error tool syntax: syntax error: expected ',' or ']', but got '<stream end>'",
     ];
-    holds(LintFormat::Yamllint, include_str!("tests/yamllint.txt"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Yamllint, include_str!("../../tests/fixtures/lints/yamllint.txt"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn recorded_output_of_cppcheck() {
         "c.c 2:14-2:14 Error tool arrayIndexOutOfBounds: Array 'a[2]' accessed at index 3, which is out of bounds.",
         "c.c 2:37-2:37 Error tool nullPointer: Null pointer dereference: p",
     ];
-    holds(LintFormat::Cppcheck, include_str!("tests/cppcheck.txt"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Cppcheck, include_str!("../../tests/fixtures/lints/cppcheck.txt"), ColumnUnit::Characters, &expected);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn recorded_output_of_clang_tidy() {
         "/work/c.c 4:12-4:12 Warning tool bugprone-assignment-in-selection-statement: assignment within condition of 'if' statement may indicate programmer error",
         "/work/c.c 4:12-4:12 Warning tool clang-diagnostic-parentheses: using the result of an assignment as a condition without parentheses",
     ];
-    holds(LintFormat::ClangTidy, include_str!("tests/clang_tidy.txt"), ColumnUnit::Bytes, &expected);
+    holds(LintFormat::ClangTidy, include_str!("../../tests/fixtures/lints/clang_tidy.txt"), ColumnUnit::Bytes, &expected);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn recorded_output_of_markdownlint() {
         r#"d e.md 8:1-8:1 Error markdownlint MD032: Lists should be surrounded by blank lines | Safe 8:1-8:1 "\n""#,
         r#"d e.md 8:1-8:2 Error markdownlint MD004: Unordered list style: Expected: dash; Actual: asterisk | Safe 8:1-8:2 "-""#,
     ];
-    holds(LintFormat::Markdownlint, include_str!("tests/markdownlint.json"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::Markdownlint, include_str!("../../tests/fixtures/lints/markdownlint.json"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn recorded_output_of_markdownlint_cli2() {
         "d e.md 8:1-8:1 Error markdownlint MD004: Unordered list style [Expected: dash; Actual: asterisk]",
         r#"d e.md 8:1-8:1 Error markdownlint MD032: Lists should be surrounded by blank lines [Context: "* y"]"#,
     ];
-    holds(LintFormat::MarkdownlintCli2, include_str!("tests/markdownlint_cli2.txt"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::MarkdownlintCli2, include_str!("../../tests/fixtures/lints/markdownlint_cli2.txt"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn recorded_output_of_sarif_of_ruff() {
         r#"/work/it's a.py 1:8-1:10 Error tool F401: `os` imported but unused | Unknown 1:1-2:1 """#,
         "/work/it's a.py 2:14-2:23 Error tool F821: Undefined name `undefined`",
     ];
-    holds(LintFormat::Sarif, include_str!("tests/sarif_ruff.json"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::Sarif, include_str!("../../tests/fixtures/lints/sarif_ruff.json"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn recorded_output_of_sarif_of_biome() {
         "/work/bad.js 1:7-1:8 Error tool parse: Expected an expression, or an assignment but instead found ';'.",
         "/work/it's a.js 2:7-2:9 Error tool lint/suspicious/noDoubleEquals: Using == may be unsafe if you are relying on type coercion.",
     ];
-    holds(LintFormat::Sarif, include_str!("tests/sarif_biome.json"), ColumnUnit::Utf16, &expected);
+    holds(LintFormat::Sarif, include_str!("../../tests/fixtures/lints/sarif_biome.json"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn recorded_output_of_checkstyle_of_oxlint() {
         "t (1).ts 1:25-1:25 Warning tool eslint(no-unused-vars): Variable 'n' is declared but never used. Unused variables should start with a '_'.",
         "t (1).ts 2:80-2:80 Warning tool eslint(no-unused-vars): Variable 'g' is declared but never used. Unused variables should start with a '_'.",
     ];
-    holds(LintFormat::Checkstyle, include_str!("tests/checkstyle_oxlint.xml"), ColumnUnit::Characters, &expected);
+    holds(LintFormat::Checkstyle, include_str!("../../tests/fixtures/lints/checkstyle_oxlint.xml"), ColumnUnit::Characters, &expected);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{CaseOutcome, TestCase, TestReport, milliseconds};
+use super::{CaseOutcome, TestCase, TestReport, escaped, milliseconds};
 use crate::lint_output::gnu;
 
 /// Most bytes of output that are kept of one test.
@@ -30,6 +30,7 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> TestReport {
     let mut outputs: BTreeMap<(String, String), String> = BTreeMap::new();
     let mut running: Vec<(String, String)> = Vec::new();
     let mut build = String::new();
+    let mut failed_packages: Vec<(String, String)> = Vec::new();
     for line in stdout.lines() {
         let Ok(event) = serde_json::from_str::<GoEvent>(line) else {
             // What does not build is said in plain text by older versions.
@@ -54,9 +55,11 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> TestReport {
                 report.push(case(&event, &output));
             }
             "fail" => {
-                let output = outputs.get(&key).map(String::as_str).unwrap_or_default();
-                report.is_build_failed |=
-                    output.contains("[build failed]") || output.contains("[setup failed]");
+                let output = outputs.remove(&key).unwrap_or_default();
+                match is_not_built(&output) {
+                    true => report.is_build_failed = true,
+                    false => failed_packages.push((event.package, output)),
+                }
             }
             _ => {}
         }
@@ -74,12 +77,32 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> TestReport {
         report.push(TestCase { outcome: CaseOutcome::Errored, ..case(&event, &output) });
     }
     build.push_str(stderr);
-    report.is_build_failed |= build.contains("[build failed]") || build.contains("[setup failed]");
+    report.is_build_failed |= is_not_built(&build);
     if report.is_build_failed {
         report.build = gnu::read(&build, "go");
     }
     without_parents(&mut report);
+    for (package, output) in failed_packages {
+        let file = format!("{package}/");
+        let is_explained = report
+            .cases
+            .iter()
+            .any(|case| case.is_bad() && case.details.starts_with(&format!("{package}\n")));
+        if !is_explained {
+            // `os.Exit` in a test or in `TestMain`, a panic while it starts.
+            report.push(TestCase {
+                outcome: CaseOutcome::Errored,
+                file: Some(file.trim_end_matches('/').to_owned()),
+                message: format!("{package} failed as a whole: {}", output.trim()),
+                ..TestCase::default()
+            });
+        }
+    }
     report
+}
+
+fn is_not_built(text: &str) -> bool {
+    text.contains("[build failed]") || text.contains("[setup failed]")
 }
 
 /// A test fails where a part of it does: the parts are enough.
@@ -100,7 +123,8 @@ fn case(event: &GoEvent, output: &str) -> TestCase {
         _ => CaseOutcome::Failed,
     };
     let mut case = TestCase {
-        id: event.test.clone(),
+        // Its parts are expressions of their own.
+        id: event.test.split('/').map(escaped).collect::<Vec<_>>().join("/"),
         outcome,
         duration_ms: event.elapsed.and_then(milliseconds),
         ..TestCase::default()
@@ -111,17 +135,26 @@ fn case(event: &GoEvent, output: &str) -> TestCase {
             !line.starts_with("=== ") && !line.starts_with("--- ")
         });
         let own: Vec<&str> = own.collect();
-        case.details = own.join("\n");
-        for line in &own {
-            let Some((file, number, message)) = location(line) else { continue };
+        case.output = own.join("\n");
+        // The first line says which package it is, for who looks whether its failure is explained.
+        case.details = format!("{}\n{}", event.package, case.output);
+        // What it logged before stands in the same form: what it says last is why it failed.
+        let last = own.iter().rposition(|line| location(line).is_some());
+        if let Some(at) = last
+            && let Some((file, number, message)) = location(own[at])
+        {
             case.file = Some(in_package(&event.package, file));
             case.line = Some(number);
-            case.message = message.to_owned();
-            break;
+            let more = own[at + 1..].iter().take_while(|line| line.starts_with("        "));
+            let lines: Vec<&str> =
+                std::iter::once(message).chain(more.map(|line| line.trim_end())).collect();
+            case.message = lines.join("\n").trim().to_owned();
         }
-        if case.message.is_empty() {
-            let panic = own.iter().find(|line| line.trim_start().starts_with("panic: "));
-            case.message = panic.or(own.first()).map_or("", |line| line.trim()).to_owned();
+        let panic = own.iter().find(|line| line.trim_start().starts_with("panic: "));
+        if let Some(panic) = panic {
+            case.message = panic.trim().to_owned();
+        } else if case.message.is_empty() {
+            case.message = own.first().map_or("", |line| line.trim()).to_owned();
         }
     }
     case

@@ -3,13 +3,18 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{CaseOutcome, TestCase, TestReport, first_line, milliseconds};
+use super::{
+    CaseOutcome, TestCase, TestReport, escaped, first_line, line_in, milliseconds, without_colours,
+};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct JestReport {
     test_results: Vec<JestFile>,
+    num_total_tests: Option<u64>,
+    #[serde(default)]
+    was_interrupted: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,6 +39,8 @@ struct JestTest {
     status: String,
     #[serde(default)]
     failure_messages: Vec<String>,
+    #[serde(default)]
+    failure_details: Vec<Value>,
     location: Option<JestLocation>,
     duration: Option<f64>,
 }
@@ -80,6 +87,12 @@ pub(crate) fn read_jest(text: &str) -> TestReport {
             report.push(jest_case(&file.name, test));
         }
     }
+    let read = report.cases.len() as u64;
+    if found.was_interrupted {
+        report.problem = Some("the run was interrupted".to_owned());
+    } else if let Some(total) = found.num_total_tests.filter(|total| *total != read) {
+        report.problem = Some(format!("the report counts {total} tests and lists {read}"));
+    }
     report
 }
 
@@ -90,16 +103,27 @@ fn jest_case(file: &str, test: JestTest) -> TestCase {
         _ => CaseOutcome::Skipped,
     };
     let details = without_colours(&test.failure_messages.join("\n"));
+    let compared = |key: &str| {
+        let result = test.failure_details.iter().map(|detail| &detail["matcherResult"][key]);
+        result.filter(|value| !value.is_null()).map(json_text).next()
+    };
     TestCase {
-        id: test.full_name.trim().to_owned(),
+        id: escaped(test.full_name.trim()),
         outcome,
         file: Some(file.to_owned()),
-        line: stack_line(file, &details).or(test.location.map(|location| location.line)),
+        line: line_in(file, &details).or(test.location.map(|location| location.line)),
         message: message(&details),
         details,
+        expected: compared("expected"),
+        actual: compared("actual"),
         output: String::new(),
         duration_ms: test.duration.and_then(|duration| milliseconds(duration / 1000.0)),
     }
+}
+
+/// A value of a comparison as it reads: texts without quotes.
+fn json_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// What stands before the stack.
@@ -108,21 +132,17 @@ fn message(details: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The line of a file that a stack names first.
-fn stack_line(file: &str, details: &str) -> Option<u64> {
-    let (_, rest) = details.split_once(&format!("{file}:"))?;
-    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
 fn not_loaded(file: &JestFile) -> CheckDiagnostic {
     let details = without_colours(&file.message);
-    let line = stack_line(&file.name, &details).unwrap_or(1);
-    CheckDiagnostic::at(&file.name, line, 1, CheckSeverity::Error, "load", message(&details))
+    let line = line_in(&file.name, &details).unwrap_or(1);
+    let said = details.trim().trim_start_matches("● Test suite failed to run").trim_start();
+    // Before that Jest says what one may do about files that are no JavaScript.
+    let said = said.split_once("Details:\n").map_or(said, |(_, details)| details.trim_start());
+    CheckDiagnostic::at(&file.name, line, 1, CheckSeverity::Error, "load", message(said))
 }
 
 /// Reads what Mocha wrote.
 pub(crate) fn read_mocha(text: &str) -> TestReport {
-    // What tests write may come before it where it goes to the standard output.
     let found: MochaReport = match serde_json::from_str(text) {
         Ok(found) => found,
         Err(error) => return TestReport::unreadable(format!("the report is not whole: {error}")),
@@ -158,32 +178,49 @@ fn mocha_case(test: &MochaTest, skipped: bool) -> TestCase {
         (false, false) => CaseOutcome::Passed,
     };
     let file = test.file.clone();
+    let compared = |key: &str| test.err.get(key).filter(|value| !value.is_null()).map(json_text);
     TestCase {
-        id: test.full_title.clone(),
+        id: escaped(without_hook(&test.full_title)),
         outcome,
-        line: file.as_deref().and_then(|file| stack_line(file, &details)),
+        line: file.as_deref().and_then(|file| line_in(file, &details)),
         file,
         message: if message.is_empty() { first_line(&details) } else { message },
         details,
+        expected: compared("expected"),
+        actual: compared("actual"),
         output: String::new(),
         duration_ms: test.duration.and_then(|duration| milliseconds(duration / 1000.0)),
     }
 }
 
-/// A text without the sequences that colour it.
-fn without_colours(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        plain.push_str(before);
-        rest = match after.strip_prefix('[') {
-            Some(sequence) => {
-                let end = sequence.find(|c: char| c.is_ascii_alphabetic());
-                end.map_or("", |end| &sequence[end + 1..])
-            }
-            None => after,
+/// The title of the suite whose hook failed: `calc "before all" hook for "never"`.
+fn without_hook(title: &str) -> &str {
+    ["before all", "before each", "after all", "after each"]
+        .iter()
+        .find_map(|hook| title.split_once(&format!(" \"{hook}\" hook")))
+        .map_or(title, |(suite, _)| suite)
+}
+
+/// What Mocha writes where a file cannot be loaded: then there is no report.
+pub(crate) fn mocha_not_loaded(stderr: &str) -> Option<CheckDiagnostic> {
+    let (_, said) = stderr.split_once("Exception during run: ")?;
+    let said = without_colours(said);
+    let own = said.lines().find_map(|line| {
+        let line = line.trim();
+        let location = line.strip_prefix("at ").and_then(|line| line.rsplit('(').next());
+        let location = location.unwrap_or(line).trim_end_matches(')');
+        let location = location.strip_prefix("file://").unwrap_or(location);
+        let is_own = location.starts_with('/') && !location.contains("/node_modules/");
+        let mut parts = location.rsplitn(3, ':');
+        let last = parts.next()?.parse::<u64>().ok()?;
+        let before = parts.next()?;
+        // A file with a line, or with a line and a column.
+        let (file, line) = match before.parse::<u64>() {
+            Ok(line) => (parts.next()?, line),
+            Err(_) => (location.rsplit_once(':')?.0, last),
         };
-    }
-    plain.push_str(rest);
-    plain
+        is_own.then(|| (file.to_owned(), line))
+    });
+    let (file, line) = own.unwrap_or_default();
+    Some(CheckDiagnostic::at(&file, line.max(1), 1, CheckSeverity::Error, "load", message(&said)))
 }

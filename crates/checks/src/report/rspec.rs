@@ -99,7 +99,7 @@ fn case(example: RspecExample) -> TestCase {
         file: Some(file),
         message: if message.is_empty() { first_line(&backtrace.join("\n")) } else { message },
         details: backtrace.join("\n"),
-        output: String::new(),
         duration_ms: example.run_time.and_then(milliseconds),
+        ..TestCase::default()
     }
 }

@@ -1,11 +1,20 @@
 //! What `python -m unittest -v` writes to its standard error.
 
+use std::collections::BTreeSet;
+
 use super::{CaseOutcome, TestCase, TestReport};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 /// What stands above and beneath the heading of a failure.
 const RULE: &str = "======================================================================";
 const THIN_RULE: &str = "----------------------------------------------------------------------";
+
+/// Something that failed.
+struct UnittestFailure {
+    case: TestCase,
+    /// Whether it counts as a test: what prepares a class does not.
+    is_test: bool,
+}
 
 /// Reads the standard error of a run.
 pub(crate) fn read(stderr: &str) -> TestReport {
@@ -31,34 +40,48 @@ pub(crate) fn read(stderr: &str) -> TestReport {
         }
     }
     let skipped = counted(stderr, "skipped=");
-    let expected = counted(stderr, "unexpected successes=");
-    for case in failures {
-        if case.id.starts_with("unittest.loader._FailedTest") {
-            report.is_build_failed = true;
-            report.build.push(CheckDiagnostic::at(
-                case.file.as_deref().unwrap_or_default(),
-                case.line.unwrap_or(1),
-                1,
-                CheckSeverity::Error,
-                "load",
-                case.message.clone(),
-            ));
-        } else {
+    let surprises = counted(stderr, "unexpected successes=");
+    let mut run: BTreeSet<String> = BTreeSet::new();
+    for UnittestFailure { case, is_test } in failures {
+        let Some(module) = case.id.strip_prefix("unittest.loader._FailedTest.") else {
+            if is_test {
+                run.insert(case.id.clone());
+            }
             report.push(case);
-        }
+            continue;
+        };
+        // It counts as a test.
+        run.insert(case.id.clone());
+        report.is_build_failed = true;
+        let file = format!("{}.py", module.replace('.', "/"));
+        let line = line_of_python(&file, &case.details).unwrap_or(1);
+        let said =
+            case.message.rsplit("\n").find(|line| !line.starts_with(' ') && !line.is_empty());
+        let message = said.unwrap_or(&case.message).to_owned();
+        let severity = CheckSeverity::Error;
+        report.build.push(CheckDiagnostic::at(&file, line, 1, severity, "load", message));
     }
-    let bad = report.cases.len() as u64 + report.build.len() as u64;
-    for _ in 0..skipped {
+    for _ in 0..skipped.min(1_000_000) {
         report.push(TestCase { outcome: CaseOutcome::Skipped, ..TestCase::default() });
     }
-    for _ in 0..expected {
+    let surprised = stderr.lines().filter_map(|line| line.strip_prefix("UNEXPECTED SUCCESS: "));
+    let mut names = surprised.map(id);
+    for _ in 0..surprises.min(100_000) {
         let message = "it was expected to fail and passed".to_owned();
-        report.push(TestCase { outcome: CaseOutcome::Failed, message, ..TestCase::default() });
+        let id = names.next().unwrap_or_default();
+        report.push(TestCase { id, outcome: CaseOutcome::Failed, message, ..TestCase::default() });
     }
-    for _ in 0..total.saturating_sub(bad + skipped + expected).min(1_000_000) {
+    let others = run.len() as u64 + skipped + surprises;
+    for _ in 0..total.saturating_sub(others).min(1_000_000) {
         report.push(TestCase::default());
     }
     report
+}
+
+/// The line of a file that a traceback names: `  File "/w/tests/a.py", line 3`.
+fn line_of_python(file: &str, text: &str) -> Option<u64> {
+    let frames = text.lines().filter_map(frame);
+    frames.filter(|(found, _)| found.ends_with(file)).map(|(_, line)| line).last()
 }
 
 /// A count in the last line: `FAILED (failures=1, skipped=2)`.
@@ -69,7 +92,7 @@ fn counted(stderr: &str, word: &str) -> u64 {
 }
 
 /// Reads one failure from its heading on. Returns where the next begins.
-fn failure(lines: &[&str], start: usize) -> (Option<TestCase>, usize) {
+fn failure(lines: &[&str], start: usize) -> (Option<UnittestFailure>, usize) {
     let heading = lines[start];
     let rule = (start..lines.len()).find(|at| lines[*at] == THIN_RULE).unwrap_or(start);
     let end = (rule + 1..lines.len())
@@ -93,14 +116,17 @@ fn failure(lines: &[&str], start: usize) -> (Option<TestCase>, usize) {
         details,
         ..TestCase::default()
     };
-    (Some(case), end)
+    let hooks = ["setUpClass ", "tearDownClass ", "setUpModule ", "tearDownModule "];
+    let is_test = !hooks.iter().any(|hook| rest.starts_with(hook));
+    (Some(UnittestFailure { case, is_test }), end)
 }
 
 /// `test_b (tests.test_a.TestA.test_b)`, and without the last part in older versions.
 fn id(text: &str) -> String {
     let Some((name, class)) = text.split_once(" (") else { return text.to_owned() };
     let class = class.split(')').next().unwrap_or_default();
-    match class.ends_with(&format!(".{name}")) || class.is_empty() {
+    let is_hook = name.starts_with("setUp") || name.starts_with("tearDown");
+    match class.ends_with(&format!(".{name}")) || class.is_empty() || is_hook {
         true => class.to_owned(),
         false => format!("{class}.{name}"),
     }

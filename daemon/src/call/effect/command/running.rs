@@ -1,7 +1,7 @@
 //! Running what was decided about, and reporting what came of it.
 
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use moss_sandbox::{
     CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, Sandbox, SandboxError, SandboxFacts,
     SandboxedCommand, Stopper, Tier,
 };
-use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::command::{CheckFollower, CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::watch;
 
 use super::PlannedCommand;
 use super::files::{CHANGED_MAX, COMPARED_MAX, absolute};
 use super::made::ProtectedBefore;
-use super::output::CollectedOutput;
+use super::output::{CollectedOutput, OutputUse};
 use crate::call::effect::Effects;
 
 /// Longest time that a command may run.
@@ -37,6 +37,13 @@ const READING_GIT: [(&str, &str); 5] = [
     ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
     ("GIT_CONFIG_VALUE_1", "explicit"),
 ];
+
+/// What is done with the output of a command that is a check.
+pub(super) struct CheckedRun {
+    /// The directory of reports, in which it may write.
+    pub(super) reports: PathBuf,
+    pub(super) follower: Option<Box<dyn CheckFollower>>,
+}
 
 // === impl Effects ===
 
@@ -68,10 +75,14 @@ impl Effects {
         sandbox: &Sandbox,
         planned: &PlannedCommand,
         tier_min: Tier,
-        reports: Option<&Path>,
+        checked: Option<CheckedRun>,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let mut command = self.sandboxed(planned, tier_min).await?;
-        command.files.writable.extend(reports.map(Path::to_owned));
+        let (reports, read) = match checked {
+            Some(CheckedRun { reports, follower }) => (Some(reports), OutputUse::Read(follower)),
+            None => (None, OutputUse::Shown),
+        };
+        command.files.writable.extend(reports);
         let writes = planned.profile != Profile::ReadOnly;
         let before = if writes { Some(self.file_moment().await?) } else { None };
         let protected = ProtectedBefore::of(&command.files);
@@ -87,7 +98,7 @@ impl Effects {
             Arc::clone(&self.scope.workspace),
             self.scope.call.caller.name().to_owned(),
             self.scope.events.clone(),
-            reports.is_some(),
+            read,
         );
         let (asks, asked) = watch::channel(false);
         let collect = self.scope.blocking(move || {
