@@ -182,13 +182,17 @@ type Step = (&'static str, Value, &'static str, Option<&'static str>);
 
 /// Every tool once, in an order in which each finds what it needs.
 fn steps() -> Vec<Step> {
+    let test = json!({"path": "test_a.py", "content": PASSING});
+    let mut steps = vec![
+        ("create_file", test, "test_a.py", Some(PASSING)),
+        (TESTS, json!({}), "test_a.py", Some(PASSING)),
+    ];
+    steps.extend(steps_with_files());
+    steps
+}
+
+fn steps_with_files() -> Vec<Step> {
     vec![
-        (
-            "create_file",
-            json!({"path": "test_a.py", "content": PASSING}),
-            "test_a.py",
-            Some(PASSING),
-        ),
         (
             "create_file",
             json!({"path": "a/b.txt", "content": "one\ntwo\n"}),
@@ -251,7 +255,6 @@ fn steps() -> Vec<Step> {
         ("find_code_location", json!({"search": "drei"}), "a/b.txt", Some("1\ndrei\n")),
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
-        (TESTS, json!({}), "test_a.py", Some(PASSING)),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),

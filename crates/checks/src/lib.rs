@@ -24,7 +24,7 @@ pub use coverage::{FileCoverage, TestCoverage};
 pub use diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 pub use framework::{FoundFramework, TestFramework, test_frameworks};
 pub use line_map::LineMap;
-pub use progress::{TestCounts, TestProgress};
+pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 pub use results::{TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results};
 pub use run::{CheckCommand, FinishedRun, ReportFile};
