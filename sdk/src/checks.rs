@@ -2,8 +2,8 @@
 //! keeps what such a tool wants to know at its next call.
 
 use crate::command::{CheckReport, CheckRequest, ConfiguredLinter, FollowedCheck};
-use crate::context::BoxFuture;
 use crate::error::ToolError;
+use crate::progress::BoxFuture;
 
 /// Runs checks, and remembers.
 pub trait Checks: Send + Sync {

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::context::Progress;
 use crate::path::RelPath;
+use crate::progress::Progress;
 
 /// A command that a tool wants to run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::{ControlFlow, Deref};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::checks::Checks;
@@ -26,8 +25,7 @@ use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 
-/// A boxed future that borrows from its maker.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub use crate::progress::{BoxFuture, Progress};
 
 /// A visitor that has been round, and what became of its walk.
 pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
@@ -283,17 +281,6 @@ pub struct AppliedFile {
     pub path: RelPath,
     /// The hash of its new content; none where it was deleted.
     pub hash: Option<ContentHash>,
-}
-
-/// How far a call is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done, for a person.
-    pub message: String,
-    /// Steps done.
-    pub done: u64,
-    /// Steps in all, where known.
-    pub total: Option<u64>,
 }
 
 // === impl ProposalOutcome ===

@@ -46,6 +46,8 @@ pub mod job;
 #[cfg(feature = "host")]
 pub mod plugin;
 #[cfg(feature = "host")]
+mod progress;
+#[cfg(feature = "host")]
 pub mod prompt;
 #[cfg(feature = "host")]
 pub mod ranking;

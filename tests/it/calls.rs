@@ -102,7 +102,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
         let effect = match tool.name.as_str() {
-            RUNS | JOBS | TESTS => v1::Effect::Exec,
+            RUNS | JOBS | TESTS | LINTS => v1::Effect::Exec,
             name if READS.contains(&name) => v1::Effect::Read,
             _ => v1::Effect::Write,
         };
@@ -185,13 +185,17 @@ type Step = (&'static str, Value, &'static str, Option<&'static str>);
 
 /// Every tool once, in an order in which each finds what it needs.
 fn steps() -> Vec<Step> {
+    let test = json!({"path": "test_a.py", "content": PASSING});
+    let mut steps = vec![
+        ("create_file", test, "test_a.py", Some(PASSING)),
+        (TESTS, json!({}), "test_a.py", Some(PASSING)),
+    ];
+    steps.extend(steps_with_files());
+    steps
+}
+
+fn steps_with_files() -> Vec<Step> {
     vec![
-        (
-            "create_file",
-            json!({"path": "test_a.py", "content": PASSING}),
-            "test_a.py",
-            Some(PASSING),
-        ),
         (
             "create_file",
             json!({"path": "a/b.txt", "content": "one\ntwo\n"}),
@@ -255,7 +259,6 @@ fn steps() -> Vec<Step> {
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
         (LINTS, json!({"path": "a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
-        (TESTS, json!({}), "test_a.py", Some(PASSING)),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),

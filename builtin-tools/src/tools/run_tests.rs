@@ -2,6 +2,7 @@
 
 mod changed;
 mod choice;
+mod found;
 mod memory;
 mod output;
 mod run;

@@ -90,6 +90,8 @@ pub fn test_frameworks(files: &ProjectFiles) -> Vec<FoundFramework> {
     for (place, directory) in files.directories.iter().enumerate() {
         for framework in ALL {
             let Some(reason) = framework.reason(directory) else { continue };
+            let Some(place) = framework.project_of(files, place) else { continue };
+            let directory = &files.directories[place];
             let is_known = found.iter().any(|one| framework.is_covered_by(one, directory, files));
             if !is_known {
                 found.push(FoundFramework { framework, directory: place, reason });
@@ -230,6 +232,28 @@ impl TestFramework {
         (known.framework == self || takes_place) && is_inside
     }
 
+    /// The directory from which tests of one are run. Files of Python tests that no project names belong to the
+    /// project around them, and are run from beside their directory: they import what lies there.
+    fn project_of(self, files: &ProjectFiles, place: usize) -> Option<usize> {
+        let directory = &files.directories[place];
+        if self != Self::Unittest || is_python(directory) {
+            return Some(place);
+        }
+        let mut around = files.directories.iter().filter(|other| {
+            other.path != directory.path && directory.beneath(&other.path).is_some()
+        });
+        let is_project = |other: &ProjectDirectory| {
+            pytest(other).is_some() || (is_python(other) && has_python_tests(other))
+        };
+        if around.any(is_project) {
+            return None;
+        }
+        let (parent, name) = directory.path.rsplit_once('/').unwrap_or(("", &directory.path));
+        let beside = files.directories.iter().position(|other| other.path == parent);
+        let is_of_tests = ["test", "tests"].contains(&name);
+        Some(beside.filter(|_| is_of_tests).unwrap_or(place))
+    }
+
     /// What of a directory says that it is used there.
     fn reason(self, directory: &ProjectDirectory) -> Option<String> {
         let file = |names: &[&str]| {
@@ -332,10 +356,14 @@ fn has_python_tests(directory: &ProjectDirectory) -> bool {
         name.strip_suffix(".py")
             .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
     };
-    let is_python =
-        directory.has_file(&["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"]);
     directory.files.iter().any(is_test)
-        || (is_python && ["test", "tests"].iter().any(|name| directory.directories.contains(*name)))
+        || (is_python(directory)
+            && ["test", "tests"].iter().any(|name| directory.directories.contains(*name)))
+}
+
+/// Whether a directory is a project of Python.
+fn is_python(directory: &ProjectDirectory) -> bool {
+    directory.has_file(&["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"])
 }
 
 fn package(directory: &ProjectDirectory) -> Option<Value> {
@@ -367,3 +395,6 @@ fn suffixed(directory: &ProjectDirectory, suffixes: &[&str]) -> Option<String> {
     let is_one = |name: &&String| suffixes.iter().any(|suffix| name.ends_with(suffix));
     directory.files.iter().find(is_one).cloned()
 }
+
+#[cfg(test)]
+mod tests;

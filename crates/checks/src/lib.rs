@@ -33,7 +33,7 @@ pub use lint_output::LintFormat;
 pub use lint_output::column::ColumnUnit;
 pub use lint_plan::{LintTarget, OwnLinter, PlannedLint, planned_lints};
 pub use lint_results::{LintResults, LintStatus};
-pub use progress::{TestCounts, TestProgress};
+pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 pub use results::{TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results};
 pub use run::{CheckCommand, FinishedRun, ReportFile};

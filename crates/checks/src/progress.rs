@@ -11,7 +11,7 @@ const LINE_BYTES_MAX: usize = 16 << 10;
 
 /// How many tests have ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TestCounts {
+pub struct EndedTests {
     /// Tests that have ended.
     pub done: u64,
     /// Tests in all, where that is known by now.
@@ -25,7 +25,7 @@ pub struct TestCounts {
 #[derive(Debug)]
 pub struct TestProgress {
     framework: TestFramework,
-    counts: TestCounts,
+    counts: EndedTests,
     /// The beginning of a line that has not ended, of each stream.
     lines: [String; 2],
 }
@@ -50,9 +50,9 @@ enum ProgressLine {
     },
 }
 
-// === impl TestCounts ===
+// === impl EndedTests ===
 
-impl TestCounts {
+impl EndedTests {
     /// `17 of 240, 2 failed`.
     pub fn text(self) -> String {
         let done = match self.total.filter(|total| *total >= self.done) {
@@ -71,20 +71,20 @@ impl TestCounts {
 impl TestProgress {
     /// Nothing has ended yet.
     pub fn new(framework: TestFramework) -> Self {
-        Self { framework, counts: TestCounts::default(), lines: Default::default() }
+        Self { framework, counts: EndedTests::default(), lines: Default::default() }
     }
 
     /// Reads on in the standard output. Returns the counts where they are others than before.
-    pub fn read_stdout(&mut self, text: &str) -> Option<TestCounts> {
+    pub fn read_stdout(&mut self, text: &str) -> Option<EndedTests> {
         self.read(0, text)
     }
 
     /// Reads on in the standard error. Returns the counts where they are others than before.
-    pub fn read_stderr(&mut self, text: &str) -> Option<TestCounts> {
+    pub fn read_stderr(&mut self, text: &str) -> Option<EndedTests> {
         self.read(1, text)
     }
 
-    fn read(&mut self, stream: usize, text: &str) -> Option<TestCounts> {
+    fn read(&mut self, stream: usize, text: &str) -> Option<EndedTests> {
         let before = self.counts;
         let mut rest = text;
         while let Some((line, after)) = rest.split_once('\n') {

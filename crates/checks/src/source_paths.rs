@@ -49,8 +49,10 @@ impl SourcePaths {
 
     /// A line of a stack in a file of the workspace.
     pub(crate) fn frame(&self, line: &str) -> Option<StackFrame> {
+        // Quoted code is indented, or stands behind a mark.
+        let is_at_margin = !line.starts_with([' ', '\t', '>', 'E']);
         let line = line.trim();
-        let (path, number) = python_frame(line).or_else(|| named_line(line))?;
+        let (path, number) = python_frame(line).or_else(|| named_line(line, is_at_margin))?;
         let is_foreign = ["/node_modules/", "/site-packages/", "/.venv/", "/venv/", "/vendor/"]
             .iter()
             .any(|part| path.contains(part));
@@ -93,7 +95,7 @@ fn python_frame(line: &str) -> Option<(&str, u64)> {
 
 /// `at f (a.js:4:82)`, `at a.js:4:82`, `/w/a_spec.rb:3:in 'block'`, `a.py:11: AssertionError`, `/w/ATest.php:5`,
 /// `/w/a.go:12 +0x1d`: a path, a colon, a number.
-fn named_line(line: &str) -> Option<(&str, u64)> {
+fn named_line(line: &str, is_at_margin: bool) -> Option<(&str, u64)> {
     let is_stack = line.starts_with("at ");
     let (at, _) = line.match_indices(':').find(|(at, _)| {
         let after = &line[at + 1..];
@@ -108,7 +110,8 @@ fn named_line(line: &str) -> Option<(&str, u64)> {
         (false, _) => 0,
     };
     let path = line[start..at].trim_start_matches("file://");
-    if !is_stack && !path.starts_with('/') && path.contains(' ') {
+    let may_have_blanks = is_at_margin && path.ends_with(".py");
+    if !is_stack && !path.starts_with('/') && path.contains(' ') && !may_have_blanks {
         return None;
     }
     let digits = line[at + 1..].split(|c: char| !c.is_ascii_digit()).next()?;
@@ -166,6 +169,8 @@ mod tests {
             ),
             ("  File \"/usr/lib/python3/unittest/case.py\", line 10, in run", None),
             ("tests/test_calc.py:11: AssertionError", Some(("a/tests/test_calc.py", 11))),
+            ("tests/it's a.py:11: AssertionError", Some(("a/tests/it's a.py", 11))),
+            ("E   it's in a.py:11: no", None),
             ("/w/a/spec/calc_spec.rb:3:in `block (2 levels)'", Some(("a/spec/calc_spec.rb", 3))),
             ("/w/a/tests/CalcTest.php:5", Some(("a/tests/CalcTest.php", 5))),
             ("\t/w/a/boom/boom_test.go:8 +0x1d", Some(("a/boom/boom_test.go", 8))),

@@ -1,3 +1,5 @@
+//! What is run, what a result says of it, what is never shown: with checks that leave behind what a test sets.
+
 use moss_sdk::ErrorCode;
 use moss_sdk::command::{
     CheckReport, CommandReport, ConfiguredFormat, ConfiguredLinter, ReportedSandbox,

@@ -11,7 +11,7 @@ use moss_sdk::history::{PastAction, PastQuery};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_symbols::{DeclarationKind, Language, Outliner};
 
-use super::choice::{ChosenTests, FoundProject, ProjectQuery, relative};
+use super::found::{ChosenTests, FoundProject, ProjectQuery, relative};
 use crate::extent;
 
 /// Most past changes that are looked at.

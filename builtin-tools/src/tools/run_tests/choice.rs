@@ -1,52 +1,19 @@
 //! Which tests are run: the project, its framework, the files and names of them.
 
-use moss_checks::{
-    FoundFramework, ProjectDirectory, ProjectFiles, TestChoice, TestFramework, TestSelection,
-    test_frameworks,
-};
+use moss_checks::{TestChoice, TestFramework, TestSelection};
 use moss_sdk::context::Context;
 use moss_sdk::editor::Position;
 use moss_sdk::file::Content;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_symbols::Outliner;
 
+use super::found::{ChosenTests, FoundProject, ProjectQuery, relative};
 use super::memory::TestMemory;
 use super::{RunTests, TestScope, changed};
 use crate::project::{self, Named};
 
 /// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 4_096;
-
-/// What is run, and where.
-#[derive(Debug)]
-pub(super) struct ChosenTests {
-    pub(super) framework: TestFramework,
-    pub(super) files: ProjectFiles,
-    /// The index of the directory of the project in these.
-    pub(super) directory: usize,
-    pub(super) choice: TestChoice,
-    /// Whether they are all that the project has, as far as the framework knows.
-    pub(super) is_all: bool,
-    pub(super) notes: Vec<String>,
-}
-
-/// A project and its framework.
-#[derive(Debug)]
-pub(super) struct FoundProject {
-    pub(super) framework: TestFramework,
-    pub(super) files: ProjectFiles,
-    pub(super) directory: usize,
-    /// The other frameworks that were found, each with its directory.
-    others: Vec<String>,
-}
-
-/// What is looked for: the project of a file, or of a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ProjectQuery {
-    pub(super) path: RelPath,
-    pub(super) is_file: bool,
-    pub(super) framework: Option<TestFramework>,
-}
 
 /// Finds what a call asks for.
 pub(super) async fn choose(
@@ -212,13 +179,6 @@ async fn tests_at_cursor(
     Ok(found.chosen(choice, false, notes))
 }
 
-/// A path in a directory, relative to that.
-pub(super) fn relative(path: &str, directory: &str) -> String {
-    let path = if path == "." { "" } else { path };
-    let inside = path.strip_prefix(directory).map(|rest| rest.trim_start_matches('/'));
-    inside.unwrap_or(path).to_owned()
-}
-
 fn check_pattern(pattern: &str) -> Result<(), ToolError> {
     let is_option = pattern.starts_with('-');
     if !is_option && pattern.len() <= PATTERN_BYTES_MAX && !pattern.contains('\0') {
@@ -230,90 +190,4 @@ fn check_pattern(pattern: &str) -> Result<(), ToolError> {
     };
     Err(ToolError::new(ErrorCode::InvalidArguments, message)
         .hint("give a part of the name of a test"))
-}
-
-// === impl FoundProject ===
-
-impl FoundProject {
-    /// Finds the project of a file or a directory, and its framework.
-    pub(super) async fn find(cx: &Context, query: ProjectQuery) -> Result<Self, ToolError> {
-        let ProjectQuery { path, is_file, framework } = query;
-        let start =
-            if is_file { path.parent().unwrap_or_else(RelPath::root) } else { path.clone() };
-        let name = path.file_name().unwrap_or_default();
-        let mut files = project::around(cx, &start).await?;
-        let is_it = |found: &FoundFramework| {
-            (!is_file || found.framework.runs_file(name))
-                && framework.is_none_or(|one| one == found.framework)
-        };
-        let mut found: Vec<_> = test_frameworks(&files).into_iter().filter(is_it).collect();
-        if found.is_empty() && start.is_root() && !is_file {
-            let root = std::mem::take(&mut files);
-            files = project::beneath_root(cx).await?;
-            found = test_frameworks(&files).into_iter().filter(is_it).collect();
-            files.directories.extend(root.directories);
-        }
-        if let (true, Some(framework)) = (found.is_empty(), framework) {
-            // It was named: manifests need not say so.
-            let has_manifest = |one: &ProjectDirectory| !one.manifests.is_empty();
-            let last = files.directories.len().saturating_sub(1);
-            let directory = files.directories.iter().position(has_manifest).unwrap_or(last);
-            let reason = "it was named".to_owned();
-            found.push(FoundFramework { framework, directory, reason });
-        }
-        let others = found.iter().skip(1).map(|other| place(other, &files)).collect();
-        let Some(first) = found.first() else { return Err(unknown(&path, is_file)) };
-        Ok(Self { framework: first.framework, directory: first.directory, others, files })
-    }
-
-    /// The directory of the project, empty for the workspace root.
-    pub(super) fn path(&self) -> &str {
-        &self.files.directories[self.directory].path
-    }
-
-    pub(super) fn chosen(
-        self,
-        choice: TestChoice,
-        is_all: bool,
-        mut notes: Vec<String>,
-    ) -> ChosenTests {
-        let Self { framework, files, directory, others } = self;
-        if !others.is_empty() {
-            notes.push(format!(
-                "found, too, and not run: {}; `framework` and `path` choose",
-                others.join(", ")
-            ));
-        }
-        ChosenTests { framework, files, directory, choice, is_all, notes }
-    }
-}
-
-// === impl ChosenTests ===
-
-impl ChosenTests {
-    /// The directory of the project, empty for the workspace root.
-    pub(super) fn path(&self) -> &str {
-        &self.files.directories[self.directory].path
-    }
-}
-
-fn place(found: &FoundFramework, files: &ProjectFiles) -> String {
-    match files.directories[found.directory].path.as_str() {
-        "" => found.framework.name().to_owned(),
-        path => format!("{} in {path}", found.framework.name()),
-    }
-}
-
-fn unknown(path: &RelPath, is_file: bool) -> ToolError {
-    let names: Vec<&str> = TestFramework::all().map(TestFramework::name).collect();
-    let what = match is_file {
-        true => format!("no test framework was found that runs {path}"),
-        false if path.is_root() => "no test framework was found in the workspace".to_owned(),
-        false => format!("no test framework was found in {path} and the directories around it"),
-    };
-    ToolError::new(ErrorCode::NoTests, what).hint(format!(
-        "looked for {} in manifests, configuration and names of files: `framework` names one, others run \
-         with run_terminal_cmd",
-        names.join(", ")
-    ))
 }

@@ -5,7 +5,7 @@ use moss_sdk::context::Context;
 use moss_sdk::history::PastQuery;
 use serde::{Deserialize, Serialize};
 
-use super::choice::{ChosenTests, relative};
+use super::found::{ChosenTests, relative};
 
 /// Most tests that are kept.
 const IDS_MAX: usize = 50;

@@ -15,7 +15,7 @@ use moss_sdk::context::{Context, Progress};
 use moss_sdk::file::{Content, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
-use super::choice::ChosenTests;
+use super::found::ChosenTests;
 use super::memory::FailedTests;
 
 /// How often one is told how far a run is.

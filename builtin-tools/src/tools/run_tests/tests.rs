@@ -1,3 +1,5 @@
+//! What is run for which arguments, and what is made of what it leaves behind: on a host that runs nothing.
+
 use moss_sdk::command::{
     CheckReport, CheckReportFile, CommandReport, CommandRequest, ReportedSandbox,
 };

@@ -24,81 +24,101 @@ struct GoEvent {
     elapsed: Option<f64>,
 }
 
+/// What is known of a run, event by event.
+#[derive(Debug, Default)]
+struct GoReading {
+    report: TestReport,
+    /// What tests and packages wrote, by package and test.
+    outputs: BTreeMap<(String, String), String>,
+    running: Vec<(String, String)>,
+    /// What the compiler wrote.
+    build: String,
+    /// Packages that failed, with what they wrote.
+    failed: Vec<(String, String)>,
+}
+
 /// Reads the standard output and error of a run.
 pub(crate) fn read(stdout: &str, stderr: &str) -> TestReport {
-    let mut report = TestReport::default();
-    let mut outputs: BTreeMap<(String, String), String> = BTreeMap::new();
-    let mut running: Vec<(String, String)> = Vec::new();
-    let mut build = String::new();
-    let mut failed_packages: Vec<(String, String)> = Vec::new();
+    let mut reading = GoReading::default();
     for line in stdout.lines() {
-        let Ok(event) = serde_json::from_str::<GoEvent>(line) else {
+        match serde_json::from_str::<GoEvent>(line) {
+            Ok(event) => reading.add(event),
             // What does not build is said in plain text by older versions.
-            build.push_str(line);
-            build.push('\n');
-            continue;
-        };
+            Err(_) => {
+                reading.build.push_str(line);
+                reading.build.push('\n');
+            }
+        }
+    }
+    reading.build.push_str(stderr);
+    reading.ended()
+}
+
+// === impl GoReading ===
+
+impl GoReading {
+    fn add(&mut self, event: GoEvent) {
         let key = (event.package.clone(), event.test.clone());
         match event.action.as_str() {
             "output" => {
-                let output = outputs.entry(key).or_default();
+                let output = self.outputs.entry(key).or_default();
                 if output.len() < OUTPUT_BYTES_MAX {
                     output.push_str(&event.output);
                 }
             }
-            "build-output" => build.push_str(&event.output),
-            "build-fail" => report.is_build_failed = true,
-            "run" if !event.test.is_empty() => running.push(key),
+            "build-output" => self.build.push_str(&event.output),
+            "build-fail" => self.report.is_build_failed = true,
+            "run" if !event.test.is_empty() => self.running.push(key),
             "pass" | "fail" | "skip" if !event.test.is_empty() => {
-                running.retain(|one| *one != key);
-                let output = outputs.remove(&key).unwrap_or_default();
-                report.push(case(&event, &output));
+                self.running.retain(|one| *one != key);
+                let output = self.outputs.remove(&key).unwrap_or_default();
+                self.report.push(case(&event, &output));
             }
             "fail" => {
-                let output = outputs.remove(&key).unwrap_or_default();
+                let output = self.outputs.remove(&key).unwrap_or_default();
                 match is_not_built(&output) {
-                    true => report.is_build_failed = true,
-                    false => failed_packages.push((event.package, output)),
+                    true => self.report.is_build_failed = true,
+                    false => self.failed.push((event.package, output)),
                 }
             }
             _ => {}
         }
     }
-    // A panic or `os.Exit` ends a package with the test still open.
-    for key in running {
-        let output = outputs.remove(&key).unwrap_or_default();
-        let event = GoEvent {
-            action: "fail".to_owned(),
-            package: key.0,
-            test: key.1,
-            output: String::new(),
-            elapsed: None,
-        };
-        report.push(TestCase { outcome: CaseOutcome::Errored, ..case(&event, &output) });
-    }
-    build.push_str(stderr);
-    report.is_build_failed |= is_not_built(&build);
-    if report.is_build_failed {
-        report.build = gnu::read(&build, "go");
-    }
-    without_parents(&mut report);
-    for (package, output) in failed_packages {
-        let file = format!("{package}/");
-        let is_explained = report
-            .cases
-            .iter()
-            .any(|case| case.is_bad() && case.details.starts_with(&format!("{package}\n")));
-        if !is_explained {
-            // `os.Exit` in a test or in `TestMain`, a panic while it starts.
-            report.push(TestCase {
-                outcome: CaseOutcome::Errored,
-                file: Some(file.trim_end_matches('/').to_owned()),
-                message: format!("{package} failed as a whole: {}", output.trim()),
-                ..TestCase::default()
-            });
+
+    fn ended(self) -> TestReport {
+        let Self { mut report, mut outputs, running, build, failed } = self;
+        // A panic or `os.Exit` ends a package with the test still open.
+        for key in running {
+            let output = outputs.remove(&key).unwrap_or_default();
+            let event = GoEvent {
+                action: "fail".to_owned(),
+                package: key.0,
+                test: key.1,
+                output: String::new(),
+                elapsed: None,
+            };
+            report.push(TestCase { outcome: CaseOutcome::Errored, ..case(&event, &output) });
         }
+        report.is_build_failed |= is_not_built(&build);
+        if report.is_build_failed {
+            report.build = gnu::read(&build, "go");
+        }
+        without_parents(&mut report);
+        for (package, output) in failed {
+            let heading = format!("{package}\n");
+            let explains = |case: &TestCase| case.is_bad() && case.details.starts_with(&heading);
+            if !report.cases.iter().any(explains) {
+                // `os.Exit` in a test or in `TestMain`, a panic while it starts.
+                report.push(TestCase {
+                    outcome: CaseOutcome::Errored,
+                    message: format!("{package} failed as a whole: {}", output.trim()),
+                    file: Some(package),
+                    ..TestCase::default()
+                });
+            }
+        }
+        report
     }
-    report
 }
 
 fn is_not_built(text: &str) -> bool {

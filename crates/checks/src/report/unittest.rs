@@ -72,10 +72,24 @@ pub(crate) fn read(stderr: &str) -> TestReport {
         report.push(TestCase { id, outcome: CaseOutcome::Failed, message, ..TestCase::default() });
     }
     let others = run.len() as u64 + skipped + surprises;
+    let mut passed = passed(&lines);
     for _ in 0..total.saturating_sub(others).min(1_000_000) {
-        report.push(TestCase::default());
+        report.push(TestCase { id: passed.next().unwrap_or_default(), ..TestCase::default() });
     }
     report
+}
+
+/// The ids of tests that passed: `test_a (tests.test_a.A.test_a) ... ok`. A test that has a documentation is
+/// named on the line before that.
+fn passed<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    let ended = lines.iter().enumerate().filter_map(|(at, line)| {
+        let heading =
+            line.strip_suffix(" ... ok").or_else(|| line.strip_suffix(" ... expected failure"))?;
+        let is_name = |text: &&str| text.ends_with(')') && text.contains(" (");
+        let before = at.checked_sub(1).map(|before| lines[before]);
+        Some(heading).filter(is_name).or(before.filter(is_name))
+    });
+    ended.map(id)
 }
 
 /// The line of a file that a traceback names: `  File "/w/tests/a.py", line 3`.

@@ -100,7 +100,7 @@ impl TestFramework {
             Self::Phpunit => "`composer install` in the directory of the project",
             Self::Rspec => "`bundle install`, or `gem install rspec`",
             Self::Ctest => "install CMake",
-            Self::Go => "https://go.dev/dl has it",
+            Self::Go => "install Go, of the version that `go.mod` names",
             _ => "install it, and run this again",
         }
     }

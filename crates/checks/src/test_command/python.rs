@@ -40,9 +40,19 @@ impl Words<'_> {
 
     pub(super) fn unittest(&self) -> Vec<String> {
         let python = self.python();
-        let is_name = self.choice.files.is_empty();
-        if !is_name && self.ids().is_none() {
-            return vec![python, "-m unittest -v".to_owned(), self.each("-k "), self.paths()];
+        let modules: Vec<String> = self.choice.files.iter().map(|file| module_of(file)).collect();
+        match self.ids() {
+            // What was run by its file is named from the directory of the project on.
+            Some(ids)
+                if ids.iter().all(|id| modules.iter().any(|module| id.starts_with(module))) =>
+            {
+                let ids = joined(ids.iter().map(|id| quoted(id)));
+                return vec![python, "-m unittest -v".to_owned(), ids];
+            }
+            None if !self.choice.files.is_empty() => {
+                return vec![python, "-m unittest -v".to_owned(), self.each("-k "), self.paths()];
+            }
+            _ => {}
         }
         let directory = self.directory();
         let found = ["tests", "test"]
@@ -63,4 +73,9 @@ impl Words<'_> {
         let own = ["python", "python3"].iter().find_map(|name| self.own_program(name));
         own.unwrap_or_else(|| "python3".to_owned())
     }
+}
+
+/// The name of the module in a file, with a dot behind it: `tests.test_a.`.
+fn module_of(file: &str) -> String {
+    format!("{}.", file.trim_end_matches(".py").replace('/', "."))
 }

@@ -1,3 +1,5 @@
+//! The words of each framework.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
@@ -70,6 +72,11 @@ fn each_framework_has_its_words() {
             TestFramework::Unittest,
             ids(&["t.A.b"]),
             "python3 -m unittest discover -v -k t.A.b".to_owned(),
+        ),
+        (
+            TestFramework::Unittest,
+            TestChoice { files: vec!["t/test_a.py".to_owned()], ..ids(&["t.test_a.A.b"]) },
+            "python3 -m unittest -v t.test_a.A.b".to_owned(),
         ),
         (
             TestFramework::Maven,

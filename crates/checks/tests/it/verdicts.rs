@@ -77,7 +77,6 @@ fn what_is_missing_is_named_with_what_brings_it() {
             ),
             "go-offline",
         ),
-        (of(TestFramework::Go, 127, "", "bash: line 1: go: command not found\n"), "go.dev"),
         (
             of(
                 TestFramework::Rspec,

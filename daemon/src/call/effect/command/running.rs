@@ -9,7 +9,7 @@ use moss_sandbox::{
     CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, Sandbox, SandboxError, SandboxFacts,
     SandboxedCommand, Stopper, Tier,
 };
-use moss_sdk::command::{CheckFollower, CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::command::{AlteredFile, CheckFollower, CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::watch;
 
@@ -123,25 +123,29 @@ impl Effects {
                 .restored
                 .extend(made.set_aside.iter().map(|path| path.display().to_string()));
             report.notes.extend(made.notes());
-            let changed = self.file_moment().await?.changed_since(&before);
-            if changed.is_none() {
-                report.notes.push(format!(
-                    "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
-                ));
-            }
-            let mut changed = changed.unwrap_or_default();
-            if !changed.is_empty() {
-                report.notes.push("what the command changed cannot be undone".to_owned());
-            }
-            if changed.len() > CHANGED_MAX {
-                let more = changed.len() - CHANGED_MAX;
-                changed.truncate(CHANGED_MAX);
-                report.notes.push(format!("{more} more files changed"));
-            }
-            report.changed = changed;
+            list_changed(&mut report, self.file_moment().await?.changed_since(&before));
         }
         Ok((report, output))
     }
+}
+
+/// Lists what a command changed; none where that is not known.
+fn list_changed(report: &mut CommandReport, changed: Option<Vec<AlteredFile>>) {
+    if changed.is_none() {
+        report.notes.push(format!(
+            "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
+        ));
+    }
+    let mut changed = changed.unwrap_or_default();
+    if !changed.is_empty() {
+        report.notes.push("what the command changed cannot be undone".to_owned());
+    }
+    if changed.len() > CHANGED_MAX {
+        let more = changed.len() - CHANGED_MAX;
+        changed.truncate(CHANGED_MAX);
+        report.notes.push(format!("{more} more files changed"));
+    }
+    report.changed = changed;
 }
 
 /// Ends a command that asks something and writes nothing more for a while.
