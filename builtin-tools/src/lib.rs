@@ -14,6 +14,7 @@ mod extent;
 mod file_types;
 mod lines;
 pub mod matching;
+mod project;
 mod replacing;
 pub mod roots;
 mod search;
@@ -47,6 +48,8 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::run_terminal_cmd::RunTerminalCmd>(),
         erased::<tools::reapply::Reapply>(),
         erased::<tools::diff_history::DiffHistory>(),
+        erased::<tools::lint_check::LintCheck>(),
+        erased::<tools::run_tests::RunTests>(),
         // Beyond the specification.
         erased::<tools::patch::Patch>(),
         erased::<tools::edit_tool::EditTool>(),

@@ -5,6 +5,7 @@
 //! output. While a tool runs, its effects go through the module `effect`.
 
 mod behalf;
+mod checks;
 mod editor;
 mod effect;
 mod holding;

@@ -2,6 +2,7 @@
 //! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
 mod file;
+mod linters;
 mod lists;
 mod tool_sets;
 
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use self::linters::LinterConfig;
 use crate::permits::DEPTH_MAX;
 use moss_network::RequestBounds;
 use moss_plugins::{Maximum, Settings};
@@ -36,6 +38,7 @@ pub struct Config {
     pub network: NetworkConfig,
     pub user_prompt: UserPromptConfig,
     pub tool_sets: BTreeMap<String, Vec<String>>,
+    pub linters: BTreeMap<String, LinterConfig>,
     pub grpc: GrpcConfig,
     pub shutdown: ShutdownConfig,
 }
@@ -264,6 +267,8 @@ enum Override {
     Bound,
 }
 
+/// Sections whose keys are names that people choose. Their changes hold at once.
+const OPEN_SECTIONS: [&str; 2] = [tool_sets::SECTION, linters::SECTION];
 /// Sections and values whose change holds at once. The others are read at the start.
 const LIVE: &[&str] = &[
     "calls.caller_bytes_max",
@@ -321,7 +326,7 @@ impl Config {
             else {
                 continue;
             };
-            if section == tool_sets::SECTION {
+            if OPEN_SECTIONS.contains(&section.as_str()) {
                 *known = values;
                 continue;
             }

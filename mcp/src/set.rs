@@ -18,6 +18,7 @@ const DEFAULT: &[&str] = &[
     "patch",
     "run_terminal_cmd",
     "terminal_job",
+    "run_tests",
     "diff_history",
     "clarify",
 ];

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::path::RelPath;
+use crate::progress::Progress;
 
 /// A command that a tool wants to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,34 @@ pub struct GrantedCommandReport {
     pub notes: Vec<String>,
 }
 
+/// A check that a tool follows while it runs.
+pub struct FollowedCheck {
+    /// What is run, and where.
+    pub request: CheckRequest,
+    /// Files that lie in the directory of reports before it runs: settings of the tool that is run.
+    pub inputs: Vec<CheckReportFile>,
+    /// Whether a person may be asked about it. Otherwise it does not run where the policy would ask, and
+    /// `ran` of its report is false.
+    pub asks: bool,
+    /// Sees what it writes as it comes.
+    pub follower: Box<dyn CheckFollower>,
+}
+
+/// Sees what a check writes while it runs.
+pub trait CheckFollower: Send {
+    /// Takes what it wrote, in pieces of any size; says how far it is where that is another than before.
+    fn follow(&mut self, stream: CheckStream, text: &str) -> Option<Progress>;
+}
+
+/// Where a check writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckStream {
+    /// Its standard output.
+    Stdout,
+    /// Its standard error.
+    Stderr,
+}
+
 /// What a check left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
@@ -62,7 +91,7 @@ pub struct CheckReport {
     pub stdout: String,
     /// What it wrote to its standard error, as it wrote it.
     pub stderr: String,
-    /// The files that it wrote into [`crate::context::Host::report_directory`], by name.
+    /// The files that it wrote into [`crate::checks::Checks::report_directory`], by name.
     pub files: Vec<CheckReportFile>,
     /// Whether `stdout`, `stderr` or a file is not whole, because it is longer than 16 MiB.
     pub is_cut: bool,
@@ -77,6 +106,33 @@ pub struct CheckReportFile {
     pub name: String,
     /// Its text; bytes that are not UTF-8 are replaced.
     pub text: String,
+}
+
+/// A linter that the user configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfiguredLinter {
+    /// Its name.
+    pub name: String,
+    /// A text for bash; `{path}` stands for what is checked.
+    pub command: String,
+    /// How it writes what it finds.
+    pub format: ConfiguredFormat,
+    /// Names of the files that it reads, `*` only at their beginning; empty: of all.
+    pub files: Vec<String>,
+    /// Names of files whose directory uses it; empty: the workspace root does.
+    pub when: Vec<String>,
+}
+
+/// How a linter that the user configured writes what it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfiguredFormat {
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Checkstyle XML.
+    Checkstyle,
+    /// `file:line:column: severity: message`.
+    Gnu,
 }
 
 /// What became of a command.
@@ -162,4 +218,15 @@ pub enum FileFate {
     Modified,
     /// It is not there any more.
     Deleted,
+}
+
+// === impl FollowedCheck ===
+
+impl std::fmt::Debug for FollowedCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { request, inputs, asks, follower: _ } = self;
+        let mut shown = f.debug_struct("FollowedCheck");
+        shown.field("request", request).field("inputs", inputs).field("asks", asks);
+        shown.finish_non_exhaustive()
+    }
 }

@@ -4,11 +4,11 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::{ControlFlow, Deref};
-use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::checks::Checks;
 use crate::code_search::{CodeSearch, CodeSearchFound};
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
+use crate::command::{CommandReport, CommandRequest};
 use crate::edit::ChangeSet;
 use crate::editor::{
     DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
@@ -26,8 +26,7 @@ use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 
-/// A boxed future that borrows from its maker.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub use crate::progress::{BoxFuture, Progress};
 
 /// A visitor that has been round, and what became of its walk.
 pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
@@ -178,7 +177,7 @@ pub trait Editors: Send + Sync {
 }
 
 /// What the host does for one call.
-pub trait Host: Files {
+pub trait Host: Files + Checks {
     /// The editors of the workspace.
     fn editors(&self) -> &dyn Editors;
 
@@ -238,18 +237,6 @@ pub trait Host: Files {
         &self,
         request: CommandRequest,
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>>;
-
-    /// The directory into which checks write reports: an absolute path, the same for each check of the
-    /// workspace.
-    fn report_directory(&self) -> String;
-
-    /// Runs a command as [`Host::run_command`] does, and returns all that it wrote: its output, and the
-    /// files in [`Host::report_directory`], which is empty before. Checks of one workspace take turns.
-    ///
-    /// # Errors
-    ///
-    /// As [`Host::run_command`].
-    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>>;
 
     /// Looks at the caller's commands in the background and does something with one: waits for it, ends it
     /// or, after policy and people decided, writes to it. In a dry run nothing is written or ended.
@@ -312,17 +299,6 @@ pub struct AppliedFile {
     pub path: RelPath,
     /// The hash of its new content; none where it was deleted.
     pub hash: Option<ContentHash>,
-}
-
-/// How far a call is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done, for a person.
-    pub message: String,
-    /// Steps done.
-    pub done: u64,
-    /// Steps in all, where known.
-    pub total: Option<u64>,
 }
 
 // === impl ProposalOutcome ===

@@ -47,6 +47,14 @@ pub enum ErrorCode {
     Drift,
     /// The file is not what the caller thought it was.
     Conflict,
+    /// No test ran.
+    NoTests,
+    /// What was to be tested could not be built or loaded.
+    BuildFailed,
+    /// What a program reports and how it ended contradict each other.
+    Inconsistent,
+    /// A program that is needed is missing on the machine.
+    NotInstalled,
     /// A limit other than size was reached.
     LimitExceeded,
     /// Refused by policy or by a person.
@@ -99,6 +107,10 @@ impl ErrorCode {
         Self::AlreadyApplied,
         Self::Drift,
         Self::Conflict,
+        Self::NoTests,
+        Self::BuildFailed,
+        Self::Inconsistent,
+        Self::NotInstalled,
         Self::LimitExceeded,
         Self::Denied,
         Self::Unconfirmed,
@@ -129,6 +141,10 @@ impl ErrorCode {
             Self::AlreadyApplied => "already_applied",
             Self::Drift => "drift",
             Self::Conflict => "conflict",
+            Self::NoTests => "no_tests",
+            Self::BuildFailed => "build_failed",
+            Self::Inconsistent => "inconsistent",
+            Self::NotInstalled => "not_installed",
             Self::LimitExceeded => "limit_exceeded",
             Self::Denied => "denied",
             Self::Unconfirmed => "unconfirmed",

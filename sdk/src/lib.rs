@@ -26,6 +26,8 @@ pub mod schema;
 pub mod spec;
 
 #[cfg(feature = "host")]
+pub mod checks;
+#[cfg(feature = "host")]
 pub mod code_search;
 #[cfg(feature = "host")]
 pub mod command;
@@ -45,6 +47,8 @@ pub mod history;
 pub mod job;
 #[cfg(feature = "host")]
 pub mod plugin;
+#[cfg(feature = "host")]
+mod progress;
 #[cfg(feature = "host")]
 pub mod prompt;
 #[cfg(feature = "host")]

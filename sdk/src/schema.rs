@@ -9,6 +9,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+/// Marks a parameter that the ASI specification does not have: it is taken and described, but the published
+/// schema stays as specified. `#[schemars(extend("x-further" = true))]` on its field.
+const FURTHER: &str = "x-further";
+
 /// Keywords that only the strict schema has.
 const STRICT_ONLY: &[&str] = &[
     "additionalProperties",
@@ -91,8 +95,9 @@ pub fn strict<T: JsonSchema>() -> Value {
 
 /// Projects a strict schema to the published one.
 ///
-/// Parameters whose name is not in the strict schema do not appear; `required` is always present,
-/// but for a tool without parameters, whose schema is a closed empty object.
+/// Parameters whose name is not in the strict schema do not appear, nor those that the specification does
+/// not have; `required` is always present, but for a tool without parameters, whose schema is a closed empty
+/// object.
 pub fn published(strict: &Value) -> Value {
     let mut schema = strict.clone();
     visit(&mut schema, &mut |object| {

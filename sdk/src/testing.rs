@@ -6,7 +6,7 @@
 //! workspace does is checked in [`conformance`].
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,8 +15,11 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
-use crate::context::{BlockingWork, BoxFuture, Context, Editors, Host, Progress, ProposalOutcome};
+use crate::command::{CommandReport, CommandRequest};
+use crate::context::{
+    BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
+    ProposalOutcome, TextVisitor,
+};
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
 use crate::hash::ContentHash;
@@ -29,6 +32,7 @@ use crate::todo::{TodoChange, TodoItem};
 use crate::tool::AnyTool;
 
 mod changes;
+mod checks;
 mod configuration;
 pub mod conformance;
 mod editor;
@@ -69,7 +73,7 @@ struct MemoryHostState {
     user_prompt: String,
     plugins: Vec<PluginRequest>,
     commands: Vec<CommandRequest>,
-    checks: VecDeque<CheckReport>,
+    checks: checks::MemoryChecks,
     job_requests: Vec<JobRequest>,
     dry_run: bool,
     cancelled: bool,
@@ -179,11 +183,6 @@ impl MemoryHost {
         self.state().plugins.clone()
     }
 
-    /// Sets what checks leave behind, one after the other; those beyond write nothing and exit with 0.
-    pub fn answer_checks(&self, reports: impl IntoIterator<Item = CheckReport>) {
-        self.state().checks.extend(reports);
-    }
-
     /// Returns the commands that were to be run, those of checks too. None is: each is reported as one that
     /// did nothing.
     pub fn commands(&self) -> Vec<CommandRequest> {
@@ -282,15 +281,6 @@ impl Host for MemoryHost {
         request: CommandRequest,
     ) -> BoxFuture<'_, Result<CommandReport, ToolError>> {
         let report = self.state().run_command(request);
-        Box::pin(async { Ok(report) })
-    }
-
-    fn report_directory(&self) -> String {
-        "/reports".to_owned()
-    }
-
-    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>> {
-        let report = self.state().run_check(request);
         Box::pin(async { Ok(report) })
     }
 

@@ -30,6 +30,8 @@ pub(crate) const TOOLS: &[&str] = &[
     "run_terminal_cmd",
     "reapply",
     "diff_history",
+    "lint_check",
+    "run_tests",
     "patch",
     "editTool",
     "clarify",
@@ -44,6 +46,13 @@ const ASKING: &[&str] = &["moss_register_plugin_tool"];
 const RUNS: &str = "run_terminal_cmd";
 /// The tool that follows commands in the background.
 const JOBS: &str = "terminal_job";
+/// The tool that runs tests.
+const TESTS: &str = "run_tests";
+/// A test that passes, without anything that has to be installed.
+const PASSING: &str =
+    "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n";
+/// The tool that runs linters.
+const LINTS: &str = "lint_check";
 /// The tools that only read.
 const READS: &[&str] = &[
     "codebase_search",
@@ -67,6 +76,7 @@ const PATHLESS: &[&str] = &[
     "file_search",
     RUNS,
     JOBS,
+    TESTS,
     "reapply",
     "clarify",
     "todo",
@@ -95,7 +105,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
         let effect = match tool.name.as_str() {
-            RUNS | JOBS => v1::Effect::Exec,
+            RUNS | JOBS | TESTS | LINTS => v1::Effect::Exec,
             name if READS.contains(&name) => v1::Effect::Read,
             _ => v1::Effect::Write,
         };
@@ -178,6 +188,16 @@ type Step = (&'static str, Value, &'static str, Option<&'static str>);
 
 /// Every tool once, in an order in which each finds what it needs.
 fn steps() -> Vec<Step> {
+    let test = json!({"path": "test_a.py", "content": PASSING});
+    let mut steps = vec![
+        ("create_file", test, "test_a.py", Some(PASSING)),
+        (TESTS, json!({}), "test_a.py", Some(PASSING)),
+    ];
+    steps.extend(steps_with_files());
+    steps
+}
+
+fn steps_with_files() -> Vec<Step> {
     vec![
         (
             "create_file",
@@ -242,6 +262,7 @@ fn steps() -> Vec<Step> {
         ("find_code_location", json!({"search": "drei"}), "a/b.txt", Some("1\ndrei\n")),
         (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
+        (LINTS, json!({"path": "a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
         ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
@@ -280,8 +301,13 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["stdout"], "1\ndrei\n");
                 output["duration_ms"].take();
             }
-            let has_effect = !READS.contains(&tool) && tool != JOBS;
-            let writes = has_effect && tool != RUNS;
+            if tool == TESTS {
+                assert_eq!(output["totals"]["passed"], 1, "{output}");
+                output["duration_ms"].take();
+            }
+            // Nothing is configured here: no linter runs.
+            let has_effect = !READS.contains(&tool) && tool != JOBS && tool != LINTS;
+            let writes = has_effect && tool != RUNS && tool != TESTS;
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");

@@ -143,6 +143,7 @@ fn sets_differ_in_what_they_list() {
             "find_code_location",
             "run_terminal_cmd",
             "diff_history",
+            "run_tests",
             "patch",
             "clarify",
             "terminal_job",

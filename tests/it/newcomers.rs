@@ -16,7 +16,8 @@ fn parsed(ended: &Ended) -> Value {
 }
 
 /// Tools whose example needs an editor, a person, a change before it or a component.
-const NEEDY: &[&str] = &["get_cursor_context", "clarify", "reapply", "moss_register_plugin_tool"];
+const NEEDY: &[&str] =
+    &["get_cursor_context", "clarify", "reapply", "run_tests", "moss_register_plugin_tool"];
 
 #[test]
 fn example_of_every_tool_runs_as_it_is_shown_and_changes_nothing() {

@@ -16,6 +16,7 @@ fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
         ("read_file", json!({"path": path})),
         ("list_directory", json!({"path": path})),
         ("list_directory", json!({"path": path, "recursive": true})),
+        ("lint_check", json!({"path": path})),
         ("replace_lines", json!({"path": path, "startLine": 1, "endLine": 1, "newText": "x"})),
         ("insert_line", json!({"path": path, "line": 1, "text": "x"})),
         ("delete_lines", json!({"path": path, "startLine": 1, "endLine": 1})),

@@ -50,7 +50,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("builtin-tools", &["moss-ranking", "moss-sdk", "moss-symbols"]),
+    ("builtin-tools", &["moss-checks", "moss-ranking", "moss-sdk", "moss-symbols"]),
     (
         "daemon",
         &[

@@ -1,7 +1,7 @@
 //! What a compiler, a linter or a parser says of a place in a file: one shape for all of them.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Something that is wrong, or might be better, in a file. Lines and columns count from 1; columns are
 /// characters.
@@ -32,7 +32,9 @@ pub struct CheckDiagnostic {
 }
 
 /// How bad a diagnostic is, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckSeverity {
     /// It does not work.
@@ -83,4 +85,45 @@ pub struct FixEdit {
     pub end_column: u64,
     /// What stands there afterwards.
     pub new_text: String,
+}
+
+// === impl CheckDiagnostic ===
+
+impl CheckDiagnostic {
+    /// A diagnostic at one location, without code and fixes.
+    pub fn at(
+        path: &str,
+        line: u64,
+        column: u64,
+        severity: CheckSeverity,
+        source: &str,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            line,
+            column,
+            end_line: line,
+            end_column: column,
+            severity,
+            code: None,
+            source: source.to_owned(),
+            message: message.into(),
+            fixes: Vec::new(),
+        }
+    }
+
+    /// As this, with the location behind its last character.
+    pub(crate) fn until(self, end_line: u64, end_column: u64) -> Self {
+        let is_behind = (end_line, end_column) >= (self.line, self.column);
+        match is_behind {
+            true => Self { end_line, end_column, ..self },
+            false => self,
+        }
+    }
+
+    /// As this, with the rule that says it.
+    pub(crate) fn by_rule(self, code: Option<String>) -> Self {
+        Self { code: code.filter(|code| !code.is_empty()), ..self }
+    }
 }

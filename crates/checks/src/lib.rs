@@ -2,14 +2,41 @@
 //!
 //! Text in, values out: nothing here opens a file or starts a process.
 
+mod bash_word;
+mod comparison;
+mod coverage;
 mod diagnostic;
+mod framework;
 mod line_map;
+mod lint_memory;
+mod lint_output;
+mod lint_plan;
+mod lint_results;
+mod linter;
+mod progress;
 mod project;
+mod report;
+mod results;
 mod run;
+mod shortening;
+mod source_paths;
 mod syntax;
+mod test_at;
+mod test_command;
 
+pub use coverage::{FileCoverage, TestCoverage};
 pub use diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
+pub use framework::{FoundFramework, TestFramework, test_frameworks};
 pub use line_map::LineMap;
-pub use project::{MANIFESTS, PROGRAM_DIRECTORIES, ProjectDirectory, ProjectFiles};
+pub use lint_memory::{LintChange, LintMemory, PastDiagnostic, line_hashes};
+pub use lint_output::LintFormat;
+pub use lint_output::column::ColumnUnit;
+pub use lint_plan::{LintTarget, OwnLinter, PlannedLint, planned_lints};
+pub use lint_results::{LintResults, LintStatus};
+pub use progress::{EndedTests, TestProgress};
+pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
+pub use results::{TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results};
 pub use run::{CheckCommand, FinishedRun, ReportFile};
+pub use source_paths::SourcePaths;
 pub use syntax::{SYNTAX_SOURCE, is_same, new_syntax_errors, syntax_diagnostics};
+pub use test_command::{TestChoice, TestCommand, TestSelection};

@@ -1,5 +1,6 @@
 //! Which line of an old text is which of a new one.
 
+use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
@@ -8,7 +9,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 const COMPARE_TIME_MAX: Duration = Duration::from_millis(200);
 
 /// Which lines of two texts are the same ones. Lines count from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineMap {
     /// Runs of equal lines: the first in the old text, the first in the new one, how many. Ascending.
     runs: Vec<(u64, u64, u64)>,
@@ -20,8 +21,13 @@ impl LineMap {
     /// Compares two texts.
     pub fn new(old: &str, new: &str) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+        Self::of_lines(&old, &new)
+    }
+
+    /// Compares two texts whose lines are told apart by values, such as their hashes.
+    pub fn of_lines<L: Hash + Ord>(old: &[L], new: &[L]) -> Self {
         let deadline = Some(Instant::now() + COMPARE_TIME_MAX);
-        let operations = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+        let operations = capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline);
         let run = |operation: DiffOp| match operation {
             DiffOp::Equal { old_index, new_index, len } => {
                 Some((old_index as u64 + 1, new_index as u64 + 1, len as u64))

@@ -7,21 +7,65 @@ pub const MANIFESTS: &[&str] = &[
     "Cargo.toml",
     "CMakeLists.txt",
     "Gemfile",
+    ".eslintrc.json",
+    ".golangci.yaml",
+    ".golangci.yml",
+    ".mypy.ini",
+    ".pre-commit-config.yaml",
     "biome.json",
-    "bunfig.toml",
     "composer.json",
-    "deno.json",
-    "deno.jsonc",
+    "dev-requirements.txt",
     "go.mod",
+    "mypy.ini",
     "package.json",
     "pom.xml",
     "pyproject.toml",
+    "requirements-dev.txt",
+    "requirements.txt",
     "setup.cfg",
     "tox.ini",
 ];
-/// Directories of a project that hold its own programs: they go before those of the machine.
-pub const PROGRAM_DIRECTORIES: &[&str] =
-    &[".venv/bin", "venv/bin", "node_modules/.bin", "vendor/bin", "bin"];
+/// Files of a project that may lie where ignore files keep walks out, relative to a directory: its own
+/// programs, which go before those of the machine, and one configuration.
+pub const PROBES: &[&str] = &[
+    ".config/nextest.toml",
+    ".venv/bin/clang-tidy",
+    ".venv/bin/mypy",
+    ".venv/bin/pyright",
+    ".venv/bin/pytest",
+    ".venv/bin/python",
+    ".venv/bin/ruff",
+    ".venv/bin/shellcheck",
+    ".venv/bin/yamllint",
+    "bin/rspec",
+    "build/CMakeCache.txt",
+    "bin/rubocop",
+    "build/compile_commands.json",
+    "node_modules/.bin/biome",
+    "node_modules/.bin/bun",
+    "node_modules/.bin/deno",
+    "node_modules/.bin/eslint",
+    "node_modules/.bin/jest",
+    "node_modules/.bin/markdownlint",
+    "node_modules/.bin/markdownlint-cli2",
+    "node_modules/.bin/mocha",
+    "node_modules/.bin/oxlint",
+    "node_modules/.bin/pyright",
+    "node_modules/.bin/tsc",
+    "node_modules/.bin/vitest",
+    "venv/bin/clang-tidy",
+    "venv/bin/mypy",
+    "venv/bin/pyright",
+    "test/__init__.py",
+    "tests/__init__.py",
+    "venv/bin/pytest",
+    "venv/bin/python",
+    "venv/bin/ruff",
+    "venv/bin/shellcheck",
+    "venv/bin/yamllint",
+    "vendor/bin/phpstan",
+    "vendor/bin/phpunit",
+];
 
 /// The directories from that of a file up to the workspace root, the nearest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,8 +85,41 @@ pub struct ProjectDirectory {
     pub directories: BTreeSet<String>,
     /// Texts of those of [`MANIFESTS`] that are in it, by name.
     pub manifests: BTreeMap<String, String>,
-    /// Programs in its [`PROGRAM_DIRECTORIES`], relative to it: `node_modules/.bin/jest`.
-    pub programs: BTreeSet<String>,
+    /// Those of [`PROBES`] that are there.
+    pub probed: BTreeSet<String>,
+}
+
+// === impl ProjectFiles ===
+
+impl ProjectFiles {
+    /// The directory at a place and those that it lies in, the nearest first, each with its place.
+    pub(crate) fn at_or_above(
+        &self,
+        place: usize,
+    ) -> impl Iterator<Item = (usize, &ProjectDirectory)> {
+        let path = self.directories[place].path.as_str();
+        let holds = move |directory: &ProjectDirectory| is_in(path, &directory.path);
+        self.directories.iter().enumerate().filter(move |(_, directory)| holds(directory))
+    }
+
+    /// A program of the project itself, of a directory or the nearest one around it that has it, relative to
+    /// that directory: workspaces of packages keep their programs at the top.
+    pub fn program(&self, directory: usize, name: &str) -> Option<String> {
+        let from = self.directories.get(directory)?;
+        self.directories[directory..].iter().find_map(|around| {
+            let inside = from.beneath(&around.path)?;
+            let program = around.program(name)?;
+            let up = inside.split('/').filter(|part| !part.is_empty()).count();
+            Some(format!("{}{program}", "../".repeat(up)))
+        })
+    }
+}
+
+/// Whether a path is a directory or lies in it, both relative to the same one.
+pub(crate) fn is_in(path: &str, directory: &str) -> bool {
+    directory.is_empty()
+        || path == directory
+        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
 // === impl ProjectDirectory ===
@@ -58,9 +135,18 @@ impl ProjectDirectory {
         names.iter().any(|name| self.files.contains(*name))
     }
 
+    /// What its path has more than that of a directory around it; none where it lies elsewhere.
+    pub(crate) fn beneath(&self, around: &str) -> Option<&str> {
+        match (around.is_empty(), self.path.strip_prefix(around)) {
+            (true, _) => Some(&self.path),
+            (false, Some("")) => Some(""),
+            (false, rest) => rest?.strip_prefix('/'),
+        }
+    }
+
     /// A program of the project itself, relative to the directory.
     pub fn program(&self, name: &str) -> Option<String> {
-        let paths = PROGRAM_DIRECTORIES.iter().map(|directory| format!("{directory}/{name}"));
-        paths.into_iter().find(|path| self.programs.contains(path))
+        let is_it = |path: &&String| path.rsplit_once('/').is_some_and(|(_, last)| last == name);
+        self.probed.iter().find(is_it).cloned()
     }
 }

@@ -20,6 +20,8 @@ pub struct FinishedRun<'a> {
     pub stderr: &'a str,
     /// Files in its report directory, by name.
     pub reports: &'a [ReportFile],
+    /// Whether `stdout` or `stderr` is not whole.
+    pub is_cut: bool,
 }
 
 /// A file in the directory of reports.

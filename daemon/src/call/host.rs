@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
-use moss_sdk::command::{CheckReport, CheckRequest, CommandReport, CommandRequest};
+use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
     TextVisitor,
@@ -133,7 +133,7 @@ impl CallHost {
     }
 
     /// Has an effect carried out for the tool, which only gets an error of its own kind.
-    async fn effect<T>(
+    pub(super) async fn effect<T>(
         &self,
         effect: impl Future<Output = Result<T, EffectStop>>,
     ) -> Result<T, ToolError> {
@@ -304,18 +304,6 @@ impl Host for CallHost {
             return Box::pin(std::future::ready(Err(denied)));
         }
         Box::pin(self.effect(self.effects.run_command(request)))
-    }
-
-    fn report_directory(&self) -> String {
-        self.effects.reports().display().to_string()
-    }
-
-    fn run_check(&self, request: CheckRequest) -> BoxFuture<'_, Result<CheckReport, ToolError>> {
-        if self.scope.behalf.is_some() {
-            let denied = ToolError::new(ErrorCode::Denied, "a plugin does not run commands");
-            return Box::pin(std::future::ready(Err(denied)));
-        }
-        Box::pin(self.effect(self.effects.run_check(request)))
     }
 
     fn job(&self, request: JobRequest) -> BoxFuture<'_, Result<JobReport, ToolError>> {

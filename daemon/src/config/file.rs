@@ -6,7 +6,7 @@ use serde::Deserialize as _;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
-use super::{ConfigError, ConfigSource, Override, lists, tool_sets};
+use super::{ConfigError, ConfigSource, OPEN_SECTIONS, Override, linters, lists, tool_sets};
 use moss_policy::standing::file::DAYS_MAX;
 
 /// Something wrong at a byte range of a file.
@@ -59,7 +59,7 @@ fn keys(
     for (key, value) in values {
         let (at, written) = (key.span(), key.into_inner());
         let key = current_key(section, &written);
-        if section != tool_sets::SECTION && !known.contains_key(key) {
+        if !OPEN_SECTIONS.contains(&section) && !known.contains_key(key) {
             let message = format!("no key `{key}` in [{section}]{}", did_you_mean(key, known));
             return Err(ConfigFault { span: at, message });
         }
@@ -72,6 +72,10 @@ fn keys(
             .map_err(|error| fault(error.message().to_owned()))?;
         if section == tool_sets::SECTION {
             tool_sets::put(known, key, &value, take).map_err(fault)?;
+            continue;
+        }
+        if section == linters::SECTION {
+            linters::put(known, key, value).map_err(fault)?;
             continue;
         }
         let old = known.get_mut(key).expect("it was found just now");

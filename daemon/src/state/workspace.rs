@@ -16,9 +16,11 @@ use crate::config::Config;
 use crate::editors::EditorRegistry;
 use crate::live_tree::KeptTree;
 use crate::ranked_texts::RankedGate;
+use crate::remembered::Remembered;
 use crate::sessions::Sessions;
 use crate::text_index::IndexRules;
 use crate::todos::Todos;
+use crate::tool_notes::ToolNotes;
 use crate::turns::Turns;
 use moss_catalog::Catalog;
 use moss_journal::folding::{self, RefusalFolding};
@@ -54,10 +56,14 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// The task lists of its callers.
     pub todos: Todos,
+    /// What tools keep for them until the daemon ends.
+    pub remembered: Remembered,
     /// What their commands wrote.
     pub artifacts: Artifacts,
     /// Checks take turns: they report into one directory.
     pub checks: tokio::sync::Mutex<()>,
+    /// What tools keep for their next call.
+    pub tool_notes: ToolNotes,
     name: String,
 }
 
@@ -114,8 +120,10 @@ impl WorkspaceState {
             ),
             turns: Turns::default(),
             todos,
+            remembered: Remembered::default(),
             artifacts,
             checks: tokio::sync::Mutex::new(()),
+            tool_notes: ToolNotes::default(),
         }
     }
 

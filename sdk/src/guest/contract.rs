@@ -159,7 +159,12 @@ impl From<ToolError> for types::Error {
             ErrorCode::Timeout => types::ErrorCode::Timeout,
             ErrorCode::Cancelled => types::ErrorCode::Cancelled,
             ErrorCode::Io => types::ErrorCode::Io,
-            ErrorCode::PluginFailed | ErrorCode::Internal => types::ErrorCode::Failed,
+            ErrorCode::NoTests
+            | ErrorCode::BuildFailed
+            | ErrorCode::Inconsistent
+            | ErrorCode::NotInstalled
+            | ErrorCode::PluginFailed
+            | ErrorCode::Internal => types::ErrorCode::Failed,
         };
         Self { code, message: error.message, hint: error.hint }
     }

@@ -2,7 +2,7 @@
 //! are not run.
 
 use super::MemoryHostState;
-use crate::command::{CheckReport, CheckRequest, CommandReport, CommandRequest, ReportedSandbox};
+use crate::command::{CommandReport, CommandRequest, ReportedSandbox};
 use crate::error::{ErrorCode, ToolError};
 use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
@@ -59,21 +59,6 @@ impl MemoryHostState {
             changed: Vec::new(),
             notes: Vec::new(),
         }
-    }
-
-    pub(super) fn run_check(&mut self, request: CheckRequest) -> CheckReport {
-        let CheckRequest { command, directory } = request;
-        let request = CommandRequest { command, directory, is_background: false };
-        let command = self.run_command(request);
-        let set = if self.dry_run { None } else { self.checks.pop_front() };
-        set.unwrap_or_else(|| CheckReport {
-            command,
-            stdout: String::new(),
-            stderr: String::new(),
-            files: Vec::new(),
-            is_cut: false,
-            root: "/work".to_owned(),
-        })
     }
 
     pub(super) fn change_user_prompt(&mut self, change: &PromptChange) -> PromptApplied {

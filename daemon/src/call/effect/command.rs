@@ -51,7 +51,7 @@ pub(super) struct PlannedCommand {
 enum ConfirmedCommand {
     /// It may run, in a sandbox of at least this tier.
     Run(PlannedCommand, Tier),
-    /// It is a dry run: what would be asked.
+    /// It is a dry run, or may not ask: what would be asked.
     DryRun(Box<CommandReport>),
 }
 
@@ -86,7 +86,7 @@ impl Effects {
             // Nobody is asked about what has no room.
             drop(self.scope.daemon.jobs.admit(self.scope.call.caller.name())?);
         }
-        match self.confirm_command(request, sandbox).await? {
+        match self.confirm_command(request, sandbox, true).await? {
             ConfirmedCommand::DryRun(report) => Ok(*report),
             ConfirmedCommand::Run(planned, tier_min) if planned.is_background => {
                 self.start_job(sandbox, &planned, tier_min).await
@@ -104,11 +104,13 @@ impl Effects {
         })
     }
 
-    /// Reads a command, decides about it and asks where that is needed.
+    /// Reads a command, decides about it and asks where that is needed. Where it may not ask, what would need
+    /// it is not run.
     async fn confirm_command(
         self: &Arc<Self>,
         request: CommandRequest,
         sandbox: &Sandbox,
+        may_ask: bool,
     ) -> Result<ConfirmedCommand, EffectStop> {
         let planned = self.plan_command(request, sandbox).await?;
         self.look_for_answers().await;
@@ -121,8 +123,11 @@ impl Effects {
         let question = Arc::new(planned.question(&decided));
         let arguments = planned.to_json();
         let digest = self.digest_of("exec", &arguments);
-        self.lock().digest = Some(digest);
-        if self.scope.call.dry_run {
+        if may_ask {
+            self.lock().digest = Some(digest);
+        }
+        let would_ask = decision.verdict == Verdict::Ask && !may_ask;
+        if self.scope.call.dry_run || would_ask {
             return Ok(ConfirmedCommand::DryRun(Box::new(planned.not_run(&question))));
         }
         let tier_min = tier_min(policy.sandbox_min());

@@ -46,7 +46,7 @@ impl Effects {
             let (found, report) = (planned.tier, Box::new(sandbox.report().clone()));
             return Err(not_started(SandboxError::Tier { found, needed: tier_min, report }));
         }
-        let wanted = OutputWanted::Whole { reports: None };
+        let wanted = OutputWanted::Whole { reports: None, follower: None };
         let (report, output) = self.run_planned(sandbox, &planned, tier_min, wanted).await?;
         let (stdout, is_stdout_cut) = shortened(output.stdout.whole());
         let (stderr, is_stderr_cut) = shortened(output.stderr.whole());

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use moss_sandbox::{OutputChunk, OutputStream};
+use moss_sdk::command::{CheckFollower, CheckStream};
 
 use crate::artifacts::ArtifactWriter;
 use crate::state::WorkspaceState;
@@ -27,12 +28,20 @@ const ERROR_LINE_BYTES_MAX: usize = 300;
 const ERROR_SIGNS: [&str; 8] =
     ["error", "failed", "failure", "panicked", "traceback", "exception", "test result:", "fatal:"];
 
+/// What is done with output besides showing it.
+pub(super) enum OutputUse {
+    /// Nothing.
+    Shown,
+    /// A tool reads it whole, and may follow it as it comes.
+    Read(Option<Box<dyn CheckFollower>>),
+}
+
 /// What a command has written so far, cut where it is long.
-#[derive(Debug)]
 pub(super) struct CollectedOutput {
     workspace: Arc<WorkspaceState>,
     caller: String,
     events: Events,
+    follower: Option<Box<dyn CheckFollower>>,
     /// Everything, until it is too long for the result.
     pending: Vec<u8>,
     artifact: Option<ArtifactWriter>,
@@ -81,12 +90,17 @@ impl CollectedOutput {
         workspace: Arc<WorkspaceState>,
         caller: String,
         events: Events,
-        is_read_whole: bool,
+        output_use: OutputUse,
     ) -> Self {
+        let (is_read_whole, follower) = match output_use {
+            OutputUse::Shown => (false, None),
+            OutputUse::Read(follower) => (true, follower),
+        };
         Self {
             workspace,
             caller,
             events,
+            follower,
             pending: Vec::new(),
             artifact: None,
             problem: None,
@@ -97,12 +111,17 @@ impl CollectedOutput {
 
     /// Takes one chunk. Waits for the disk where there is an artifact.
     pub(super) fn push(&mut self, chunk: &OutputChunk) {
-        let (stream, name) = match chunk.stream {
-            OutputStream::Stdout => (&mut self.stdout, "stdout"),
-            OutputStream::Stderr => (&mut self.stderr, "stderr"),
+        let (stream, name, followed) = match chunk.stream {
+            OutputStream::Stdout => (&mut self.stdout, "stdout", CheckStream::Stdout),
+            OutputStream::Stderr => (&mut self.stderr, "stderr", CheckStream::Stderr),
         };
         stream.push(&chunk.bytes);
         let text = stream.complete(&chunk.bytes);
+        if let Some(follower) = &mut self.follower
+            && let Some(progress) = follower.follow(followed, &text)
+        {
+            self.events.offer(Event::Progress(progress));
+        }
         if !text.is_empty() {
             self.events.offer(Event::Output { stream: name, text });
         }

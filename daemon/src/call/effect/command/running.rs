@@ -1,7 +1,7 @@
 //! Running what was decided about, and reporting what came of it.
 
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use moss_sandbox::{
     CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, Sandbox, SandboxError, SandboxFacts,
     SandboxedCommand, Stopper, Tier,
 };
-use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::command::{AlteredFile, CheckFollower, CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::watch;
 
 use super::PlannedCommand;
 use super::files::{CHANGED_MAX, COMPARED_MAX, absolute};
 use super::made::ProtectedBefore;
-use super::output::CollectedOutput;
+use super::output::{CollectedOutput, OutputUse};
 use crate::call::effect::Effects;
 
 /// Longest time that a command may run.
@@ -39,12 +39,12 @@ const READING_GIT: [(&str, &str); 5] = [
 ];
 
 /// How much of what a command writes is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OutputWanted<'a> {
+pub(super) enum OutputWanted {
     /// What a result has room for.
     Shown,
-    /// Much more of it, for a tool that reads it; with a directory of reports that it may write.
-    Whole { reports: Option<&'a Path> },
+    /// Much more of it, for a tool that reads it and may follow it as it comes; with a directory of reports
+    /// that the command may write.
+    Whole { reports: Option<PathBuf>, follower: Option<Box<dyn CheckFollower>> },
 }
 
 // === impl Effects ===
@@ -77,12 +77,14 @@ impl Effects {
         sandbox: &Sandbox,
         planned: &PlannedCommand,
         tier_min: Tier,
-        wanted: OutputWanted<'_>,
+        wanted: OutputWanted,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let mut command = self.sandboxed(planned, tier_min).await?;
-        if let OutputWanted::Whole { reports } = wanted {
-            command.files.writable.extend(reports.map(Path::to_owned));
-        }
+        let (reports, read) = match wanted {
+            OutputWanted::Shown => (None, OutputUse::Shown),
+            OutputWanted::Whole { reports, follower } => (reports, OutputUse::Read(follower)),
+        };
+        command.files.writable.extend(reports);
         let writes = planned.profile != Profile::ReadOnly;
         let before = if writes { Some(self.file_moment().await?) } else { None };
         let protected = ProtectedBefore::of(&command.files);
@@ -98,7 +100,7 @@ impl Effects {
             Arc::clone(&self.scope.workspace),
             self.scope.call.caller.name().to_owned(),
             self.scope.events.clone(),
-            wanted != OutputWanted::Shown,
+            read,
         );
         let (asks, asked) = watch::channel(false);
         let collect = self.scope.blocking(move || {
@@ -123,25 +125,29 @@ impl Effects {
                 .restored
                 .extend(made.set_aside.iter().map(|path| path.display().to_string()));
             report.notes.extend(made.notes());
-            let changed = self.file_moment().await?.changed_since(&before);
-            if changed.is_none() {
-                report.notes.push(format!(
-                    "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
-                ));
-            }
-            let mut changed = changed.unwrap_or_default();
-            if !changed.is_empty() {
-                report.notes.push("what the command changed cannot be undone".to_owned());
-            }
-            if changed.len() > CHANGED_MAX {
-                let more = changed.len() - CHANGED_MAX;
-                changed.truncate(CHANGED_MAX);
-                report.notes.push(format!("{more} more files changed"));
-            }
-            report.changed = changed;
+            list_changed(&mut report, self.file_moment().await?.changed_since(&before));
         }
         Ok((report, output))
     }
+}
+
+/// Lists what a command changed; none where that is not known.
+fn list_changed(report: &mut CommandReport, changed: Option<Vec<AlteredFile>>) {
+    if changed.is_none() {
+        report.notes.push(format!(
+            "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
+        ));
+    }
+    let mut changed = changed.unwrap_or_default();
+    if !changed.is_empty() {
+        report.notes.push("what the command changed cannot be undone".to_owned());
+    }
+    if changed.len() > CHANGED_MAX {
+        let more = changed.len() - CHANGED_MAX;
+        changed.truncate(CHANGED_MAX);
+        report.notes.push(format!("{more} more files changed"));
+    }
+    report.changed = changed;
 }
 
 /// Ends a command that asks something and writes nothing more for a while.

@@ -1,0 +1,116 @@
+//! Looks at the directories around a file: which manifests, configurations and programs of the project are
+//! there. What the caller may not read is not there.
+
+use moss_checks::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
+use moss_sdk::context::Context;
+use moss_sdk::file::{Content, EntryKind, FileSnapshot, ListOptions};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+
+/// Most entries of a directory that are looked at.
+const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 5_000 };
+/// Enough to know what a path is.
+const GLANCE: ListOptions = ListOptions { recursive: false, entries_max: 1 };
+/// Largest manifest that is read, in bytes.
+const MANIFEST_BYTES_MAX: u64 = 1 << 20;
+/// Most directories in the workspace root that are looked at for projects.
+const CHILDREN_MAX: usize = 50;
+
+/// What a path names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    Directory,
+    File,
+}
+
+/// Says what a path names.
+///
+/// # Errors
+///
+/// `NotFound`, and what reading it may meet.
+pub(crate) async fn named(cx: &Context, path: &RelPath) -> Result<Named, ToolError> {
+    match cx.list(path, GLANCE).await {
+        Ok(_) => Ok(Named::Directory),
+        Err(error) if error.code == ErrorCode::NotADirectory => Ok(Named::File),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks at a directory and those above it.
+pub(crate) async fn around(cx: &Context, start: &RelPath) -> Result<ProjectFiles, ToolError> {
+    let mut directories = Vec::new();
+    let mut next = Some(start.clone());
+    while let Some(path) = next {
+        next = path.parent();
+        directories.push(look(cx, &path).await?);
+        if path.is_root() {
+            break;
+        }
+    }
+    Ok(ProjectFiles { directories })
+}
+
+/// Looks at the directories in the workspace root: where the root itself is no project, they may be.
+pub(crate) async fn beneath_root(cx: &Context) -> Result<ProjectFiles, ToolError> {
+    beneath(cx, &RelPath::root()).await
+}
+
+/// Looks at the directories in a directory.
+pub(crate) async fn beneath(cx: &Context, path: &RelPath) -> Result<ProjectFiles, ToolError> {
+    let listing = cx.list(path, LOOK).await?;
+    let children = listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
+    let mut directories = Vec::new();
+    for child in children.take(CHILDREN_MAX) {
+        directories.push(look(cx, &child.path).await?);
+    }
+    Ok(ProjectFiles { directories })
+}
+
+async fn look(cx: &Context, path: &RelPath) -> Result<ProjectDirectory, ToolError> {
+    let mut found = ProjectDirectory {
+        path: if path.is_root() { String::new() } else { path.to_string() },
+        ..ProjectDirectory::default()
+    };
+    for entry in cx.list(path, LOOK).await?.entries {
+        let name = entry.path.file_name().unwrap_or_default().to_owned();
+        match entry.kind {
+            EntryKind::Directory => drop(found.directories.insert(name)),
+            EntryKind::File if MANIFESTS.contains(&name.as_str()) => {
+                let is_small = entry.size_bytes.is_none_or(|bytes| bytes <= MANIFEST_BYTES_MAX);
+                if let Some(text) = text(cx, &entry.path).await?.filter(|_| is_small) {
+                    found.manifests.insert(name.clone(), text);
+                }
+                found.files.insert(name);
+            }
+            _ => drop(found.files.insert(name)),
+        }
+    }
+    if !found.manifests.is_empty() || path.is_root() {
+        for probe in PROBES {
+            if is_there(cx, &path.join(probe)?).await? {
+                found.probed.insert((*probe).to_owned());
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn text(cx: &Context, path: &RelPath) -> Result<Option<String>, ToolError> {
+    match cx.read_unasked(path).await {
+        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => Ok(Some(text.text)),
+        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+        // It may not be read, or is no text: its name counts nevertheless.
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// Whether a file is there, also where its link leads out of the workspace, as interpreters of virtual
+/// environments do.
+async fn is_there(cx: &Context, path: &RelPath) -> Result<bool, ToolError> {
+    match cx.list(path, GLANCE).await {
+        Ok(_) => Ok(false),
+        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+        Err(error) => {
+            Ok(matches!(error.code, ErrorCode::NotADirectory | ErrorCode::OutsideWorkspace))
+        }
+    }
+}

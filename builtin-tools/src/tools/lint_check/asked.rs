@@ -1,0 +1,106 @@
+//! What is asked about: a file or a directory, what is in it, which linters are for it.
+
+use moss_checks::{LintFormat, LintTarget, OwnLinter, PlannedLint, ProjectFiles, planned_lints};
+use moss_sdk::command::{ConfiguredFormat, ConfiguredLinter};
+use moss_sdk::context::Context;
+use moss_sdk::file::{Content, EntryKind, ListOptions};
+use moss_sdk::{RelPath, ToolError};
+
+use crate::project::{self, Named};
+
+/// Most entries of a directory that are looked at.
+const ENTRIES_MAX: usize = 50_000;
+
+/// A path that is checked.
+#[derive(Debug)]
+pub(super) struct AskedPath {
+    pub(super) path: RelPath,
+    pub(super) target: LintTarget,
+    /// The text, where it is a file that has one.
+    pub(super) text: Option<String>,
+    /// Whether it has more entries than were looked at.
+    pub(super) is_cut: bool,
+    /// What has to be known of it, one sentence each.
+    pub(super) notes: Vec<String>,
+}
+
+fn own(linter: ConfiguredLinter) -> OwnLinter {
+    let ConfiguredLinter { name, command, format, files, when } = linter;
+    let format = match format {
+        ConfiguredFormat::Sarif => LintFormat::Sarif,
+        ConfiguredFormat::Checkstyle => LintFormat::Checkstyle,
+        ConfiguredFormat::Gnu => LintFormat::Gnu,
+    };
+    OwnLinter { name, command, format, files, when }
+}
+
+// === impl AskedPath ===
+
+impl AskedPath {
+    /// Looks at a path.
+    ///
+    /// # Errors
+    ///
+    /// What reading a file or listing a directory may meet.
+    pub(super) async fn find(cx: &Context, path: &str) -> Result<Self, ToolError> {
+        let path = cx.path(path)?;
+        match project::named(cx, &path).await? {
+            Named::File => Self::file(cx, path).await,
+            Named::Directory => Self::directory(cx, path).await,
+        }
+    }
+
+    async fn file(cx: &Context, path: RelPath) -> Result<Self, ToolError> {
+        let snapshot = cx.read(&path).await?;
+        let mut notes = Vec::new();
+        if snapshot.unsaved {
+            notes.push(
+                "linters see the file as it is saved; the editor holds another text".to_owned(),
+            );
+        }
+        let text = match snapshot.content {
+            Content::Text(text) => Some(text.text),
+            Content::Binary => None,
+        };
+        let name = path.to_string();
+        let target = LintTarget { path: name.clone(), is_file: true, files: vec![name] };
+        Ok(Self { path, target, text, is_cut: false, notes })
+    }
+
+    async fn directory(cx: &Context, path: RelPath) -> Result<Self, ToolError> {
+        let options = ListOptions { recursive: true, entries_max: ENTRIES_MAX };
+        let listing = cx.list(&path, options).await?;
+        let mut notes = Vec::new();
+        if listing.truncated {
+            notes.push(format!(
+                "there are more than {ENTRIES_MAX} entries: check a smaller directory"
+            ));
+        }
+        let files = listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::File);
+        let target = LintTarget {
+            path: if path.is_root() { String::new() } else { path.to_string() },
+            is_file: false,
+            files: files.map(|entry| entry.path.to_string()).collect(),
+        };
+        Ok(Self { path, target, text: None, is_cut: listing.truncated, notes })
+    }
+
+    /// The linters that are for it.
+    pub(super) async fn plan(&self, cx: &Context) -> Result<Vec<PlannedLint>, ToolError> {
+        let (start, beneath) = match self.target.is_file {
+            true => (self.path.parent().unwrap_or_else(RelPath::root), ProjectFiles::default()),
+            false => (self.path.clone(), project::beneath(cx, &self.path).await?),
+        };
+        let around = project::around(cx, &start).await?;
+        let own: Vec<OwnLinter> = cx.configured_linters().into_iter().map(own).collect();
+        Ok(planned_lints(&around, &beneath, &self.target, &own))
+    }
+
+    /// Whether a path is what is asked about, or lies in it.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        let asked = self.target.path.as_str();
+        asked.is_empty()
+            || path == asked
+            || path.strip_prefix(asked).is_some_and(|rest| rest.starts_with('/'))
+    }
+}

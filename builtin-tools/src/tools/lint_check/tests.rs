@@ -1,0 +1,406 @@
+//! What is run, what a result says of it, what is never shown: with checks that leave behind what a test sets.
+
+use moss_sdk::ErrorCode;
+use moss_sdk::command::{
+    CheckReport, CommandReport, ConfiguredFormat, ConfiguredLinter, ReportedSandbox,
+};
+use moss_sdk::testing::MemoryHost;
+use serde_json::{Value, json};
+
+use crate::check::{call, refused};
+
+fn report(exit_code: i32, stdout: &str, stderr: &str) -> CheckReport {
+    CheckReport {
+        command: CommandReport {
+            ran: true,
+            job: None,
+            exit_code: Some(exit_code),
+            signal: None,
+            duration_ms: 12,
+            stdout: String::new(),
+            stderr: String::new(),
+            truncated: false,
+            artifact: None,
+            left_running: Vec::new(),
+            sandbox: ReportedSandbox {
+                tier: "full".to_owned(),
+                profile: "workspace-write".to_owned(),
+                network: false,
+                environment_removed: Vec::new(),
+                restored: Vec::new(),
+            },
+            changed: Vec::new(),
+            notes: Vec::new(),
+        },
+        stdout: stdout.to_owned(),
+        stderr: stderr.to_owned(),
+        files: Vec::new(),
+        is_cut: false,
+        root: "/work".to_owned(),
+    }
+}
+
+/// A finding of ruff.
+fn ruff(path: &str, line: u64, code: &str, message: &str) -> String {
+    let finding = json!({
+        "code": code, "filename": path, "message": message, "severity": "error",
+        "location": {"row": line, "column": 1}, "end_location": {"row": line, "column": 4},
+        "fix": null,
+    });
+    format!("{finding}\n")
+}
+
+fn python() -> MemoryHost {
+    MemoryHost::new([
+        ("pyproject.toml", "[tool.ruff]\n"),
+        ("src/a.py", "import os\nx = 1\ny = z\n"),
+        ("src/b.py", "import os\n"),
+        ("notes.txt", "plain\n"),
+    ])
+}
+
+/// The commands of a call, each with its directory.
+fn commands(host: &MemoryHost) -> Vec<(String, String)> {
+    let all = host.commands().into_iter();
+    all.map(|one| (one.command, one.directory.to_string())).collect()
+}
+
+fn lint(host: &MemoryHost, path: &str) -> Value {
+    call(host, "lint_check", json!({ "path": path })).unwrap()
+}
+
+/// Path, line and rule of each diagnostic.
+fn places(output: &Value) -> Vec<String> {
+    let all = output["diagnostics"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    all.map(|one| format!("{}:{} {}", text(&one["path"]), one["line"], text(&one["code"])))
+        .collect()
+}
+
+#[test]
+fn a_file_that_does_not_parse_needs_no_process_and_no_question() {
+    let host = python();
+    host.write("src/a.py", "def f(:\n    pass\n");
+    let output = lint(&host, "src/a.py");
+    assert_eq!(output["status"], "findings");
+    assert_eq!(output["diagnostics"][0]["source"], "syntax");
+    assert_eq!(
+        (&output["tools"][0]["name"], &output["tools"][0]["status"]),
+        (&json!("ruff"), &json!("skipped"))
+    );
+    assert_eq!(commands(&host), []);
+    // Macros of C look like errors: its linters run all the same.
+    let host = MemoryHost::new([(".clang-tidy", ""), ("a.c", "FOO(int) {{{\n")]);
+    host.answer_checks([report(0, "", "")]);
+    let output = lint(&host, "a.c");
+    assert_eq!(output["tools"][0]["status"], "ran");
+    assert_eq!(commands(&host), [("clang-tidy --quiet a.c".to_owned(), ".".to_owned())]);
+}
+
+#[test]
+fn a_linter_of_the_project_reports_in_the_one_shape() {
+    let host = python();
+    let stdout = ruff("/work/src/b.py", 1, "F401", "`os` imported but unused")
+        + &ruff("/work/src/a.py", 3, "F821", "Undefined name `z`")
+        + &ruff("/usr/lib/python3/x.py", 3, "F401", "elsewhere");
+    host.answer_checks([report(1, &stdout, "")]);
+    let output = lint(&host, "src/a.py");
+    let ran = "ruff check --no-fix --no-cache --output-format=json-lines .";
+    assert_eq!(commands(&host), [(ran.to_owned(), ".".to_owned())]);
+    // Errors of other files are shown behind those that were asked about.
+    assert_eq!(places(&output), ["src/a.py:3 F821", "src/b.py:1 F401"]);
+    assert_eq!(output["totals"], json!({"error": 1, "warning": 0, "info": 0, "hint": 0}));
+    assert_eq!((&output["sources"], &output["elsewhere"]), (&json!({"ruff": 1}), &json!(1)));
+    assert!(output["notes"][0].as_str().unwrap().contains("outside of the workspace"), "{output}");
+    assert_eq!(output["diagnostics"][0].get("new"), None);
+    assert_eq!(output["tools"][0]["reason"], "`[tool.ruff` in pyproject.toml");
+}
+
+#[test]
+fn columns_are_characters_whatever_the_tool_counts() {
+    let host = MemoryHost::new([
+        ("web/eslint.config.js", ""),
+        ("web/package.json", "{}"),
+        ("web/a.js", "let x = \"\u{1f600}\"; let unused = 1;\n"),
+    ]);
+    let stdout = json!([{
+        "filePath": "/work/web/a.js",
+        "messages": [{
+            "ruleId": "no-unused-vars", "severity": 2, "message": "unused", "line": 1, "column": 19,
+            "endLine": 1, "endColumn": 25, "fix": {"range": [14, 29], "text": ""},
+        }],
+        "source": "let x = \"\u{1f600}\"; let unused = 1;\n",
+    }]);
+    host.answer_checks([report(1, &stdout.to_string(), "")]);
+    let output = lint(&host, "web/a.js");
+    assert_eq!(commands(&host), [("eslint -f json -- a.js".to_owned(), "web".to_owned())]);
+    let found = &output["diagnostics"][0];
+    assert_eq!((&found["column"], &found["end_column"]), (&json!(18), &json!(24)));
+    let edit = &found["fixes"][0]["edits"][0];
+    assert_eq!((&edit["column"], &edit["end_column"]), (&json!(14), &json!(29)));
+    assert_eq!(found["fixes"][0]["safety"], "safe");
+}
+
+#[test]
+fn what_is_new_and_what_went_away_is_known_from_the_last_check() {
+    let host = python();
+    let before = ruff("/work/src/a.py", 1, "F401", "`os` imported but unused")
+        + &ruff("/work/src/a.py", 3, "F821", "Undefined name `z`");
+    host.answer_checks([report(1, &before, "")]);
+    assert_eq!(lint(&host, "src/a.py")["tools"][0]["compared"], false);
+    // Lines are inserted above, the import is gone, something else came.
+    host.write("src/a.py", "\n\n\nx = 1\ny = z\nw = v\n");
+    let now = ruff("/work/src/a.py", 5, "F821", "Undefined name `z`")
+        + &ruff("/work/src/a.py", 6, "F821", "Undefined name `v`");
+    host.answer_checks([report(1, &now, ""), report(0, "", ""), report(2, "", "ruff crashed")]);
+    let output = lint(&host, "src/a.py");
+    assert_eq!(places(&output), ["src/a.py:6 F821", "src/a.py:5 F821"], "new ones first");
+    assert_eq!(output["diagnostics"][0]["new"], true);
+    assert_eq!(output["diagnostics"][1]["new"], false);
+    assert_eq!((&output["new_total"], &output["resolved_total"]), (&json!(1), &json!(1)));
+    assert_eq!(output["resolved"][0]["code"], "F401");
+    assert_eq!(output["tools"][0]["compared"], true);
+    // All of it is fixed; then the linter fails, and what it found before is not called resolved.
+    assert_eq!(lint(&host, "src/a.py")["resolved_total"], 2);
+    let failed = lint(&host, "src/a.py");
+    assert_eq!((&failed["status"], &failed["resolved_total"]), (&json!("incomplete"), &json!(0)));
+    assert_eq!(failed["tools"][0]["compared"], false);
+}
+
+#[test]
+fn a_linter_that_fails_is_no_finding_and_never_clean() {
+    let network = "error: failed to download `serde`: Could not resolve host: example";
+    for (ended, status, says, hint) in [
+        (
+            report(127, "", "bash: line 1: ruff: command not found"),
+            "not_installed",
+            "`ruff` is not",
+            "pip install ruff",
+        ),
+        (
+            report(2, "", "\u{1b}[31mruff failed\u{1b}[0m\n  Cause: bad config"),
+            "failed",
+            "2, and it found nothing",
+            "run_terminal_cmd",
+        ),
+        (report(101, "", "thread 'main' panicked"), "failed", "panicked", "run_terminal_cmd"),
+        (report(1, "", network), "failed", "resolve host", "network"),
+        (report(1, "{\"code\":\"F4", ""), "failed", "not whole JSON", "run_terminal_cmd"),
+        (report(1, "", ""), "failed", "1, and it found nothing", "run_terminal_cmd"),
+        (CheckReport { is_cut: true, ..report(1, "", "") }, "failed", "16 MiB", "run_terminal_cmd"),
+    ] {
+        let host = python();
+        host.answer_checks([ended]);
+        let output = lint(&host, "src/a.py");
+        let tool = &output["tools"][0];
+        assert_eq!(
+            (&output["status"], &tool["status"]),
+            (&json!("incomplete"), &json!(status)),
+            "{output}"
+        );
+        assert!(tool["message"].as_str().unwrap().contains(says), "{output}");
+        assert!(!tool["message"].as_str().unwrap().contains('\u{1b}'), "{output}");
+        assert!(tool["hint"].as_str().unwrap().contains(hint), "{output}");
+        assert_eq!(output["diagnostics"], json!([]));
+    }
+    let host = python();
+    host.answer_checks([report(0, "", "")]);
+    assert_eq!(lint(&host, "src/a.py")["status"], "clean");
+    // What is found although not everything could be checked stays found.
+    let host = python();
+    host.answer_checks([report(
+        2,
+        &ruff("/work/src/a.py", 1, "F401", "unused"),
+        "and then it crashed",
+    )]);
+    let output = lint(&host, "src/a.py");
+    assert_eq!(
+        (&output["status"], &output["tools"][0]["status"]),
+        (&json!("findings"), &json!("incomplete"))
+    );
+}
+
+#[test]
+fn fifty_thousand_findings_are_counted_and_a_hundred_shown() {
+    let host = python();
+    let stdout: String = (1..=50_000)
+        .map(|line| ruff("src/a.py", line, "E501", &"x".repeat(line as usize % 7)))
+        .collect();
+    host.answer_checks([report(1, &stdout, "")]);
+    let output = lint(&host, "src/a.py");
+    assert_eq!(output["totals"]["error"], 50_000);
+    assert_eq!(output["diagnostics"].as_array().unwrap().len(), 100);
+    assert_eq!(output["not_shown"], 49_900);
+    assert_eq!(places(&output)[0], "src/a.py:1 E501");
+    assert!(output.to_string().len() < 100_000, "{}", output.to_string().len());
+    // Long texts show fewer.
+    let host = python();
+    let long: String =
+        (1..=200).map(|line| ruff("src/a.py", line, "E501", &"x".repeat(9_000))).collect();
+    host.answer_checks([report(1, &long, "")]);
+    let output = lint(&host, "src/a.py");
+    assert!(output.to_string().len() < 100_000, "{}", output.to_string().len());
+    assert_eq!(output["totals"]["error"], 200);
+}
+
+#[test]
+fn files_that_may_not_be_read_are_not_in_the_result() {
+    let host = python();
+    host.write("src/secret.py", "key = 'abc'\n");
+    host.deny("src/secret.py");
+    let stdout = ruff("src/secret.py", 1, "S105", "hardcoded password: 'abc'")
+        + &ruff("src/a.py", 1, "F401", "unused");
+    host.answer_checks([report(1, &stdout, "")]);
+    let output = lint(&host, "src");
+    assert_eq!(places(&output), ["src/a.py:1 F401"]);
+    assert!(!output.to_string().contains("abc"), "{output}");
+    assert!(
+        output.to_string().contains("1 findings are in files that may not be read"),
+        "{output}"
+    );
+    assert_eq!(output["tools"][0]["findings"], 1);
+}
+
+#[test]
+fn names_with_blanks_quotes_and_line_breaks_stay_one_word() {
+    for (name, word) in [
+        ("it's a.sh", "'it'\\''s a.sh'"),
+        ("-rf.sh", "./-rf.sh"),
+        ("a$(id).sh", "'a$(id).sh'"),
+        ("a;b.sh", "'a;b.sh'"),
+    ] {
+        let host = MemoryHost::new([(".shellcheckrc", ""), ("ok.sh", "true\n")]);
+        host.write(name, "true\n");
+        host.answer_checks([report(0, "{\"comments\":[]}", "")]);
+        let output = lint(&host, name);
+        assert_eq!(commands(&host), [(format!("shellcheck -f json1 -- {word}"), ".".to_owned())]);
+        assert_eq!(output["status"], "clean");
+    }
+}
+
+#[test]
+fn linters_are_those_of_the_nearest_configuration_and_of_the_files() {
+    let files = [
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"core\"]\n[workspace.lints.clippy]\nall = \"warn\"\n",
+        ),
+        ("core/Cargo.toml", "[package]\nname = \"core\"\n"),
+        ("core/src/lib.rs", "fn a() {}\n"),
+        ("web/package.json", "{\"devDependencies\": {\"oxlint\": \"1\"}}"),
+        ("web/tsconfig.json", "{}"),
+        ("web/node_modules/.bin/tsc", ""),
+        ("web/app/a.ts", "export const a = 1;\n"),
+        ("api/go.mod", "module m\n"),
+        ("api/a.go", "package m\n"),
+        ("api/.golangci.yml", "version: \"2\"\n"),
+        ("docs/a.md", "# A\n"),
+        ("docs/.markdownlint.json", "{}"),
+        ("docs/Dockerfile", "FROM a\n"),
+        ("docs/.hadolint.yaml", ""),
+    ];
+    let clippy = "cargo clippy --offline --quiet --all-targets --message-format=json";
+    for (path, expected) in [
+        ("core/src/lib.rs", vec![(clippy, "core")]),
+        ("core/Cargo.toml", vec![(clippy, "core")]),
+        (
+            "web/app/a.ts",
+            vec![
+                ("node_modules/.bin/tsc --noEmit --pretty false -p .", "web"),
+                ("oxlint --format=json .", "web"),
+            ],
+        ),
+        (
+            "api/a.go",
+            vec![("golangci-lint run --output.json.path=stdout --show-stats=false ./...", "api")],
+        ),
+        ("docs/a.md", vec![("markdownlint --json -- a.md", "docs")]),
+        ("docs/Dockerfile", vec![("hadolint -f json -- Dockerfile", "docs")]),
+        ("web/package.json", vec![]),
+        (
+            ".",
+            vec![
+                (clippy, "."),
+                ("node_modules/.bin/tsc --noEmit --pretty false -p .", "web"),
+                ("oxlint --format=json .", "web"),
+                ("golangci-lint run --output.json.path=stdout --show-stats=false ./...", "api"),
+                ("markdownlint --json -- a.md", "docs"),
+                ("hadolint -f json -- Dockerfile", "docs"),
+            ],
+        ),
+    ] {
+        let host = MemoryHost::new(files);
+        lint(&host, path);
+        let expected: Vec<_> =
+            expected.into_iter().map(|(text, at)| (text.to_owned(), at.to_owned())).collect();
+        assert_eq!(commands(&host), expected, "{path}");
+    }
+}
+
+#[test]
+fn messages_of_cargo_are_in_the_workspace_of_the_package() {
+    let host = MemoryHost::new([
+        ("Cargo.toml", "[workspace]\nmembers = [\"core\"]\n"),
+        ("core/Cargo.toml", "[package]\nname = \"core\"\n"),
+        ("core/src/lib.rs", "fn a() {}\n"),
+    ]);
+    let message = json!({"reason": "compiler-message", "message": {
+        "level": "warning", "message": "unused", "code": {"code": "dead_code"}, "children": [],
+        "spans": [{"file_name": "core/src/lib.rs", "is_primary": true, "line_start": 1, "line_end": 1,
+            "column_start": 4, "column_end": 5}],
+    }});
+    host.answer_checks([report(0, &format!("{message}\n"), "")]);
+    let output = lint(&host, "core/src/lib.rs");
+    assert_eq!(places(&output), ["core/src/lib.rs:1 dead_code"]);
+}
+
+#[test]
+fn linters_of_the_configuration_run_where_it_says() {
+    let linter = |format, files: &[&str], when: &[&str]| ConfiguredLinter {
+        name: "own".to_owned(),
+        command: "own-lint --out=x {path}".to_owned(),
+        format,
+        files: files.iter().map(|name| (*name).to_owned()).collect(),
+        when: when.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let host = MemoryHost::new([("app/own.yml", ""), ("app/src/A.kt", "val a = 1\n")]);
+    host.configure_linters([linter(ConfiguredFormat::Checkstyle, &["*.kt"], &["own.yml"])]);
+    let xml = "<?xml version=\"1.0\"?><checkstyle><file name=\"src/A.kt\">\
+               <error line=\"1\" column=\"5\" severity=\"warning\" message=\"a &lt; b\" source=\"naming\"/></file></checkstyle>";
+    host.answer_checks([report(1, xml, "")]);
+    let output = lint(&host, "app/src/A.kt");
+    assert_eq!(commands(&host), [("own-lint --out=x src/A.kt".to_owned(), "app".to_owned())]);
+    assert_eq!(places(&output), ["app/src/A.kt:1 naming"]);
+    assert_eq!(output["diagnostics"][0]["message"], "a < b");
+    assert_eq!(output["diagnostics"][0]["source"], "own");
+    let host = MemoryHost::new([("a.txt", "x\n")]);
+    host.configure_linters([
+        linter(ConfiguredFormat::Gnu, &[], &[]),
+        linter(ConfiguredFormat::Sarif, &["*.kt"], &[]),
+    ]);
+    host.answer_checks([report(1, "", "a.txt:1:1: warning: bad word [words]\n")]);
+    let output = lint(&host, "a.txt");
+    assert_eq!(places(&output), ["a.txt:1 words"]);
+    assert_eq!(commands(&host).len(), 1);
+}
+
+#[test]
+fn what_nothing_checks_is_not_called_clean() {
+    let output = lint(&python(), "notes.txt");
+    assert_eq!((&output["status"], &output["tools"]), (&json!("unchecked"), &json!([])));
+    assert!(output["notes"][0].as_str().unwrap().contains("[linters]"), "{output}");
+    let host = python();
+    host.set_dry_run();
+    let output = lint(&host, "src");
+    assert_eq!(
+        (&output["status"], &output["tools"][0]["status"]),
+        (&json!("incomplete"), &json!("not_run"))
+    );
+    for (path, code) in [
+        ("missing.py", ErrorCode::NotFound),
+        ("../x.py", ErrorCode::OutsideWorkspace),
+        ("", ErrorCode::InvalidPath),
+    ] {
+        assert_eq!(refused(&python(), "lint_check", json!({ "path": path })).code, code, "{path}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Running the chosen tests, and those that failed once more.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant, SystemTime};
+
+use moss_checks::{
+    FinishedRun, ReportFile, SourcePaths, TestChoice, TestCommand, TestFramework, TestProgress,
+    TestResults, TestSelection, passed_tests, test_results,
+};
+use moss_sdk::command::{
+    CheckFollower, CheckReport, CheckReportFile, CheckRequest, CheckStream, CommandReport,
+    FollowedCheck,
+};
+use moss_sdk::context::{Context, Progress};
+use moss_sdk::file::{Content, ListOptions};
+use moss_sdk::{RelPath, ToolError};
+
+use super::found::ChosenTests;
+use super::memory::FailedTests;
+
+/// How often one is told how far a run is.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+/// Most failures that are run again: where more fail, the code is broken and not the tests are flaky.
+const AGAIN_MAX: usize = 10;
+/// Longest first run after which failures are run again.
+const AGAIN_AFTER_MS_MAX: u64 = 300_000;
+/// How a directory of reports is looked at.
+const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 1_000 };
+
+/// What came of a run.
+#[derive(Debug)]
+pub(super) struct TestRun {
+    pub(super) framework: TestFramework,
+    pub(super) command: String,
+    pub(super) report: CommandReport,
+    /// None in a dry run.
+    pub(super) results: Option<TestResults>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Counts tests as they end.
+struct ProgressFollower {
+    progress: TestProgress,
+    last: Option<Instant>,
+}
+
+/// What a run left behind, with where it ran.
+struct LeftBehind {
+    report: CheckReport,
+    reports: Vec<ReportFile>,
+    paths: SourcePaths,
+}
+
+/// When reports in the workspace were written.
+type ReportTimes = BTreeMap<RelPath, (Option<SystemTime>, Option<u64>)>;
+
+/// Runs what was chosen.
+pub(super) async fn run(cx: &Context, chosen: &ChosenTests) -> Result<TestRun, ToolError> {
+    let planned = planned(cx, chosen, &chosen.choice);
+    let mut notes = chosen.notes.clone();
+    notes.extend(planned.notes.iter().cloned());
+    let (framework, command) = (chosen.framework, planned.command.command.clone());
+    let left = run_planned(cx, chosen, planned, true).await?;
+    let results = left.report.command.ran.then(|| left.results(framework));
+    Ok(TestRun { framework, command, report: left.report.command, results, notes })
+}
+
+/// Runs what failed once more, where nobody has to be asked about it, and marks what passes then.
+pub(super) async fn find_flaky(
+    cx: &Context,
+    chosen: &ChosenTests,
+    run: &mut TestRun,
+) -> Result<(), ToolError> {
+    let TestRun { report, results: Some(results), notes, .. } = run else { return Ok(()) };
+    let is_short = report.duration_ms <= AGAIN_AFTER_MS_MAX;
+    let FailedTests { ids, files, .. } = FailedTests::of(chosen, results);
+    if ids.is_empty() || results.failures.len() > AGAIN_MAX || !is_short {
+        return Ok(());
+    }
+    let choice = TestChoice { files, selection: TestSelection::Ids(ids), ..TestChoice::default() };
+    let planned = planned(cx, chosen, &choice);
+    let command = planned.command.command.clone();
+    let left = run_planned(cx, chosen, planned, false).await?;
+    if !left.report.command.ran {
+        notes.push(format!(
+            "what failed was not run again to find flaky tests: no rule lets `{command}` run unasked"
+        ));
+        return Ok(());
+    }
+    let passed = passed_tests(chosen.framework, &left.finished());
+    for failure in &mut results.failures {
+        failure.flaky = passed.contains(&failure.id);
+    }
+    Ok(())
+}
+
+fn planned(cx: &Context, chosen: &ChosenTests, choice: &TestChoice) -> TestCommand {
+    chosen.framework.command(&chosen.files, chosen.directory, choice, &cx.report_directory())
+}
+
+async fn run_planned(
+    cx: &Context,
+    chosen: &ChosenTests,
+    planned: TestCommand,
+    asks: bool,
+) -> Result<LeftBehind, ToolError> {
+    let TestCommand { command, inputs, report_directories, notes: _ } = planned;
+    let directory = match command.directory.as_str() {
+        "" => RelPath::root(),
+        path => RelPath::parse(path)?,
+    };
+    let before = report_times(cx, &report_directories).await?;
+    let input = |file: ReportFile| CheckReportFile { name: file.name, text: file.text };
+    let check = FollowedCheck {
+        request: CheckRequest { command: command.command, directory },
+        inputs: inputs.into_iter().map(input).collect(),
+        asks,
+        follower: Box::new(ProgressFollower {
+            progress: TestProgress::new(chosen.framework),
+            last: None,
+        }),
+    };
+    let report = cx.follow_check(check).await?;
+    let prefix = chosen.framework.prefix(&chosen.files.directories[chosen.directory]);
+    let paths = SourcePaths::new(&report.root, chosen.path()).with_prefix(prefix);
+    let written = report.files.iter();
+    let mut reports: Vec<ReportFile> = written
+        .map(|file| ReportFile { name: file.name.clone(), text: file.text.clone() })
+        .collect();
+    reports.extend(newer_reports(cx, &report_directories, &before).await?);
+    Ok(LeftBehind { report, reports, paths })
+}
+
+/// When the reports were written that lie where the tool writes its own.
+async fn report_times(cx: &Context, directories: &[String]) -> Result<ReportTimes, ToolError> {
+    let mut times = ReportTimes::new();
+    for directory in directories {
+        // It is there only where there was a run before.
+        let Ok(listing) = cx.list(&RelPath::parse(directory)?, LOOK).await else { continue };
+        let is_report = |path: &RelPath| path.as_str().ends_with(".xml");
+        for entry in listing.entries.into_iter().filter(|entry| is_report(&entry.path)) {
+            times.insert(entry.path, (entry.modified, entry.size_bytes));
+        }
+    }
+    Ok(times)
+}
+
+/// Reads the reports that were written since.
+async fn newer_reports(
+    cx: &Context,
+    directories: &[String],
+    before: &ReportTimes,
+) -> Result<Vec<ReportFile>, ToolError> {
+    let mut reports = Vec::new();
+    for (path, time) in report_times(cx, directories).await? {
+        if before.get(&path) == Some(&time) {
+            continue;
+        }
+        if let Ok(Some(snapshot)) = cx.read_unasked(&path).await
+            && let Content::Text(text) = snapshot.content
+        {
+            let name = path.file_name().unwrap_or_default().to_owned();
+            reports.push(ReportFile { name, text: text.text });
+        }
+    }
+    Ok(reports)
+}
+
+// === impl LeftBehind ===
+
+impl LeftBehind {
+    fn finished(&self) -> FinishedRun<'_> {
+        FinishedRun {
+            exit_code: self.report.command.exit_code,
+            stdout: &self.report.stdout,
+            stderr: &self.report.stderr,
+            reports: &self.reports,
+            is_cut: self.report.is_cut,
+        }
+    }
+
+    fn results(&self, framework: TestFramework) -> TestResults {
+        test_results(framework, &self.paths, &self.finished())
+    }
+}
+
+// === impl ProgressFollower ===
+
+impl CheckFollower for ProgressFollower {
+    fn follow(&mut self, stream: CheckStream, text: &str) -> Option<Progress> {
+        let counts = match stream {
+            CheckStream::Stdout => self.progress.read_stdout(text),
+            CheckStream::Stderr => self.progress.read_stderr(text),
+        }?;
+        if self.last.is_some_and(|last| last.elapsed() < PROGRESS_EVERY) {
+            return None;
+        }
+        self.last = Some(Instant::now());
+        let total = counts.total.filter(|total| *total >= counts.done);
+        Some(Progress { message: counts.text(), done: counts.done, total })
+    }
+}

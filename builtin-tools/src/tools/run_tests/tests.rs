@@ -1,0 +1,285 @@
+//! What is run for which arguments, and what is made of what it leaves behind: on a host that runs nothing.
+
+use moss_sdk::command::{
+    CheckReport, CheckReportFile, CommandReport, CommandRequest, ReportedSandbox,
+};
+use moss_sdk::editor::{EditorState, Focus, OpenFile, Position, Span};
+use moss_sdk::testing::MemoryHost;
+use moss_sdk::{ErrorCode, RelPath};
+use serde_json::{Value, json};
+
+use crate::check::call;
+
+const CARGO: &str = "[package]\nname = \"a\"\n";
+
+fn host() -> MemoryHost {
+    MemoryHost::new([
+        ("Cargo.toml", CARGO),
+        ("src/lib.rs", "fn a() {}\n"),
+        ("src/deep/part.rs", "fn b() {}\n"),
+        ("tests/api.rs", "#[test]\nfn api() {}\n"),
+        ("py/pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("py/tests/test_a.py", "def test_a(): pass\n"),
+        ("web/package.json", "{\"devDependencies\": {\"jest\": \"30\"}}"),
+        ("web/src/it's a.test.ts", "test('a', () => {})\n"),
+        ("notes.txt", ""),
+    ])
+}
+
+fn report(exit_code: i32, stdout: &str, stderr: &str, files: &[(&str, &str)]) -> CheckReport {
+    let file = |(name, text): &(&str, &str)| CheckReportFile {
+        name: (*name).to_owned(),
+        text: (*text).to_owned(),
+    };
+    CheckReport {
+        command: CommandReport {
+            ran: true,
+            job: None,
+            exit_code: Some(exit_code),
+            signal: None,
+            duration_ms: 12,
+            stdout: String::new(),
+            stderr: String::new(),
+            truncated: false,
+            artifact: None,
+            left_running: Vec::new(),
+            sandbox: ReportedSandbox {
+                tier: "full".to_owned(),
+                profile: "workspace-write".to_owned(),
+                network: false,
+                environment_removed: Vec::new(),
+                restored: Vec::new(),
+            },
+            changed: Vec::new(),
+            notes: Vec::new(),
+        },
+        stdout: stdout.to_owned(),
+        stderr: stderr.to_owned(),
+        files: files.iter().map(file).collect(),
+        is_cut: false,
+        root: "/work".to_owned(),
+    }
+}
+
+/// The command and the directory of a call, as the host was asked to run it.
+fn ran(arguments: Value) -> (String, String) {
+    let host = host();
+    host.answer_checks([report(
+        0,
+        "running 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored;\n",
+        "",
+        &[],
+    )]);
+    // What other frameworks write is missing here: only the command counts.
+    let _ = call(&host, "run_tests", arguments);
+    let commands = host.commands();
+    let [CommandRequest { command, directory, is_background: false }] = commands.as_slice() else {
+        panic!("{commands:?}");
+    };
+    (command.clone(), directory.to_string())
+}
+
+#[test]
+fn the_nearest_project_runs_its_own_framework() {
+    let cargo = "cargo test --offline --no-fail-fast --color never";
+    for (arguments, command, directory) in [
+        (json!({}), cargo.to_owned(), "."),
+        (json!({"testFile": "tests/api.rs"}), format!("{cargo} --test api"), "."),
+        (json!({"testFile": "src/deep/part.rs"}), format!("{cargo} -- deep::part::"), "."),
+        (json!({"testPattern": "a b"}), format!("{cargo} -- 'a b'"), "."),
+        (
+            json!({"testFile": "py/tests/test_a.py", "testPattern": "a or b"}),
+            "python3 -m pytest -v --color=no -o console_output_style=count -o junit_family=xunit1 \
+             -o junit_logging=all -o junit_log_passing_tests=false --junitxml=/reports/pytest.xml \
+             -k 'a or b' tests/test_a.py"
+                .to_owned(),
+            "py",
+        ),
+        (
+            json!({"testFile": "web/src/it's a.test.ts"}),
+            "jest --ci --json --testLocationInResults --outputFile=/reports/jest.json \
+             --runTestsByPath 'src/it'\\''s a.test.ts'"
+                .to_owned(),
+            "web",
+        ),
+    ] {
+        assert_eq!(ran(arguments.clone()), (command, directory.to_owned()), "{arguments}");
+    }
+}
+
+#[test]
+fn failing_tests_are_a_result_and_each_says_where_and_why() {
+    let host = host();
+    let stdout = "\nrunning 2 tests\ntest tests::fine ... ok\ntest tests::wrong ... FAILED\n\nfailures:\n\n\
+        ---- tests::wrong stdout ----\n\nthread 'tests::wrong' (7) panicked at src/lib.rs:12:9:\n\
+        assertion `left == right` failed: sums\n  left: 3\n right: 4\nnote: run with `RUST_BACKTRACE=1`\n\n\n\
+        failures:\n    tests::wrong\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
+    host.answer_checks([report(101, stdout, "error: test failed, to rerun pass `--lib`\n", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!(output["status"], "failed");
+    assert_eq!(output["totals"], json!({"passed": 1, "failed": 1, "skipped": 0, "errored": 0}));
+    let failure = &output["failures"][0];
+    assert_eq!(failure["id"], "tests::wrong");
+    assert_eq!((&failure["file"], &failure["line"]), (&json!("src/lib.rs"), &json!(12)));
+    assert_eq!((&failure["expected"], &failure["actual"]), (&json!("4"), &json!("3")));
+    assert!(failure["message"].as_str().unwrap().contains("sums"));
+    assert_eq!(output["framework"], "cargo");
+    assert_eq!(output["duration_ms"], 12);
+}
+
+#[test]
+fn nothing_is_called_passed_that_did_not_run() {
+    let none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out\n";
+    let broken = "error[E0308]: mismatched types\n --> src/lib.rs:3:5\n  |\nerror: could not compile `a` (lib test)\n";
+    let dead = "running 3 tests\ntest a ... ok\n";
+    let fine = "running 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored;\n";
+    for (ended, code, says) in [
+        (report(0, none, "", &[]), ErrorCode::NoTests, "no test ran"),
+        (
+            report(101, "", broken, &[]),
+            ErrorCode::BuildFailed,
+            "src/lib.rs:3:5: error[E0308]: mismatched types",
+        ),
+        (report(101, dead, "signal: 11", &[]), ErrorCode::Inconsistent, "did not end"),
+        (report(101, fine, "error: no", &[]), ErrorCode::Inconsistent, "exit status is 101"),
+        (report(127, "", "bash: cargo: command not found", &[]), ErrorCode::NotInstalled, "rustup"),
+    ] {
+        let host = host();
+        host.answer_checks([ended]);
+        let error = call(&host, "run_tests", json!({})).unwrap_err();
+        assert_eq!(error.code, code, "{error:?}");
+        assert!(error.message.contains(says), "{error:?}");
+        assert!(error.hint.is_some());
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_is() {
+    let host = host();
+    for (arguments, code) in [
+        (json!({"testFile": "notes.txt"}), ErrorCode::NoTests),
+        (json!({"testFile": "missing"}), ErrorCode::NotFound),
+        (json!({"testFile": "../x"}), ErrorCode::OutsideWorkspace),
+        (json!({"testPattern": "--help"}), ErrorCode::InvalidArguments),
+        (json!({"testPattern": "a\0"}), ErrorCode::InvalidArguments),
+    ] {
+        let error = call(&host, "run_tests", arguments.clone()).unwrap_err();
+        assert_eq!(error.code, code, "{arguments}: {error:?}");
+        assert!(error.hint.is_some() || error.code == ErrorCode::NotFound, "{error:?}");
+    }
+    assert!(host.commands().is_empty());
+}
+
+#[test]
+fn where_the_root_is_no_project_those_in_it_are_found_and_the_others_named() {
+    let host = MemoryHost::new([
+        ("api/go.mod", "module example.com/api\n"),
+        ("web/package.json", "{\"devDependencies\": {\"vitest\": \"4\"}}"),
+    ]);
+    let stdout = "{\"Action\":\"run\",\"Package\":\"example.com/api/p\",\"Test\":\"TestA\"}\n\
+        {\"Action\":\"output\",\"Package\":\"example.com/api/p\",\"Test\":\"TestA\",\"Output\":\"    a_test.go:5: got 1\\n\"}\n\
+        {\"Action\":\"fail\",\"Package\":\"example.com/api/p\",\"Test\":\"TestA\",\"Elapsed\":0.01}\n\
+        {\"Action\":\"fail\",\"Package\":\"example.com/api/p\",\"Elapsed\":0.02}\n";
+    host.answer_checks([report(1, stdout, "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!((&output["framework"], &output["status"]), (&json!("go"), &json!("failed")));
+    assert_eq!(output["failures"][0]["file"], "api/p/a_test.go");
+    assert_eq!(output["failures"][0]["message"], "got 1");
+    assert!(output["notes"][0].as_str().unwrap().contains("vitest in web"), "{output}");
+}
+
+const FAILED: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nno\n\n\n\
+    failures:\n    b\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
+const PASSED: &str = "running 1 test\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 1 filtered out\n";
+
+#[test]
+fn what_failed_is_run_once_more_where_nobody_is_asked() {
+    let host = host();
+    host.answer_checks([report(101, FAILED, "", &[]), report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!(
+        (&output["status"], &output["failures"][0]["flaky"]),
+        (&json!("failed"), &json!(true))
+    );
+    let commands = host.commands();
+    assert!(commands[1].command.ends_with("-- --exact b"), "{commands:?}");
+    assert_eq!(host.check_progress()[0], "2 of 2, 1 failed");
+
+    let host = self::host();
+    host.ask_about_checks();
+    host.answer_checks([report(101, FAILED, "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!(output["failures"][0]["flaky"], Value::Null);
+    assert!(output["notes"].to_string().contains("no rule lets"), "{output}");
+    assert_eq!(host.commands().len(), 1);
+}
+
+#[test]
+fn what_failed_last_is_chosen_by_its_ids_until_it_passes() {
+    let host = host();
+    host.answer_checks([
+        report(101, FAILED, "", &[]),
+        report(101, FAILED, "", &[]),
+        report(0, PASSED, "", &[]),
+    ]);
+    let failed = json!({"scope": "failed"});
+    assert_eq!(call(&host, "run_tests", failed.clone()).unwrap_err().code, ErrorCode::NoTests);
+    call(&host, "run_tests", json!({})).unwrap();
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(output["status"], "passed");
+    assert!(output["command"].as_str().unwrap().ends_with("-- --exact b"), "{output}");
+    assert_eq!(call(&host, "run_tests", failed.clone()).unwrap_err().code, ErrorCode::NoTests);
+    let both = json!({"scope": "failed", "testPattern": "x"});
+    assert_eq!(call(&host, "run_tests", both).unwrap_err().code, ErrorCode::NoTests);
+}
+
+#[test]
+fn a_framework_can_be_named_and_a_directory_chosen() {
+    for (arguments, command, directory) in [
+        (json!({"path": "web"}), "jest --ci", "web"),
+        (
+            json!({"path": "web/src"}),
+            "jest --ci --json --testLocationInResults --outputFile=/reports/jest.json src",
+            "web",
+        ),
+        (json!({"path": "py", "framework": "unittest"}), "python3 -m unittest", "py"),
+        (json!({"framework": "nextest"}), "cargo nextest run", "."),
+        (json!({"testFile": "py/tests/test_a.py", "scope": "all"}), "python3 -m pytest", "py"),
+    ] {
+        let found = ran(arguments.clone());
+        assert!(found.0.starts_with(command), "{arguments}: {found:?}");
+        assert_eq!(found.1, directory, "{arguments}");
+    }
+    let host = host();
+    let _ = call(&host, "run_tests", json!({"framework": "nextest"}));
+    assert!(host.check_inputs()[0].text.contains("/reports/nextest.xml"));
+}
+
+#[test]
+fn the_test_at_the_cursor_is_chosen() {
+    let host = host();
+    host.write("src/deep/part.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {}\n}\n");
+    let cursor = |path: &str, line| EditorState {
+        editor: "test".to_owned(),
+        focus: Some(Focus {
+            path: RelPath::parse(path).unwrap(),
+            cursor: Position { line, character: 0 },
+            selection: Span::default(),
+            visible: None,
+            diagnostics: Vec::new(),
+        }),
+        open: vec![OpenFile { path: RelPath::parse(path).unwrap(), unsaved: true }],
+    };
+    let at_cursor = json!({"scope": "cursor"});
+    assert_eq!(call(&host, "run_tests", at_cursor.clone()).unwrap_err().code, ErrorCode::NotFound);
+    host.attach(cursor("src/deep/part.rs", 3));
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", at_cursor.clone()).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with(" -- tests::adds"), "{output}");
+    assert!(output["notes"].to_string().contains("not saved"), "{output}");
+    host.attach(cursor("tests/api.rs", 0));
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", at_cursor).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with(" --test api"), "{output}");
+    assert!(output["notes"].to_string().contains("no test is known at line 1"), "{output}");
+}

@@ -1,0 +1,200 @@
+//! Which lines ran: LCOV, and the profile of Go.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::run::FinishedRun;
+use crate::source_paths::SourcePaths;
+
+/// Most files of one result, those with the most lines that did not run first.
+const FILES_MAX: usize = 50;
+/// Most ranges of lines of one file.
+const RANGES_MAX: usize = 40;
+
+/// Which lines ran.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TestCoverage {
+    /// Share of the lines that ran, in percent.
+    pub lines_percent: f64,
+    /// Share of the branches that were taken, in percent, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branches_percent: Option<f64>,
+    /// The files, those with the most lines that did not run first, up to 50.
+    pub files: Vec<FileCoverage>,
+}
+
+/// Which lines of a file ran.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FileCoverage {
+    /// The file, relative to the workspace root.
+    pub path: String,
+    /// Share of its lines that ran, in percent.
+    pub lines_percent: f64,
+    /// Lines that did not run: `3`, `7-12`, up to 40 of them.
+    pub missed: Vec<String>,
+}
+
+/// How often each line of each file ran.
+#[derive(Debug, Default)]
+struct LineCounts {
+    files: BTreeMap<String, BTreeMap<u64, u64>>,
+    branches: u64,
+    branches_taken: u64,
+}
+
+/// Reads what was measured; none where nothing was.
+pub(crate) fn read(finished: &FinishedRun<'_>, paths: &SourcePaths) -> Option<TestCoverage> {
+    let mut counts = LineCounts::default();
+    for file in finished.reports {
+        match file.name.as_str() {
+            "cover.out" => counts.read_go(&file.text, paths),
+            "lcov.info" | "coverage.lcov" => counts.read_lcov(&file.text, paths),
+            _ => {}
+        }
+    }
+    (!counts.files.is_empty()).then(|| counts.summary())
+}
+
+// === impl LineCounts ===
+
+impl LineCounts {
+    fn read_lcov(&mut self, text: &str, paths: &SourcePaths) {
+        let mut file = None;
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once(':') else { continue };
+            match key {
+                "SF" => file = paths.of_workspace(value),
+                "DA" => {
+                    let mut parts = value.split(',').map(str::parse::<u64>);
+                    let (Some(Ok(line)), Some(Ok(count))) = (parts.next(), parts.next()) else {
+                        continue;
+                    };
+                    self.add(file.as_ref(), line, count);
+                }
+                "BRF" => self.branches += value.parse::<u64>().unwrap_or(0),
+                "BRH" => self.branches_taken += value.parse::<u64>().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+
+    /// `example.com/m/a.go:3.14,5.2 2 1`: from line and column to line and column, statements, count.
+    fn read_go(&mut self, text: &str, paths: &SourcePaths) {
+        for line in text.lines() {
+            let Some((name, rest)) = line.rsplit_once(':') else { continue };
+            let mut parts = rest.split([',', ' ', '.']).map(str::parse::<u64>);
+            let mut next = || parts.next()?.ok();
+            let (Some(from), Some(_), Some(to), Some(_), Some(_), Some(count)) =
+                (next(), next(), next(), next(), next(), next())
+            else {
+                continue;
+            };
+            let file = paths.of_workspace(name);
+            (from..=to.min(from + 100_000)).for_each(|line| self.add(file.as_ref(), line, count));
+        }
+    }
+
+    fn add(&mut self, file: Option<&String>, line: u64, count: u64) {
+        let Some(file) = file else { return };
+        let lines = self.files.entry(file.clone()).or_default();
+        let known = lines.entry(line).or_default();
+        *known = known.saturating_add(count);
+    }
+
+    fn summary(self) -> TestCoverage {
+        let share = |ran: usize, all: usize| match all {
+            0 => 100.0,
+            #[expect(clippy::cast_precision_loss, reason = "lines of files are few")]
+            all => (ran as f64 / all as f64 * 1000.0).round() / 10.0,
+        };
+        let ran = |lines: &BTreeMap<u64, u64>| lines.values().filter(|count| **count > 0).count();
+        let all: usize = self.files.values().map(BTreeMap::len).sum();
+        let all_ran: usize = self.files.values().map(ran).sum();
+        let mut files: Vec<(usize, FileCoverage)> = self
+            .files
+            .iter()
+            .map(|(path, lines)| {
+                let missed = lines.len() - ran(lines);
+                let lines_percent = share(ran(lines), lines.len());
+                (missed, FileCoverage { path: path.clone(), lines_percent, missed: ranges(lines) })
+            })
+            .collect();
+        files.sort_by(|(one, _), (other, _)| other.cmp(one));
+        let taken = usize::try_from(self.branches_taken).unwrap_or(usize::MAX);
+        let branches = usize::try_from(self.branches).unwrap_or(usize::MAX);
+        TestCoverage {
+            lines_percent: share(all_ran, all),
+            branches_percent: (branches > 0).then(|| share(taken.min(branches), branches)),
+            files: files.into_iter().take(FILES_MAX).map(|(_, file)| file).collect(),
+        }
+    }
+}
+
+/// The lines that did not run, neighbours together.
+fn ranges(lines: &BTreeMap<u64, u64>) -> Vec<String> {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for line in lines.iter().filter(|(_, count)| **count == 0).map(|(line, _)| *line) {
+        match ranges.last_mut() {
+            Some((_, end)) if *end + 1 == line => *end = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    let shown = |(start, end): (u64, u64)| match start == end {
+        true => start.to_string(),
+        false => format!("{start}-{end}"),
+    };
+    ranges.into_iter().take(RANGES_MAX).map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::ReportFile;
+
+    /// Reads one report of a run in `/w`, as pytest-cov 7.1.0 and Go 1.19 write them.
+    fn measured(name: &str, text: &str) -> Option<TestCoverage> {
+        let reports = [ReportFile { name: name.to_owned(), text: text.to_owned() }];
+        let finished = FinishedRun {
+            exit_code: Some(0),
+            stdout: "",
+            stderr: "",
+            reports: &reports,
+            is_cut: false,
+        };
+        let paths = SourcePaths::new("/w", "app").with_prefix(Some("example.com/m".to_owned()));
+        read(&finished, &paths)
+    }
+
+    #[test]
+    fn lines_that_did_not_run_are_named_in_ranges() {
+        let lcov = "SF:calc.py\nDA:1,1\nDA:2,1\nDA:3,0\nDA:4,0\nDA:6,0\nBRF:2\nBRH:1\nend_of_record\n\
+                    SF:/elsewhere/x.py\nDA:1,0\nend_of_record\nSF:/w/app/b.py\nDA:1,1\nend_of_record\n";
+        let found = measured("coverage.lcov", lcov).unwrap();
+        assert_eq!((found.lines_percent, found.branches_percent), (50.0, Some(50.0)));
+        assert_eq!(found.files[0].path, "app/calc.py");
+        assert_eq!(found.files[0].missed, ["3-4", "6"]);
+        assert_eq!((found.files[1].path.as_str(), found.files.len()), ("app/b.py", 2));
+    }
+
+    #[test]
+    fn the_profile_of_go_is_one_of_blocks() {
+        let profile = "mode: set\nexample.com/m/calc/calc.go:3.24,4.11 1 1\n\
+                       example.com/m/calc/calc.go:7.2,7.14 1 1\nexample.com/m/calc/calc.go:4.11,6.3 1 0\n";
+        let found = measured("cover.out", profile).unwrap();
+        assert_eq!(found.files[0].path, "app/calc/calc.go");
+        assert_eq!(
+            (found.files[0].lines_percent, &*found.files[0].missed),
+            (60.0, &["5-6".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn what_is_no_profile_is_none() {
+        for text in ["", "nonsense\nDA:x,y\nSF", "SF:a.py\nDA:1", "a.go:1.1,2 x"] {
+            assert_eq!(measured("coverage.lcov", text), None, "{text}");
+            assert_eq!(measured("cover.out", text), None, "{text}");
+        }
+    }
+}

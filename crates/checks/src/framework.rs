@@ -1,0 +1,400 @@
+//! Which test frameworks a project uses: what its manifests and the names of its files say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::project::{ProjectDirectory, ProjectFiles};
+
+/// A test framework.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TestFramework {
+    /// `cargo test`.
+    Cargo,
+    /// `cargo nextest run`, where the project configures it.
+    Nextest,
+    /// pytest.
+    Pytest,
+    /// The `unittest` of Python.
+    Unittest,
+    /// Jest.
+    Jest,
+    /// Vitest.
+    Vitest,
+    /// Mocha.
+    Mocha,
+    /// `node --test`.
+    Node,
+    /// `bun test`.
+    Bun,
+    /// `deno test`.
+    Deno,
+    /// `go test`.
+    Go,
+    /// RSpec.
+    Rspec,
+    /// PHPUnit.
+    Phpunit,
+    /// CTest.
+    Ctest,
+    /// Bats.
+    Bats,
+    /// The tests of Maven.
+    Maven,
+    /// The tests of Gradle.
+    Gradle,
+    /// `dotnet test`.
+    Dotnet,
+    /// `swift test`.
+    Swift,
+}
+
+/// A framework of a project directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFramework {
+    /// Which one.
+    pub framework: TestFramework,
+    /// Which of [`ProjectFiles::directories`] is its own.
+    pub directory: usize,
+    /// What says so: `Cargo.toml`, `devDependencies in package.json`.
+    pub reason: String,
+}
+
+/// Every framework, those first that are asked for by name.
+const ALL: [TestFramework; 19] = [
+    TestFramework::Nextest,
+    TestFramework::Cargo,
+    TestFramework::Pytest,
+    TestFramework::Unittest,
+    TestFramework::Jest,
+    TestFramework::Vitest,
+    TestFramework::Mocha,
+    TestFramework::Node,
+    TestFramework::Bun,
+    TestFramework::Deno,
+    TestFramework::Go,
+    TestFramework::Rspec,
+    TestFramework::Phpunit,
+    TestFramework::Ctest,
+    TestFramework::Bats,
+    TestFramework::Maven,
+    TestFramework::Gradle,
+    TestFramework::Dotnet,
+    TestFramework::Swift,
+];
+
+/// Finds the frameworks of a project, those of the nearest directory first.
+pub fn test_frameworks(files: &ProjectFiles) -> Vec<FoundFramework> {
+    let mut found: Vec<FoundFramework> = Vec::new();
+    for (place, directory) in files.directories.iter().enumerate() {
+        for framework in ALL {
+            let Some(reason) = framework.reason(directory) else { continue };
+            let Some(place) = framework.project_of(files, place) else { continue };
+            let directory = &files.directories[place];
+            let is_known = found.iter().any(|one| framework.is_covered_by(one, directory, files));
+            if !is_known {
+                found.push(FoundFramework { framework, directory: place, reason });
+            }
+        }
+    }
+    found
+}
+
+// === impl TestFramework ===
+
+impl TestFramework {
+    /// Its name, as results and parameters have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cargo => "cargo",
+            Self::Nextest => "nextest",
+            Self::Pytest => "pytest",
+            Self::Unittest => "unittest",
+            Self::Jest => "jest",
+            Self::Vitest => "vitest",
+            Self::Mocha => "mocha",
+            Self::Node => "node",
+            Self::Bun => "bun",
+            Self::Deno => "deno",
+            Self::Go => "go",
+            Self::Rspec => "rspec",
+            Self::Phpunit => "phpunit",
+            Self::Ctest => "ctest",
+            Self::Bats => "bats",
+            Self::Maven => "maven",
+            Self::Gradle => "gradle",
+            Self::Dotnet => "dotnet",
+            Self::Swift => "swift",
+        }
+    }
+
+    /// Every framework.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ALL.into_iter()
+    }
+
+    /// Whether tests of a file of this name are its tests.
+    pub fn runs_file(self, name: &str) -> bool {
+        let extensions: &[&str] = match self {
+            Self::Cargo | Self::Nextest => &["rs"],
+            Self::Pytest | Self::Unittest => &["py"],
+            Self::Jest | Self::Vitest | Self::Mocha | Self::Node | Self::Bun | Self::Deno => {
+                &["js", "cjs", "mjs", "jsx", "ts", "cts", "mts", "tsx"]
+            }
+            Self::Go => &["go"],
+            Self::Rspec => &["rb"],
+            Self::Phpunit => &["php"],
+            Self::Ctest => &["c", "cc", "cpp", "cxx"],
+            Self::Bats => &["bats"],
+            Self::Maven | Self::Gradle => &["java", "kt", "groovy", "scala"],
+            Self::Dotnet => &["cs", "fs", "vb"],
+            Self::Swift => &["swift"],
+        };
+        name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
+    }
+
+    /// What the project calls its own directory in the names of its packages: the module path of Go.
+    pub fn prefix(self, directory: &ProjectDirectory) -> Option<String> {
+        let text = directory.manifest("go.mod").filter(|_| self == Self::Go)?;
+        let module = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+        Some(module.trim().trim_matches('"').to_owned())
+    }
+
+    /// Whether a file of this path has tests, as far as its name says: in Rust those of a module may stand in
+    /// any file.
+    pub fn is_test_file(self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let stem = name.split('.').next().unwrap_or(name);
+        let lies_in = |directory: &str| path.split('/').rev().skip(1).any(|part| part == directory);
+        self.runs_file(name)
+            && match self {
+                Self::Cargo | Self::Nextest => lies_in("tests"),
+                Self::Pytest | Self::Unittest => {
+                    stem.starts_with("test_") || stem.ends_with("_test")
+                }
+                Self::Jest | Self::Vitest | Self::Node | Self::Bun | Self::Deno => {
+                    name.contains(".test.")
+                        || name.contains(".spec.")
+                        || stem.ends_with("_test")
+                        || stem.starts_with("test-")
+                        || lies_in("__tests__")
+                        || (self == Self::Node && lies_in("test"))
+                }
+                Self::Mocha => {
+                    lies_in("test") || name.contains(".test.") || name.contains(".spec.")
+                }
+                Self::Go => stem.ends_with("_test"),
+                Self::Rspec => stem.ends_with("_spec"),
+                Self::Phpunit => stem.ends_with("Test"),
+                Self::Ctest => false,
+                Self::Bats => true,
+                Self::Maven | Self::Gradle | Self::Dotnet | Self::Swift => {
+                    ["Test", "Tests", "IT", "Spec"].iter().any(|end| stem.ends_with(end))
+                }
+            }
+    }
+
+    /// Whether it can be given a directory, to run what lies in it.
+    pub fn takes_directories(self) -> bool {
+        matches!(
+            self,
+            Self::Pytest
+                | Self::Jest
+                | Self::Vitest
+                | Self::Mocha
+                | Self::Go
+                | Self::Deno
+                | Self::Rspec
+                | Self::Phpunit
+                | Self::Bats
+        )
+    }
+
+    /// Whether it finds by itself which tests a source file concerns.
+    pub fn finds_related(self) -> bool {
+        matches!(self, Self::Jest | Self::Vitest)
+    }
+
+    /// Whether a framework that was found already runs what this one would in a directory: the same one
+    /// nearer by, or one that takes its place.
+    fn is_covered_by(
+        self,
+        known: &FoundFramework,
+        directory: &ProjectDirectory,
+        files: &ProjectFiles,
+    ) -> bool {
+        let takes_place = matches!(
+            (known.framework, self),
+            (Self::Nextest, Self::Cargo) | (Self::Pytest, Self::Unittest)
+        );
+        let is_inside = files.directories[known.directory].beneath(&directory.path).is_some();
+        (known.framework == self || takes_place) && is_inside
+    }
+
+    /// The directory from which tests of one are run. Files of Python tests that no project names belong to the
+    /// project around them, and are run from beside their directory: they import what lies there.
+    fn project_of(self, files: &ProjectFiles, place: usize) -> Option<usize> {
+        let directory = &files.directories[place];
+        if self != Self::Unittest || is_python(directory) {
+            return Some(place);
+        }
+        let mut around = files.directories.iter().filter(|other| {
+            other.path != directory.path && directory.beneath(&other.path).is_some()
+        });
+        let is_project = |other: &ProjectDirectory| {
+            pytest(other).is_some() || (is_python(other) && has_python_tests(other))
+        };
+        if around.any(is_project) {
+            return None;
+        }
+        let (parent, name) = directory.path.rsplit_once('/').unwrap_or(("", &directory.path));
+        let beside = files.directories.iter().position(|other| other.path == parent);
+        let is_of_tests = ["test", "tests"].contains(&name);
+        Some(beside.filter(|_| is_of_tests).unwrap_or(place))
+    }
+
+    /// What of a directory says that it is used there.
+    fn reason(self, directory: &ProjectDirectory) -> Option<String> {
+        let file = |names: &[&str]| {
+            let found = names.iter().find(|name| directory.files.contains(**name));
+            found.map(|name| (*name).to_owned())
+        };
+        match self {
+            Self::Cargo => file(&["Cargo.toml"]),
+            Self::Nextest => {
+                file(&["Cargo.toml"])?;
+                let known = directory.probed.contains(".config/nextest.toml");
+                known.then(|| ".config/nextest.toml".to_owned())
+            }
+            Self::Pytest => pytest(directory),
+            Self::Unittest => unittest(directory),
+            Self::Jest => file(&[
+                "jest.config.js",
+                "jest.config.ts",
+                "jest.config.mjs",
+                "jest.config.cjs",
+                "jest.config.json",
+            ])
+            .or_else(|| depends(directory, "jest"))
+            .or_else(|| section(directory, "jest")),
+            Self::Vitest => file(&[
+                "vitest.config.ts",
+                "vitest.config.js",
+                "vitest.config.mts",
+                "vitest.config.mjs",
+            ])
+            .or_else(|| depends(directory, "vitest")),
+            Self::Mocha => file(&[
+                ".mocharc.json",
+                ".mocharc.js",
+                ".mocharc.cjs",
+                ".mocharc.yml",
+                ".mocharc.yaml",
+            ])
+            .or_else(|| depends(directory, "mocha")),
+            Self::Node => script(directory, "--test", "node"),
+            Self::Bun => file(&["bunfig.toml", "bun.lock", "bun.lockb"])
+                .filter(|_| script(directory, "test", "bun").is_some())
+                .or_else(|| script(directory, "test", "bun")),
+            Self::Deno => file(&["deno.json", "deno.jsonc"]),
+            Self::Go => file(&["go.mod"]),
+            Self::Rspec => file(&[".rspec"]).or_else(|| {
+                let gems = directory.manifest("Gemfile")?;
+                gems.contains("rspec").then(|| "rspec in Gemfile".to_owned())
+            }),
+            Self::Phpunit => file(&["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"])
+                .or_else(|| {
+                    let manifest = directory.manifest("composer.json")?;
+                    let found = manifest.contains("\"phpunit/phpunit\"");
+                    found.then(|| "phpunit in composer.json".to_owned())
+                }),
+            Self::Ctest => file(&["CTestTestfile.cmake"]).or_else(|| {
+                let lists = directory.manifest("CMakeLists.txt")?;
+                let tests = lists.contains("enable_testing") || lists.contains("include(CTest)");
+                tests.then(|| "tests in CMakeLists.txt".to_owned())
+            }),
+            Self::Bats => suffixed(directory, &[".bats"]),
+            Self::Maven => file(&["pom.xml"]),
+            Self::Gradle => file(&["build.gradle", "build.gradle.kts"])
+                .or_else(|| file(&["settings.gradle", "settings.gradle.kts"])),
+            Self::Dotnet => suffixed(directory, &[".sln", ".slnx", ".csproj", ".fsproj"]),
+            Self::Swift => file(&["Package.swift"]),
+        }
+    }
+}
+
+fn pytest(directory: &ProjectDirectory) -> Option<String> {
+    for name in ["pytest.ini", ".pytest.ini", "conftest.py"] {
+        if directory.files.contains(name) {
+            return Some(name.to_owned());
+        }
+    }
+    for (name, marks) in [
+        ("pyproject.toml", &["[tool.pytest", "pytest"][..]),
+        ("setup.cfg", &["[tool:pytest]", "pytest"]),
+        ("tox.ini", &["[pytest]", "pytest"]),
+        ("requirements.txt", &["pytest"]),
+        ("requirements-dev.txt", &["pytest"]),
+        ("dev-requirements.txt", &["pytest"]),
+    ] {
+        let text = directory.manifest(name).unwrap_or_default();
+        if let Some(mark) = marks.iter().find(|mark| text.contains(**mark)) {
+            return Some(format!("{mark} in {name}"));
+        }
+    }
+    let own = directory.program("pytest").filter(|_| has_python_tests(directory));
+    own.map(|program| format!("{program} and tests"))
+}
+
+fn unittest(directory: &ProjectDirectory) -> Option<String> {
+    has_python_tests(directory).then(|| "tests of Python".to_owned())
+}
+
+fn has_python_tests(directory: &ProjectDirectory) -> bool {
+    let is_test = |name: &String| {
+        name.strip_suffix(".py")
+            .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
+    };
+    directory.files.iter().any(is_test)
+        || (is_python(directory)
+            && ["test", "tests"].iter().any(|name| directory.directories.contains(*name)))
+}
+
+/// Whether a directory is a project of Python.
+fn is_python(directory: &ProjectDirectory) -> bool {
+    directory.has_file(&["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"])
+}
+
+fn package(directory: &ProjectDirectory) -> Option<Value> {
+    serde_json::from_str(directory.manifest("package.json")?).ok()
+}
+
+fn depends(directory: &ProjectDirectory, name: &str) -> Option<String> {
+    let package = package(directory)?;
+    let lists = ["devDependencies", "dependencies"];
+    let list = lists.iter().find(|list| package[**list].get(name).is_some())?;
+    Some(format!("{name} in {list} of package.json"))
+}
+
+fn section(directory: &ProjectDirectory, name: &str) -> Option<String> {
+    package(directory)?.get(name).map(|_| format!("{name} in package.json"))
+}
+
+/// Whether the script `test` of a package runs a program with a word.
+fn script(directory: &ProjectDirectory, word: &str, program: &str) -> Option<String> {
+    let package = package(directory)?;
+    let script = package["scripts"]["test"].as_str()?;
+    let words: Vec<&str> = script.split_whitespace().collect();
+    let runs = words.contains(&program)
+        && words.iter().any(|found| *found == word || found.starts_with(&format!("{word}-")));
+    runs.then(|| "scripts.test of package.json".to_owned())
+}
+
+fn suffixed(directory: &ProjectDirectory, suffixes: &[&str]) -> Option<String> {
+    let is_one = |name: &&String| suffixes.iter().any(|suffix| name.ends_with(suffix));
+    directory.files.iter().find(is_one).cloned()
+}
+
+#[cfg(test)]
+mod tests;

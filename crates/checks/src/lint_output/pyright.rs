@@ -1,0 +1,33 @@
+//! Diagnostics of pyright: one JSON document. Lines and columns count from 0, in units of UTF-16.
+
+use serde_json::Value;
+
+use super::LintReport;
+use super::column::ColumnUnit;
+use super::fields::{document, from_one, list_at, severity_of, text_at};
+use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
+
+pub(crate) fn read(stdout: &str) -> LintReport {
+    let document = match document(stdout, &["{"]) {
+        Ok(document) => document,
+        Err(problem) => return LintReport::unreadable(problem),
+    };
+    let mut report = LintReport::of(ColumnUnit::Utf16);
+    if !document["generalDiagnostics"].is_array() {
+        report.problem = Some("its output has no `generalDiagnostics`".to_owned());
+    }
+    for found in list_at(&document, "/generalDiagnostics") {
+        report.push(diagnostic(found));
+    }
+    report
+}
+
+fn diagnostic(found: &Value) -> CheckDiagnostic {
+    let severity = severity_of(&text_at(found, "/severity")).unwrap_or(CheckSeverity::Error);
+    let line = from_one(found, "/range/start/line", 0);
+    let column = from_one(found, "/range/start/character", 0);
+    let (path, message) = (text_at(found, "/file"), text_at(found, "/message"));
+    CheckDiagnostic::at(&path, line, column, severity, "pyright", message)
+        .until(from_one(found, "/range/end/line", 0), from_one(found, "/range/end/character", 0))
+        .by_rule(Some(text_at(found, "/rule")))
+}

@@ -1,0 +1,352 @@
+//! How far a run of tests is, by what it has written so far.
+
+use serde_json::Value;
+
+use crate::framework::TestFramework;
+use crate::report::libtest;
+use crate::report::{CaseOutcome, without_colours};
+
+/// Longest line that is looked at, in bytes; the rest of it is passed over.
+const LINE_BYTES_MAX: usize = 16 << 10;
+
+/// How many tests have ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EndedTests {
+    /// Tests that have ended.
+    pub done: u64,
+    /// Tests in all, where that is known by now.
+    pub total: Option<u64>,
+    /// Tests that failed.
+    pub failed: u64,
+}
+
+/// Counts tests while they run. What it counts is shown while one waits; what came of the run is read from
+/// its report.
+#[derive(Debug)]
+pub struct TestProgress {
+    framework: TestFramework,
+    counts: EndedTests,
+    /// The beginning of a line that has not ended, of each stream.
+    lines: [String; 2],
+}
+
+/// What a line says.
+enum ProgressLine {
+    Ended {
+        failed: bool,
+    },
+    /// Several tests of a file.
+    EndedTogether {
+        done: u64,
+        failed: u64,
+    },
+    /// More tests that will run.
+    Announced(u64),
+    /// So many of so many have ended.
+    Of {
+        done: u64,
+        total: u64,
+        failed: bool,
+    },
+}
+
+// === impl EndedTests ===
+
+impl EndedTests {
+    /// `17 of 240, 2 failed`.
+    pub fn text(self) -> String {
+        let done = match self.total.filter(|total| *total >= self.done) {
+            Some(total) => format!("{} of {total}", self.done),
+            None => format!("{} tests", self.done),
+        };
+        match self.failed {
+            0 => done,
+            failed => format!("{done}, {failed} failed"),
+        }
+    }
+}
+
+// === impl TestProgress ===
+
+impl TestProgress {
+    /// Nothing has ended yet.
+    pub fn new(framework: TestFramework) -> Self {
+        Self { framework, counts: EndedTests::default(), lines: Default::default() }
+    }
+
+    /// Reads on in the standard output. Returns the counts where they are others than before.
+    pub fn read_stdout(&mut self, text: &str) -> Option<EndedTests> {
+        self.read(0, text)
+    }
+
+    /// Reads on in the standard error. Returns the counts where they are others than before.
+    pub fn read_stderr(&mut self, text: &str) -> Option<EndedTests> {
+        self.read(1, text)
+    }
+
+    fn read(&mut self, stream: usize, text: &str) -> Option<EndedTests> {
+        let before = self.counts;
+        let mut rest = text;
+        while let Some((line, after)) = rest.split_once('\n') {
+            self.begin(stream, line);
+            let line = std::mem::take(&mut self.lines[stream]);
+            self.count(&line);
+            rest = after;
+        }
+        self.begin(stream, rest);
+        (self.counts != before).then_some(self.counts)
+    }
+
+    fn begin(&mut self, stream: usize, text: &str) {
+        let line = &mut self.lines[stream];
+        let room = LINE_BYTES_MAX.saturating_sub(line.len());
+        line.push_str(&text[..text.floor_char_boundary(room)]);
+    }
+
+    fn count(&mut self, line: &str) {
+        let counts = &mut self.counts;
+        match self.framework.progress(line) {
+            None => {}
+            Some(ProgressLine::Ended { failed }) => {
+                counts.done += 1;
+                counts.failed += u64::from(failed);
+            }
+            Some(ProgressLine::EndedTogether { done, failed }) => {
+                counts.done = counts.done.saturating_add(done);
+                counts.failed = counts.failed.saturating_add(failed);
+            }
+            Some(ProgressLine::Announced(more)) => {
+                counts.total = Some(counts.total.unwrap_or_default().saturating_add(more));
+            }
+            Some(ProgressLine::Of { done, total, failed }) => {
+                counts.done = done;
+                counts.total = Some(total);
+                counts.failed += u64::from(failed);
+            }
+        }
+    }
+}
+
+// === impl TestFramework ===
+
+impl TestFramework {
+    fn progress(self, line: &str) -> Option<ProgressLine> {
+        let ended = |failed| Some(ProgressLine::Ended { failed });
+        match self {
+            Self::Cargo => cargo(line),
+            Self::Nextest => nextest(line),
+            Self::Pytest => pytest(line),
+            Self::Unittest => match line.rsplit_once(" ... ")?.1 {
+                "ok" | "expected failure" | "unexpected success" => ended(false),
+                "FAIL" | "ERROR" => ended(true),
+                verdict if verdict.starts_with("skipped ") => ended(false),
+                _ => None,
+            },
+            Self::Go => go(line),
+            Self::Vitest => vitest(line),
+            Self::Node => match line.trim_start().chars().next()? {
+                '✔' | '﹣' => ended(false),
+                '✖' => ended(true),
+                _ => None,
+            },
+            Self::Jest => match line.trim_start().chars().next()? {
+                '✓' | '○' | '✎' => ended(false),
+                '✕' => ended(true),
+                _ => None,
+            },
+            Self::Bun => match line.split_once(") ")?.0 {
+                "(pass" | "(skip" | "(todo" => ended(false),
+                "(fail" => ended(true),
+                _ => None,
+            },
+            Self::Deno => {
+                let (_, verdict) = line.rsplit_once(" ... ")?;
+                match verdict.split(' ').next()? {
+                    "ok" | "ignored" if !line.starts_with(' ') => ended(false),
+                    "FAILED" if !line.starts_with(' ') => ended(true),
+                    _ => None,
+                }
+            }
+            Self::Ctest => {
+                let (of, rest) = line.trim_start().split_once(" Test ")?;
+                let (done, total) = of.split_once('/')?;
+                let failed = rest.contains("***") && !rest.contains("(Disabled)");
+                Some(ProgressLine::Of {
+                    done: done.parse().ok()?,
+                    total: total.parse().ok()?,
+                    failed,
+                })
+            }
+            Self::Bats => match line.strip_prefix("1..") {
+                Some(count) => Some(ProgressLine::Announced(count.parse().ok()?)),
+                None if line.starts_with("not ok ") => ended(true),
+                None if line.starts_with("ok ") => ended(false),
+                None => None,
+            },
+            Self::Maven => maven(line),
+            Self::Swift => swift(line),
+            Self::Mocha | Self::Rspec | Self::Phpunit | Self::Gradle | Self::Dotnet => None,
+        }
+    }
+}
+
+fn cargo(line: &str) -> Option<ProgressLine> {
+    if let Some(case) = libtest::case(line) {
+        return Some(ProgressLine::Ended { failed: case.outcome == CaseOutcome::Failed });
+    }
+    libtest::announced(line).map(ProgressLine::Announced)
+}
+
+/// `        PASS [   0.005s] (17/240) crate tests::a`, `    Starting 240 tests across 3 binaries`.
+fn nextest(line: &str) -> Option<ProgressLine> {
+    let line = line.trim_start();
+    if let Some(rest) = line.strip_prefix("Starting ") {
+        return Some(ProgressLine::Announced(rest.split(' ').next()?.parse().ok()?));
+    }
+    let (word, _) = line.split_once(" [")?;
+    match word.trim_end() {
+        "PASS" | "LEAK" => Some(ProgressLine::Ended { failed: false }),
+        "FAIL" | "TIMEOUT" | "ABORT" | "SIGSEGV" | "SIGABRT" => {
+            Some(ProgressLine::Ended { failed: true })
+        }
+        _ => None,
+    }
+}
+
+/// `tests/a.py::test_a PASSED                                  [ 17/240]`.
+fn pytest(line: &str) -> Option<ProgressLine> {
+    let (before, counts) = line.trim_end().strip_suffix(']')?.rsplit_once('[')?;
+    let (done, total) = counts.split_once('/')?;
+    let failed = [" FAILED", " ERROR"].iter().any(|verdict| before.trim_end().ends_with(verdict));
+    Some(ProgressLine::Of {
+        done: done.trim().parse().ok()?,
+        total: total.trim().parse().ok()?,
+        failed,
+    })
+}
+
+fn go(line: &str) -> Option<ProgressLine> {
+    // Most events are output.
+    if line.contains("\"Action\":\"output\"") || !line.starts_with('{') {
+        return None;
+    }
+    let event: Value = serde_json::from_str(line).ok()?;
+    event["Test"].as_str().filter(|test| !test.contains('/'))?;
+    match event["Action"].as_str()? {
+        "pass" | "skip" => Some(ProgressLine::Ended { failed: false }),
+        "fail" => Some(ProgressLine::Ended { failed: true }),
+        _ => None,
+    }
+}
+
+/// ` ❯ calc.test.js (5 tests | 2 failed | 1 skipped) 14ms`, ` ✓ a.test.js (3 tests) 2ms`.
+fn vitest(line: &str) -> Option<ProgressLine> {
+    let plain = without_colours(line);
+    let line = plain.trim_start();
+    if !line.starts_with(['✓', '❯']) {
+        return None;
+    }
+    let (_, counts) = line.split_once(" (")?;
+    let (counts, _) = counts.split_once(')')?;
+    let number = |word: &str| {
+        let part = counts.split(" | ").find(|part| part.contains(word))?;
+        part.split(' ').next()?.parse::<u64>().ok()
+    };
+    Some(ProgressLine::EndedTogether {
+        done: number(" test")?,
+        failed: number(" failed").unwrap_or_default(),
+    })
+}
+
+/// `[INFO] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in CalcTest`.
+fn maven(line: &str) -> Option<ProgressLine> {
+    let (_, counts) = line.split_once("Tests run: ")?;
+    if !counts.contains("Time elapsed") {
+        return None;
+    }
+    let number = |label: &str| {
+        let rest = if label.is_empty() { counts } else { counts.split_once(label)?.1 };
+        rest.split(',').next()?.trim().parse::<u64>().ok()
+    };
+    let failed = number("Failures: ")?.saturating_add(number("Errors: ")?);
+    Some(ProgressLine::EndedTogether { done: number("")?, failed })
+}
+
+/// `Test Case 'CalcTests.testAdds' passed (0.001 seconds)`.
+fn swift(line: &str) -> Option<ProgressLine> {
+    let rest = line.strip_prefix("Test Case ")?;
+    match rest.contains("' passed (") || rest.contains("' failed (") {
+        true => Some(ProgressLine::Ended { failed: rest.contains("' failed (") }),
+        false => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ended_tests_are_counted_as_they_end() {
+        for (framework, stdout, stderr, expected) in [
+            (
+                TestFramework::Cargo,
+                "running 3 tests\ntest a ... ok\ntest b ... FAILED\n",
+                "",
+                "2 of 3, 1 failed",
+            ),
+            (
+                TestFramework::Pytest,
+                "collected 240 items\na.py::test_a PASSED    [ 16/240]\na.py::test_b FAILED  [ 17/240]\n",
+                "",
+                "17 of 240, 1 failed",
+            ),
+            (TestFramework::Unittest, "", "test_a (t.A.test_a) ... ok\n", "1 tests"),
+            (
+                TestFramework::Go,
+                "{\"Action\":\"run\",\"Test\":\"TestA\"}\n{\"Action\":\"fail\",\"Test\":\"TestA\"}\n\
+                 {\"Action\":\"fail\",\"Package\":\"p\"}\n",
+                "",
+                "1 tests, 1 failed",
+            ),
+            (
+                TestFramework::Vitest,
+                " ❯ calc.test.js (5 tests | 2 failed | 1 skipped) 14ms\n ✓ a.test.js (3 tests) 2ms\n",
+                "",
+                "8 tests, 2 failed",
+            ),
+            (TestFramework::Bats, "1..4\nok 1 adds\nnot ok 2 is wrong\n", "", "2 of 4, 1 failed"),
+            (
+                TestFramework::Ctest,
+                "1/6 Test #1: adds ......   Passed    0.00 sec\n2/6 Test #2: b .....***Failed    0.00 sec\n",
+                "",
+                "2 of 6, 1 failed",
+            ),
+            (
+                TestFramework::Maven,
+                "[INFO] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in A\n\
+                 [INFO] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n",
+                "",
+                "3 tests, 1 failed",
+            ),
+        ] {
+            let mut progress = TestProgress::new(framework);
+            // In any pieces it counts the same.
+            for piece in stdout.split_inclusive(' ') {
+                progress.read_stdout(piece);
+            }
+            for piece in stderr.split_inclusive('.') {
+                progress.read_stderr(piece);
+            }
+            assert_eq!(progress.counts.text(), expected, "{framework:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_held_in_bounds() {
+        let mut progress = TestProgress::new(TestFramework::Cargo);
+        for _ in 0..100 {
+            assert_eq!(progress.read_stdout(&"x".repeat(10_000)), None);
+        }
+        assert!(progress.lines[0].len() <= LINE_BYTES_MAX);
+    }
+}

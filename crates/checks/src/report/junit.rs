@@ -1,0 +1,171 @@
+//! JUnit XML, in the dialects of many tools: suites in suites or none around, files and lines or none.
+
+mod dialect;
+
+pub(crate) use self::dialect::FAILED_AS_A_WHOLE;
+
+use super::xml::{self, XmlElement, XmlPart, add_text};
+use super::{CaseOutcome, TestCase, TestReport, first_line, milliseconds};
+use crate::framework::TestFramework;
+
+/// A test as the report has it.
+#[derive(Debug, Default)]
+struct JunitCase {
+    class: String,
+    name: String,
+    /// The attribute `status` of CTest.
+    status: String,
+    /// Why it was left out.
+    skipped: String,
+    /// The outermost suite around it that has a name.
+    suite: String,
+    case: TestCase,
+}
+
+/// A suite that is read.
+#[derive(Debug)]
+struct JunitSuite {
+    name: String,
+    file: Option<String>,
+}
+
+/// Where a text belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextPlace {
+    Failure,
+    Output,
+    Nowhere,
+}
+
+#[derive(Debug)]
+struct JunitReading {
+    framework: TestFramework,
+    report: TestReport,
+    /// The suites around, innermost last.
+    suites: Vec<JunitSuite>,
+    case: Option<JunitCase>,
+    place: TextPlace,
+    text: String,
+    is_report: bool,
+}
+
+/// Reads a report.
+pub(crate) fn read(text: &str, framework: TestFramework) -> TestReport {
+    let mut reading = JunitReading {
+        framework,
+        report: TestReport::default(),
+        suites: Vec::new(),
+        case: None,
+        place: TextPlace::Nowhere,
+        text: String::new(),
+        is_report: false,
+    };
+    let problem = xml::read(text, |part| match part {
+        XmlPart::Start(element) => reading.open(element),
+        XmlPart::End(name) => reading.close(name),
+        XmlPart::Text(text) => reading.write(text),
+    });
+    reading.report.problem = problem.or(reading.report.problem);
+    if !reading.is_report && reading.report.problem.is_none() {
+        reading.report.problem = Some("the report is not JUnit XML".to_owned());
+    }
+    dialect::tidied(reading.report, framework)
+}
+
+// === impl JunitReading ===
+
+impl JunitReading {
+    fn open(&mut self, element: &XmlElement<'_>) {
+        match element.name().as_str() {
+            "testsuites" => self.is_report = true,
+            "testsuite" => {
+                self.is_report = true;
+                let file = element.attribute("file").or_else(|| element.attribute("filepath"));
+                let name = element.attribute("name").unwrap_or_default();
+                self.suites.push(JunitSuite { name, file });
+            }
+            "testcase" => self.case = Some(self.opened(element)),
+            "failure" => self.end_as(element, CaseOutcome::Failed),
+            "error" => self.end_as(element, CaseOutcome::Errored),
+            "skipped" => {
+                if let Some(case) = &mut self.case {
+                    case.case.outcome = CaseOutcome::Skipped;
+                    case.skipped = element.attribute("message").unwrap_or_default();
+                }
+                self.begin(TextPlace::Nowhere);
+            }
+            "system-out" | "system-err" => self.begin(TextPlace::Output),
+            // What failed before it passed, or failed again, adds nothing (`flakyFailure`, `rerunFailure`).
+            _ => self.begin(TextPlace::Nowhere),
+        }
+    }
+
+    fn begin(&mut self, place: TextPlace) {
+        self.place = place;
+        self.text.clear();
+    }
+
+    fn opened(&self, element: &XmlElement<'_>) -> JunitCase {
+        let attribute = |name: &str| element.attribute(name);
+        let of_suite = self.suites.iter().rev().find_map(|suite| suite.file.clone());
+        let outermost = self.suites.iter().find(|suite| !suite.name.is_empty());
+        JunitCase {
+            class: attribute("classname").unwrap_or_default(),
+            name: attribute("name").unwrap_or_default(),
+            status: attribute("status").unwrap_or_default(),
+            skipped: String::new(),
+            suite: outermost.map(|suite| suite.name.clone()).unwrap_or_default(),
+            case: TestCase {
+                file: attribute("file").or(of_suite),
+                line: attribute("line").and_then(|line| line.parse().ok()),
+                duration_ms: attribute("time").and_then(|time| milliseconds(time.parse().ok()?)),
+                ..TestCase::default()
+            },
+        }
+    }
+
+    fn end_as(&mut self, element: &XmlElement<'_>, outcome: CaseOutcome) {
+        if let Some(JunitCase { case, .. }) = &mut self.case {
+            case.outcome = outcome;
+            if case.message.is_empty() {
+                case.message = element.attribute("message").unwrap_or_default();
+            }
+        }
+        self.begin(TextPlace::Failure);
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.place != TextPlace::Nowhere {
+            add_text(&mut self.text, text);
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        match name {
+            "testsuite" => drop(self.suites.pop()),
+            "testcase" => {
+                if let Some(case) = self.case.take() {
+                    dialect::finish(case, self.framework, &mut self.report);
+                }
+            }
+            "failure" | "error" | "system-out" | "system-err" => self.end_text(),
+            _ => {}
+        }
+    }
+
+    fn end_text(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        let place = std::mem::replace(&mut self.place, TextPlace::Nowhere);
+        let Some(JunitCase { case, .. }) = &mut self.case else { return };
+        match place {
+            TextPlace::Failure => {
+                if case.message.is_empty() {
+                    case.message = first_line(&text);
+                }
+                case.details.push_str(&text);
+            }
+            TextPlace::Output => case.output.push_str(&text),
+            TextPlace::Nowhere => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The `trx` of Visual Studio, which `dotnet test` writes.
+
+use super::xml::{self, XmlElement, XmlPart, add_text};
+use super::{CaseOutcome, TestCase, TestReport, first_line};
+
+#[derive(Debug, Default)]
+struct TrxReading {
+    report: TestReport,
+    case: Option<TestCase>,
+    /// The elements around, innermost last.
+    around: Vec<String>,
+    text: String,
+    is_report: bool,
+}
+
+/// Reads a report.
+pub(crate) fn read(text: &str) -> TestReport {
+    let mut reading = TrxReading::default();
+    let problem = xml::read(text, |part| match part {
+        XmlPart::Start(element) => reading.open(element),
+        XmlPart::End(name) => reading.close(name),
+        XmlPart::Text(text) => add_text(&mut reading.text, text),
+    });
+    let not_one = (!reading.is_report).then(|| "the report is no trx".to_owned());
+    reading.report.problem = problem.or(not_one).or(reading.report.problem);
+    reading.report
+}
+
+// === impl TrxReading ===
+
+impl TrxReading {
+    fn open(&mut self, element: &XmlElement<'_>) {
+        let name = element.name();
+        self.is_report |= name == "TestRun";
+        if name == "UnitTestResult" {
+            let outcome = match element.attribute("outcome").as_deref() {
+                Some("Passed" | "PassedButRunAborted") => CaseOutcome::Passed,
+                Some("Failed") => CaseOutcome::Failed,
+                Some("NotExecuted" | "Inconclusive" | "NotRunnable" | "Pending") => {
+                    CaseOutcome::Skipped
+                }
+                _ => CaseOutcome::Errored,
+            };
+            let id = element.attribute("testName").unwrap_or_default();
+            // The arguments of a test are no part of what chooses it.
+            let id = id.split('(').next().unwrap_or_default().to_owned();
+            let duration_ms = element.attribute("duration").and_then(|text| duration(&text));
+            self.case = Some(TestCase { id, outcome, duration_ms, ..TestCase::default() });
+        }
+        self.around.push(name);
+        self.text.clear();
+    }
+
+    fn close(&mut self, name: &str) {
+        self.around.pop();
+        let text = std::mem::take(&mut self.text);
+        let Some(case) = &mut self.case else { return };
+        match name {
+            "Message" if self.around.iter().any(|one| one == "ErrorInfo") => {
+                case.message = text.trim().to_owned();
+                let value = |label: &str| {
+                    let mut lines = case.message.lines().map(str::trim);
+                    lines
+                        .find_map(|line| line.strip_prefix(label))
+                        .map(|rest| rest.trim().to_owned())
+                };
+                let (expected, actual) = (value("Expected:"), value("Actual:"));
+                (case.expected, case.actual) = (expected, actual);
+            }
+            "StackTrace" => {
+                let own = text.lines().find_map(|line| line.rsplit_once(" in ")).map(|(_, at)| at);
+                let (file, line) = own.and_then(|at| at.rsplit_once(":line ")).unzip();
+                case.file = file.map(str::to_owned);
+                case.line = line.and_then(|line| line.trim().parse().ok());
+                case.details = text;
+            }
+            "StdOut" | "StdErr" => case.output.push_str(&text),
+            "UnitTestResult" => {
+                let mut case = self.case.take().unwrap_or_default();
+                if case.is_bad() && case.message.is_empty() {
+                    case.message = first_line(&case.details);
+                }
+                self.report.push(case);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `00:00:00.0123456`, in milliseconds.
+fn duration(text: &str) -> Option<u64> {
+    let mut parts = text.rsplitn(3, ':');
+    let seconds: f64 = parts.next()?.parse().ok()?;
+    let minutes: f64 = parts.next()?.parse().ok()?;
+    let hours: f64 = parts.next()?.parse().ok()?;
+    super::milliseconds((hours * 60.0 + minutes) * 60.0 + seconds)
+}

@@ -1,0 +1,307 @@
+//! What came of a run of tests: the report held against the exit status. Nothing is called passed that did
+//! not run.
+
+mod unloaded;
+mod verdict;
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::comparison::ComparedValues;
+use crate::coverage::{self, TestCoverage};
+use crate::diagnostic::CheckDiagnostic;
+use crate::framework::TestFramework;
+use crate::report::{
+    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, trx, unittest,
+};
+use crate::run::FinishedRun;
+use crate::shortening::{ended, shortened};
+use crate::source_paths::{SourcePaths, StackFrame};
+
+/// Most failures of one result.
+const FAILURES_MAX: usize = 50;
+/// Most errors of a build in one result.
+const BUILD_ERRORS_MAX: usize = 50;
+/// Most bytes of a message.
+const MESSAGE_BYTES_MAX: usize = 2_000;
+/// Most bytes of the end of what a test wrote.
+const OUTPUT_BYTES_MAX: usize = 2_000;
+/// A stream of which something is left out has at least so many bytes.
+const OUTPUT_BYTES_MIN_CUT: usize = 16 << 20;
+/// Most lines of a stack.
+const FRAMES_MAX: usize = 20;
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TestResults {
+    /// How it ended.
+    pub status: TestStatus,
+    /// How many tests ended how.
+    pub totals: TestTotals,
+    /// What failed, up to 50 tests.
+    pub failures: Vec<TestFailure>,
+    /// Why something could not be built or loaded. Its tests did not run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<CheckDiagnostic>,
+    /// Which lines ran, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<TestCoverage>,
+    /// What else has to be known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TestStatus {
+    /// Tests ran, and none failed.
+    Passed,
+    /// Tests failed.
+    Failed,
+    /// No test ran.
+    NoTests,
+    /// Nothing ran, because something could not be built or loaded.
+    BuildFailed,
+    /// The report and the exit status contradict each other, or the report is not whole.
+    Inconsistent,
+    /// The program for it is missing.
+    NotInstalled,
+    /// It was ended before its end.
+    Interrupted,
+}
+
+/// How many tests ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TestTotals {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests of which an assertion failed.
+    pub failed: u64,
+    /// Tests that were left out.
+    pub skipped: u64,
+    /// Tests that could not run to their end.
+    pub errored: u64,
+}
+
+/// A test that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TestFailure {
+    /// What runs it again as `testPattern`.
+    pub id: String,
+    /// The file, relative to the workspace root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Why it failed.
+    pub message: String,
+    /// What was expected, where the framework says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// The lines of the stack in files of the workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<String>,
+    /// The end of what it wrote.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub output_tail: String,
+    /// Whether it passed when it was run again: then it depends on more than the code.
+    #[serde(skip_serializing_if = "is_false")]
+    pub flaky: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Reads what a run left behind.
+pub fn test_results(
+    framework: TestFramework,
+    paths: &SourcePaths,
+    finished: &FinishedRun<'_>,
+) -> TestResults {
+    let report = framework.report(finished);
+    let totals = TestTotals::of(&report.cases);
+    let (status, note) = match framework.missing(totals, finished) {
+        Some(next) => (TestStatus::NotInstalled, Some(next)),
+        None => framework.status(&report, totals, finished),
+    };
+    let bad = report.cases.iter().filter(|case| case.is_bad()).take(FAILURES_MAX);
+    let failures: Vec<_> = bad.map(|case| framework.failure(case, paths)).collect();
+    let more = (totals.failed + totals.errored).saturating_sub(failures.len() as u64);
+    let more = (more > 0).then(|| format!("{more} more failures are not shown"));
+    let diagnostics = report.build.into_iter().take(BUILD_ERRORS_MAX).map(|mut found| {
+        found.path = paths.of_workspace(&found.path).unwrap_or(found.path);
+        found.message = shortened(&found.message, MESSAGE_BYTES_MAX);
+        found
+    });
+    let notes: Vec<String> = note.into_iter().chain(more).collect();
+    TestResults {
+        status,
+        totals,
+        failures,
+        diagnostics: diagnostics.collect(),
+        coverage: coverage::read(finished, paths),
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
+    }
+}
+
+/// The ids of tests that passed in a run, for who asks whether those that failed before do so again.
+pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
+    let report = framework.report(finished);
+    let bad: BTreeSet<String> =
+        report.cases.iter().filter(|case| case.is_bad()).map(|case| case.id.clone()).collect();
+    let passed = report.cases.into_iter().filter(|case| case.outcome == CaseOutcome::Passed);
+    passed.map(|case| case.id).filter(|id| !id.is_empty() && !bad.contains(id)).collect()
+}
+
+// === impl TestCase ===
+
+impl TestCase {
+    pub(crate) fn is_bad(&self) -> bool {
+        matches!(self.outcome, CaseOutcome::Failed | CaseOutcome::Errored)
+    }
+}
+
+// === impl TestTotals ===
+
+impl TestTotals {
+    fn of(cases: &[TestCase]) -> Self {
+        let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count() as u64;
+        Self {
+            passed: count(CaseOutcome::Passed),
+            failed: count(CaseOutcome::Failed),
+            skipped: count(CaseOutcome::Skipped),
+            errored: count(CaseOutcome::Errored),
+        }
+    }
+
+    /// How many there are of which somebody knows how they ended.
+    pub fn all(self) -> u64 {
+        self.passed + self.failed + self.skipped + self.errored
+    }
+}
+
+// === impl TestFramework ===
+
+impl TestFramework {
+    fn report(self, finished: &FinishedRun<'_>) -> TestReport {
+        let junit = |text: &str| junit::read(text, self);
+        let mut report = match self {
+            Self::Cargo => libtest::read(finished.stdout, finished.stderr),
+            Self::Unittest => unittest::read(finished.stderr),
+            Self::Go => go_json::read(finished.stdout, finished.stderr),
+            Self::Jest | Self::Vitest => of_files(finished, "json", javascript::read_jest),
+            Self::Mocha => of_files(finished, "json", javascript::read_mocha),
+            Self::Rspec => of_files(finished, "json", rspec::read),
+            Self::Dotnet => of_files(finished, "trx", trx::read),
+            _ => of_files(finished, "xml", junit),
+        };
+        report.add_build(self.build_errors(finished));
+        if self == Self::Node {
+            unloaded::explain_node(&mut report.build, finished.stdout);
+        }
+        let is_cut = |text: &&str| finished.is_cut && text.len() >= OUTPUT_BYTES_MIN_CUT;
+        if self.report_in_output(finished).iter().any(|text| is_cut(text)) {
+            report.problem = Some(
+                "what it wrote is longer than 16 MiB, so that the report in it is not whole"
+                    .to_owned(),
+            );
+        }
+        report
+    }
+
+    /// Its output, where that is its report.
+    fn report_in_output<'a>(self, finished: &FinishedRun<'a>) -> Option<&'a str> {
+        match self {
+            Self::Cargo | Self::Go => Some(finished.stdout),
+            Self::Unittest => Some(finished.stderr),
+            _ => None,
+        }
+    }
+
+    /// What is known of a failed test, for who has to fix it.
+    fn failure(self, case: &TestCase, paths: &SourcePaths) -> TestFailure {
+        let short = |text: &str| shortened(text.trim(), MESSAGE_BYTES_MAX);
+        let frames: Vec<StackFrame> =
+            case.details.lines().filter_map(|line| paths.frame(line)).collect();
+        let compared = ComparedValues::find(&case.message)
+            .or_else(|| ComparedValues::find(&case.details).filter(|_| case.expected.is_none()));
+        let (expected, actual) = match (&case.expected, &case.actual, compared) {
+            (Some(expected), Some(actual), _) => (Some(expected.clone()), Some(actual.clone())),
+            (_, _, Some(found)) => (Some(found.expected), Some(found.actual)),
+            (_, _, None) => (None, None),
+        };
+        let (file, line) = self.location(case, &frames, paths);
+        TestFailure {
+            id: case.id.clone(),
+            file,
+            line,
+            message: match case.message.trim() {
+                "" => ended(case.details.trim(), MESSAGE_BYTES_MAX),
+                message => short(message),
+            },
+            expected: expected.as_deref().map(short),
+            actual: actual.as_deref().map(short),
+            stack: frames.into_iter().map(|frame| short(&frame.text)).take(FRAMES_MAX).collect(),
+            output_tail: ended(case.output.trim(), OUTPUT_BYTES_MAX),
+            flaky: false,
+        }
+    }
+
+    /// Where a test failed: in its own file where the stack passes that, else where the stack is nearest to
+    /// the failure.
+    fn location(
+        self,
+        case: &TestCase,
+        frames: &[StackFrame],
+        paths: &SourcePaths,
+    ) -> (Option<String>, Option<u64>) {
+        let file = case.file.as_deref();
+        let file = file.map(|file| paths.of_workspace(file).unwrap_or_else(|| file.to_owned()));
+        // Python names the innermost last.
+        let is_last = matches!(self, Self::Pytest | Self::Unittest);
+        let nearest = |frames: &mut dyn DoubleEndedIterator<Item = &StackFrame>| match is_last {
+            true => frames.next_back().cloned(),
+            false => frames.next().cloned(),
+        };
+        match &file {
+            Some(file) => {
+                let own = nearest(&mut frames.iter().filter(|frame| frame.path == *file));
+                (Some(file.clone()), own.map(|frame| frame.line).or(case.line))
+            }
+            None => {
+                let frame = nearest(&mut frames.iter());
+                let line = frame.as_ref().map(|frame| frame.line).or(case.line);
+                (frame.map(|frame| frame.path), line)
+            }
+        }
+    }
+}
+
+/// Reads all reports of an extension.
+fn of_files(
+    finished: &FinishedRun<'_>,
+    extension: &str,
+    read: impl Fn(&str) -> TestReport,
+) -> TestReport {
+    let mut all = TestReport::default();
+    let mut is_there = false;
+    for file in finished.reports {
+        if file.name.rsplit_once('.').is_some_and(|(_, found)| found == extension) {
+            is_there = true;
+            all.add(read(&file.text));
+        }
+    }
+    match is_there {
+        true => all,
+        false => TestReport::unreadable("it wrote no report"),
+    }
+}

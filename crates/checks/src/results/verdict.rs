@@ -1,0 +1,214 @@
+//! How a run ended: what report, exit status and output say together.
+
+use super::{MESSAGE_BYTES_MAX, TestStatus, TestTotals};
+use crate::framework::TestFramework;
+use crate::report::{TestReport, without_colours};
+use crate::run::FinishedRun;
+use crate::shortening::ended;
+
+// === impl TestFramework ===
+
+impl TestFramework {
+    /// What is missing on the machine, and what would bring it. A test whose own command is missing fails,
+    /// but then there are tests.
+    pub(super) fn missing(self, totals: TestTotals, finished: &FinishedRun<'_>) -> Option<String> {
+        let (stdout, stderr) = (finished.stdout, finished.stderr);
+        if totals.all() > 0 || finished.exit_code == Some(0) {
+            return None;
+        }
+        if self == Self::Ctest && stderr.contains("not a directory") {
+            let next = "`cmake -S . -B build` in the directory of the project";
+            return Some(format!("the project was not configured in `build`: {next}"));
+        }
+        let program = self.program_name();
+        let not_found = format!("{program}: command not found");
+        let no_file = format!("{program}: No such file or directory");
+        if finished.exit_code == Some(127)
+            || stderr.contains(&not_found)
+            || stderr.contains(&no_file)
+        {
+            return Some(format!("`{program}` is not installed: {}", self.install()));
+        }
+        let no_command = |name: &str| stderr.contains(&format!("no such command: `{name}`"));
+        if no_command("nextest") || no_command("llvm-cov") {
+            let program = if no_command("nextest") { "cargo-nextest" } else { "cargo-llvm-cov" };
+            return Some(format!("{program} is not installed: `cargo install {program} --locked`"));
+        }
+        if stderr.contains(&format!("No module named {program}")) {
+            return Some(format!("{program} is not installed: {}", self.install()));
+        }
+        if self == Self::Pytest && stderr.contains("unrecognized arguments: --cov") {
+            return Some(
+                "pytest-cov is not installed: `python3 -m pip install pytest-cov`, or leave out \
+                 `coverage`"
+                    .to_owned(),
+            );
+        }
+        let no_gem = stderr.contains("Could not find") && stderr.contains("bundle install");
+        if no_gem || stdout.contains("run `bundle install`") {
+            return Some("gems of the project are not installed: run `bundle install`".to_owned());
+        }
+        self.missing_dependency(stdout, stderr)
+    }
+
+    /// A dependency of the project that would have to be downloaded.
+    fn missing_dependency(self, stdout: &str, stderr: &str) -> Option<String> {
+        let (signs, next): (&[&str], &str) = match self {
+            Self::Cargo | Self::Nextest => (
+                &["without --offline", "--offline was specified", "failed to download"],
+                "`cargo fetch`, where the network is reached",
+            ),
+            Self::Maven => (
+                &["Cannot access", "in offline mode", "has not been downloaded"],
+                "`mvn dependency:go-offline`, where the network is reached",
+            ),
+            Self::Gradle => (
+                &["No cached version", "offline mode"],
+                "`gradle dependencies`, where the network is reached",
+            ),
+            Self::Dotnet => (&["project.assets.json", "NETSDK1004"], "`dotnet restore`"),
+            Self::Go => (
+                &["no required module provides", "missing go.sum entry", "dial tcp"],
+                "`go mod download`",
+            ),
+            Self::Deno => (&["Specifier not found in cache", "--cached-only"], "`deno install`"),
+            _ => return None,
+        };
+        let said = stderr.lines().chain(stdout.lines());
+        let mut said = said.filter(|line| signs.iter().any(|sign| line.contains(sign)));
+        let line = said.next()?.trim();
+        Some(format!("a dependency of the project is not there: {next} brings it ({line})"))
+    }
+
+    fn program_name(self) -> &'static str {
+        match self {
+            Self::Nextest | Self::Cargo => "cargo",
+            Self::Unittest => "python3",
+            Self::Maven => "mvn",
+            other => other.name(),
+        }
+    }
+
+    /// The command that brings it. moss does not run it.
+    fn install(self) -> &'static str {
+        match self {
+            Self::Cargo | Self::Nextest => "https://rustup.rs installs it",
+            Self::Pytest => "`python3 -m pip install pytest` in the environment of the project",
+            Self::Jest | Self::Vitest | Self::Mocha => {
+                "`npm install` in the directory of the project"
+            }
+            Self::Phpunit => "`composer install` in the directory of the project",
+            Self::Rspec => "`bundle install`, or `gem install rspec`",
+            Self::Ctest => "install CMake",
+            Self::Go => "install Go, of the version that `go.mod` names",
+            _ => "install it, and run this again",
+        }
+    }
+
+    /// How it ended, and what has to be said of that.
+    pub(super) fn status(
+        self,
+        report: &TestReport,
+        totals: TestTotals,
+        finished: &FinishedRun<'_>,
+    ) -> (TestStatus, Option<String>) {
+        let tail = || {
+            let said = format!("{}\n{}", finished.stdout, finished.stderr);
+            ended(without_colours(&said).trim(), MESSAGE_BYTES_MAX)
+        };
+        let because = |why: String| Some(format!("{why}; it wrote at its end:\n{}", tail()));
+        let Some(exit_code) = finished.exit_code else {
+            let so_far = match totals.all() {
+                0 => "no test had ended".to_owned(),
+                _ => format!("until then {} passed, {} failed", totals.passed, totals.bad()),
+            };
+            return (TestStatus::Interrupted, because(so_far));
+        };
+        let has_run = totals.passed + totals.bad() > 0;
+        if report.is_build_failed && !has_run {
+            let note = if report.build.is_empty() {
+                because("it says no location".to_owned())
+            } else {
+                None
+            };
+            return (TestStatus::BuildFailed, note);
+        }
+        if self.found_none(totals, report, finished) {
+            return (TestStatus::NoTests, self.where_others_may_be());
+        }
+        if let Some(problem) = &report.problem {
+            return (TestStatus::Inconsistent, because(problem.clone()));
+        }
+        let is_bad = totals.bad() > 0 || report.is_build_failed;
+        match (exit_code == 0, is_bad) {
+            (true, false) if totals.passed == 0 => (
+                TestStatus::NoTests,
+                Some(format!("all of the {} tests were skipped", totals.skipped)),
+            ),
+            (true, false) => (TestStatus::Passed, None),
+            (false, true) => {
+                let note = "something was not built or loaded, and its tests did not run: see `diagnostics`";
+                (TestStatus::Failed, report.is_build_failed.then(|| note.to_owned()))
+            }
+            (true, true) => {
+                let why = format!("{} tests failed, and the exit status is 0", totals.bad());
+                (TestStatus::Inconsistent, because(why))
+            }
+            (false, false) => {
+                let why = format!(
+                    "the exit status is {exit_code}, and the report has {} tests that passed and none that \
+                     failed",
+                    totals.passed
+                );
+                (TestStatus::Inconsistent, because(why))
+            }
+        }
+    }
+
+    /// Whether it found no test at all.
+    fn found_none(
+        self,
+        totals: TestTotals,
+        report: &TestReport,
+        finished: &FinishedRun<'_>,
+    ) -> bool {
+        if totals.all() > 0 {
+            return false;
+        }
+        let (code, all) = (finished.exit_code, [finished.stdout, finished.stderr]);
+        let says = |text: &str| all.iter().any(|output| output.contains(text));
+        match self {
+            Self::Pytest => code == Some(5),
+            Self::Unittest => says("Ran 0 tests") || says("NO TESTS RAN"),
+            Self::Jest => says("No tests found"),
+            Self::Vitest => says("No test files found") || says("No test suite found"),
+            Self::Mocha => says("No test files found") || report.problem.is_none(),
+            Self::Nextest => says("no tests to run") || code == Some(4),
+            Self::Ctest => says("No tests were found"),
+            Self::Bun => {
+                says("No tests found") || says("0 test files") || says("did not match any")
+            }
+            Self::Deno => says("No test modules found"),
+            Self::Phpunit => says("No tests executed"),
+            Self::Maven | Self::Gradle | Self::Dotnet | Self::Swift => code == Some(0),
+            _ => report.problem.is_none() && code == Some(0),
+        }
+    }
+
+    fn where_others_may_be(self) -> Option<String> {
+        let text = match self {
+            Self::Unittest => "they may be tests of pytest: `framework` `pytest` runs those",
+            Self::Cargo => "tests of a program without cargo's own harness are not counted",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+// === impl TestTotals ===
+
+impl TestTotals {
+    fn bad(self) -> u64 {
+        self.failed + self.errored
+    }
+}

@@ -1,0 +1,254 @@
+//! The command that runs tests, with a report that a program can read.
+//!
+//! Nothing is installed or downloaded, and no configuration of the project is changed.
+
+mod compiled;
+mod javascript;
+mod python;
+mod scripted;
+
+use crate::bash_word::{joined, quoted};
+use crate::framework::TestFramework;
+use crate::project::{ProjectDirectory, ProjectFiles};
+use crate::run::{CheckCommand, ReportFile};
+
+/// Which tests are run, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TestChoice {
+    /// Only those of these files or directories, relative to the directory of the project.
+    pub files: Vec<String>,
+    /// Only those that concern these source files, relative to the directory of the project, where
+    /// [`TestFramework::finds_related`].
+    pub related: Vec<String>,
+    /// Which of them.
+    pub selection: TestSelection,
+    /// Whether to measure which lines run.
+    pub coverage: bool,
+}
+
+/// Which tests of the chosen files are run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum TestSelection {
+    /// All.
+    #[default]
+    All,
+    /// Those that the framework finds by this: a part of a name, an expression, an id that an earlier result
+    /// had.
+    Pattern(String),
+    /// Exactly these, by the ids of an earlier result.
+    Ids(Vec<String>),
+}
+
+/// A command with what has to be known to read what it leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestCommand {
+    /// What is run.
+    pub command: CheckCommand,
+    /// Files that have to lie in the directory of reports before it runs.
+    pub inputs: Vec<ReportFile>,
+    /// Directories, relative to the workspace root, in which the tool writes reports where it cannot be asked
+    /// to write them elsewhere.
+    pub report_directories: Vec<String>,
+    /// What was asked for and is not done, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The words of one command, as they come to be.
+pub(crate) struct Words<'a> {
+    files: &'a ProjectFiles,
+    place: usize,
+    choice: &'a TestChoice,
+    /// The directory of reports.
+    reports: &'a str,
+}
+
+// === impl TestFramework ===
+
+impl TestFramework {
+    /// Says how tests are run in one of the directories, with reports in an absolute one.
+    pub fn command(
+        self,
+        files: &ProjectFiles,
+        directory: usize,
+        choice: &TestChoice,
+        reports: &str,
+    ) -> TestCommand {
+        let words = Words { files, place: directory, choice, reports };
+        let command = joined(match self {
+            Self::Cargo => words.cargo(),
+            Self::Nextest => words.nextest(),
+            Self::Go => words.go(),
+            Self::Ctest => words.ctest(),
+            Self::Maven => words.maven(),
+            Self::Gradle => words.gradle(),
+            Self::Dotnet => words.dotnet(),
+            Self::Swift => words.swift(),
+            Self::Pytest => words.pytest(),
+            Self::Unittest => words.unittest(),
+            Self::Jest => words.jest(),
+            Self::Vitest => words.vitest(),
+            Self::Mocha => words.mocha(),
+            Self::Node => words.node(),
+            Self::Bun => words.bun(),
+            Self::Deno => words.deno(),
+            Self::Rspec => words.rspec(),
+            Self::Phpunit => words.phpunit(),
+            Self::Bats => words.bats(),
+        });
+        let own = words.directory();
+        let mut notes = Vec::new();
+        if choice.coverage && !self.measures(own) {
+            notes.push(self.unmeasured());
+        }
+        let takes_files = !matches!(self, Self::Ctest | Self::Dotnet | Self::Swift);
+        if !choice.files.is_empty() && !takes_files && choice.selection == TestSelection::All {
+            notes.push(Some(format!(
+                "{} chooses tests by name, not by file: all of the project were run",
+                self.name()
+            )));
+        }
+        TestCommand {
+            command: CheckCommand { command, directory: own.path.clone() },
+            inputs: self.inputs(reports),
+            report_directories: if self == Self::Maven { surefire(own) } else { Vec::new() },
+            notes: notes.into_iter().flatten().collect(),
+        }
+    }
+
+    /// Whether coverage is measured in a directory: the tool for it is there.
+    fn measures(self, directory: &ProjectDirectory) -> bool {
+        let lists = |names: &[&str], text: &str| {
+            let mut manifests = directory.manifests.iter();
+            manifests
+                .any(|(name, content)| names.contains(&name.as_str()) && content.contains(text))
+        };
+        match self {
+            Self::Pytest => lists(
+                &[
+                    "pyproject.toml",
+                    "setup.cfg",
+                    "tox.ini",
+                    "requirements.txt",
+                    "requirements-dev.txt",
+                    "dev-requirements.txt",
+                ],
+                "pytest-cov",
+            ),
+            Self::Vitest => lists(&["package.json"], "@vitest/coverage"),
+            Self::Cargo | Self::Jest | Self::Node | Self::Go | Self::Bun => true,
+            _ => false,
+        }
+    }
+
+    fn unmeasured(self) -> Option<String> {
+        let next = match self {
+            Self::Pytest => "pytest-cov is not among the requirements of the project",
+            Self::Vitest => "@vitest/coverage-v8 is not in package.json",
+            Self::Nextest => "`framework` `cargo` measures it with cargo-llvm-cov",
+            _ => "moss has no way to measure it with this framework",
+        };
+        Some(format!("coverage of {} was not measured: {next}", self.name()))
+    }
+
+    /// What the tool is told in a file.
+    fn inputs(self, reports: &str) -> Vec<ReportFile> {
+        let (name, text) = match self {
+            Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
+            Self::Gradle => ("reports.gradle", compiled::gradle_script(reports)),
+            _ => return Vec::new(),
+        };
+        vec![ReportFile { name: name.to_owned(), text }]
+    }
+}
+
+/// Where Maven writes reports: beneath the project and each of its modules.
+fn surefire(directory: &ProjectDirectory) -> Vec<String> {
+    let manifest = directory.manifest("pom.xml").unwrap_or_default();
+    let modules =
+        manifest.split("<module>").skip(1).filter_map(|rest| rest.split("</module>").next());
+    let base = match directory.path.as_str() {
+        "" => String::new(),
+        path => format!("{path}/"),
+    };
+    let mut found = vec![format!("{base}target/surefire-reports")];
+    let is_inside = |module: &&str| !module.starts_with('/') && !module.contains("..");
+    let modules = modules.map(str::trim).filter(is_inside).take(50);
+    found.extend(modules.map(|module| format!("{base}{module}/target/surefire-reports")));
+    found
+}
+
+// === impl Words ===
+
+impl Words<'_> {
+    fn directory(&self) -> &ProjectDirectory {
+        &self.files.directories[self.place]
+    }
+
+    /// The program of the project, or that of the machine.
+    fn program(&self, name: &str) -> String {
+        self.own_program(name).unwrap_or_else(|| name.to_owned())
+    }
+
+    fn own_program(&self, name: &str) -> Option<String> {
+        self.files.program(self.place, name).map(|own| quoted(&own))
+    }
+
+    fn report(&self, name: &str) -> String {
+        quoted(&format!("{}/{name}", self.reports))
+    }
+
+    fn pattern(&self) -> Option<&str> {
+        match &self.choice.selection {
+            TestSelection::Pattern(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
+    fn ids(&self) -> Option<&[String]> {
+        match &self.choice.selection {
+            TestSelection::Ids(ids) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// An option whose value is an expression that ids and patterns are, too: one of several ids.
+    fn expression(&self, option: &str) -> String {
+        let expression = match &self.choice.selection {
+            TestSelection::All => return String::new(),
+            TestSelection::Pattern(pattern) => pattern.clone(),
+            TestSelection::Ids(ids) => ids.join("|"),
+        };
+        format!("{option}{}", quoted(&expression))
+    }
+
+    /// An option, once for each pattern or id.
+    fn each(&self, option: &str) -> String {
+        let each = |value: &String| format!("{option}{}", quoted(value));
+        match &self.choice.selection {
+            TestSelection::All => String::new(),
+            TestSelection::Pattern(pattern) => each(pattern),
+            TestSelection::Ids(ids) => joined(ids.iter().map(each)),
+        }
+    }
+
+    /// The files, none of which is taken for an option.
+    fn paths(&self) -> String {
+        joined(self.choice.files.iter().map(|file| path(file)))
+    }
+
+    fn measures(&self, framework: TestFramework) -> bool {
+        self.choice.coverage && framework.measures(self.directory())
+    }
+}
+
+/// A path that is not taken for an option.
+fn path(file: &str) -> String {
+    match file {
+        "" => ".".to_owned(),
+        file if file.starts_with('-') => quoted(&format!("./{file}")),
+        file => quoted(file),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! What compiles before it tests: Cargo, Go, CTest, Maven, Gradle, .NET, Swift.
+
+use std::collections::BTreeSet;
+
+use super::Words;
+use crate::bash_word::{joined, quoted};
+
+/// What chosen Rust files are to Cargo.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct CargoTargets {
+    /// `--test api`, several of them.
+    targets: Vec<String>,
+    /// The beginnings of the names of tests: `deep::part::`.
+    modules: Vec<String>,
+}
+
+// === impl Words ===
+
+impl Words<'_> {
+    pub(super) fn cargo(&self) -> Vec<String> {
+        let start = match self.choice.coverage {
+            true => format!(
+                "cargo llvm-cov --lcov --output-path {} --offline --no-fail-fast --color never",
+                self.report("coverage.lcov")
+            ),
+            false => "cargo test --offline --no-fail-fast --color never".to_owned(),
+        };
+        let chosen = CargoTargets::of(&self.choice.files);
+        let filters = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => format!("-- --exact {}", joined(ids.iter().map(|id| quoted(id)))),
+            (_, Some(pattern)) => format!("-- {}", quoted(pattern)),
+            (None, None) if chosen.modules.is_empty() => String::new(),
+            (None, None) => {
+                format!("-- {}", joined(chosen.modules.iter().map(|module| quoted(module))))
+            }
+        };
+        vec![start, self.cargo_extent(&chosen), filters]
+    }
+
+    pub(super) fn nextest(&self) -> Vec<String> {
+        let chosen = CargoTargets::of(&self.choice.files);
+        let filters = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => {
+                let exact: Vec<_> = ids.iter().map(|id| format!("test(={id})")).collect();
+                format!("-E {}", quoted(&exact.join(" + ")))
+            }
+            (_, Some(pattern)) => format!("-- {}", quoted(pattern)),
+            (None, None) if chosen.modules.is_empty() => String::new(),
+            (None, None) => {
+                format!("-- {}", joined(chosen.modules.iter().map(|module| quoted(module))))
+            }
+        };
+        vec![
+            "cargo nextest run --offline --no-fail-fast --color never".to_owned(),
+            format!("--tool-config-file moss:{}", self.report("nextest.toml")),
+            self.cargo_extent(&chosen),
+            filters,
+        ]
+    }
+
+    /// Which packages and targets: all of a workspace where nothing is chosen.
+    fn cargo_extent(&self, chosen: &CargoTargets) -> String {
+        let manifest = self.directory().manifest("Cargo.toml").unwrap_or_default();
+        let has_members = manifest.lines().any(|line| line.trim_end() == "[workspace]");
+        match self.choice.files.is_empty() && has_members {
+            true => "--workspace".to_owned(),
+            false => chosen.targets.join(" "),
+        }
+    }
+
+    pub(super) fn go(&self) -> Vec<String> {
+        let is_file =
+            |file: &str| file.rsplit('/').next().is_some_and(|name| name.ends_with(".go"));
+        let packages: BTreeSet<String> = self
+            .choice
+            .files
+            .iter()
+            .map(|file| match (is_file(file), file.rsplit_once('/')) {
+                (false, _) => format!("./{file}/..."),
+                (true, None) => ".".to_owned(),
+                (true, Some((directory, _))) => format!("./{directory}"),
+            })
+            .collect();
+        let packages = match packages.is_empty() {
+            true => "./...".to_owned(),
+            false => joined(packages.iter().map(|package| quoted(package))),
+        };
+        let run = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => {
+                // A part of a test is run with all of it.
+                let top: BTreeSet<&str> =
+                    ids.iter().filter_map(|id| id.split('/').next()).collect();
+                let top: Vec<&str> = top.into_iter().collect();
+                format!("-run {}", quoted(&format!("^(?:{})$", top.join("|"))))
+            }
+            (_, Some(pattern)) => format!("-run {}", quoted(pattern)),
+            (None, None) => String::new(),
+        };
+        // A result of an earlier run says nothing about flaky tests.
+        let again = if self.ids().is_some() { "-count=1" } else { "" };
+        let coverage = match self.choice.coverage {
+            true => format!("-coverprofile={}", self.report("cover.out")),
+            false => String::new(),
+        };
+        vec!["go test -json".to_owned(), again.to_owned(), run, coverage, packages]
+    }
+
+    pub(super) fn ctest(&self) -> Vec<String> {
+        let directory = self.directory();
+        let is_built_here = directory.files.contains("CTestTestfile.cmake");
+        let build = if is_built_here { "." } else { "build" };
+        vec![
+            // Tests of what was built before would not be those of the files as they are.
+            format!("cmake --build {build} &&"),
+            format!("ctest --test-dir {build} --output-on-failure --no-tests=error"),
+            format!("--output-junit {}", self.report("ctest.xml")),
+            self.expression("-R "),
+        ]
+    }
+
+    pub(super) fn maven(&self) -> Vec<String> {
+        let program = self.wrapper("mvnw", "mvn");
+        let classes: Vec<String> = self.choice.files.iter().map(|file| class_of(file)).collect();
+        let chosen = match (self.ids(), self.pattern(), classes.is_empty()) {
+            (Some(ids), ..) => Some(ids.join(",")),
+            (_, Some(pattern), _) => Some(pattern.to_owned()),
+            (None, None, false) => Some(classes.join(",")),
+            (None, None, true) => None,
+        };
+        let chosen = chosen.map(|chosen| format!("-Dtest={}", quoted(&chosen)));
+        // Maven stops at the first module with a failure, and would call one without a match a failure.
+        let always = "-o -B -ntp --fail-at-end -Dsurefire.failIfNoSpecifiedTests=false";
+        vec![program, always.to_owned(), chosen.unwrap_or_default(), "test".to_owned()]
+    }
+
+    pub(super) fn gradle(&self) -> Vec<String> {
+        let program = self.wrapper("gradlew", "gradle");
+        let script = self.report("reports.gradle");
+        let chosen = match self.choice.files.is_empty() || self.ids().is_some() {
+            true => self.each("--tests "),
+            false => joined(
+                self.choice.files.iter().map(|file| format!("--tests {}", quoted(&class_of(file)))),
+            ),
+        };
+        vec![
+            program,
+            format!("--offline --console=plain --continue --init-script {script} test"),
+            chosen,
+        ]
+    }
+
+    pub(super) fn dotnet(&self) -> Vec<String> {
+        let filter = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => {
+                let exact: Vec<_> =
+                    ids.iter().map(|id| format!("FullyQualifiedName={id}")).collect();
+                Some(exact.join("|"))
+            }
+            // An expression of its own, or a part of a name.
+            (_, Some(pattern)) if pattern.contains(['=', '~', '|']) => Some(pattern.to_owned()),
+            (_, Some(pattern)) => Some(format!("FullyQualifiedName~{pattern}")),
+            (None, None) => None,
+        };
+        vec![
+            "dotnet test --no-restore --nologo --logger trx".to_owned(),
+            format!("--results-directory {}", quoted(self.reports)),
+            filter.map_or_else(String::new, |filter| format!("--filter {}", quoted(&filter))),
+        ]
+    }
+
+    pub(super) fn swift(&self) -> Vec<String> {
+        vec![
+            "swift test --disable-automatic-resolution --parallel".to_owned(),
+            format!("--xunit-output {}", self.report("swift.xml")),
+            self.expression("--filter "),
+        ]
+    }
+
+    /// The project's own way to start its build tool, or that of the machine.
+    fn wrapper(&self, own: &str, other: &str) -> String {
+        let is_there = self.directory().files.contains(own);
+        if is_there { format!("./{own}") } else { other.to_owned() }
+    }
+}
+
+// === impl CargoTargets ===
+
+impl CargoTargets {
+    /// What each file is; everything where some cannot be chosen together.
+    fn of(files: &[String]) -> Self {
+        let mut found = Self::default();
+        let mut has_all = false;
+        for file in files {
+            let Some(path) = file.strip_suffix(".rs") else {
+                has_all = true;
+                continue;
+            };
+            if let Some(name) = path.strip_prefix("tests/") {
+                let name = name.split('/').next().unwrap_or(name);
+                found.targets.push(format!("--test {}", quoted(name)));
+                continue;
+            }
+            let Some(module) = path.strip_prefix("src/") else {
+                has_all = true;
+                continue;
+            };
+            let module = module.strip_suffix("/mod").unwrap_or(module);
+            match module {
+                "lib" | "main" => has_all = true,
+                _ if module.starts_with("bin/") => has_all = true,
+                _ => found.modules.push(format!("{}::", module.replace('/', "::"))),
+            }
+        }
+        found.targets.dedup();
+        // The name of a module would choose among the tests of a target, too.
+        if has_all || (!found.targets.is_empty() && !found.modules.is_empty()) {
+            return Self::default();
+        }
+        found
+    }
+}
+
+/// The name of the class that a file is named for.
+fn class_of(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.split('.').next().unwrap_or(name).to_owned()
+}
+
+/// Has nextest write a report, whatever the project configures otherwise.
+pub(super) fn nextest_configuration(reports: &str) -> String {
+    let path = toml_text(&format!("{reports}/nextest.xml"));
+    format!(
+        "[profile.default.junit]\npath = {path}\nstore-success-output = false\nstore-failure-output = true\n"
+    )
+}
+
+/// Has Gradle write reports of tests into one directory.
+pub(super) fn gradle_script(reports: &str) -> String {
+    let path = reports.replace('\\', "\\\\").replace('\'', "\\'");
+    format!(
+        "allprojects {{\n    tasks.withType(Test).configureEach {{\n        \
+         reports.junitXml.required = true\n        \
+         reports.junitXml.outputLocation = new File('{path}')\n        \
+         outputs.upToDateWhen {{ false }}\n    }}\n}}\n"
+    )
+}
+
+fn toml_text(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}

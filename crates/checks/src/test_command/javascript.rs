@@ -1,0 +1,128 @@
+//! Jest, Vitest, Mocha, and the test runners of Node, Bun and Deno.
+
+use super::{TestSelection, Words, path};
+use crate::bash_word::{joined, quoted};
+use crate::framework::TestFramework;
+use crate::report::escaped;
+
+// === impl Words ===
+
+impl Words<'_> {
+    pub(super) fn jest(&self) -> Vec<String> {
+        let coverage = match self.measures(TestFramework::Jest) {
+            true => format!(
+                "--coverage --coverageReporters=lcovonly --coverageDirectory={}",
+                quoted(self.reports)
+            ),
+            false => String::new(),
+        };
+        let is_directory = |file: &String| !TestFramework::Jest.runs_file(file);
+        let files = match (&self.choice.related, &self.choice.files) {
+            (related, _) if !related.is_empty() => {
+                format!("--findRelatedTests {}", joined(related.iter().map(|file| path(file))))
+            }
+            (_, files) if files.is_empty() => String::new(),
+            // Of directories it only knows patterns of paths.
+            (_, files) if files.iter().any(is_directory) => self.paths(),
+            _ => format!("--runTestsByPath {}", self.paths()),
+        };
+        vec![
+            self.program("jest"),
+            "--ci --json --testLocationInResults".to_owned(),
+            format!("--outputFile={}", self.report("jest.json")),
+            coverage,
+            self.expression("-t "),
+            files,
+        ]
+    }
+
+    pub(super) fn vitest(&self) -> Vec<String> {
+        let coverage = match self.measures(TestFramework::Vitest) {
+            true => format!(
+                "--coverage.enabled --coverage.reporter=lcovonly --coverage.clean=false \
+                 --coverage.reportsDirectory={}",
+                quoted(self.reports)
+            ),
+            false => String::new(),
+        };
+        let (verb, files) = match self.choice.related.is_empty() {
+            true => ("run", self.paths()),
+            false => ("related --run", joined(self.choice.related.iter().map(|file| path(file)))),
+        };
+        vec![
+            self.program("vitest"),
+            format!("{verb} --reporter=default --reporter=json"),
+            format!("--outputFile.json={}", self.report("vitest.json")),
+            coverage,
+            self.expression("-t "),
+            files,
+        ]
+    }
+
+    pub(super) fn mocha(&self) -> Vec<String> {
+        vec![
+            self.program("mocha"),
+            "--reporter json".to_owned(),
+            format!("--reporter-option output={}", self.report("mocha.json")),
+            self.expression("--grep "),
+            self.paths(),
+        ]
+    }
+
+    pub(super) fn node(&self) -> Vec<String> {
+        let coverage = match self.choice.coverage {
+            true => format!(
+                "--experimental-test-coverage --test-reporter=lcov --test-reporter-destination={}",
+                self.report("coverage.lcov")
+            ),
+            false => String::new(),
+        };
+        vec![
+            "node --test --test-reporter=spec --test-reporter-destination=stdout".to_owned(),
+            format!(
+                "--test-reporter=junit --test-reporter-destination={}",
+                self.report("node.xml")
+            ),
+            coverage,
+            self.each("--test-name-pattern="),
+            self.paths(),
+        ]
+    }
+
+    pub(super) fn bun(&self) -> Vec<String> {
+        let coverage = match self.choice.coverage {
+            true => format!(
+                "--coverage --coverage-reporter=lcov --coverage-dir={}",
+                quoted(self.reports)
+            ),
+            false => String::new(),
+        };
+        // A word without a dot or a slash at its beginning is a part of a path.
+        let files = self.choice.files.iter().map(|file| quoted(&format!("./{file}")));
+        vec![
+            self.program("bun"),
+            "test --no-install --reporter=junit".to_owned(),
+            format!("--reporter-outfile={}", self.report("bun.xml")),
+            coverage,
+            self.expression("-t "),
+            joined(files),
+        ]
+    }
+
+    pub(super) fn deno(&self) -> Vec<String> {
+        let filter = match &self.choice.selection {
+            TestSelection::Ids(ids) => {
+                let ids: Vec<String> = ids.iter().map(|id| escaped(id)).collect();
+                format!("--filter {}", quoted(&format!("/^(?:{})$/", ids.join("|"))))
+            }
+            _ => self.each("--filter "),
+        };
+        vec![
+            self.program("deno"),
+            "test --cached-only".to_owned(),
+            format!("--junit-path={}", self.report("deno.xml")),
+            filter,
+            self.paths(),
+        ]
+    }
+}

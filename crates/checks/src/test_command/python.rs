@@ -1,0 +1,81 @@
+//! pytest and unittest.
+
+use super::Words;
+use crate::bash_word::{joined, quoted};
+use crate::framework::TestFramework;
+
+// === impl Words ===
+
+impl Words<'_> {
+    pub(super) fn pytest(&self) -> Vec<String> {
+        let program = match self.own_program("pytest") {
+            Some(own) => own,
+            None => format!("{} -m pytest", self.python()),
+        };
+        let is_id = |pattern: &&str| pattern.contains("::");
+        let (ids, keyword) = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => (joined(ids.iter().map(|id| quoted(id))), String::new()),
+            (_, Some(id)) if is_id(&id) => (quoted(id), String::new()),
+            (_, Some(pattern)) => (self.paths(), format!("-k {}", quoted(pattern))),
+            (None, None) => (self.paths(), String::new()),
+        };
+        let coverage = match self.measures(TestFramework::Pytest) {
+            true => {
+                format!("--cov --cov-branch --cov-report=lcov:{}", self.report("coverage.lcov"))
+            }
+            false => String::new(),
+        };
+        vec![
+            program,
+            // What the project writes less of itself is only for people.
+            "-v --color=no -o console_output_style=count".to_owned(),
+            "-o junit_family=xunit1 -o junit_logging=all -o junit_log_passing_tests=false"
+                .to_owned(),
+            format!("--junitxml={}", self.report("pytest.xml")),
+            coverage,
+            keyword,
+            ids,
+        ]
+    }
+
+    pub(super) fn unittest(&self) -> Vec<String> {
+        let python = self.python();
+        let modules: Vec<String> = self.choice.files.iter().map(|file| module_of(file)).collect();
+        match self.ids() {
+            // What was run by its file is named from the directory of the project on.
+            Some(ids)
+                if ids.iter().all(|id| modules.iter().any(|module| id.starts_with(module))) =>
+            {
+                let ids = joined(ids.iter().map(|id| quoted(id)));
+                return vec![python, "-m unittest -v".to_owned(), ids];
+            }
+            None if !self.choice.files.is_empty() => {
+                return vec![python, "-m unittest -v".to_owned(), self.each("-k "), self.paths()];
+            }
+            _ => {}
+        }
+        let directory = self.directory();
+        let found = ["tests", "test"]
+            .into_iter()
+            .find(|name| directory.directories.contains(*name))
+            .filter(|_| !directory.files.iter().any(|name| name.starts_with("test_")));
+        let start = found.map_or_else(String::new, |name| {
+            // What is no package is its own top.
+            match directory.probed.contains(&format!("{name}/__init__.py")) {
+                true => format!("-s {name} -t ."),
+                false => format!("-s {name}"),
+            }
+        });
+        vec![python, "-m unittest discover -v".to_owned(), start, self.each("-k ")]
+    }
+
+    fn python(&self) -> String {
+        let own = ["python", "python3"].iter().find_map(|name| self.own_program(name));
+        own.unwrap_or_else(|| "python3".to_owned())
+    }
+}
+
+/// The name of the module in a file, with a dot behind it: `tests.test_a.`.
+fn module_of(file: &str) -> String {
+    format!("{}.", file.trim_end_matches(".py").replace('/', "."))
+}

@@ -1,0 +1,169 @@
+//! The words of each framework.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+
+/// A project of one directory, with these files.
+fn project(path: &str, files: &[&str]) -> ProjectFiles {
+    let names = |files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect();
+    let directory = ProjectDirectory {
+        path: path.to_owned(),
+        files: names(files),
+        directories: BTreeSet::new(),
+        manifests: BTreeMap::new(),
+        probed: BTreeSet::new(),
+    };
+    ProjectFiles { directories: vec![directory] }
+}
+
+fn command(framework: TestFramework, choice: &TestChoice) -> String {
+    framework.command(&project("", &[]), 0, choice, "/r").command.command
+}
+
+fn pattern(text: &str) -> TestChoice {
+    TestChoice { selection: TestSelection::Pattern(text.to_owned()), ..TestChoice::default() }
+}
+
+fn ids(ids: &[&str]) -> TestChoice {
+    let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+    TestChoice { selection: TestSelection::Ids(ids), ..TestChoice::default() }
+}
+
+fn file(name: &str) -> TestChoice {
+    TestChoice { files: vec![name.to_owned()], ..TestChoice::default() }
+}
+
+#[test]
+fn each_framework_has_its_words() {
+    let all = TestChoice::default();
+    let cargo = "cargo test --offline --no-fail-fast --color never";
+    let jest = "jest --ci --json --testLocationInResults --outputFile=/r/jest.json";
+    let node = "node --test --test-reporter=spec --test-reporter-destination=stdout \
+                --test-reporter=junit --test-reporter-destination=/r/node.xml";
+    for (framework, choice, expected) in [
+        (TestFramework::Cargo, all.clone(), cargo.to_owned()),
+        (TestFramework::Cargo, file("tests/api.rs"), format!("{cargo} --test api")),
+        (TestFramework::Cargo, file("src/deep/part.rs"), format!("{cargo} -- deep::part::")),
+        (TestFramework::Cargo, file("src/lib.rs"), cargo.to_owned()),
+        (TestFramework::Cargo, pattern("a b"), format!("{cargo} -- 'a b'")),
+        (TestFramework::Cargo, ids(&["a::b", "c"]), format!("{cargo} -- --exact a::b c")),
+        (TestFramework::Jest, pattern("it's"), format!("{jest} -t 'it'\\''s'")),
+        (TestFramework::Jest, ids(&["a", "b"]), format!("{jest} -t 'a|b'")),
+        (TestFramework::Jest, file("-x.test.js"), format!("{jest} --runTestsByPath ./-x.test.js")),
+        (TestFramework::Jest, file("src"), format!("{jest} src")),
+        (TestFramework::Node, pattern("a"), format!("{node} --test-name-pattern=a")),
+        (TestFramework::Go, all.clone(), "go test -json ./...".to_owned()),
+        (TestFramework::Go, file("p/a_test.go"), "go test -json ./p".to_owned()),
+        (TestFramework::Go, file("p"), "go test -json ./p/...".to_owned()),
+        (
+            TestFramework::Go,
+            ids(&["TestA/b", "TestA/c", "TestD"]),
+            "go test -json -count=1 -run '^(?:TestA|TestD)$' ./...".to_owned(),
+        ),
+        (
+            TestFramework::Ctest,
+            pattern("a"),
+            "cmake --build build && ctest --test-dir build --output-on-failure --no-tests=error \
+             --output-junit /r/ctest.xml -R a"
+                .to_owned(),
+        ),
+        (
+            TestFramework::Unittest,
+            ids(&["t.A.b"]),
+            "python3 -m unittest discover -v -k t.A.b".to_owned(),
+        ),
+        (
+            TestFramework::Unittest,
+            TestChoice { files: vec!["t/test_a.py".to_owned()], ..ids(&["t.test_a.A.b"]) },
+            "python3 -m unittest -v t.test_a.A.b".to_owned(),
+        ),
+        (
+            TestFramework::Maven,
+            ids(&["a.B#c"]),
+            "mvn -o -B -ntp --fail-at-end -Dsurefire.failIfNoSpecifiedTests=false -Dtest='a.B#c' test"
+                .to_owned(),
+        ),
+        (
+            TestFramework::Dotnet,
+            pattern("Adds"),
+            "dotnet test --no-restore --nologo --logger trx --results-directory /r --filter \
+             'FullyQualifiedName~Adds'"
+                .to_owned(),
+        ),
+        (
+            TestFramework::Deno,
+            ids(&["a (b)"]),
+            "deno test --cached-only --junit-path=/r/deno.xml --filter '/^(?:a \\(b\\))$/'".to_owned(),
+        ),
+    ] {
+        assert_eq!(command(framework, &choice), expected, "{framework:?} {choice:?}");
+    }
+}
+
+/// Whatever a file or a test is called, bash takes it as one word.
+#[test]
+fn names_stay_one_word() {
+    let evil = "a b'c\"d\n$(touch x)`y`;&|*?~#\\";
+    for framework in TestFramework::all() {
+        for choice in [file(evil), pattern(evil), ids(&[evil, evil])] {
+            let text = command(framework, &choice);
+            let bare = outside_quotes(&text);
+            for part in ["touch", "$", "`", ";", "|", "*", "\n", "#"] {
+                assert!(!bare.contains(part), "{framework:?}: {text}");
+            }
+        }
+    }
+}
+
+/// What of a text bash reads outside of single quotes; `\'` is a quote outside.
+fn outside_quotes(text: &str) -> String {
+    let mut bare = String::new();
+    let mut is_quoted = false;
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\'' => is_quoted = !is_quoted,
+            '\\' if !is_quoted => drop(characters.next()),
+            c if !is_quoted => bare.push(c),
+            _ => {}
+        }
+    }
+    bare
+}
+
+#[test]
+fn programs_of_the_project_go_first_also_those_of_a_directory_around_it() {
+    let mut files = project("web/app", &["package.json"]);
+    files.directories.push(project("web", &[]).directories.remove(0));
+    files.directories[1].probed.insert("node_modules/.bin/jest".to_owned());
+    let planned = TestFramework::Jest.command(&files, 0, &TestChoice::default(), "/r");
+    assert!(planned.command.command.starts_with("../node_modules/.bin/jest "), "{planned:?}");
+    assert_eq!(planned.command.directory, "web/app");
+    // A directory beside it has nothing to do with it.
+    files.directories[1].path = "other".to_owned();
+    let planned = TestFramework::Jest.command(&files, 0, &TestChoice::default(), "/r");
+    assert!(planned.command.command.starts_with("jest "), "{planned:?}");
+}
+
+#[test]
+fn what_is_asked_for_and_not_done_is_said() {
+    let coverage = TestChoice { coverage: true, ..TestChoice::default() };
+    let planned = TestFramework::Pytest.command(&project("", &[]), 0, &coverage, "/r");
+    assert!(planned.notes[0].contains("pytest-cov"), "{planned:?}");
+    let planned = TestFramework::Ctest.command(&project("", &[]), 0, &file("a.c"), "/r");
+    assert!(planned.notes[0].contains("all of the project"), "{planned:?}");
+    let planned = TestFramework::Go.command(&project("", &[]), 0, &coverage, "/r");
+    assert_eq!(planned.notes, Vec::<String>::new());
+    assert!(planned.command.command.contains("-coverprofile=/r/cover.out"));
+}
+
+#[test]
+fn reports_of_maven_are_looked_for_in_each_module() {
+    let mut files = project("java", &["pom.xml"]);
+    let manifest = "<modules><module>a</module><module>../b</module><module>/c</module></modules>";
+    files.directories[0].manifests.insert("pom.xml".to_owned(), manifest.to_owned());
+    let planned = TestFramework::Maven.command(&files, 0, &TestChoice::default(), "/r");
+    let expected = ["java/target/surefire-reports", "java/a/target/surefire-reports"];
+    assert_eq!(planned.report_directories, expected);
+}

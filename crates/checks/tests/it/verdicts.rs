@@ -1,0 +1,266 @@
+//! What is made of runs that went wrong in other ways than a test that fails: texts by the documents of the
+//! tools, and by what they wrote where one was at hand.
+
+use moss_checks::{
+    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, TestStatus, test_results,
+};
+
+struct Ended {
+    framework: TestFramework,
+    exit_code: Option<i32>,
+    stdout: &'static str,
+    stderr: &'static str,
+    report: Option<(&'static str, &'static str)>,
+}
+
+fn read(ended: &Ended) -> TestResults {
+    let file =
+        |(name, text): (&str, &str)| ReportFile { name: name.to_owned(), text: text.to_owned() };
+    let reports: Vec<ReportFile> = ended.report.into_iter().map(file).collect();
+    let Ended { framework, exit_code, stdout, stderr, .. } = *ended;
+    let finished = FinishedRun { exit_code, stdout, stderr, reports: &reports, is_cut: false };
+    test_results(framework, &SourcePaths::new("/w", ""), &finished)
+}
+
+fn of(
+    framework: TestFramework,
+    exit_code: i32,
+    stdout: &'static str,
+    stderr: &'static str,
+) -> Ended {
+    Ended { framework, exit_code: Some(exit_code), stdout, stderr, report: None }
+}
+
+#[test]
+fn what_is_missing_is_named_with_what_brings_it() {
+    for (ended, says) in [
+        (
+            of(TestFramework::Pytest, 1, "", "/usr/bin/python3: No module named pytest\n"),
+            "pip install pytest",
+        ),
+        (
+            of(
+                TestFramework::Pytest,
+                4,
+                "",
+                "ERROR: usage: x\nx: error: unrecognized arguments: --cov --cov-branch\n",
+            ),
+            "pytest-cov",
+        ),
+        (
+            of(TestFramework::Jest, 127, "", "bash: line 1: jest: command not found\n"),
+            "npm install",
+        ),
+        (
+            of(TestFramework::Nextest, 101, "", "error: no such command: `nextest`\n"),
+            "cargo install cargo-nextest",
+        ),
+        (
+            of(TestFramework::Cargo, 101, "", "error: no such command: `llvm-cov`\n"),
+            "cargo-llvm-cov",
+        ),
+        (
+            of(
+                TestFramework::Cargo,
+                101,
+                "",
+                "error: no matching package named `x` found\nyou may want to retry without --offline\n",
+            ),
+            "cargo fetch",
+        ),
+        (
+            of(
+                TestFramework::Maven,
+                1,
+                "[ERROR] Cannot access central (https://repo) in offline mode\n",
+                "",
+            ),
+            "go-offline",
+        ),
+        (
+            of(
+                TestFramework::Rspec,
+                7,
+                "",
+                "Could not find rspec in locally installed gems\nRun `bundle install`\n",
+            ),
+            "bundle install",
+        ),
+        (
+            of(TestFramework::Ctest, 1, "", "Error: /w/build is not a directory\n"),
+            "cmake -S . -B build",
+        ),
+    ] {
+        let found = read(&ended);
+        assert_eq!(
+            found.status,
+            TestStatus::NotInstalled,
+            "{:?} {}",
+            ended.framework,
+            ended.stderr
+        );
+        assert!(found.note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {found:?}");
+    }
+}
+
+#[test]
+fn a_report_is_held_against_the_exit_status() {
+    let passed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"/></testsuite></testsuites>";
+    let failed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"><failure/></testcase>\
+                  </testsuite></testsuites>";
+    let with = |exit_code: Option<i32>, report: Option<&'static str>| Ended {
+        framework: TestFramework::Pytest,
+        exit_code,
+        stdout: "",
+        stderr: "",
+        report: report.map(|text| ("pytest.xml", text)),
+    };
+    for (ended, expected) in [
+        (with(Some(0), Some(passed)), TestStatus::Passed),
+        (with(Some(1), Some(failed)), TestStatus::Failed),
+        (with(Some(0), Some(failed)), TestStatus::Inconsistent),
+        (with(Some(1), Some(passed)), TestStatus::Inconsistent),
+        (with(Some(0), None), TestStatus::Inconsistent),
+        (with(Some(3), None), TestStatus::Inconsistent),
+        (with(Some(0), Some("")), TestStatus::Inconsistent),
+        (with(Some(0), Some("<html><body>no report</body></html>")), TestStatus::Inconsistent),
+        (
+            with(Some(0), Some("<!DOCTYPE x [<!ENTITY a \"b\">]><testsuites/>")),
+            TestStatus::Inconsistent,
+        ),
+        (with(None, Some(passed)), TestStatus::Interrupted),
+    ] {
+        let found = read(&ended);
+        assert_eq!(found.status, expected, "{:?} {:?}", ended.exit_code, ended.report);
+    }
+}
+
+#[test]
+fn builds_that_fail_are_located() {
+    for (ended, expected) in [
+        (
+            of(
+                TestFramework::Maven,
+                1,
+                "[ERROR] COMPILATION ERROR : \n[ERROR] /w/src/test/java/ATest.java:[3,5] cannot find symbol\n",
+                "",
+            ),
+            "src/test/java/ATest.java:3",
+        ),
+        (
+            of(
+                TestFramework::Gradle,
+                1,
+                "",
+                "/w/src/A.java:7: error: ';' expected\n> Compilation failed; see the compiler error output\n",
+            ),
+            "src/A.java:7",
+        ),
+        (
+            of(
+                TestFramework::Gradle,
+                1,
+                "",
+                "e: file:///w/src/A.kt:3:5 Unresolved reference: x\n> Compilation error. See log\n",
+            ),
+            "src/A.kt:3",
+        ),
+        (
+            of(
+                TestFramework::Dotnet,
+                1,
+                "/w/A.cs(4,9): error CS1002: ; expected [/w/A.csproj]\nBuild FAILED.\n",
+                "",
+            ),
+            "A.cs:4",
+        ),
+        (
+            of(
+                TestFramework::Swift,
+                1,
+                "",
+                "/w/Tests/ATests.swift:5:9: error: cannot find 'x' in scope\n",
+            ),
+            "Tests/ATests.swift:5",
+        ),
+        (
+            of(
+                TestFramework::Ctest,
+                2,
+                "/w/t.c:3:1: error: expected ';'\nmake: *** [Makefile:2: t] Error 1\n",
+                "",
+            ),
+            "t.c:3",
+        ),
+    ] {
+        let found = read(&ended);
+        assert_eq!(found.status, TestStatus::BuildFailed, "{:?}: {found:?}", ended.framework);
+        let first = &found.diagnostics[0];
+        assert_eq!(format!("{}:{}", first.path, first.line), expected);
+    }
+}
+
+/// Forms by their documents: surefire 3, trx of 2010, XCTest.
+#[test]
+fn reports_of_tools_that_were_not_at_hand_are_read() {
+    let surefire = "<testsuite name=\"a.CalcTest\" tests=\"3\"><testcase name=\"adds\" classname=\"a.CalcTest\" time=\"0.01\"/>\
+        <testcase name=\"wrong\" classname=\"a.CalcTest\"><failure message=\"expected: &lt;4&gt; but was: &lt;3&gt;\" \
+        type=\"AssertionFailedError\"><![CDATA[org.opentest4j.AssertionFailedError: expected: <4> but was: <3>\n\
+        \tat a.CalcTest.wrong(CalcTest.java:12)\n]]></failure></testcase>\
+        <testcase name=\"later\" classname=\"a.CalcTest\"><skipped/></testcase></testsuite>";
+    let trx = "<TestRun><Results><UnitTestResult testName=\"A.Calc.Adds\" outcome=\"Passed\" duration=\"00:00:00.0120000\"/>\
+        <UnitTestResult testName=\"A.Calc.Wrong(x: 1)\" outcome=\"Failed\"><Output><StdOut>about to fail</StdOut>\
+        <ErrorInfo><Message>Assert.Equal() Failure\nExpected: 4\nActual:   3</Message>\
+        <StackTrace>   at A.Calc.Wrong() in /w/tests/Calc.cs:line 12</StackTrace></ErrorInfo></Output></UnitTestResult>\
+        <UnitTestResult testName=\"A.Calc.Later\" outcome=\"NotExecuted\"/></Results></TestRun>";
+    for (framework, name, report, id, place) in [
+        (
+            TestFramework::Maven,
+            "TEST-a.CalcTest.xml",
+            surefire,
+            "a.CalcTest#wrong",
+            (None, Some(12)),
+        ),
+        (
+            TestFramework::Gradle,
+            "TEST-a.CalcTest.xml",
+            surefire,
+            "a.CalcTest.wrong",
+            (None, Some(12)),
+        ),
+        (TestFramework::Dotnet, "x.trx", trx, "A.Calc.Wrong", (Some("tests/Calc.cs"), Some(12))),
+    ] {
+        let report = Some((name, report));
+        let found = read(&Ended { framework, exit_code: Some(1), stdout: "", stderr: "", report });
+        let totals = found.totals;
+        assert_eq!(
+            (found.status, totals.passed, totals.failed, totals.skipped),
+            (TestStatus::Failed, 1, 1, 1)
+        );
+        let failure = &found.failures[0];
+        assert_eq!(
+            (failure.id.as_str(), (failure.file.as_deref(), failure.line)),
+            (id, place),
+            "{failure:?}"
+        );
+        assert_eq!(
+            (failure.expected.as_deref(), failure.actual.as_deref()),
+            (Some("4"), Some("3"))
+        );
+    }
+}
+
+#[test]
+fn libtest_counts_what_tests_wrote_into_its_lines() {
+    let stdout = "\nrunning 3 tests\ntest a ... written by a test\nok\ntest b ... ok\ntest x ... ok\ntest y ... FAILED\n\
+        test c ... FAILED\n\nfailures:\n\n---- c stdout ----\nboom\n\n\nfailures:\n    c\n\n\
+        test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let found = read(&of(TestFramework::Cargo, 101, stdout, ""));
+    assert_eq!((found.totals.passed, found.totals.failed), (2, 1), "{found:?}");
+    assert_eq!(found.failures[0].id, "c");
+    let dead = "\nrunning 3 tests\ntest a ... ok\n\nrunning 1 test\ntest z ... ok\n\n\
+        test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let found = read(&of(TestFramework::Cargo, 101, dead, "error: test failed\n"));
+    assert_eq!((found.status, found.totals.passed), (TestStatus::Inconsistent, 2), "{found:?}");
+    assert!(found.note.unwrap().contains("2 of 3 tests did not end"));
+}

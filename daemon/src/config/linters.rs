@@ -1,0 +1,154 @@
+//! Linters that the user names, beside those that `lint_check` knows.
+
+use moss_sdk::command::{ConfiguredFormat, ConfiguredLinter};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// The section that has them; its keys are the names.
+pub(super) const SECTION: &str = "linters";
+/// Most linters.
+const LINTERS_MAX: usize = 32;
+/// Longest name of one, in bytes.
+const NAME_BYTES_MAX: usize = 32;
+/// Longest command, in bytes.
+const COMMAND_BYTES_MAX: usize = 4_096;
+/// Most names of files, and the longest one, in bytes.
+const FILES_MAX: usize = 64;
+const FILE_BYTES_MAX: usize = 128;
+
+/// One linter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinterConfig {
+    /// A text for bash; `{path}` stands for what is checked.
+    pub command: String,
+    /// How it writes what it finds.
+    pub format: ConfiguredFormat,
+    /// Names of the files that it reads, `*` only at their beginning.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Names of files whose directory uses it.
+    #[serde(default)]
+    pub when: Vec<String>,
+}
+
+/// Puts a linter in its place: that of the administrator replaces one of the user.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(super) fn put(linters: &mut Table, name: &str, linter: Value) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_plain) {
+        return Err(format!(
+            "the name of a linter has at most {NAME_BYTES_MAX} characters: letters, digits, `-`, `_` and `.`"
+        ));
+    }
+    let read: LinterConfig =
+        linter.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    read.check()?;
+    if !linters.contains_key(name) && linters.len() == LINTERS_MAX {
+        return Err(format!("there are {LINTERS_MAX} linters already"));
+    }
+    linters.insert(name.to_owned(), linter);
+    Ok(())
+}
+
+// === impl LinterConfig ===
+
+impl LinterConfig {
+    /// The linter, as its tool is told of it.
+    pub fn configured(&self, name: &str) -> ConfiguredLinter {
+        let Self { command, format, files, when } = self.clone();
+        ConfiguredLinter { name: name.to_owned(), command, format, files, when }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let command = self.command.trim();
+        let is_command =
+            !command.is_empty() && command.len() <= COMMAND_BYTES_MAX && !command.contains('\0');
+        if !is_command {
+            return Err(format!(
+                "`command` has 1 to {COMMAND_BYTES_MAX} bytes, and no NUL: what bash runs"
+            ));
+        }
+        if self.files.len() > FILES_MAX || self.when.len() > FILES_MAX {
+            return Err(format!("`files` and `when` have at most {FILES_MAX} names each"));
+        }
+        let is_name = |name: &str| {
+            !name.is_empty() && name.len() <= FILE_BYTES_MAX && !name.contains(['/', '*', '\0'])
+        };
+        if let Some(name) = self.when.iter().find(|name| !is_name(name)) {
+            return Err(format!(
+                "`{name}` in `when` is not the name of a file, such as `detekt.yml`"
+            ));
+        }
+        let is_pattern = |name: &&String| is_name(name.strip_prefix('*').unwrap_or(name));
+        match self.files.iter().find(|name| !is_pattern(name)) {
+            Some(name) => {
+                Err(format!("`{name}` in `files` is neither a name nor an ending, such as `*.kt`"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::{Config, ConfigSource};
+
+    fn resolve(user: &str, admin: &str) -> Result<Config, String> {
+        let source = |text| Some(ConfigSource { file: Path::new("config.toml"), text });
+        Config::resolve(source(user), source(admin)).map_err(|error| error.to_string())
+    }
+
+    const KTLINT: &str = "[linters]\nktlint = { command = \"ktlint {path}\", format = \"gnu\" }";
+
+    #[test]
+    fn linters_are_the_users_and_those_of_the_administrator_go_before_them() {
+        let user = "[linters]\na = { command = \"a\", format = \"sarif\" }\n\
+                    [linters.b]\ncommand = \"b\"\nformat = \"gnu\"\nfiles = [\"*.kt\"]\nwhen = [\"b.yml\"]";
+        let admin = "[linters]\na = { command = \"other\", format = \"checkstyle\" }";
+        let linters = resolve(user, admin).unwrap().linters;
+        let commands: Vec<_> =
+            linters.iter().map(|(name, linter)| (name.as_str(), linter.command.as_str())).collect();
+        assert_eq!(commands, [("a", "other"), ("b", "b")]);
+        let configured = linters["b"].configured("b");
+        assert_eq!(
+            (configured.files, configured.when),
+            (vec!["*.kt".into()], vec!["b.yml".into()])
+        );
+    }
+
+    #[test]
+    fn linters_change_while_a_daemon_runs() {
+        let (before, read) = (Config::default(), resolve(KTLINT, "").unwrap());
+        let (after, waiting) = before.renewed(&read);
+        assert_eq!((after.linters, waiting), (read.linters, Vec::new()));
+    }
+
+    #[test]
+    fn what_is_no_linter_is_refused_by_name() {
+        for (text, why) in [
+            ("a = \"ktlint\"", "2:5: `a` in [linters]: "),
+            ("a = { format = \"gnu\" }", "missing field `command`"),
+            ("a = { command = \"a\", format = \"xml\" }", "unknown variant `xml`"),
+            ("a = { command = \"a\", format = \"gnu\", fix = true }", "unknown field `fix`"),
+            ("a = { command = \" \", format = \"gnu\" }", "`command` has 1 to 4096 bytes"),
+            (
+                "a = { command = \"a\", format = \"gnu\", files = [\"src/*.kt\"] }",
+                "`src/*.kt` in `files`",
+            ),
+            ("a = { command = \"a\", format = \"gnu\", when = [\"*.yml\"] }", "`*.yml` in `when`"),
+            (
+                "\"a b\" = { command = \"a\", format = \"gnu\" }",
+                "the name of a linter has at most 32",
+            ),
+        ] {
+            let error = resolve(&format!("[linters]\n{text}"), "").unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}
