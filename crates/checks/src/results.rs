@@ -208,8 +208,8 @@ impl TestFramework {
         if self == Self::Node {
             unloaded::explain_node(&mut report.build, finished.stdout);
         }
-        let is_cut = |text: &&str| finished.is_cut && text.len() >= OUTPUT_BYTES_MIN_CUT;
-        if self.report_in_output(finished).iter().any(|text| is_cut(text)) {
+        let is_cut = |text: &str| finished.is_cut && text.len() >= OUTPUT_BYTES_MIN_CUT;
+        if self.report_in_output(finished).is_some_and(is_cut) {
             report.problem = Some(
                 "what it wrote is longer than 16 MiB, so that the report in it is not whole"
                     .to_owned(),

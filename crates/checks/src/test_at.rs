@@ -54,10 +54,10 @@ impl TestFramework {
             text.get(range).unwrap_or_default().to_owned()
         };
         // The outer stand before the inner.
-        let found = outline.declarations.iter().filter(surrounds).filter(is_function);
+        let mut found = outline.declarations.iter().filter(surrounds).filter(is_function);
         let is_test =
             |declaration: &&Declaration| self.is_test_name(&name(declaration), text, declaration);
-        let test = found.filter(is_test).next_back()?;
+        let test = found.rfind(is_test)?;
         let mut names = vec![name(test)];
         let mut around = test.container;
         while let Some(container) = around {

@@ -94,8 +94,8 @@ fn passed<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
 
 /// The line of a file that a traceback names: `  File "/w/tests/a.py", line 3`.
 fn line_of_python(file: &str, text: &str) -> Option<u64> {
-    let frames = text.lines().filter_map(frame);
-    frames.filter(|(found, _)| found.ends_with(file)).map(|(_, line)| line).last()
+    let mut frames = text.lines().rev().filter_map(frame);
+    frames.find(|(found, _)| found.ends_with(file)).map(|(_, line)| line)
 }
 
 /// A count in the last line: `FAILED (failures=1, skipped=2)`.
