@@ -49,7 +49,7 @@ usage:
       set everything up and run all tests; ARGS go to `cargo test`
   cargo xtask test all [-- ARGS]
       the same with more of what takes long: 10,000 searches, 2,000 patterns, 100 kills, 500 reloads,
-      200,000 files
+      200,000 files, a gigabyte of output
   cargo xtask lint
       formatting, clippy and documentation, warnings as errors
   cargo xtask ci
