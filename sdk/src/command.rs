@@ -15,6 +15,8 @@ pub struct CommandRequest {
     pub directory: RelPath,
     /// Whether it is left running as a job.
     pub is_background: bool,
+    /// Whether it has a terminal of its own.
+    pub has_terminal: bool,
 }
 
 /// A command whose output a tool reads itself: tests and linters.

@@ -5,11 +5,20 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::path::RelPath;
+
 /// What a tool wants of the jobs of its caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobRequest {
     /// All of them.
     List,
+    /// To start one with a terminal of its own.
+    Start {
+        /// A text for bash.
+        command: String,
+        /// The directory in which it runs.
+        directory: RelPath,
+    },
     /// What one wrote.
     Output {
         /// Its id.

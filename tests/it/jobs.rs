@@ -267,3 +267,24 @@ fn without_a_daemon_nothing_is_left_running() {
     assert!(refused.stderr.contains("moss serve"), "{refused:?}");
     assert_eq!(site.run(&["jobs", "list"]).code, Some(5));
 }
+
+#[tokio::test]
+async fn a_command_is_started_in_a_terminal_where_that_is_wanted() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text =
+        "test -t 0 && test -t 1 && printf 'name? '; read name; echo \"hello $name\"; stty size";
+    let begun = job(&client, json!({"action": "start", "command": text})).await;
+    let id = begun["jobs"][0]["job"].as_str().unwrap().to_owned();
+    let waited =
+        job(&client, json!({"action": "wait", "job": id, "text": "name? ", "timeout_ms": 20_000}))
+            .await;
+    assert_eq!(waited["found"], true, "{waited}");
+    job(&client, json!({"action": "write", "job": id, "text": "you\n"})).await;
+    let ended = job(&client, json!({"action": "wait", "job": id, "timeout_ms": 20_000})).await;
+    assert_eq!(ended["jobs"][0]["exit_code"], 0, "{ended}");
+    let shown = ended["output"]["text"].as_str().unwrap();
+    assert!(shown.contains("hello you") && shown.contains("24 80"), "{shown:?}");
+}

@@ -50,7 +50,7 @@ usage:
       set everything up and run all tests; ARGS go to `cargo test`
   cargo xtask test all [-- ARGS]
       the same with more of what takes long: 10,000 searches, 2,000 patterns, 100 kills, 500 reloads,
-      200,000 files; then the conformance suite
+      200,000 files, a gigabyte of output; then the conformance suite
   cargo xtask conformance
       run the official suite of the Model Context Protocol against the HTTP front; tests/conformance
       has what it does not pass, with reasons

@@ -14,12 +14,13 @@ use crate::{artifacts, child, demo, node, python};
 const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 
 /// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
-const MORE: [(&str, &str); 5] = [
+const MORE: [(&str, &str); 6] = [
     ("MOSS_TEST_SEARCHES", "10000"),
     ("MOSS_TEST_PATTERNS", "2000"),
     ("MOSS_TEST_KILLS", "100"),
     ("MOSS_TEST_RELOADS", "500"),
     ("MOSS_TEST_FILES", "200000"),
+    ("MOSS_TEST_OUTPUT_MB", "1024"),
 ];
 
 /// How much is tested.

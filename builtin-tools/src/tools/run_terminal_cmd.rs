@@ -67,7 +67,8 @@ impl Tool for RunTerminalCmd {
         };
         let Self { command, is_background, .. } = self;
         let is_background = is_background.unwrap_or_default();
-        cx.run_command(CommandRequest { command, directory, is_background }).await
+        cx.run_command(CommandRequest { command, directory, is_background, has_terminal: false })
+            .await
     }
 }
 
@@ -89,6 +90,7 @@ mod tests {
             command: "ls".to_owned(),
             directory: RelPath::parse("src").unwrap(),
             is_background: false,
+            has_terminal: false,
         };
         assert_eq!(host.commands(), std::slice::from_ref(&request));
         let arguments = json!({"command": "ls", "cwd": "src/", "is_background": true});

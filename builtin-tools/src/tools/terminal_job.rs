@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use moss_sdk::context::Context;
 use moss_sdk::job::{JobReport, JobRequest};
-use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
+use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,18 +18,25 @@ const TEXT_BYTES_MAX: usize = 64 << 10;
 /// Follows commands that `run_terminal_cmd` started with `is_background`. You see your own jobs; they end
 /// with moss.
 ///
+/// `start` starts one in a terminal of its own, for programs that want one: prompts, REPLs, progress bars.
 /// `list` shows them. `output` shows what one wrote, standard output and standard error together: the end of
 /// it, or from the byte `since` on. `wait` waits until the job writes `text`, or has ended. `write` writes
-/// `text` to its standard input, which is shown to a person first. `stop` ends it with all that it started:
+/// `text` to its standard input, or types it in its terminal, which is shown to a person first. `stop` ends it with all that it started:
 /// SIGTERM, two seconds later SIGKILL.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TerminalJob {
     /// What to do.
     action: JobAction,
-    /// The id of the job, as `run_terminal_cmd` or `list` returns it. Needed for all but `list`.
+    /// The id of the job, as `run_terminal_cmd`, `start` or `list` returns it. Needed for all but these.
     #[serde(default)]
     job: Option<String>,
+    /// With `start`: the command for bash, such as `python3`. At most 64 KiB.
+    #[serde(default)]
+    command: Option<String>,
+    /// With `start`: the directory to run it in, relative to the workspace root. Default: the root.
+    #[serde(default)]
+    cwd: Option<String>,
     /// With `output` and `wait`: the byte of the output to begin at, such as `next` of the call before.
     /// Default: for `output` the last 24 KiB, for `wait` the beginning.
     #[serde(default)]
@@ -50,6 +57,7 @@ pub(crate) struct TerminalJob {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum JobAction {
+    Start,
     List,
     Output,
     Wait,
@@ -66,7 +74,11 @@ impl Tool for TerminalJob {
     type Output = JobReport;
 
     async fn run(self, cx: Context) -> Result<JobReport, ToolError> {
-        cx.job(self.request()?).await
+        let directory = match self.cwd.as_deref() {
+            None | Some("") => RelPath::root(),
+            Some(cwd) => cx.path(cwd)?,
+        };
+        cx.job(self.request(directory)?).await
     }
 }
 
@@ -77,8 +89,20 @@ fn refused(message: String) -> ToolError {
 // === impl TerminalJob ===
 
 impl TerminalJob {
-    fn request(self) -> Result<JobRequest, ToolError> {
-        let Self { action, job, since, text, close, timeout_ms } = self;
+    fn request(self, directory: RelPath) -> Result<JobRequest, ToolError> {
+        let Self { action, job, command, cwd: _, since, text, close, timeout_ms } = self;
+        if action == JobAction::Start {
+            let command =
+                command.filter(|command| !command.trim().is_empty()).ok_or_else(|| {
+                    refused("`command` is missing".to_owned())
+                        .hint("give a command for bash, such as `python3`")
+                })?;
+            if command.len() > TEXT_BYTES_MAX || command.contains('\0') {
+                let message = format!("`command` has a NUL, or more than {TEXT_BYTES_MAX} bytes");
+                return Err(refused(message).hint("write a script with create_file and run that"));
+            }
+            return Ok(JobRequest::Start { command, directory });
+        }
         if action == JobAction::List {
             return Ok(JobRequest::List);
         }
@@ -92,7 +116,7 @@ impl TerminalJob {
             return Err(refused(message).hint("use several calls"));
         }
         Ok(match action {
-            JobAction::List => JobRequest::List,
+            JobAction::Start | JobAction::List => JobRequest::List,
             JobAction::Output => JobRequest::Output { job, since },
             JobAction::Wait => {
                 let timeout = timeout_ms.map_or(WAIT_DEFAULT, Duration::from_millis);
@@ -123,6 +147,13 @@ mod tests {
         let job = || "a1".to_owned();
         for (arguments, expected) in [
             (json!({"action": "list"}), JobRequest::List),
+            (
+                json!({"action": "start", "command": "python3", "cwd": "src"}),
+                JobRequest::Start {
+                    command: "python3".to_owned(),
+                    directory: RelPath::parse("src").unwrap(),
+                },
+            ),
             (
                 json!({"action": "output", "job": "a1", "since": 7}),
                 JobRequest::Output { job: job(), since: Some(7) },
@@ -160,6 +191,8 @@ mod tests {
         let host = MemoryHost::default();
         let tool = erased::<TerminalJob>();
         for arguments in [
+            json!({"action": "start"}),
+            json!({"action": "start", "command": " "}),
             json!({"action": "output"}),
             json!({"action": "stop", "job": ""}),
             json!({"action": "write", "job": "a1"}),

@@ -27,6 +27,9 @@ pub struct SandboxedCommand {
     pub limits: CommandLimits,
     /// Whether it is given a standard input that can be written to; otherwise that is empty.
     pub has_input: bool,
+    /// Whether its standard streams are a terminal of its own: what it writes there comes as standard
+    /// output, what is written to its input is typed.
+    pub has_terminal: bool,
     /// It is refused where the machine isolates less well.
     pub tier_min: Tier,
 }
@@ -143,6 +146,7 @@ impl SandboxedCommand {
             environment: CommandEnvironment::default(),
             limits: CommandLimits::default(),
             has_input: false,
+            has_terminal: false,
             tier_min: Tier::Full,
         }
     }

@@ -1,19 +1,32 @@
-//! The standard input of a command that has one, from moss's side.
+//! The standard input of a command that has one, or its terminal, from moss's side.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe;
 
-/// What is written here a command reads from its standard input, which ends when this is dropped.
+use crate::terminal::END_OF_INPUT;
+
+/// What is written here a command reads from its standard input, which ends when this is dropped; with a
+/// terminal, it is typed there.
 #[derive(Debug)]
-pub struct CommandInput(pipe::Sender);
+pub struct CommandInput {
+    sender: pipe::Sender,
+    is_terminal: bool,
+}
 
 // === impl CommandInput ===
 
 impl CommandInput {
     pub(crate) fn new(pipe: PipeWriter) -> io::Result<Self> {
-        pipe::Sender::from_owned_fd(OwnedFd::from(pipe)).map(Self)
+        let sender = pipe::Sender::from_owned_fd(OwnedFd::from(pipe))?;
+        Ok(Self { sender, is_terminal: false })
+    }
+
+    /// Types at moss's end of a terminal.
+    pub(crate) fn of_terminal(ours: OwnedFd) -> io::Result<Self> {
+        let sender = pipe::Sender::from_owned_fd_unchecked(ours)?;
+        Ok(Self { sender, is_terminal: true })
     }
 
     /// Writes a part of what is left, as much as there is room for, and takes it off; waits for room.
@@ -24,8 +37,8 @@ impl CommandInput {
     /// `BrokenPipe` where the command reads no more.
     pub async fn write_some(&self, left: &mut &[u8]) -> io::Result<()> {
         loop {
-            self.0.writable().await?;
-            match self.0.try_write(left) {
+            self.sender.writable().await?;
+            match self.sender.try_write(left) {
                 Ok(count) => {
                     *left = &left[count..];
                     return Ok(());
@@ -33,6 +46,15 @@ impl CommandInput {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }
+        }
+    }
+}
+
+impl Drop for CommandInput {
+    fn drop(&mut self) {
+        if self.is_terminal {
+            // Who reads a terminal to its end is told so; the terminal itself stays, for its output.
+            let _ = self.sender.try_write(&[END_OF_INPUT]);
         }
     }
 }

@@ -120,14 +120,22 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
     let mut restrictions = Restrictions::prepare(order).map_err(|why| failed(&why))?;
     let (mut reasons, mut reason) = io::pipe().map_err(|error| failed(&error.to_string()))?;
     let mut command = Command::new(program);
+    if let Some(terminal) = input.as_ref().filter(|_| order.has_terminal) {
+        let shared = || terminal.try_clone().map_err(|error| failed(&error.to_string()));
+        command.stdout(shared()?).stderr(shared()?);
+    }
     command
         .args(arguments)
         .env_clear()
         .envs(order.environment.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))
         .current_dir(&order.directory)
         .stdin(input.map_or_else(Stdio::null, Stdio::from));
+    let has_terminal = order.has_terminal;
     system::before_exec(&mut command, move || {
         rustix::process::setsid()?;
+        if has_terminal {
+            rustix::process::ioctl_tiocsctty(io::stdin())?;
+        }
         restrictions.enter().map_err(|(step, why)| {
             // The error of a process before its exec is a number: the text goes this way.
             let _ = write!(reason, "{step} cannot be put in force: {why}");

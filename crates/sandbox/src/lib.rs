@@ -32,6 +32,7 @@ mod running;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod system;
+mod terminal;
 mod tier;
 mod visible;
 mod wire;

@@ -8,6 +8,8 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tokio::net::unix::pipe;
+
 use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
@@ -20,6 +22,7 @@ use crate::input::CommandInput;
 use crate::order::KeeperOrder;
 use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
 use crate::running::{Kept, Preparation};
+use crate::terminal;
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
 use crate::{keeper::KEEPER, system};
@@ -43,9 +46,15 @@ pub(crate) struct Means {
 /// A keeper that is about to be started.
 struct Prepared {
     keeper: Command,
-    /// What the command's standard input is written to, where it has one.
-    input: Option<PipeWriter>,
+    /// Where the command's standard input is written to, where it has one.
+    input: Option<OwnInput>,
     preparation: Preparation,
+}
+
+/// Moss's end of a standard input.
+enum OwnInput {
+    Pipe(PipeWriter),
+    Terminal(OwnedFd),
 }
 
 fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
@@ -54,12 +63,16 @@ fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
 }
 
 /// Both ends of a standard input, where a command has one.
-fn input(has_input: bool) -> io::Result<(Option<OwnedFd>, Option<PipeWriter>)> {
-    if !has_input {
+fn input(command: &SandboxedCommand) -> io::Result<(Option<OwnedFd>, Option<OwnInput>)> {
+    if command.has_terminal {
+        let (ours, theirs) = terminal::open()?;
+        return Ok((Some(theirs), Some(OwnInput::Terminal(ours))));
+    }
+    if !command.has_input {
         return Ok((None, None));
     }
     let (reader, writer) = io::pipe()?;
-    Ok((Some(reader.into()), Some(writer)))
+    Ok((Some(reader.into()), Some(OwnInput::Pipe(writer))))
 }
 
 /// Refuses what cannot be run.
@@ -129,8 +142,15 @@ impl Means {
         let child = keeper.spawn()?;
         drop(keeper);
         let control = tokio::net::UnixStream::from_std(ours)?;
-        let input = prepared.input.map(CommandInput::new).transpose()?;
-        Ok((Kept { child, control, input }, prepared.preparation))
+        let (input, terminal) = match prepared.input {
+            None => (None, None),
+            Some(OwnInput::Pipe(pipe)) => (Some(CommandInput::new(pipe)?), None),
+            Some(OwnInput::Terminal(ours)) => {
+                let output = pipe::Receiver::from_owned_fd_unchecked(ours.try_clone()?)?;
+                (Some(CommandInput::of_terminal(ours)?), Some(output))
+            }
+        };
+        Ok((Kept { child, control, input, terminal }, prepared.preparation))
     }
 
     fn prepare(
@@ -144,7 +164,7 @@ impl Means {
             return Err(SandboxError::Setup(reason));
         }
         let (mut private, mut unmasked) = (None, Vec::new());
-        let (input, writer) = input(command.has_input)?;
+        let (input, writer) = input(command)?;
         let input_number = input.as_ref().map(|input| input.as_raw_fd().cast_unsigned());
         let keeper = match &self.bubblewrap {
             Some(bubblewrap) => {
@@ -174,6 +194,7 @@ impl Means {
             memory_bytes_max: limits.memory_bytes_max,
             processes_max: limits.processes_max,
             input: input_number,
+            has_terminal: command.has_terminal,
             is_init: self.bubblewrap.is_some(),
             is_offline: self.bubblewrap.is_none() && command.network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,

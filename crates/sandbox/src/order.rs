@@ -28,6 +28,8 @@ pub(crate) struct KeeperOrder {
     /// The descriptor that is the command's standard input, which the keeper inherited; none where
     /// that is empty.
     pub(crate) input: Option<u32>,
+    /// Whether that is a terminal, and all of its standard streams.
+    pub(crate) has_terminal: bool,
     /// Whether the keeper is the first process of a PID namespace.
     pub(crate) is_init: bool,
     /// Whether the filter refuses all that reaches a network, as there is no namespace for it.
@@ -94,6 +96,7 @@ impl KeeperOrder {
             self.memory_bytes_max,
             self.processes_max,
             self.input.map_or(0, |number| u64::from(number) + 1),
+            self.has_terminal.into(),
             self.is_init.into(),
             self.is_offline.into(),
             self.is_filtered.into(),
@@ -120,6 +123,7 @@ impl KeeperOrder {
             memory_bytes_max: message.number()?,
             processes_max: message.number()?,
             input: decode_input(message.number()?)?,
+            has_terminal: message.number()? == 1,
             is_init: message.number()? == 1,
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
@@ -236,6 +240,7 @@ mod tests {
             memory_bytes_max: 4,
             processes_max: 5,
             input: None,
+            has_terminal: true,
             is_init: true,
             is_offline: true,
             is_filtered: false,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -83,6 +83,8 @@ pub(crate) struct Kept {
     pub(crate) child: Child,
     pub(crate) control: UnixStream,
     pub(crate) input: Option<CommandInput>,
+    /// What it writes to its terminal, where it has one.
+    pub(crate) terminal: Option<pipe::Receiver>,
 }
 
 /// What is known about a command before it runs.
@@ -142,6 +144,10 @@ pub(crate) async fn start(
     if let Some(stdout) = kept.child.stdout.take() {
         let counts = Arc::clone(&counts);
         readers.spawn(pump(stdout, OutputStream::Stdout, output.clone(), counts));
+    }
+    if let Some(terminal) = kept.terminal.take() {
+        let counts = Arc::clone(&counts);
+        readers.spawn(pump(terminal, OutputStream::Stdout, output.clone(), counts));
     }
     if let Some(stderr) = kept.child.stderr.take() {
         readers.spawn(pump(stderr, OutputStream::Stderr, output, Arc::clone(&counts)));

@@ -219,7 +219,7 @@ fn similar_names_are_offered_where_nothing_fits() {
 fn a_typo_in_a_part_of_a_name_or_path_is_forgiven() {
     let cases: [(&str, &[&str]); 7] = [
         ("sevrice", &["src/user_service.rs", "tests/user_service_test.rs"]),
-        ("parsre", &["src/parser/mod.rs", "src/parser/lexer.rs"]),
+        ("paresr", &["src/parser/mod.rs", "src/parser/lexer.rs"]),
         ("parsre/lexer", &["src/parser/lexer.rs"]),
         ("parser/lexre.rs", &["src/parser/lexer.rs"]),
         ("HTTPSevrer", &["src/HTTPServer.java"]),
@@ -230,12 +230,12 @@ fn a_typo_in_a_part_of_a_name_or_path_is_forgiven() {
     for (pattern, expected) in cases {
         assert_eq!(paths(json!({ "pattern": pattern })), expected, "{pattern}");
     }
-    assert_eq!(paths(json!({ "pattern": "parsre", "searchPath": false })), [""; 0]);
+    assert_eq!(paths(json!({ "pattern": "paresr", "searchPath": false })), [""; 0]);
 }
 
 #[test]
 fn of_equal_files_those_come_first_that_the_caller_is_busy_with() {
-    let names = ["a/mod.rs", "b/mod.rs", "c/mod.rs", "d/mod.rs", "e/mod.rs", "f/module.rs"];
+    let names = ["a/mod.rs", "b/mod.rs", "c/mod.rs", "d/mod.rs", "e/mod.rs", "f/model.py"];
     let host = MemoryHost::new(names.map(|name| (name, "x\n")));
     let found = |pattern: &str| -> Vec<String> {
         let output = call(&host, "file_search", json!({ "pattern": pattern })).unwrap();
@@ -261,7 +261,7 @@ fn of_equal_files_those_come_first_that_the_caller_is_busy_with() {
     assert_eq!(first[0], "e", "{first:?}");
     assert_eq!(first, found("mod.rs"), "the same question has the same answer");
     // What fits better is better, whoever reads it.
-    call(&host, "read_file", json!({ "path": "f/module.rs" })).unwrap();
+    call(&host, "read_file", json!({ "path": "f/model.py" })).unwrap();
     assert_eq!(found("mod").last().unwrap(), "f");
     // Wildcards say what they want: by path.
     assert_eq!(found("*/mod.rs"), ["a", "b", "c", "d", "e"]);

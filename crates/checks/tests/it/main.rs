@@ -1,9 +1,9 @@
 //! Checks from outside: texts in, values out.
 
-mod lint_memory;
 #![allow(clippy::disallowed_methods, reason = "tests read recorded runs")]
 #![allow(clippy::unwrap_used, reason = "a test program: what it unwraps is its message")]
 
+mod lint_memory;
 mod runs;
 mod syntax;
 mod verdicts;

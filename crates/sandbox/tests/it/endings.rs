@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use moss_sandbox::{EndCause, ProcessExit, SandboxError, SandboxedCommand, Tier};
 
-use crate::harness::{KEEPER, Place, TIERS, alive, dead, eventually, marker, run, start, try_run};
+use tokio::sync::mpsc;
+
+use crate::harness::{
+    KEEPER, Place, TIERS, alive, dead, eventually, marker, run, sandbox, start, try_run,
+};
 
 /// Ways in which a process leaves its parent, its group, its session and its streams.
 const LEFTOVERS: &[(&str, &str)] = &[
@@ -85,6 +89,47 @@ async fn a_command_reads_what_is_written_to_its_input_until_that_is_closed() {
         assert_eq!(end.exit, ProcessExit::Exited(0), "{tier}");
         assert_eq!((place.read("a"), place.read("b")), ("first one\n".into(), "two\nend\n".into()));
     }
+}
+
+#[tokio::test]
+async fn a_command_has_a_terminal_of_its_own_where_it_is_wanted() {
+    for tier in TIERS {
+        let place = Place::new();
+        let script = "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; \
+                      printf 'name? '; read name; echo \"hello $name\"; echo own; cat; echo over";
+        let mut command = place.shell(script);
+        command.has_terminal = true;
+        command.tier_min = tier;
+        let (sender, mut chunks) = mpsc::channel(16);
+        let mut running = sandbox(tier).await.start(command, sender).await.unwrap();
+        let input = running.take_input().unwrap();
+        let mut text = String::new();
+        let mut is_typed = false;
+        let mut input = Some(input);
+        while let Some(chunk) = chunks.recv().await {
+            text.push_str(&String::from_utf8_lossy(&chunk.bytes));
+            if !is_typed && text.contains("name? ") {
+                is_typed = true;
+                let mut left: &[u8] = b"you\n";
+                while !left.is_empty() {
+                    input.as_ref().unwrap().write_some(&mut left).await.unwrap();
+                }
+            }
+            // The end of the input is typed when it is dropped.
+            if text.contains("own\n") {
+                input = None;
+            }
+        }
+        let end = running.wait().await.unwrap();
+        assert_eq!(end.exit.to_string(), "ended with status 0", "{tier}: {text}");
+        for part in ["terminal\n", "24 80\n", "hello you\n", "own\n", "over\n"] {
+            assert!(text.contains(part), "{tier}: {part:?} in {text:?}");
+        }
+    }
+    // Without one there is none.
+    let place = Place::new();
+    let ran = run(Tier::Full, place.shell("test -t 0 || test -t 1 || echo none")).await;
+    assert_eq!(ran.stdout, "none\n", "{ran:?}");
 }
 
 #[tokio::test]

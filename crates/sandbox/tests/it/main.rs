@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod attacks;
+mod builds;
 mod endings;
 mod escapes;
 mod git;

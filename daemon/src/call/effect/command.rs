@@ -44,6 +44,7 @@ pub(super) struct PlannedCommand {
     network: NetworkMode,
     tier: Tier,
     is_background: bool,
+    has_terminal: bool,
 }
 
 /// What policy and people made of a command.
@@ -166,7 +167,7 @@ impl Effects {
         request: CommandRequest,
         sandbox: &Sandbox,
     ) -> Result<PlannedCommand, EffectStop> {
-        let CommandRequest { command, directory, is_background } = request;
+        let CommandRequest { command, directory, is_background, has_terminal } = request;
         let (workspace, asked) = (Arc::clone(&self.scope.workspace), directory.clone());
         let find = move || workspace.files.resolve(&asked);
         let resolved = self.scope.blocking(find).await?.map_err(ToolError::from)?;
@@ -193,8 +194,16 @@ impl Effects {
         let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
         let network = NetworkMode::Off;
         let directory = resolved.path;
-        let mut planned =
-            PlannedCommand { command, directory, parts, profile, network, tier, is_background };
+        let mut planned = PlannedCommand {
+            command,
+            directory,
+            parts,
+            profile,
+            network,
+            tier,
+            is_background,
+            has_terminal,
+        };
         let known = planned.known_directory().cloned();
         let mark = |part: CommandPart| match self.writes_unknown(known.as_ref(), &part) {
             true => part.writing_unknown(),
@@ -331,6 +340,7 @@ impl PlannedCommand {
             "network": self.network == NetworkMode::On,
             "tier": self.tier.to_string(),
             "background": self.is_background,
+            "terminal": self.has_terminal,
         })
         .to_string()
     }

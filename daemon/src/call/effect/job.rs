@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::ToolError;
+use moss_sdk::command::CommandRequest;
 use moss_sdk::job::{JobReport, JobRequest};
+use moss_sdk::{RelPath, ToolError};
 use serde_json::json;
 
 use super::Effects;
@@ -44,6 +45,9 @@ impl Effects {
                 let jobs = jobs.iter().map(|job| job.status()).collect();
                 Ok(JobReport { jobs, ..JobReport::default() })
             }
+            JobRequest::Start { command, directory } => {
+                self.start_in_terminal(command, directory).await
+            }
             JobRequest::Output { job, since } => {
                 let job = self.find_job(&job)?;
                 Ok(shown(&job, since))
@@ -61,6 +65,24 @@ impl Effects {
                 Ok(self.stop_job(&job).await)
             }
         }
+    }
+
+    /// Starts a command with a terminal of its own, as one in the background.
+    async fn start_in_terminal(
+        self: &Arc<Self>,
+        command: String,
+        directory: RelPath,
+    ) -> Result<JobReport, EffectStop> {
+        let (is_background, has_terminal) = (true, true);
+        let request = CommandRequest { command, directory, is_background, has_terminal };
+        let report = self.run_command(request).await?;
+        let Some(job) = &report.job else {
+            return Ok(JobReport { notes: report.notes, ..JobReport::default() });
+        };
+        let job = self.find_job(job)?;
+        let mut started = shown(&job, Some(0));
+        started.notes.extend(report.notes);
+        Ok(started)
     }
 
     fn find_job(&self, id: &str) -> Result<Arc<BackgroundJob>, ToolError> {

@@ -37,6 +37,7 @@ impl Effects {
         let mut command = self.sandboxed(planned, tier_min).await?;
         command.limits.timeout = None;
         command.has_input = true;
+        command.has_terminal = planned.has_terminal;
         let (sender, chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
         let running = sandbox.start(command, sender).await.map_err(not_started)?;
         let facts = JobFacts {

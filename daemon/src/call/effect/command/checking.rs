@@ -50,7 +50,8 @@ impl Effects {
     ) -> Result<CheckReport, EffectStop> {
         let sandbox = self.sandbox().await?;
         let CheckRequest { command, directory } = request;
-        let request = CommandRequest { command, directory, is_background: false };
+        let request =
+            CommandRequest { command, directory, is_background: false, has_terminal: false };
         let root = self.scope.workspace.files.root().display().to_string();
         let (planned, tier_min) = match self.confirm_command(request, sandbox, may_ask).await? {
             ConfirmedCommand::Run(planned, tier_min) => (planned, tier_min),

@@ -28,8 +28,12 @@ impl Effects {
             Some(directory) => self.scope.workspace.files.path(directory)?,
             None => RelPath::root(),
         };
-        let request =
-            CommandRequest { command: text(&command.words), directory, is_background: false };
+        let request = CommandRequest {
+            command: text(&command.words),
+            directory,
+            is_background: false,
+            has_terminal: false,
+        };
         let planned =
             self.plan_command(request, sandbox).await.map_err(|stop| self.pass_on(stop))?;
         if !is_of(&planned, &command.words) {

@@ -1,0 +1,172 @@
+//! Commands that write what commands should not: much, without an end of lines, no text, their own
+//! artifact; and repositories that try to run something when a command only reads.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Daemon, Site};
+
+const ALLOWING: &str = "version = 1\n[[rule]]\neffects = [\"exec\"]\ndecision = \"allow\"\n";
+/// Megabytes of output, where [`ASKED`] does not say otherwise. `MOSS_TEST_OUTPUT_MB=1024` is a gigabyte.
+const OUTPUT_MB: u64 = 160;
+/// The variable that says so.
+const ASKED: &str = "MOSS_TEST_OUTPUT_MB";
+/// Megabytes of output of a first command: what follows needs no more memory than that.
+const FIRST_MB: u64 = 70;
+/// How much more memory the daemon may have after all of it than after the first, in bytes.
+const GROWTH_MAX: u64 = 16 << 20;
+
+async fn ran(client: &Client, text: &str) -> Value {
+    client.done("run_terminal_cmd", json!({ "command": text })).await
+}
+
+/// The most memory that the daemon ever had, in bytes.
+fn peak_bytes(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+#[tokio::test]
+async fn much_output_leaves_the_daemon_small_and_the_artifact_bounded() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let megabytes = match std::env::var(ASKED) {
+        Ok(asked) => asked.parse().unwrap_or_else(|_| panic!("{ASKED}={asked} is no number")),
+        Err(_) => OUTPUT_MB,
+    };
+    let writing = |megabytes: u64| {
+        format!("head -c {} /dev/zero | tr '\\0' x; echo; echo the end", megabytes << 20)
+    };
+    ran(&client, &writing(FIRST_MB)).await;
+    let before = peak_bytes(&daemon);
+    let found = ran(&client, &writing(megabytes)).await;
+    assert_eq!(found["exit_code"], 0, "{found}");
+    let growth = peak_bytes(&daemon).saturating_sub(before);
+    assert!(growth <= GROWTH_MAX, "{growth} bytes more");
+    let stdout = found["stdout"].as_str().unwrap();
+    assert!(stdout.ends_with("the end\n") && stdout.len() < 40_000, "{} bytes", stdout.len());
+    assert_eq!(found["truncated"], true);
+    let artifacts = size_of(&site.state());
+    assert!(artifacts < 140 << 20, "{artifacts} bytes are kept");
+}
+
+/// The size of all files beneath a directory.
+fn size_of(directory: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| if path.is_dir() { size_of(&path) } else { path.metadata().unwrap().len() })
+        .sum()
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_and_lines_without_an_end_are_shown_as_far_as_they_can_be() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, r"printf 'a\377\376b\000c\033[31mred\033[0m\n'").await;
+    let stdout = found["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("a\u{fffd}\u{fffd}b") && stdout.contains("red"), "{stdout:?}");
+    assert!(!stdout.contains('\u{1b}') && !stdout.contains('\0'), "{stdout:?}");
+    let found = ran(&client, "head -c 3000000 /dev/zero | tr '\\0' y").await;
+    let stdout = found["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("yyy") && stdout.ends_with("yyy"), "{} bytes", stdout.len());
+    assert!(stdout.len() < 30_000, "{} bytes", stdout.len());
+    // A line of the artifact is as long as it is: it is read in part, and says so.
+    let artifact = found["artifact"].as_str().unwrap();
+    let read = client.done("read_file", json!({ "path": artifact })).await;
+    assert!(read["content"].as_str().unwrap().len() < 200_000);
+}
+
+#[tokio::test]
+async fn no_command_reads_the_artifact_of_another_or_its_own() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let first = ran(&client, "seq 1 20000 | sed s/^/canary/").await;
+    assert!(first["artifact"].is_string(), "{first}");
+    let state = site.state();
+    let script = format!(
+        "seq 1 20000; find {0} / -xdev -type f -newermt '-1 hour' -size +64k 2>/dev/null | \
+         xargs -r grep -l canary19999 2>/dev/null; ls -la {0} >&2",
+        state.display()
+    );
+    let found = ran(&client, &script).await;
+    assert!(!found["stdout"].as_str().unwrap().contains("canary"), "{found}");
+    assert!(found["stderr"].as_str().unwrap().contains("No such file"), "{found}");
+}
+
+#[tokio::test]
+async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads() {
+    let site = Site::new();
+    let root = site.workspace();
+    let evil = |what: &str| {
+        let marks = site.outside("marks");
+        std::fs::create_dir_all(&marks).unwrap();
+        let script =
+            format!("#!/bin/sh\ntouch {}/{what} {}/{what}\ncat\n", marks.display(), root.display());
+        let path = root.join(format!("evil-{what}"));
+        std::fs::write(&path, script).unwrap();
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path.display().to_string()
+    };
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(arguments).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.status().unwrap().success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    site.write("a.txt", "one\n");
+    site.write(".gitattributes", "*.txt filter=evil diff=evil\n");
+    git(&["add", "."]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "one"]);
+    for (key, what) in [
+        ("core.fsmonitor", "fsmonitor"),
+        ("core.pager", "pager"),
+        ("core.hooksPath", "hooks"),
+        ("core.sshCommand", "ssh"),
+        ("core.editor", "editor"),
+        ("diff.external", "external"),
+        ("diff.evil.textconv", "textconv"),
+        ("diff.evil.command", "diff"),
+        ("filter.evil.clean", "clean"),
+        ("filter.evil.smudge", "smudge"),
+        ("filter.evil.process", "process"),
+        ("gpg.program", "gpg"),
+        ("credential.helper", "credential"),
+        ("alias.st", "alias"),
+    ] {
+        git(&["config", key, &evil(what)]);
+    }
+    site.write("a.txt", "two\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    // What these run, if they run it, cannot write: neither here nor elsewhere.
+    for text in
+        ["git status", "git diff", "git log -p", "git show HEAD", "git branch", "git stash list"]
+    {
+        let fate =
+            client.call(crate::harness::refusing("run_terminal_cmd", json!({ "command": text })));
+        // Some ask, and do not run then.
+        let _ = fate.await;
+    }
+    let marks: Vec<_> = std::fs::read_dir(site.outside("marks")).unwrap().collect();
+    assert!(marks.is_empty(), "{marks:?}");
+    for entry in std::fs::read_dir(&root).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_known = name.starts_with("evil-") || name.starts_with('.') || name == "a.txt";
+        assert!(is_known, "{name} was made");
+    }
+    // Without moss they do run.
+    git(&["status"]);
+    assert!(
+        std::fs::read_dir(site.outside("marks")).unwrap().next().is_some(),
+        "it proves nothing"
+    );
+    let status = ran(&client, "git status --short").await;
+    assert!(status["stdout"].as_str().unwrap().contains("a.txt"), "{status}");
+}
