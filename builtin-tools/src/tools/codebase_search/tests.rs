@@ -76,7 +76,7 @@ fn what_belongs_to_a_place_is_found() {
         .collect();
     assert!(names.contains(&"send") && !names.contains(&"retry_with_backoff"), "{found}");
     let error = search(&host(), json!({"query": "src/client.rs:900"})).unwrap_err();
-    assert!(error.to_string().contains("17 lines"), "{error}");
+    assert!(error.to_string().contains("16 lines"), "{error}");
 }
 
 #[test]
