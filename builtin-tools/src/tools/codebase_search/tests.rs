@@ -1,3 +1,5 @@
+//! Questions over a few files in memory: what is found, why, and what is refused.
+
 use moss_sdk::testing::MemoryHost;
 use moss_sdk::tool::erased;
 use moss_sdk::{ErrorCode, ToolError};
