@@ -1,5 +1,5 @@
-//! What counts how much. Tuned with `cargo xtask bench search-quality` on repositories of other people;
-//! `docs/search.md` has the figures.
+//! What counts how much: chosen by hand, measured with `cargo xtask bench search-quality` on repositories
+//! of other people; `docs/search.md` has the figures.
 
 /// The fields of a chunk.
 pub(crate) const FIELDS: usize = 5;

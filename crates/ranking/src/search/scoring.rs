@@ -60,7 +60,7 @@ impl<'a> ChunkScores<'a> {
     /// How rare a term is that so many chunks have.
     fn rarity(&self, chunks: usize) -> f32 {
         let having = chunks as f32;
-        (1.0 + (self.chunks - having).max(0.0) / (having + 0.5)).ln()
+        (1.0 + ((self.chunks - having).max(0.0) + 0.5) / (having + 0.5)).ln()
     }
 
     /// How many visible chunks have a term.
