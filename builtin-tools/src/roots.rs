@@ -43,7 +43,9 @@ impl RootSearch {
 
     /// A parameter that makes no sense over several workspaces, where one is given.
     pub fn parameter_of_one_root(arguments: &Map<String, Value>) -> Option<&'static str> {
-        OF_ONE_ROOT.into_iter().find(|key| arguments.get(*key).is_some_and(|value| !value.is_null()))
+        OF_ONE_ROOT
+            .into_iter()
+            .find(|key| arguments.get(*key).is_some_and(|value| !value.is_null()))
     }
 
     /// Puts outputs together, each of a search with these arguments.

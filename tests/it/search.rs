@@ -234,7 +234,8 @@ async fn several_workspaces_are_searched_as_one_where_the_caller_asks() {
     let read = asked("read_file", json!({"path": "src/a.rs"}), &["*"]);
     let refused = client.call(read).await.unwrap_err();
     assert!(refused.message().contains("further_workspaces"), "{refused}");
-    for extra in [json!({"pattern": "needle", "offset": 1}), json!({"pattern": "x", "path": "src"})] {
+    for extra in [json!({"pattern": "needle", "offset": 1}), json!({"pattern": "x", "path": "src"})]
+    {
         let refused = client.call(asked("grep_search", extra, &["*"])).await.unwrap_err();
         assert_eq!(reason(&refused), "ARGUMENTS_INVALID");
     }

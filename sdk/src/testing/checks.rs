@@ -110,7 +110,8 @@ impl Checks for MemoryHost {
 impl MemoryHostState {
     fn run_check(&mut self, request: CheckRequest) -> CheckReport {
         let CheckRequest { command, directory } = request;
-        let request = CommandRequest { command, directory, is_background: false };
+        let request =
+            CommandRequest { command, directory, is_background: false, has_terminal: false };
         let command = self.run_command(request);
         let set = if self.dry_run { None } else { self.checks.answers.pop_front() };
         set.unwrap_or_else(|| CheckReport {

@@ -73,7 +73,8 @@ fn ran(arguments: Value) -> (String, String) {
     // What other frameworks write is missing here: only the command counts.
     let _ = call(&host, "run_tests", arguments);
     let commands = host.commands();
-    let [CommandRequest { command, directory, is_background: false }] = commands.as_slice() else {
+    let [CommandRequest { command, directory, is_background: false, .. }] = commands.as_slice()
+    else {
         panic!("{commands:?}");
     };
     (command.clone(), directory.to_string())
