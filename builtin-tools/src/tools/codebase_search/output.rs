@@ -47,7 +47,7 @@ pub(super) struct CodeResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     container: Option<String>,
     /// How well it answers, against the first result, which has 1.
-    score: f32,
+    score: f64,
     /// Which words of the question it has, and where.
     why: String,
     /// The lines of it that have most of them; missing where there was no room for more.
@@ -82,7 +82,7 @@ impl ResultBudget {
             symbol: hit.name.clone(),
             kind: hit.kind,
             container: hit.container.clone(),
-            score: (hit.score / best.max(f32::MIN_POSITIVE) * 100.0).round() / 100.0,
+            score: (f64::from(hit.score / best.max(f32::MIN_POSITIVE)) * 100.0).round() / 100.0,
             why: why(hit),
             snippet: has_room.then_some(lines),
             snippet_line: has_room.then_some(line),
