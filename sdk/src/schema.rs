@@ -9,10 +9,6 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// Marks a parameter that the ASI specification does not have: it is taken and described, but the published
-/// schema stays as specified. `#[schemars(extend("x-further" = true))]` on its field.
-const FURTHER: &str = "x-further";
-
 /// Keywords that only the strict schema has.
 const STRICT_ONLY: &[&str] = &[
     "additionalProperties",

@@ -16,10 +16,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::command::{CommandReport, CommandRequest};
-use crate::context::{
-    BlockingWork, BoxFuture, Context, Editors, Files, FinishedVisit, Host, Progress,
-    ProposalOutcome, TextVisitor,
-};
+use crate::context::{BlockingWork, BoxFuture, Context, Editors, Host, Progress, ProposalOutcome};
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
 use crate::hash::ContentHash;

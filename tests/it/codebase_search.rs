@@ -50,11 +50,14 @@ async fn answers_are_of_this_moment_whoever_changed_what() {
     for turn in 0..30 {
         // Written, moved and removed from outside, each asked for at once.
         let (path, moved) = (format!("src/made{turn}.rs"), format!("lib/moved{turn}.rs"));
-        let name = format!("frobnicate{turn}");
+        // Numbers would be words of both.
+        let letters: String =
+            format!("{turn:02}").bytes().map(|digit| char::from(digit + 49)).collect();
+        let name = format!("frobnicate{letters}");
         site.write(&path, format!("fn {name}() {{}}\n"));
         let made = ask(&client, &name).await;
         assert_eq!((first(&made), &made["files_pending"]), (at(&path, &name), &json!(0)), "{made}");
-        let other = format!("defragment{turn}");
+        let other = format!("defragment{letters}");
         fs::write(site.workspace().join(&path), format!("fn {other}() {{}}\n")).unwrap();
         assert_eq!(first(&ask(&client, &other).await), at(&path, &other));
         assert_eq!(found(&ask(&client, &name).await), [], "{name}");
@@ -147,7 +150,8 @@ async fn what_is_no_question_is_refused_and_the_rest_is_answered() {
     }
     let long = format!("{}retry_with_backoff", "lorem_ipsum dolor ".repeat(600));
     assert_eq!(first(&ask(&client, &long).await), at("a.rs", "retry_with_backoff"));
-    assert_eq!(found(&ask(&client, "twin").await), [at("twin.rs", "twin"), at("twin.rs", "twin")]);
+    let twins = found(&ask(&client, "twin").await);
+    assert_eq!(twins[..2], [at("twin.rs", "twin"), at("twin.rs", "twin")]);
     let related = ask(&client, "a.rs:2").await;
     assert!(!found(&related).contains(&at("a.rs", "retry_with_backoff")), "{related}");
 }

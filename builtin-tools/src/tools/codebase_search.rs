@@ -27,8 +27,8 @@ fn default_limit() -> u64 {
 }
 
 /// Finds the parts of the code that answer a question in plain words, English or Chinese: `where are
-/// failed requests retried`, `读取配置文件`. Returns functions, types and sections, best first, with
-/// their place, a snippet and which words of the question they have where.
+/// failed requests retried`. Returns functions, types and sections, best first, with their place, a
+/// snippet and which words of the question they have where.
 ///
 /// Names count most, then paths, documentation and text; word forms, `camelCase` and `snake_case` are
 /// alike; tests, documents and vendored files come after source unless the question asks for them. A
