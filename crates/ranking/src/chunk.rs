@@ -243,13 +243,16 @@ fn windows(text: &str, starts: &LineStarts) -> Vec<TextChunk> {
     chunks
 }
 
+/// Pieces that make one chunk, and the first and last line of the longest.
+type ChunkWindow = (Vec<Range<usize>>, (u32, u32));
+
 /// Puts pieces together up to [`LINES_MAX`] lines, cutting those that are longer. The lines are those
 /// of the longest piece.
 fn in_windows(
     text: &str,
     starts: &LineStarts,
     pieces: &[Range<usize>],
-) -> Vec<(Vec<Range<usize>>, (u32, u32))> {
+) -> Vec<ChunkWindow> {
     let mut all = Vec::new();
     let (mut current, mut count) = (Vec::new(), 0);
     for piece in pieces {

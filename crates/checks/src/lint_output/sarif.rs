@@ -24,7 +24,7 @@ pub(crate) fn read(stdout: &str, source: &str) -> LintReport {
     let mut report = LintReport::of(unit);
     for run in runs {
         for result in list_at(run, "/results") {
-            if !result["suppressions"].as_array().is_some_and(|list| !list.is_empty()) {
+            if result["suppressions"].as_array().is_none_or(Vec::is_empty) {
                 report.push(diagnostic(result, source));
             }
         }
