@@ -248,11 +248,7 @@ type ChunkWindow = (Vec<Range<usize>>, (u32, u32));
 
 /// Puts pieces together up to [`LINES_MAX`] lines, cutting those that are longer. The lines are those
 /// of the longest piece.
-fn in_windows(
-    text: &str,
-    starts: &LineStarts,
-    pieces: &[Range<usize>],
-) -> Vec<ChunkWindow> {
+fn in_windows(text: &str, starts: &LineStarts, pieces: &[Range<usize>]) -> Vec<ChunkWindow> {
     let mut all = Vec::new();
     let (mut current, mut count) = (Vec::new(), 0);
     for piece in pieces {
