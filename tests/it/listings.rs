@@ -158,12 +158,13 @@ fn repository() -> Site {
     site
 }
 
-/// Lists the workspace, directory by directory of the root: one result has a bound.
+/// Lists the workspace, directory by directory of the root and page by page: one result has a bound.
 async fn listed(client: &Client) -> (BTreeSet<Vec<u8>>, BTreeSet<Vec<u8>>, u64) {
     let (mut all, mut directories, mut unreadable) = (BTreeSet::new(), BTreeSet::new(), 0);
-    let mut take = |output: &Value| {
-        assert_eq!(output["truncated"], false, "{output}");
-        unreadable += output["skipped"]["unreadable"].as_u64().unwrap();
+    let mut take = |output: &Value, is_first: bool| {
+        if is_first {
+            unreadable += output["skipped"]["unreadable"].as_u64().unwrap();
+        }
         for entry in output["entries"].as_array().unwrap() {
             let path = entry["path"].as_str().unwrap().as_bytes().to_vec();
             if entry["kind"] == "directory" {
@@ -173,11 +174,21 @@ async fn listed(client: &Client) -> (BTreeSet<Vec<u8>>, BTreeSet<Vec<u8>>, u64) 
         }
     };
     let root = client.done("list_directory", json!({"path": "."})).await;
-    take(&root);
+    assert_eq!(root["truncated"], false, "{root}");
+    take(&root, true);
     let entries = root["entries"].as_array().unwrap().iter();
     for entry in entries.filter(|entry| entry["kind"] == "directory") {
-        let arguments = json!({"path": entry["path"], "recursive": true});
-        take(&client.done("list_directory", arguments).await);
+        let mut seen = 0;
+        loop {
+            let arguments = json!({"path": entry["path"], "recursive": true, "offset": seen});
+            let page = client.done("list_directory", arguments).await;
+            take(&page, seen == 0);
+            let shown = page["entries"].as_array().unwrap().len() as u64;
+            seen += shown;
+            if shown == 0 || seen >= page["total"].as_u64().unwrap() {
+                break;
+            }
+        }
     }
     (all, directories, unreadable)
 }

@@ -208,8 +208,8 @@ async fn a_guest_runs_the_commands_that_it_was_granted_word_by_word() {
     site.write("closed/b.txt", "two\n");
     let grant = json!({ "commands": ["ls", "cat *", "touch made.txt", "rm a.txt", "mkdir new",
         "sh -c *", "false", "head -c * /dev/zero"] });
-    // What it returns is longer than plugins may return by default.
-    install_probe(&site, grant, json!({ "limits": { "output": "4MiB" } }));
+    // What it returns is longer than plugins may return by default: a NUL is six bytes of JSON.
+    install_probe(&site, grant, json!({ "limits": { "output": "16MiB" } }));
     let (_daemon, caller) = served(&site).await;
     let run = |words: &[&str]| json!({ "do": "run", "words": words });
     let steps = json!([

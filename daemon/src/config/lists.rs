@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn a_user_narrows_what_the_administrator_allows_and_never_widens_it() {
         let admin = "[plugin_maximum]\nhttp = [\"*.bank.example\"]\nfiles = [\"docs\"]\nenv = []\n\
-                     editor = false\nstore_bytes = 0\n[plugins]\nunpinned = false";
-        let wide = "[plugin_maximum]\nhttp = [\"*\"]\nenv = [\"*\"]\neditor = true\n[plugins]\n\
-                    unpinned = true";
+                     editor = false\nindex = false\ncommands = []\nstore_bytes = 0\n[plugins]\nunpinned = false";
+        let wide = "[plugin_maximum]\nhttp = [\"*\"]\nenv = [\"*\"]\neditor = true\n\
+                    index = true\ncommands = [\"*\"]\n[plugins]\nunpinned = true";
         let config = resolve(wide, admin).unwrap();
         let grant = config.plugin_maximum.grant();
         assert_eq!(grant.lines(), ["read docs", "reach *.bank.example", "call the tool *"]);
