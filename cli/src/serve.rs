@@ -88,15 +88,7 @@ pub(super) async fn run(
             "`moss serve` starts a daemon, and --server (MOSS_SERVER) names a running one";
         return Err(CliError::invalid(message));
     }
-    let mut workspaces = vec![session.root()?];
-    for directory in &args.also {
-        let root = directory.canonicalize().map_err(|error| {
-            CliError::invalid(format!("--also {}: {error}", directory.display()))
-        })?;
-        if !workspaces.contains(&root) {
-            workspaces.push(root);
-        }
-    }
+    let workspaces = workspaces(session.root()?, &args.also)?;
     let setup = Setup {
         plugin_lists: args.plugins,
         config_file: args.config,
@@ -150,6 +142,20 @@ pub(super) async fn run(
     }
     served.map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
+}
+
+/// The workspace of the session and those of `--also`, each once.
+fn workspaces(own: PathBuf, also: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    let mut workspaces = vec![own];
+    for directory in also {
+        let root = directory.canonicalize().map_err(|error| {
+            CliError::invalid(format!("--also {}: {error}", directory.display()))
+        })?;
+        if !workspaces.contains(&root) {
+            workspaces.push(root);
+        }
+    }
+    Ok(workspaces)
 }
 
 /// Refuses secrets that open more than they should, or longer.

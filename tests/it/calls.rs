@@ -53,6 +53,8 @@ const PASSING: &str =
     "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n";
 /// The tool that runs linters.
 const LINTS: &str = "lint_check";
+/// The file that the calls are about.
+const FILE: &str = "a/b.txt";
 /// The tools that only read.
 const READS: &[&str] = &[
     "codebase_search",
@@ -199,73 +201,68 @@ fn steps() -> Vec<Step> {
 
 fn steps_with_files() -> Vec<Step> {
     vec![
-        (
-            "create_file",
-            json!({"path": "a/b.txt", "content": "one\ntwo\n"}),
-            "a/b.txt",
-            Some("one\ntwo\n"),
-        ),
-        ("read_file", json!({"path": "a/b.txt"}), "a/b.txt", Some("one\ntwo\n")),
+        ("create_file", json!({"path": FILE, "content": "one\ntwo\n"}), FILE, Some("one\ntwo\n")),
+        ("read_file", json!({"path": FILE}), FILE, Some("one\ntwo\n")),
         (
             "insert_line",
-            json!({"path": "a/b.txt", "line": 3, "text": "three"}),
-            "a/b.txt",
+            json!({"path": FILE, "line": 3, "text": "three"}),
+            FILE,
             Some("one\ntwo\nthree\n"),
         ),
         (
             "replace_lines",
-            json!({"path": "a/b.txt", "startLine": 1, "endLine": 2, "newText": "1\n2"}),
-            "a/b.txt",
+            json!({"path": FILE, "startLine": 1, "endLine": 2, "newText": "1\n2"}),
+            FILE,
             Some("1\n2\nthree\n"),
         ),
         (
             "delete_lines",
-            json!({"path": "a/b.txt", "startLine": 2, "endLine": 2}),
-            "a/b.txt",
+            json!({"path": FILE, "startLine": 2, "endLine": 2}),
+            FILE,
             Some("1\nthree\n"),
         ),
         (
             "replace_text",
-            json!({"path": "a/b.txt", "oldText": "three", "newText": "drei"}),
-            "a/b.txt",
+            json!({"path": FILE, "oldText": "three", "newText": "drei"}),
+            FILE,
             Some("1\ndrei\n"),
         ),
         (
             "patch",
-            json!({"path": "a/b.txt", "old_string": "  drei\n", "new_string": "  vier\n"}),
-            "a/b.txt",
+            json!({"path": FILE, "old_string": "  drei\n", "new_string": "  vier\n"}),
+            FILE,
             Some("1\nvier\n"),
         ),
         (
             "editTool",
             json!({
-                "filePath": "a/b.txt",
+                "filePath": FILE,
                 "diffContent": "------- SEARCH\nvier\n=======\ndrei\n+++++++ REPLACE\n",
             }),
-            "a/b.txt",
+            FILE,
             Some("1\ndrei\n"),
         ),
-        ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
-        ("get_cursor_context", json!({}), "a/b.txt", Some("1\ndrei\n")),
-        ("clarify", json!({"question": "Which?"}), "a/b.txt", Some("1\ndrei\n")),
-        ("todo", json!({"items": [{"id": "1", "content": "look"}]}), "a/b.txt", Some("1\ndrei\n")),
+        ("list_directory", json!({"path": "a"}), FILE, Some("1\ndrei\n")),
+        ("get_cursor_context", json!({}), FILE, Some("1\ndrei\n")),
+        ("clarify", json!({"question": "Which?"}), FILE, Some("1\ndrei\n")),
+        ("todo", json!({"items": [{"id": "1", "content": "look"}]}), FILE, Some("1\ndrei\n")),
         (
             "moss_update_asi_user_prompt",
             json!({"content": "Use tabs.", "mode": "append"}),
-            "a/b.txt",
+            FILE,
             Some("1\ndrei\n"),
         ),
-        ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
-        ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
-        ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
-        ("codebase_search", json!({"query": "drei"}), "a/b.txt", Some("1\ndrei\n")),
-        ("find_code_location", json!({"search": "drei"}), "a/b.txt", Some("1\ndrei\n")),
-        (RUNS, json!({"command": "cat a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
-        (JOBS, json!({"action": "list"}), "a/b.txt", Some("1\ndrei\n")),
-        (LINTS, json!({"path": "a/b.txt"}), "a/b.txt", Some("1\ndrei\n")),
-        ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
-        ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
-        ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
+        ("get_project_structure", json!({}), FILE, Some("1\ndrei\n")),
+        ("grep_search", json!({"pattern": "d.ei"}), FILE, Some("1\ndrei\n")),
+        ("file_search", json!({"pattern": "b.txt"}), FILE, Some("1\ndrei\n")),
+        ("codebase_search", json!({"query": "drei"}), FILE, Some("1\ndrei\n")),
+        ("find_code_location", json!({"search": "drei"}), FILE, Some("1\ndrei\n")),
+        (RUNS, json!({"command": "cat a/b.txt"}), FILE, Some("1\ndrei\n")),
+        (JOBS, json!({"action": "list"}), FILE, Some("1\ndrei\n")),
+        (LINTS, json!({"path": FILE}), FILE, Some("1\ndrei\n")),
+        ("diff_history", json!({"limit": 1}), FILE, Some("1\ndrei\n")),
+        ("delete_file", json!({"path": FILE}), FILE, None),
+        ("reapply", json!({"index": 7}), FILE, Some("one\ntwo\n")),
     ]
 }
 

@@ -9,7 +9,7 @@
 //!     let ended = commands::run(["git", "rev-parse", "HEAD"])?;
 //!     match ended.exit_code {
 //!         Some(0) => Ok(ended.stdout.trim().to_owned()),
-//!         _ => Err(ToolError::new(ErrorCode::Failed, ended.stderr)),
+//!         _ => Err(ToolError::new(ErrorCode::PluginFailed, ended.stderr)),
 //!     }
 //! }
 //! ```

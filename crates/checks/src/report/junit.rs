@@ -31,7 +31,7 @@ struct JunitSuite {
 
 /// Where a text belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TextPlace {
+enum JunitText {
     Failure,
     Output,
     Nowhere,
@@ -44,7 +44,7 @@ struct JunitReading {
     /// The suites around, innermost last.
     suites: Vec<JunitSuite>,
     case: Option<JunitCase>,
-    place: TextPlace,
+    place: JunitText,
     text: String,
     is_report: bool,
 }
@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str, framework: TestFramework) -> TestReport {
         report: TestReport::default(),
         suites: Vec::new(),
         case: None,
-        place: TextPlace::Nowhere,
+        place: JunitText::Nowhere,
         text: String::new(),
         is_report: false,
     };
@@ -92,15 +92,15 @@ impl JunitReading {
                     case.case.outcome = CaseOutcome::Skipped;
                     case.skipped = element.attribute("message").unwrap_or_default();
                 }
-                self.begin(TextPlace::Nowhere);
+                self.begin(JunitText::Nowhere);
             }
-            "system-out" | "system-err" => self.begin(TextPlace::Output),
+            "system-out" | "system-err" => self.begin(JunitText::Output),
             // What failed before it passed, or failed again, adds nothing (`flakyFailure`, `rerunFailure`).
-            _ => self.begin(TextPlace::Nowhere),
+            _ => self.begin(JunitText::Nowhere),
         }
     }
 
-    fn begin(&mut self, place: TextPlace) {
+    fn begin(&mut self, place: JunitText) {
         self.place = place;
         self.text.clear();
     }
@@ -131,11 +131,11 @@ impl JunitReading {
                 case.message = element.attribute("message").unwrap_or_default();
             }
         }
-        self.begin(TextPlace::Failure);
+        self.begin(JunitText::Failure);
     }
 
     fn write(&mut self, text: &str) {
-        if self.place != TextPlace::Nowhere {
+        if self.place != JunitText::Nowhere {
             add_text(&mut self.text, text);
         }
     }
@@ -155,17 +155,17 @@ impl JunitReading {
 
     fn end_text(&mut self) {
         let text = std::mem::take(&mut self.text);
-        let place = std::mem::replace(&mut self.place, TextPlace::Nowhere);
+        let place = std::mem::replace(&mut self.place, JunitText::Nowhere);
         let Some(JunitCase { case, .. }) = &mut self.case else { return };
         match place {
-            TextPlace::Failure => {
+            JunitText::Failure => {
                 if case.message.is_empty() {
                     case.message = first_line(&text);
                 }
                 case.details.push_str(&text);
             }
-            TextPlace::Output => case.output.push_str(&text),
-            TextPlace::Nowhere => {}
+            JunitText::Output => case.output.push_str(&text),
+            JunitText::Nowhere => {}
         }
     }
 }

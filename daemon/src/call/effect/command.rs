@@ -21,14 +21,14 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
-use self::running::{OutputWanted, not_started};
+use self::running::{OutputWanted, not_started, tier_min};
 use super::ask::Ask;
 use super::decide::ChangeFacts;
 use super::{Effects, FileNames};
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
-use moss_policy::{Action, CommandPart, Decision, Policy, SandboxMin, Verdict, strictest};
+use moss_policy::{Action, CommandPart, Decision, Policy, Verdict, strictest};
 
 /// Builtins behind which nobody knows in which directory a command runs.
 const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
@@ -63,14 +63,6 @@ pub(super) struct DecidedCommand {
     pub(super) each: Vec<Decision>,
     /// The files that the shell writes for it.
     writes: Vec<Vec<String>>,
-}
-
-fn tier_min(min: SandboxMin) -> Tier {
-    match min {
-        SandboxMin::None => Tier::None,
-        SandboxMin::Landlock => Tier::Landlock,
-        SandboxMin::Full => Tier::Full,
-    }
 }
 
 // === impl Effects ===

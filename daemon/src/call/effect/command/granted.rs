@@ -5,8 +5,8 @@ use std::sync::Arc;
 use moss_sdk::command::{CommandRequest, GrantedCommand, GrantedCommandReport};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
-use super::running::{OutputWanted, not_started};
-use super::{PlannedCommand, tier_min};
+use super::PlannedCommand;
+use super::running::{OutputWanted, not_started, tier_min};
 use crate::call::effect::Effects;
 use crate::call::record;
 use moss_policy::{Decision, Verdict, granted_command, strictest};

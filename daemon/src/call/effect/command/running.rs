@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use moss_policy::SandboxMin;
 use moss_sandbox::{
     CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, Sandbox, SandboxError, SandboxFacts,
     SandboxedCommand, Stopper, Tier,
@@ -45,6 +46,15 @@ pub(super) enum OutputWanted {
     /// Much more of it, for a tool that reads it and may follow it as it comes; with a directory of reports
     /// that the command may write.
     Whole { reports: Option<PathBuf>, follower: Option<Box<dyn CheckFollower>> },
+}
+
+/// The least tier that a policy accepts.
+pub(super) fn tier_min(min: SandboxMin) -> Tier {
+    match min {
+        SandboxMin::None => Tier::None,
+        SandboxMin::Landlock => Tier::Landlock,
+        SandboxMin::Full => Tier::Full,
+    }
 }
 
 // === impl Effects ===
