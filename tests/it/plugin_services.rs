@@ -207,9 +207,10 @@ async fn a_guest_runs_the_commands_that_it_was_granted_word_by_word() {
     site.write(".env", "SECRET=canary\n");
     site.write("closed/b.txt", "two\n");
     let grant = json!({ "commands": ["ls", "cat *", "touch made.txt", "rm a.txt", "mkdir new",
-        "sh -c *", "false", "head -c * /dev/zero"] });
-    // What it returns is longer than plugins may return by default: a NUL is six bytes of JSON.
-    install_probe(&site, grant, json!({ "limits": { "output": "16MiB" } }));
+        "sh -c *", "false", "head -c * big.txt"] });
+    site.write("big.txt", "x".repeat(2_000_000));
+    // What it returns is longer than plugins may return by default.
+    install_probe(&site, grant, json!({ "limits": { "output": "4MiB" } }));
     let (_daemon, caller) = served(&site).await;
     let run = |words: &[&str]| json!({ "do": "run", "words": words });
     let steps = json!([
@@ -219,10 +220,10 @@ async fn a_guest_runs_the_commands_that_it_was_granted_word_by_word() {
         run(&["false"]),
         run(&["cat", "it's; touch x.txt"]),
         run(&["cat", ".env"]),
-        run(&["head", "-c", "2000000", "/dev/zero"]),
+        run(&["head", "-c", "2000000", "big.txt"]),
     ]);
     let came = probe(&caller, steps).await;
-    assert_eq!(came[0]["stdout"], "a.txt\nclosed\n", "{}", came[0]);
+    assert_eq!(came[0]["stdout"], "a.txt\nbig.txt\nclosed\n", "{}", came[0]);
     assert_eq!((&came[1]["stdout"], &came[1]["exit_code"]), (&json!("one\n"), &json!(0)));
     assert_eq!(came[2]["changed"], json!(["made.txt"]), "{}", came[2]);
     assert_eq!(came[3]["exit_code"], 1, "{}", came[3]);
