@@ -2,7 +2,7 @@
 //!
 //! Sessions, streams of events and requests that stand by themselves are rmcp's. In front of it each
 //! request must name this server as its host, come from no foreign page, show a credential, and have a
-//! body that [`line`](crate::line) can read. A session belongs to who opened it.
+//! body that [`mod@line`] can read. A session belongs to who opened it.
 
 mod answer;
 mod body;
