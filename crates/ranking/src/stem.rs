@@ -149,9 +149,14 @@ impl Stemmed {
         let doubled = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
         if self.ends("at") || self.ends("bl") || self.ends("iz") || self.is_short() {
             self.letters.push(b'e');
-        } else if doubled.iter().any(|pair| self.ends(pair)) {
+        } else if doubled.iter().any(|pair| self.ends(pair)) && !self.is_vowel_and_pair() {
             self.cut(self.letters.len() - 1);
         }
+    }
+
+    /// Whether it is a word such as `add`, `egg` or `err`, whose pair belongs to it.
+    fn is_vowel_and_pair(&self) -> bool {
+        matches!(self.letters.as_slice(), [b'a' | b'e' | b'o', _, _])
     }
 
     fn ending_y(&mut self) {
@@ -245,6 +250,8 @@ mod tests {
             &["connect", "connected", "connecting", "connection", "connections"],
             &["validate", "validates", "validation", "validating", "validator"],
             &["running", "runs"],
+            &["add", "adds", "added", "adding"],
+            &["err", "errs", "erred", "erring"],
             &["stopped", "stopping", "stops"],
             &["retries", "retry", "retrying", "retried"],
             &["initialize", "initialized", "initialization", "initializer"],
