@@ -58,7 +58,7 @@ impl BodyRoom {
         let mut taken = self.take(1)?;
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| {
-                let message = format!("the body broke off: {error}");
+                let message = format!("the body was interrupted: {error}");
                 HttpRefusal::new(StatusCode::BAD_REQUEST, message)
             })?;
             let Ok(data) = frame.into_data() else { continue };
