@@ -8,7 +8,7 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::{UndoConflict, UndoTarget};
 use serde_json::{Map, Value};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Role};
 use crate::change::FileChange;
 use crate::consent::PluginsChanged;
 use crate::operations;
@@ -32,7 +32,7 @@ pub struct Call {
     pub work: Work,
     /// What to do when an answer is needed.
     pub confirm: ConfirmMode,
-    /// Approves exactly the effects with these digests; only an approver may say it.
+    /// Approves exactly the effects with these digests; read by [`Call::approvals`], since only an approver may say it.
     pub approved_digests: Vec<ContentHash>,
     /// Show the effect and do nothing.
     pub dry_run: bool,
@@ -120,9 +120,44 @@ impl Call {
         }
     }
 
+    /// The digests of the effects that it approves: none unless an approver calls, whatever a front let pass.
+    pub fn approvals(&self) -> &[ContentHash] {
+        match self.caller.role() {
+            Role::Approver => &self.approved_digests,
+            Role::Caller => &[],
+        }
+    }
+
     /// Names the conversation that it belongs to, where it belongs to one.
     pub fn session(&self) -> Option<SessionKey> {
         let session_id = self.session_id.clone()?;
         Some(SessionKey { caller: self.caller.name().to_owned(), session_id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_approver_approves() {
+        let digest = ContentHash::from_bytes([7; 32]);
+        for (role, approved) in [(Role::Approver, 1), (Role::Caller, 0)] {
+            let call = Call {
+                caller: Caller::from(role),
+                workspace: String::new(),
+                further_workspaces: Vec::new(),
+                work: Work::UndoUserPrompt { number: None },
+                confirm: ConfirmMode::Refuse,
+                approved_digests: vec![digest],
+                dry_run: false,
+                is_attended: false,
+                session_id: None,
+                expected_hashes: BTreeMap::new(),
+                deadline: None,
+                parent: None,
+            };
+            assert_eq!(call.approvals().len(), approved, "{role:?}");
+        }
     }
 }

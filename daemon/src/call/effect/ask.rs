@@ -82,12 +82,12 @@ impl Effects {
     pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
         let call = &self.scope.call;
         let digest = ask.digest;
-        if call.approved_digests.contains(&digest) {
+        if call.approvals().contains(&digest) {
             return record::answered(&self.scope, digest, AskOutcome::Approved, None).await;
         }
         let question = self.question(ask);
-        if !call.approved_digests.is_empty() {
-            let approved: Vec<_> = call.approved_digests.iter().map(ToString::to_string).collect();
+        if !call.approvals().is_empty() {
+            let approved: Vec<_> = call.approvals().iter().map(ToString::to_string).collect();
             let message = format!(
                 "the effect is not approved: approved {}, now {digest}; show it again, and approve each question of the call",
                 approved.join(", ")
