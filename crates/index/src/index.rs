@@ -234,7 +234,7 @@ impl TextIndex {
         }
     }
 
-    /// Writes the manifest.
+    /// Writes the manifest; one writer at a time.
     fn save(&self) -> Result<(), IndexProblem> {
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let manifest = self.read().manifest();

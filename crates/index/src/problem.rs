@@ -13,7 +13,7 @@ pub enum IndexProblem {
     Damaged {
         /// The file of the index.
         file: String,
-        /// What shows it.
+        /// What was not as it had been written.
         what: &'static str,
     },
     /// There are files of a newer version of moss; they are left alone.
@@ -34,7 +34,7 @@ pub enum IndexProblem {
     /// Its directory cannot be used.
     #[error("the index cannot be kept: {reason}")]
     Unusable {
-        /// Why.
+        /// What the system said.
         reason: String,
     },
 }

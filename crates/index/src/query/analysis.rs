@@ -154,7 +154,7 @@ impl MatchShape {
         Self::Exact(LoweredStrings::from([Vec::new()]))
     }
 
-    /// Any matches.
+    /// Nothing is known of the matches: any text may have one.
     fn unknown() -> Self {
         let nothing = LoweredStrings::from([Vec::new()]);
         let (heads, tails) = (nothing.clone(), nothing);
