@@ -56,7 +56,7 @@ pub struct RankedMerge {
     sources: Vec<(u32, Arc<RankedSegment>, Vec<bool>)>,
 }
 
-/// What they became.
+/// The one segment that they became, and where each text is in it.
 #[derive(Debug)]
 pub struct MergedSegment {
     segment: RankedSegment,
