@@ -18,7 +18,7 @@ const LEFT_MAX: usize = 20;
 pub(crate) struct RunTestsOutput {
     /// Whether they ran; false in a dry run.
     ran: bool,
-    /// Who ran them.
+    /// The framework that ran them or would run them.
     framework: TestFramework,
     /// The command that ran them.
     command: String,
