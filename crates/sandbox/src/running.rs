@@ -46,9 +46,9 @@ pub struct OutputChunk {
 /// Where a command writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutputStream {
-    /// Its standard output.
+    /// Descriptor 1, its standard output.
     Stdout,
-    /// Its standard error.
+    /// Descriptor 2, its standard error.
     Stderr,
 }
 
@@ -248,7 +248,7 @@ impl Stopper {
         self.raise(StopLevel::Terminate);
     }
 
-    /// Kills all processes.
+    /// Kills all processes at once, without a grace.
     pub fn kill(&self) {
         self.raise(StopLevel::Kill);
     }

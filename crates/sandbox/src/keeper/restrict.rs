@@ -19,7 +19,7 @@ const NEWEST: ABI = ABI::V9;
 /// Between the signal that says that the CPU time is over and the one that ends the process.
 const CPU_SECONDS_MORE: u64 = 1;
 
-/// What is prepared.
+/// Limits, Landlock rules and filters, made ready: a failure is known before the command starts.
 pub(super) struct Restrictions {
     limits: Vec<(Resource, u64, u64)>,
     ruleset: Option<RulesetCreated>,
