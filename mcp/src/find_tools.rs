@@ -1,6 +1,6 @@
 //! `find_tools`: the tools that a set does not list, by name and purpose; the schema of one on demand.
 //!
-//! It is no tool of the catalog: it tells what this front leaves out, and does nothing else.
+//! It is no tool of the catalog: it lists what this front leaves out, and does nothing else.
 
 use std::sync::Arc;
 

@@ -150,7 +150,7 @@ impl TestFramework {
         Some(format!("coverage of {} was not measured: {next}", self.name()))
     }
 
-    /// What the tool is told in a file.
+    /// What the tool reads from a file.
     fn inputs(self, reports: &str) -> Vec<ReportFile> {
         let (name, text) = match self {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),

@@ -8,8 +8,8 @@ use moss_workspace::Error;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexProblem {
-    /// A file was not as it had been written; what it told is read again.
-    #[error("{file} is damaged ({what}): what it told is read again")]
+    /// A file was not as it had been written; the texts that it was about are read again.
+    #[error("{file} is damaged ({what}): the texts that it was about are read again")]
     Damaged {
         /// The file of the index.
         file: String,

@@ -1,5 +1,5 @@
-//! The index: texts as they were read last, in segments. It is told of each change and is asked at any
-//! time; what was put is found at once.
+//! The index: texts as they were read last, in segments. Each change is put into it, and it is searched at
+//! any time; what was put is found at once.
 
 use std::sync::Arc;
 

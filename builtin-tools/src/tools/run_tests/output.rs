@@ -81,7 +81,7 @@ impl RunTestsOutput {
     }
 }
 
-/// The error of a run that does not tell whether the tests pass.
+/// The error of a run that does not show whether the tests pass.
 fn failure(run: &TestRun, results: &TestResults) -> Option<ToolError> {
     let (code, what, next) = match results.status {
         TestStatus::Passed | TestStatus::Failed => return None,

@@ -141,7 +141,7 @@ fn joined(first: &LoweredStrings, second: &LoweredStrings) -> LoweredStrings {
     joined.collect()
 }
 
-/// The ends, or none that tells anything where they are too many.
+/// The ends, or one that fits every text where they are too many.
 fn bounded_ends(ends: LoweredStrings) -> LoweredStrings {
     if ends.len() > ENDS_MAX { LoweredStrings::from([Vec::new()]) } else { ends }
 }
