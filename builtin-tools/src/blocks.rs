@@ -46,7 +46,7 @@ pub enum BlockError {
         "the block at line {line} has no `+++++++ REPLACE` before line {next}, where another block starts"
     )]
     Unfinished {
-        /// Where it starts.
+        /// The line of its `SEARCH`, from 1.
         line: usize,
         /// Where the next one starts.
         next: usize,
@@ -54,7 +54,7 @@ pub enum BlockError {
     /// A block has no end.
     #[error("the block at line {line} has no `+++++++ REPLACE`: it may have been cut off")]
     Unclosed {
-        /// Where it starts.
+        /// The line of its `SEARCH`, from 1.
         line: usize,
     },
     /// A block has no separator.
@@ -62,7 +62,7 @@ pub enum BlockError {
         "the block at line {line} has no line `=======` between what is searched for and its replacement"
     )]
     Undivided {
-        /// Where it starts.
+        /// The line of its `SEARCH`, from 1.
         line: usize,
     },
     /// A line is the marker of another format.
@@ -70,7 +70,7 @@ pub enum BlockError {
         "line {line} is a marker of another format: a block starts with `------- SEARCH` and ends with `+++++++ REPLACE`"
     )]
     Foreign {
-        /// The line.
+        /// Its number, from 1.
         line: usize,
     },
     /// A line is nearly a marker.
@@ -78,7 +78,7 @@ pub enum BlockError {
         "line {line} is nearly a marker, but too short: `------- SEARCH`, `=======` and `+++++++ REPLACE` have seven signs or more"
     )]
     Short {
-        /// The line.
+        /// Its number, from 1.
         line: usize,
     },
     /// A block ends twice: its content holds a marker.
@@ -86,7 +86,7 @@ pub enum BlockError {
         "line {line} is `+++++++ REPLACE`, but no block is open there: content that holds such a line cannot be distinguished from the end of a block"
     )]
     Unopened {
-        /// The line.
+        /// Its number, from 1.
         line: usize,
     },
 }

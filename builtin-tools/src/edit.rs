@@ -193,7 +193,7 @@ impl EditOutput {
         self
     }
 
-    /// The new lines.
+    /// Where the replacement is in the edited file; none where nothing is left of it.
     pub(crate) const fn after(&self) -> Option<LineSpan> {
         self.after
     }

@@ -36,9 +36,9 @@ pub(crate) struct LineRange {
 /// Lines of a file, from 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LineSpan {
-    /// The first line.
+    /// Counts from 1.
     pub start_line: usize,
-    /// The last line.
+    /// Is part of the span.
     pub end_line: usize,
 }
 

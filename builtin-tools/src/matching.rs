@@ -89,7 +89,7 @@ pub enum Miss {
     None,
     /// The search occurs several times.
     Several {
-        /// At which level.
+        /// The level at which it occurs; deeper ones were not tried.
         level: MatchLevel,
         /// The lines where it starts, ascending.
         lines: Vec<usize>,
@@ -110,9 +110,9 @@ pub enum Miss {
     /// The search was found by likeness, but what the edit would replace is not what it says, or
     /// holds lines that it does not show.
     Drift {
-        /// At which level.
+        /// The level at which it was found.
         level: MatchLevel,
-        /// The lines.
+        /// Those that differ, ascending.
         lines: Vec<Drift>,
     },
     /// The search text is not found verbatim, and the file or the search is too large to look for

@@ -14,7 +14,7 @@ const OF_ONE_ROOT: [&str; 3] = ["path", "offset", "output"];
 /// What a search of one workspace found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RootOutput {
-    /// The root directory.
+    /// Its directory, with an absolute path.
     pub root: String,
     /// The output of the tool.
     pub output: Map<String, Value>,
@@ -23,9 +23,9 @@ pub struct RootOutput {
 /// How the outputs of a tool become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootSearch {
-    /// `grep_search`.
+    /// Lines of files: `grep_search`.
     Lines,
-    /// `file_search`.
+    /// Names of files: `file_search`.
     Files,
 }
 
@@ -106,7 +106,7 @@ impl RootSearch {
 struct FoundItem {
     /// Which workspace it is of.
     root: usize,
-    /// Its path there.
+    /// Relative to the root of that workspace.
     path: RelPath,
     /// With an absolute path.
     value: Value,

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 /// Most memory of compiled wildcards.
 const COMPILED_BYTES_MAX: usize = 10 << 20;
 
-/// Compiled wildcards.
+/// Wildcards of a parameter: `*`, `?`, `[…]`, `{…}`.
 #[derive(Debug)]
 pub(crate) struct Wildcards {
     text: String,

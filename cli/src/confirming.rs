@@ -46,7 +46,7 @@ pub(super) enum ConfirmAction {
     Wait,
     /// Exactly what the question shows is approved.
     Approve,
-    /// It is denied, with what the caller is told.
+    /// It is denied, with what the caller is shown.
     Deny(String),
     /// Nobody may answer here, and why.
     GiveUp(&'static str),

@@ -37,7 +37,7 @@ pub(super) fn through_link(text: &str, root: &Path) -> Option<String> {
     Some(if text.is_empty() { ".".to_owned() } else { text.to_owned() })
 }
 
-/// What somebody is told whose directory was removed or closed beneath them.
+/// What somebody is shown whose directory was removed or closed beneath them.
 fn nowhere(error: &std::io::Error) -> CliError {
     let message = format!("the current directory cannot be used: {error}");
     CliError::new(Outcome::Invalid, "workspace_unusable", message)

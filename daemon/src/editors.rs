@@ -2,7 +2,7 @@
 //! questions to editors and people.
 //!
 //! Nothing here decides whether a tool may see any of it, and nothing knows the wire. What an editor
-//! tells is bounded, and forgotten when it goes.
+//! reports is bounded, and forgotten when it goes.
 
 mod attached;
 mod question;

@@ -37,7 +37,7 @@ pub struct KeptTree {
 // === impl KeptTree ===
 
 impl KeptTree {
-    /// Makes one of which nothing is known yet but what a directory of moss's own tells of texts.
+    /// Makes one of which nothing is known yet but what a directory of moss's own keeps of texts.
     pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions, index: PathBuf) -> Self {
         let texts = IndexedTexts::open(index).map_err(|error| error.to_string());
         Self {

@@ -1,5 +1,5 @@
 //! What a daemon counts, for Prometheus. Counting is an addition to a number in memory; nothing is
-//! told unless somebody asks at the endpoint, which is off by default.
+//! exposed unless somebody asks at the endpoint, which is off by default.
 //!
 //! Labels take few values: names of tools that are in the catalog, and words of moss. No path, no
 //! argument and no name that a caller makes up is among them.

@@ -1,4 +1,4 @@
-//! The index of a workspace's texts: told of what the live tree knows, read in the background, asked
+//! The index of a workspace's texts: fed with what the live tree knows, read in the background, used
 //! by searches.
 //!
 //! It knows what the policy lets every caller read and nothing else; what a single caller may see is
@@ -50,7 +50,7 @@ pub(crate) struct IndexedTexts {
     located: Mutex<VecDeque<(u64, Arc<LocatedDocuments>)>>,
 }
 
-/// What the index was told.
+/// What was reported to the index.
 #[derive(Debug, Default)]
 struct IndexTold {
     /// Up to which change of the tree.
@@ -164,7 +164,7 @@ impl IndexedTexts {
         }
     }
 
-    /// Tells the index all that the tree knows by now. Returns whether it knows that then.
+    /// Reports to the index all that the tree knows by now. Returns whether it knows that then.
     pub(crate) fn follow(
         &self,
         tree: &LiveTree,

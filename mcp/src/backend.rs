@@ -65,14 +65,14 @@ pub struct ToolUse {
 pub enum CallNote {
     /// Something is to be put to the person at the client. Where nobody answers, the sender is dropped.
     Form {
-        /// What is asked.
+        /// The question with its choices, as the client shows it.
         form: ClientForm,
         /// Where the answer goes.
         answer: oneshot::Sender<FormAnswer>,
     },
     /// How far it is.
     Progress {
-        /// What it does.
+        /// What is being done, for a person.
         message: String,
         /// How much is done.
         done: u64,
@@ -88,7 +88,7 @@ pub struct UseReply {
     pub call_id: String,
     /// The JSON text of what the tool returned, or why it failed.
     pub result: Result<String, CallFault>,
-    /// What it changed.
+    /// Each file that it changed or would have changed.
     pub changes: Vec<ReplyChange>,
     /// The digest of its effect; empty where it had none.
     pub digest: String,
@@ -103,6 +103,6 @@ pub struct ReplyChange {
     pub path: String,
     /// `committed`, `unconfirmed` or `conflict`.
     pub status: String,
-    /// Unified diff.
+    /// From the content before to that after; empty where there is none to show.
     pub diff: String,
 }

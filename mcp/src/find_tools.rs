@@ -1,6 +1,6 @@
 //! `find_tools`: the tools that a set does not list, by name and purpose; the schema of one on demand.
 //!
-//! It is no tool of the catalog: it tells what this front leaves out, and does nothing else.
+//! It is no tool of the catalog: it lists what this front leaves out, and does nothing else.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::fault::CallFault;
 use crate::reply;
 use crate::set::ToolSet;
 
-/// Its name.
+/// The name that clients call it by.
 pub(crate) const NAME: &str = "find_tools";
 /// Most tools that one search returns.
 const FOUND_MAX: usize = 50;
 
-/// Describes it.
+/// Describes the tool to clients as the catalog describes others.
 pub(crate) fn definition() -> Tool {
     let description = "Finds tools of moss that are not listed here. Without arguments it returns the \
                        name and purpose of each of them; with `query`, of those that mention all of its \

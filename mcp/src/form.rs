@@ -21,7 +21,7 @@ pub enum ClientForm {
     },
     /// A question of a tool.
     Question {
-        /// The question.
+        /// As the tool worded it.
         text: String,
         /// Answers to choose from; none for own words.
         choices: Vec<String>,

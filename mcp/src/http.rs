@@ -71,7 +71,7 @@ pub trait HttpDoor: fmt::Debug + Send + Sync {
     fn tool_set(&self, name: &str) -> Option<ToolSet>;
 }
 
-/// Who came in.
+/// A client whose credential was accepted.
 #[derive(Debug, Clone)]
 pub struct HttpCaller {
     /// Distinguishes one from another: sessions belong to it.

@@ -38,7 +38,7 @@ impl NotTaken {
 // === impl InFlight ===
 
 impl InFlight {
-    /// Takes a request.
+    /// Marks a request as running until [`Self::forget`].
     pub(crate) fn take(&self, id: &RequestId) -> Result<(), NotTaken> {
         let mut ids = self.lock();
         if ids.contains(id) {

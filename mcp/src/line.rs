@@ -97,7 +97,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads a line.
+/// Decides what becomes of a line of a client, without the byte-order mark before it.
 pub(crate) fn read(line: &[u8], lifecycle: &mut Lifecycle) -> ReadLine {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.is_empty() {

@@ -87,7 +87,7 @@ impl McpConnection {
         keep!(resources::templates(), FIXED_TTL_MS, context)
     }
 
-    /// Reads a resource.
+    /// Returns what lies behind a URI, with how long it may be kept.
     pub(crate) async fn resource(
         &self,
         uri: &str,
@@ -97,12 +97,12 @@ impl McpConnection {
         Ok(keep!(read, FILES_TTL_MS, context))
     }
 
-    /// Lists the prompts.
+    /// Lists the prompts, with how long the list may be kept.
     pub(crate) fn prompts(&self, context: &RequestContext<RoleServer>) -> ListPromptsResult {
         keep!(prompts::list(), FIXED_TTL_MS, context)
     }
 
-    /// Makes a prompt.
+    /// Fills in a prompt, with how long it may be kept.
     pub(crate) async fn prompt(
         &self,
         request: &GetPromptRequestParams,

@@ -14,7 +14,7 @@ pub(crate) const TOOL: &str = "moss_tool";
 /// The parameter of that: its name.
 pub(crate) const NAME: &str = "name";
 
-/// Lists the prompts.
+/// Lists both prompts with their parameters.
 pub(crate) fn list() -> ListPromptsResult {
     let notes = Prompt::new(NOTES, Some("How to work with the tools of moss."), None)
         .with_title("How to work with moss");

@@ -31,7 +31,7 @@ const CHANGES_MAX: u64 = 100;
 
 /// Carries a call of a tool out and returns its output.
 pub(crate) trait ResourceReader {
-    /// Calls a tool.
+    /// Calls a tool by its name and returns the JSON of its output.
     async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault>;
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![file, change])
 }
 
-/// Reads a resource.
+/// Reads what a URI names by calling the tool that reads it.
 pub(crate) async fn read(
     reader: &impl ResourceReader,
     uri: &str,

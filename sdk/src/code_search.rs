@@ -15,7 +15,7 @@ pub struct CodeSearch {
     pub goal: CodeSearchGoal,
     /// Which files are wanted.
     pub wants: FileChoice,
-    /// Most hits.
+    /// Most hits of all files together, the best of them.
     pub hits_max: usize,
     /// Most hits of one file.
     pub hits_of_file_max: usize,
@@ -28,7 +28,7 @@ pub enum CodeSearchGoal {
     Question(String),
     /// What belongs to a place.
     RelatedTo {
-        /// Its file.
+        /// The file that it lies in.
         path: RelPath,
         /// Its line, from 1.
         line: u32,
@@ -51,11 +51,11 @@ pub struct CodeSearchFound {
 /// A place that answers a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeHit {
-    /// Its file.
+    /// The file that it lies in.
     pub path: RelPath,
     /// Its first and its last line, from 1.
     pub lines: (u32, u32),
-    /// What it declares.
+    /// The name of what it declares; none where it declares nothing.
     pub name: Option<String>,
     /// What that lies in.
     pub container: Option<String>,

@@ -78,9 +78,9 @@ pub trait CheckFollower: Send {
 /// Where a check writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckStream {
-    /// Its standard output.
+    /// Descriptor 1, its standard output.
     Stdout,
-    /// Its standard error.
+    /// Descriptor 2, its standard error.
     Stderr,
 }
 
@@ -113,7 +113,7 @@ pub struct CheckReportFile {
 /// A linter that the user configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfiguredLinter {
-    /// Its name.
+    /// What results and messages call it.
     pub name: String,
     /// A text for bash; `{path}` stands for what is checked.
     pub command: String,
@@ -129,11 +129,11 @@ pub struct ConfiguredLinter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConfiguredFormat {
-    /// SARIF 2.1.0.
+    /// SARIF 2.1.0: JSON, with rules, columns and fixes.
     Sarif,
-    /// Checkstyle XML.
+    /// The XML of Checkstyle, which many other linters write too.
     Checkstyle,
-    /// `file:line:column: severity: message`.
+    /// Lines as compilers write them: `file:line:column: severity: message`.
     Gnu,
 }
 

@@ -79,7 +79,7 @@ pub struct Drift {
     pub line: u64,
     /// What the search said it was.
     pub expected: String,
-    /// What it is.
+    /// What the file has there.
     pub found: String,
 }
 
@@ -89,14 +89,14 @@ pub struct Drift {
 pub enum ChangeKind {
     /// Makes a new UTF-8 file and its missing parent directories; the path must not exist.
     Create {
-        /// The whole text.
+        /// The text with the line ends that it shall have.
         content: String,
     },
     /// Replaces the whole file by UTF-8 text, byte for byte; mode and ownership stay.
     Write {
         /// The content that is replaced.
         base: ContentHash,
-        /// The whole text.
+        /// The text with the line ends that it shall have.
         content: String,
     },
     /// Replaces spans of a text file. Bytes outside the spans stay as they are.
@@ -106,7 +106,7 @@ pub enum ChangeKind {
         /// The replacements, in ascending order, without overlap.
         splices: Vec<Splice>,
     },
-    /// Removes the file.
+    /// Removes the file; parent directories stay.
     Delete {
         /// The content that is removed.
         base: ContentHash,

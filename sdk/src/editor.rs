@@ -9,7 +9,7 @@ use crate::path::RelPath;
 /// character is a UTF-16 code unit. A lone carriage return ends a line too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Position {
-    /// The line.
+    /// Counts from 0.
     pub line: u32,
     /// The character in it.
     pub character: u32,
@@ -18,18 +18,18 @@ pub struct Position {
 /// From a position up to, and without, another one that is not before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
-    /// Where it begins.
+    /// The first character that belongs to it.
     pub start: Position,
-    /// Where it ends.
+    /// The first character that does not belong to it any more.
     pub end: Position,
 }
 
 /// Text that comes in place of a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// What goes.
+    /// What is replaced; nothing is where `start` and `end` are the same.
     pub span: Span,
-    /// What comes.
+    /// The replacement; an empty one removes.
     pub text: String,
 }
 
@@ -71,11 +71,11 @@ pub struct OpenFile {
 /// What a compiler or a linter says of a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The location.
+    /// What the message is about.
     pub span: Span,
     /// How bad it is.
     pub severity: Severity,
-    /// What it says.
+    /// For people, as the compiler or linter words it.
     pub message: String,
     /// Who says so, for example `rustc`; may be empty.
     pub source: String,
@@ -93,16 +93,16 @@ pub enum Severity {
     Error,
     /// It may not work.
     Warning,
-    /// Good to know.
+    /// Nothing is wrong; it is good to know.
     Information,
-    /// A suggestion.
+    /// Nothing is wrong; it could be written better.
     Hint,
 }
 
 /// A symbol of a file. Symbols come in a list, each followed by those inside of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name.
+    /// As the text has it, without what contains it.
     pub name: String,
     /// What it is, in lower case, for example `function`.
     pub kind: String,
@@ -119,7 +119,7 @@ pub struct Symbol {
 pub struct Location {
     /// Path relative to the workspace root.
     pub path: RelPath,
-    /// The location.
+    /// The range that is referred to, such as a name.
     pub span: Span,
 }
 
@@ -153,9 +153,9 @@ pub struct UserQuestion {
 /// What became of a question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserReply {
-    /// The person answered.
+    /// The person answered in an editor.
     Answered {
-        /// What.
+        /// In the person's own words, or the choice as it was offered.
         answer: String,
         /// The editor in which it was said.
         editor: String,

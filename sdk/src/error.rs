@@ -47,7 +47,7 @@ pub enum ErrorCode {
     Drift,
     /// The file is not what the caller thought it was.
     Conflict,
-    /// No test ran.
+    /// There were no tests, or none of those that were chosen ran.
     NoTests,
     /// What was to be tested could not be built or loaded.
     BuildFailed,

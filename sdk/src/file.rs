@@ -15,7 +15,7 @@ pub struct FileSnapshot {
     pub hash: ContentHash,
     /// Its size in bytes.
     pub size_bytes: u64,
-    /// What it holds.
+    /// Its decoded text, or that it has none.
     pub content: Content,
     /// Whether it is what an editor holds and has not saved, and not what is on disk.
     pub unsaved: bool,
@@ -35,14 +35,14 @@ pub struct FileDigest {
 pub enum Content {
     /// Text that can be written back without loss.
     Text(Text),
-    /// Anything else.
+    /// No text of a known encoding, or one that would not be written back as it was.
     Binary,
 }
 
 /// A decoded text file. Line ends are those of the file; a byte-order mark is not part of `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// The characters.
+    /// In UTF-8, whatever the file is encoded in.
     pub text: String,
     /// How they were stored.
     pub form: TextForm,
@@ -67,11 +67,11 @@ pub struct TextForm {
 pub enum LineEnding {
     /// No line end occurs.
     None,
-    /// `\n` everywhere.
+    /// Every line ends with `\n`.
     Lf,
-    /// `\r\n` everywhere.
+    /// Every line ends with `\r\n`.
     Crlf,
-    /// Both occur.
+    /// Some lines end with `\n`, others with `\r\n`.
     Mixed,
 }
 
@@ -122,7 +122,7 @@ pub struct Line<'a> {
     pub bytes_cut: u64,
 }
 
-/// What to list.
+/// How far a listing goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListOptions {
     /// Whether to descend into directories.
@@ -134,7 +134,7 @@ pub struct ListOptions {
 /// The entries of a directory, in path order (bytewise by component).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listing {
-    /// What was found.
+    /// In path order, at most as many as were asked for.
     pub entries: Vec<Entry>,
     /// How many entries ignore files, hidden rules or the policy left out.
     pub skipped: Skipped,
@@ -168,7 +168,7 @@ pub struct VisitOptions {
 /// ends, which may be CRLF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPattern {
-    /// The expression.
+    /// Without delimiters and flags around it.
     pub expression: String,
     /// Whether upper and lower case differ.
     pub case_sensitive: bool,
@@ -177,7 +177,7 @@ pub struct TextPattern {
 /// One text file on the way of a walk.
 #[derive(Debug, Clone, Copy)]
 pub struct VisitedText<'a> {
-    /// The file.
+    /// Relative to the workspace root.
     pub path: &'a RelPath,
     /// Its decoded text, with the line ends of the file and without a byte-order mark.
     pub text: &'a str,
@@ -218,7 +218,7 @@ pub struct SkippedTexts {
 pub struct Entry {
     /// Its path, relative to the workspace root.
     pub path: RelPath,
-    /// What it is.
+    /// What it is itself: a link is one, whatever it leads to.
     pub kind: EntryKind,
     /// Size in bytes; of files only.
     pub size_bytes: Option<u64>,
@@ -232,11 +232,11 @@ pub struct Entry {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum EntryKind {
-    /// A directory.
+    /// Also one that may not be listed.
     Directory,
-    /// A regular file.
+    /// A regular file, also an empty one.
     File,
-    /// A symbolic link.
+    /// A link, also one that leads nowhere.
     Symlink,
     /// A socket, a FIFO, a device.
     Other,
@@ -245,7 +245,7 @@ pub enum EntryKind {
 // === impl Lines ===
 
 impl Lines {
-    /// Adds a line.
+    /// Adds a line behind the last one.
     pub fn push(&mut self, line: Line<'_>) {
         self.text.push_str(line.text);
         self.ends.push((self.text.len(), line.bytes_cut));

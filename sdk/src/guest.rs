@@ -104,12 +104,12 @@ pub trait GuestTool {
     const DESCRIPTION: &'static str;
     /// What clients may show people about it.
     const ANNOTATIONS: Annotations;
-    /// What it takes.
+    /// What a model fills in. Its doc comments are the descriptions of the parameters.
     type Parameters: DeserializeOwned + JsonSchema;
-    /// What it returns.
+    /// An output alone, or one with edits: that decides the effect of the tool.
     type Return: ToolReturn;
 
-    /// Does the work.
+    /// Runs one call.
     fn run(parameters: Self::Parameters) -> Self::Return;
 
     /// Calls that show what it does.
@@ -137,7 +137,7 @@ pub trait IntoOutput {
     /// What the model reads.
     type Output: Serialize + JsonSchema;
 
-    /// Takes it apart.
+    /// Separates what the model reads from the changes that are proposed.
     fn into_parts(self) -> (Self::Output, Vec<Edit>);
 }
 

@@ -24,7 +24,7 @@ pub struct PastQuery {
 /// Past changes, the newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Past {
-    /// The changes.
+    /// At most as many as were asked for.
     pub changes: Vec<PastChange>,
     /// Whether there are older ones.
     pub has_more: bool,
@@ -54,7 +54,7 @@ pub struct PastChange {
 pub struct PastFile {
     /// Path relative to the workspace root.
     pub path: RelPath,
-    /// What happened.
+    /// What became of the file between the two contents.
     pub action: PastAction,
     /// The content before; none where there was no file, or the caller may not read it.
     pub before: Option<ContentHash>,
@@ -66,7 +66,7 @@ pub struct PastFile {
     pub lines_removed: u64,
     /// How the locations of an edit were found; none where nothing was searched for.
     pub match_level: Option<MatchLevel>,
-    /// The unified diff.
+    /// A unified diff, or why there is none.
     pub diff: PastDiff,
 }
 
@@ -74,11 +74,11 @@ pub struct PastFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PastAction {
-    /// It is new.
+    /// There was no file before.
     Create,
-    /// Its content changed.
+    /// There was a file before and after; the content differs.
     Modify,
-    /// It is gone.
+    /// There is no file any more.
     Delete,
 }
 
@@ -113,7 +113,7 @@ pub struct Recalled {
 pub struct RecalledFile {
     /// The file, by its real path.
     pub path: RelPath,
-    /// What happened.
+    /// What became of the file between the two contents.
     pub action: PastAction,
     /// The content before; none where there was no file.
     pub before: Option<RecalledContent>,

@@ -10,7 +10,7 @@ use crate::path::RelPath;
 /// What a tool wants of the jobs of its caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobRequest {
-    /// All of them.
+    /// The jobs of the caller, ended ones included.
     List,
     /// To start one with a terminal of its own.
     Start {
@@ -19,36 +19,36 @@ pub enum JobRequest {
         /// The directory in which it runs.
         directory: RelPath,
     },
-    /// What one wrote.
+    /// What one has written so far.
     Output {
-        /// Its id.
+        /// As the call that started it returned it.
         job: String,
         /// From this byte on; the end of it where none is given.
         since: Option<u64>,
     },
     /// To wait until one writes a text, or has ended.
     Wait {
-        /// Its id.
+        /// As the call that started it returned it.
         job: String,
         /// From this byte on.
         since: Option<u64>,
         /// The text; none to wait for the end alone.
         text: Option<String>,
-        /// Longest wait.
+        /// After this time the job goes on and the call ends.
         timeout: Duration,
     },
     /// To write to the standard input of one.
     Write {
-        /// Its id.
+        /// As the call that started it returned it.
         job: String,
-        /// What is written.
+        /// Sent as it is: a line end is part of it.
         text: String,
         /// Whether the input is closed after it.
         close: bool,
     },
-    /// To end one.
+    /// To end one, with every process that it started.
     Stop {
-        /// Its id.
+        /// As the call that started it returned it.
         job: String,
     },
 }
@@ -72,13 +72,13 @@ pub struct JobReport {
 /// A command that runs in the background, or did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobStatus {
-    /// Its id.
+    /// Names it in later calls, such as `output` and `stop`.
     pub job: String,
-    /// The command.
+    /// The text for bash that it runs.
     pub command: String,
     /// The directory in which it runs, relative to the workspace root.
     pub cwd: String,
-    /// Who started it.
+    /// Who started it: others do not learn of it.
     pub caller: String,
     /// Whether it still runs.
     pub running: bool,
@@ -110,7 +110,7 @@ pub struct JobStatus {
 /// A part of what a job wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobOutput {
-    /// The text.
+    /// From `since` up to `next`.
     pub text: String,
     /// The byte at which it begins.
     pub since: u64,

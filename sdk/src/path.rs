@@ -14,7 +14,7 @@ use crate::error::{ErrorCode, ToolError};
 pub const PATH_BYTES_MAX: usize = 4096;
 /// Longest accepted component, in bytes.
 pub const COMPONENT_BYTES_MAX: usize = 255;
-/// Most accepted components.
+/// Most components of an accepted path.
 pub const COMPONENTS_MAX: usize = 128;
 
 /// A path relative to a workspace root; the root itself is `.`.
@@ -27,7 +27,7 @@ pub struct RelPath(String);
 // === impl RelPath ===
 
 impl RelPath {
-    /// The workspace root.
+    /// The workspace root itself, written `.`.
     pub fn root() -> Self {
         Self(".".to_owned())
     }

@@ -10,7 +10,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct Progress {
     /// What is being done, for a person.
     pub message: String,
-    /// Steps done.
+    /// How many steps are behind it, from 0.
     pub done: u64,
     /// Steps in all, where known.
     pub total: Option<u64>,

@@ -35,7 +35,7 @@ const TEST_ENDINGS: [&str; 10] =
     ["_test", "_tests", "_spec", "-test", "-tests", "-spec", ".test", ".tests", ".spec", ".cy"];
 /// Words at the end of such a name that an upper-case letter sets apart.
 const TEST_WORDS: [&str; 4] = ["Test", "Tests", "Spec", "TestCase"];
-/// Directories of documents.
+/// Directories beneath which files are documents, in any case of their letters.
 const DOCUMENT_DIRECTORIES: [&str; 4] = ["doc", "docs", "documentation", "manual"];
 /// What the names of documents end with.
 const DOCUMENT_EXTENSIONS: [&str; 10] =
@@ -124,7 +124,7 @@ pub enum PathRank {
     Source,
     /// Tests and what they use.
     Test,
-    /// Texts for people.
+    /// Text for people, such as a README.
     Document,
     /// Other people's code, lock files, generated code.
     Vendored,

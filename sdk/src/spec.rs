@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Only reads.
+    /// Reads files; changes and starts nothing.
     Read,
-    /// Proposes file changes.
+    /// Proposes changes of files; the host decides whether they are made.
     Write,
-    /// Starts a process.
+    /// Starts a process, which the host isolates.
     Exec,
 }
 
@@ -23,13 +23,13 @@ pub enum Effect {
 pub enum Toolset {
     /// Reading, searching, editing, running: offered by default.
     Base,
-    /// Keeping a plan.
+    /// Keeping a plan, such as the list of tasks.
     Planning,
-    /// Asking the user.
+    /// Asking the person at an editor or client.
     Interaction,
-    /// Changing moss itself.
+    /// Changing moss itself: its plugins, what it adds to prompts.
     Admin,
-    /// Tools of plugins.
+    /// Tools of plugins, whatever they do.
     Plugin,
 }
 

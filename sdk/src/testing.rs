@@ -60,9 +60,9 @@ struct MemoryHostState {
     /// The last one last.
     read_order: Vec<RelPath>,
     proposals: Vec<ChangeSet>,
-    /// The oldest first.
+    /// What `past` returns, the oldest first.
     past: Vec<PastChange>,
-    /// The oldest first.
+    /// What `recall` returns, the oldest first.
     recalled: Vec<Recalled>,
     history: u64,
     interference: Option<(RelPath, Vec<u8>)>,

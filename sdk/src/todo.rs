@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ToolError;
 
-/// One task.
+/// One task of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoItem {

@@ -31,7 +31,7 @@ pub trait Tool: DeserializeOwned + JsonSchema + Send + Sized + 'static {
     const TOOLSET: Toolset = Toolset::Base;
     /// Other accepted keys of a parameter.
     const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[];
-    /// What it returns.
+    /// What a call that succeeds returns; models read it as JSON.
     type Output: Serialize + JsonSchema + Send;
 
     /// Does the work. Effects go through the context.

@@ -104,7 +104,7 @@ impl BenchClient {
 impl Catalogs {
     /// Waits for the next message.
     pub(crate) async fn next(&mut self) -> Result<v1::WatchToolsResponse> {
-        self.0.message().await?.context("the daemon tells nothing more")
+        self.0.message().await?.context("the daemon reports nothing more")
     }
 }
 

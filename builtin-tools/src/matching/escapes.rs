@@ -19,7 +19,7 @@ pub(super) enum Escapes {
 /// A replacement that has an escape sequence where the search has the character itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum OverEscaped {
-    /// It means this.
+    /// It means the character: this is the replacement with it.
     Means(String),
     /// It may mean that, or what it says.
     Unclear,
@@ -110,7 +110,7 @@ pub(super) fn over_escaped(search: &str, replace: &str) -> Option<OverEscaped> {
 /// What becomes of an escape sequence in a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comments {
-    /// It stays.
+    /// It stays as it is.
     AreOver,
     /// A line end ends the comment.
     EndThere,

@@ -8,7 +8,7 @@ use crate::lines::LineIndex;
 /// A location in the file that the search may mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MatchLocation {
-    /// Whole lines.
+    /// Whole lines, from the first to the last character of them.
     Lines(Window),
     /// A part of a line, or of several; the span is in bytes.
     Part(Range<usize>),
@@ -19,7 +19,7 @@ pub(super) enum MatchLocation {
 pub(super) struct Window {
     /// The number of the first line, from 1.
     pub(super) first: usize,
-    /// How many lines.
+    /// Lines of the file; it may have more or fewer than the search.
     pub(super) count: usize,
     /// For every line of the search, the line that it stands for, counted from 0 in the window.
     pub(super) align: Vec<Option<usize>>,

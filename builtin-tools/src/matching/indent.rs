@@ -30,7 +30,7 @@ enum IndentBase {
     File,
     /// The file, but for the first line: search and replacement left its indentation out.
     FileButFirst,
-    /// The search.
+    /// The search: the replacement is as deep in relation to it.
     Search {
         /// Whether the search never shows lines of different depths as lines of one depth.
         is_clear: bool,

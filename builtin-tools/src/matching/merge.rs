@@ -20,17 +20,17 @@ use super::words::{PlainForms, merged};
 /// What happens to the lines of the file, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Op {
-    /// The line stays.
+    /// The next line of the file stays; its number within those found, from 0.
     Keep(usize),
     /// The line is another one now.
     Change(usize, String),
-    /// The line goes.
+    /// The line is removed.
     Delete(usize),
-    /// A line comes.
+    /// A new line, before the next one of the file.
     Insert(String),
 }
 
-/// A merge.
+/// What becomes of the lines that were found.
 #[derive(Debug)]
 pub(super) struct Merged {
     pub(super) ops: Vec<Op>,
@@ -78,7 +78,7 @@ impl MergeRefusal {
     }
 }
 
-/// Merges.
+/// Decides for each line that was found what becomes of it.
 pub(super) fn merge(
     sides: &MergeSides<'_>,
     indents: &IndentMap<'_>,

@@ -3,7 +3,7 @@
 /// What stands between the number and the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumberMark {
-    /// As `read_file` lists.
+    /// A tab, as `read_file` lists.
     Tab,
     /// As compilers and `grep -n` list.
     Colon,

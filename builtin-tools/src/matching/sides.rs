@@ -2,11 +2,11 @@
 
 use super::fold::Fold;
 
-/// What is merged.
+/// The sides of a merge: search, replacement, and the file.
 pub(super) struct MergeSides<'a> {
     /// The lines that were searched for.
     pub(super) search: &'a [&'a str],
-    /// The replacement lines.
+    /// The lines that shall be there instead.
     pub(super) replace: &'a [&'a str],
     /// The lines of the file, without line ends.
     pub(super) found: &'a [&'a str],
@@ -16,7 +16,7 @@ pub(super) struct MergeSides<'a> {
     pub(super) fold: Fold,
     /// The line before those of the file that says something.
     pub(super) before: Option<&'a str>,
-    /// Lines after them.
+    /// The lines of the file that follow.
     pub(super) after: &'a [&'a str],
     /// How alike a line must be to the one that the search had in its place, to be changed.
     pub(super) likeness_min: f64,

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use self::output::{CodebaseSearchOutput, ResultBudget};
 use crate::file_types::FileTypes;
 
-/// Most results.
+/// Most results of one call.
 const LIMIT_MAX: u64 = 50;
 /// Most results of one file.
 const HITS_OF_FILE_MAX: usize = 3;

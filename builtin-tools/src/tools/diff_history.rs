@@ -33,7 +33,7 @@ pub(crate) struct DiffHistory {
     limit: usize,
 }
 
-/// Past changes.
+/// What was changed before, by whom, and how it looked.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DiffHistoryOutput {
     /// The changes, newest first.
@@ -66,7 +66,7 @@ struct CallChange {
     /// The numbers of the changes that undid this one, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undone_by: Vec<u64>,
-    /// The files.
+    /// Each file that it changed.
     files: Vec<ChangedFile>,
 }
 
@@ -75,7 +75,7 @@ struct CallChange {
 struct ChangedFile {
     /// Its path, relative to the workspace root.
     path: String,
-    /// What happened.
+    /// What became of the file.
     action: PastAction,
     /// Lines that are new or changed.
     lines_added: u64,

@@ -55,7 +55,7 @@ struct BlockOutput {
     /// The lines that it changed or removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<LineSpan>,
-    /// The replacement lines.
+    /// Where the replacement is in the edited file.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<LineSpan>,
 }

@@ -81,7 +81,7 @@ pub(crate) struct FileSearchOutput {
     note: Option<String>,
 }
 
-/// One file.
+/// A file that the pattern fits.
 #[derive(Debug, Serialize, JsonSchema)]
 struct FoundFile {
     /// Its path, relative to the workspace root.

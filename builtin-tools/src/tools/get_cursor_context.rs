@@ -106,7 +106,7 @@ struct FocusedFile {
     total_lines: u32,
     /// The hash of the content, saved or not.
     hash: ContentHash,
-    /// What is selected.
+    /// What is selected; none where nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<Selection>,
     /// The lines on the screen.
@@ -129,7 +129,7 @@ struct FocusedFile {
     callees: Option<Vec<Callee>>,
 }
 
-/// Selected text.
+/// The selected text, and where it begins and ends.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Selection {
     start_line: u32,
@@ -172,7 +172,7 @@ struct DiagnosticOutput {
     column: u32,
     severity: Severity,
     message: String,
-    /// Who says so.
+    /// Who says it, such as `rustc`.
     #[serde(skip_serializing_if = "String::is_empty")]
     source: String,
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -96,7 +96,7 @@ pub(crate) struct ProjectStructure {
 /// A file that says what a project is built with.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ProjectManifest {
-    /// Its path.
+    /// Relative to the workspace root.
     path: String,
     /// What builds the project or reads the file, such as `cargo`, `npm` or `cmake`.
     kind: &'static str,

@@ -88,7 +88,7 @@ pub(crate) struct GrepSearch {
     offset: u64,
 }
 
-/// Lines that match.
+/// Lines that match, or files or counts instead.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GrepSearchOutput {
     /// The matches: source, tests, documents, vendored; then by path and line. A line with several

@@ -105,12 +105,12 @@ pub(crate) struct ListDirectoryOutput {
     note: Option<String>,
 }
 
-/// One directory entry.
+/// One entry of the directory that is listed.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ListedEntry {
     /// Its path, relative to the workspace root.
     path: String,
-    /// What it is.
+    /// What it is itself: a link is not followed.
     kind: EntryKind,
     /// Size in bytes; of files only.
     #[serde(skip_serializing_if = "Option::is_none")]

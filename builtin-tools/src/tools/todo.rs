@@ -62,7 +62,7 @@ pub(crate) struct TodoOutput {
 /// How many items there are.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 struct TodoCounts {
-    /// In all.
+    /// All items of the list.
     total: usize,
     /// Not begun.
     pending: usize,

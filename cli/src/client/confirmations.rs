@@ -15,7 +15,7 @@ pub(crate) enum OneTimeDecision {
     Yes,
     /// Yes to what is known by its digest, or to whatever a call does: shown or not.
     YesByDigest,
-    /// No, with what the caller is told.
+    /// No, with what the caller is shown.
     No(String),
 }
 

@@ -109,7 +109,7 @@ fn requests(plugin: &Plugin, imports: &[String], findings: &mut LintFindings) {
             findings.warn(
                 "reason-short",
                 &format!("the request to {}", request.capability),
-                "tell the person who grants it what it is for".to_owned(),
+                "state what it is for: a person decides by that whether to grant it".to_owned(),
             );
         }
     }

@@ -48,7 +48,7 @@ pub(super) struct UserPlaces {
     pub(super) applications: PathBuf,
 }
 
-/// A client, and where and how it is told of servers.
+/// A client, and where and how its servers are configured.
 #[derive(Debug)]
 pub(super) struct ClientRow {
     /// What it is called on the command line.

@@ -13,7 +13,7 @@ const FILES_MAX: usize = 50;
 /// Most ranges of lines of one file.
 const RANGES_MAX: usize = 40;
 
-/// Which lines ran.
+/// Which share of the lines ran, and in which files some did not.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TestCoverage {
     /// Share of the lines that ran, in percent.

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct CheckDiagnostic {
     /// The file, relative to the workspace root.
     pub path: String,
-    /// The line.
+    /// Counts from 1.
     pub line: u64,
     /// Where in the line.
     pub column: u64,
-    /// The last line.
+    /// The line of its end.
     pub end_line: u64,
     /// Behind the last character in the last line.
     pub end_column: u64,
@@ -24,7 +24,7 @@ pub struct CheckDiagnostic {
     pub code: Option<String>,
     /// Who says it: `clippy`, `ruff`, `syntax`.
     pub source: String,
-    /// What it says.
+    /// As the tool words it, cut to a bound.
     pub message: String,
     /// How it can be fixed, as far as the tool knows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -75,11 +75,11 @@ pub enum FixSafety {
 pub struct FixEdit {
     /// The file, relative to the workspace root.
     pub path: String,
-    /// The first line.
+    /// The line of the first character that is replaced, from 1.
     pub line: u64,
-    /// Where in it.
+    /// The first character that is replaced, from 1 in its line.
     pub column: u64,
-    /// The last line.
+    /// The line of the last character that is replaced.
     pub end_line: u64,
     /// Behind the last character that is replaced.
     pub end_column: u64,

@@ -6,54 +6,54 @@ use serde_json::Value;
 
 use crate::project::{ProjectDirectory, ProjectFiles};
 
-/// A test framework.
+/// A program that runs the tests of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TestFramework {
-    /// `cargo test`.
+    /// `cargo test`, where nextest is not configured.
     Cargo,
     /// `cargo nextest run`, where the project configures it.
     Nextest,
-    /// pytest.
+    /// pytest, as a program or as a module of Python.
     Pytest,
     /// The `unittest` of Python.
     Unittest,
-    /// Jest.
+    /// `jest` of the project, which writes JSON.
     Jest,
-    /// Vitest.
+    /// `vitest` of the project, which writes JSON.
     Vitest,
-    /// Mocha.
+    /// `mocha` of the project, which writes JSON.
     Mocha,
-    /// `node --test`.
+    /// `node --test`, the runner of Node.js itself.
     Node,
-    /// `bun test`.
+    /// `bun test`, the runner of Bun itself.
     Bun,
-    /// `deno test`.
+    /// `deno test`, the runner of Deno itself.
     Deno,
-    /// `go test`.
+    /// `go test`, which writes JSON lines.
     Go,
-    /// RSpec.
+    /// RSpec, through Bundler where the project uses it.
     Rspec,
-    /// PHPUnit.
+    /// PHPUnit, which writes JUnit XML.
     Phpunit,
-    /// CTest.
+    /// CTest of CMake, which needs a built directory.
     Ctest,
-    /// Bats.
+    /// Bats: tests of shell scripts, in bash.
     Bats,
     /// The tests of Maven.
     Maven,
     /// The tests of Gradle.
     Gradle,
-    /// `dotnet test`.
+    /// `dotnet test`, which writes TRX.
     Dotnet,
-    /// `swift test`.
+    /// `swift test` of the Swift package manager.
     Swift,
 }
 
 /// A framework of a project directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundFramework {
-    /// Which one.
+    /// The framework that the project uses.
     pub framework: TestFramework,
     /// Which of [`ProjectFiles::directories`] is its own.
     pub directory: usize,
@@ -129,7 +129,7 @@ impl TestFramework {
         }
     }
 
-    /// Every framework.
+    /// Every framework, in the order in which they are looked for.
     pub fn all() -> impl Iterator<Item = Self> {
         ALL.into_iter()
     }

@@ -18,7 +18,7 @@ pub struct LineMap {
 // === impl LineMap ===
 
 impl LineMap {
-    /// Compares two texts.
+    /// Compares two texts line by line, within a time limit.
     pub fn new(old: &str, new: &str) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
         Self::of_lines(&old, &new)

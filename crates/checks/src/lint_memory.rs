@@ -36,12 +36,12 @@ pub struct PastDiagnostic {
     pub line: u64,
     /// How bad it was.
     pub severity: CheckSeverity,
-    /// The rule.
+    /// The rule that it broke; none where the linter names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Who said it.
+    /// Who said it: `clippy`, `ruff`, `syntax`.
     pub source: String,
-    /// What it said.
+    /// In the words of the linter.
     pub message: String,
 }
 
@@ -50,7 +50,7 @@ pub struct PastDiagnostic {
 pub struct LintChange {
     /// Of each diagnostic of now, whether it is new.
     pub is_new: Vec<bool>,
-    /// What went away.
+    /// Diagnostics that were there at the last run and are not any more.
     pub resolved: Vec<PastDiagnostic>,
 }
 

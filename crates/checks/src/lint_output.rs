@@ -35,25 +35,25 @@ const FOUND_MAX: usize = 100_000;
 /// How a tool writes what it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LintFormat {
-    /// `--message-format=json` of cargo.
+    /// JSON lines of `--message-format=json` of cargo.
     Cargo,
-    /// `--output-format=json-lines` of ruff.
+    /// JSON lines of `--output-format=json-lines` of ruff.
     Ruff,
-    /// `--output=json` of mypy.
+    /// JSON lines of `--output=json` of mypy.
     Mypy,
-    /// `--outputjson` of pyright.
+    /// One JSON document: `--outputjson` of pyright.
     Pyright,
     /// `-f json` of ESLint.
     Eslint,
     /// `--pretty false` of the TypeScript compiler.
     Tsc,
-    /// `--reporter=rdjson` of Biome.
+    /// JSON in the form of reviewdog: `--reporter=rdjson` of Biome.
     Biome,
-    /// `--format=json` of oxlint.
+    /// One JSON document: `--format=json` of oxlint.
     Oxlint,
     /// The JSON of golangci-lint.
     Golangci,
-    /// `go vet`.
+    /// Lines for people, of `go vet`.
     GoVet,
     /// `-f json1` of ShellCheck.
     Shellcheck,
@@ -61,15 +61,15 @@ pub enum LintFormat {
     Yamllint,
     /// `--format json` of RuboCop.
     Rubocop,
-    /// `--error-format=json` of PHPStan.
+    /// One JSON document: `--error-format=json` of PHPStan.
     Phpstan,
     /// A template of cppcheck in GNU style.
     Cppcheck,
-    /// clang-tidy.
+    /// Lines for people, of clang-tidy.
     ClangTidy,
-    /// `--json` of markdownlint-cli.
+    /// One JSON document: `--json` of markdownlint-cli.
     Markdownlint,
-    /// markdownlint-cli2.
+    /// Lines for people, of markdownlint-cli2.
     MarkdownlintCli2,
     /// `-f json` of hadolint.
     Hadolint,

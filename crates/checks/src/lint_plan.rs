@@ -12,7 +12,7 @@ const FILES_MAX: usize = 50;
 /// Most runs of one call.
 const RUNS_MAX: usize = 20;
 
-/// What is checked.
+/// A file or a directory, and what linters of it need to know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LintTarget {
     /// The file or the directory, relative to the workspace root; empty for the root itself.
@@ -26,7 +26,7 @@ pub struct LintTarget {
 /// A linter that the user configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnLinter {
-    /// Its name.
+    /// What results and messages call it.
     pub name: String,
     /// A text for bash; `{path}` stands for what is checked.
     pub command: String,
@@ -41,11 +41,11 @@ pub struct OwnLinter {
 /// A run that is planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedLint {
-    /// The linter.
+    /// The name of the linter.
     pub name: String,
     /// What says that the project uses it.
     pub reason: String,
-    /// What is run.
+    /// The text for bash, and the directory in which it runs.
     pub command: CheckCommand,
     /// What was asked for and is not done, one sentence each.
     pub notes: Vec<String>,

@@ -24,7 +24,7 @@ const FIX_BYTES_MAX: usize = 2_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LintStatus {
-    /// It checked everything.
+    /// It ended as it does when everything was checked, with findings or without.
     Ran,
     /// It found something and could not check everything.
     Incomplete,
@@ -45,7 +45,7 @@ pub enum LintStatus {
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LintResults {
-    /// How it ended.
+    /// Whether what it found is all there is to find.
     pub status: LintStatus,
     /// What it found in the workspace; columns in [`LintResults::unit`].
     pub found: Vec<CheckDiagnostic>,
@@ -55,7 +55,7 @@ pub struct LintResults {
     pub outside: u64,
     /// How many findings are beyond what is kept.
     pub left_out: u64,
-    /// Why it failed.
+    /// Why it did not check everything.
     pub message: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,

@@ -16,7 +16,7 @@ pub struct EndedTests {
     pub done: u64,
     /// Tests in all, where that is known by now.
     pub total: Option<u64>,
-    /// Tests that failed.
+    /// Tests that have ended and failed.
     pub failed: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Files whose text tells how a project is tested and linted. Others are known by their names only.
+/// Files whose text shows how a project is tested and linted. Others are known by their names only.
 pub const MANIFESTS: &[&str] = &[
     "Cargo.toml",
     "CMakeLists.txt",

@@ -14,7 +14,7 @@ use crate::diagnostic::CheckDiagnostic;
 /// Most tests of a report; what is beyond is only counted.
 const CASES_MAX: usize = 200_000;
 
-/// One test.
+/// One test as a report shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestCase {
     /// What runs it again.
@@ -28,9 +28,9 @@ pub(crate) struct TestCase {
     pub(crate) details: String,
     /// What was expected, where the framework says so by itself.
     pub(crate) expected: Option<String>,
-    /// What was there.
+    /// What was there instead of `expected`.
     pub(crate) actual: Option<String>,
-    /// What it wrote.
+    /// What the test itself wrote.
     pub(crate) output: String,
     pub(crate) duration_ms: Option<u64>,
 }

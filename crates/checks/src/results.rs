@@ -36,7 +36,7 @@ const FRAMES_MAX: usize = 20;
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TestResults {
-    /// How it ended.
+    /// Decided by report and exit status together.
     pub status: TestStatus,
     /// How many tests ended how.
     pub totals: TestTotals,
@@ -59,9 +59,9 @@ pub struct TestResults {
 pub enum TestStatus {
     /// Tests ran, and none failed.
     Passed,
-    /// Tests failed.
+    /// At least one test failed.
     Failed,
-    /// No test ran.
+    /// Not a single test ran, and nothing failed to build.
     NoTests,
     /// Nothing ran, because something could not be built or loaded.
     BuildFailed,
@@ -76,7 +76,7 @@ pub enum TestStatus {
 /// How many tests ended how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestTotals {
-    /// Tests that passed.
+    /// Tests that ran to their end without a failure.
     pub passed: u64,
     /// Tests of which an assertion failed.
     pub failed: u64,
@@ -97,12 +97,12 @@ pub struct TestFailure {
     /// The line, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Why it failed.
+    /// What the test said, cut to a bound.
     pub message: String,
     /// What was expected, where the framework says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What was there.
+    /// What was there instead of `expected`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
     /// The lines of the stack in files of the workspace.

@@ -5,7 +5,7 @@ use moss_symbols::{Language, OutlineProblem, Outliner, SyntaxError};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::line_map::LineMap;
 
-/// Most errors that are told of one text: behind the first ones a grammar guesses.
+/// Most errors that are reported of one text: behind the first ones a grammar guesses.
 const ERRORS_MAX: usize = 20;
 /// Most characters of a text that an error quotes.
 const QUOTED_CHARS_MAX: usize = 40;

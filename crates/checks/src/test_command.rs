@@ -20,7 +20,7 @@ pub struct TestChoice {
     /// Only those that concern these source files, relative to the directory of the project, where
     /// [`TestFramework::finds_related`].
     pub related: Vec<String>,
-    /// Which of them.
+    /// Which tests of those files.
     pub selection: TestSelection,
     /// Whether to measure which lines run.
     pub coverage: bool,
@@ -29,7 +29,7 @@ pub struct TestChoice {
 /// Which tests of the chosen files are run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TestSelection {
-    /// All.
+    /// All tests of the chosen files.
     #[default]
     All,
     /// Those that the framework finds by this: a part of a name, an expression, an id that an earlier result
@@ -42,7 +42,7 @@ pub enum TestSelection {
 /// A command with what has to be known to read what it leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestCommand {
-    /// What is run.
+    /// The text for bash, and the directory in which it runs.
     pub command: CheckCommand,
     /// Files that have to lie in the directory of reports before it runs.
     pub inputs: Vec<ReportFile>,
@@ -150,7 +150,7 @@ impl TestFramework {
         Some(format!("coverage of {} was not measured: {next}", self.name()))
     }
 
-    /// What the tool is told in a file.
+    /// What the tool reads from a file.
     fn inputs(self, reports: &str) -> Vec<ReportFile> {
         let (name, text) = match self {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),

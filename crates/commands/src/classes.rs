@@ -19,7 +19,7 @@ pub enum CommandClass {
     AlwaysAsks(String),
     /// What it runs is not known: why.
     Unclear(String),
-    /// Anything else.
+    /// It may write: whether it is asked about is up to the rules.
     Other,
 }
 
@@ -83,10 +83,10 @@ struct ReadOnlyEntry {
     /// Sets of options, by name.
     #[serde(default)]
     sets: Vec<String>,
-    /// Further options.
+    /// Options that it may have besides those of the sets.
     #[serde(default)]
     options: OptionForms,
-    /// Most operands.
+    /// How many operands it may have; any number where there is none.
     operands_max: Option<usize>,
     /// What each operand has to be, as a regular expression.
     operands: Option<String>,

@@ -67,7 +67,7 @@ pub struct SimpleCommand {
 /// A word, as far as it is known before anything runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellWord {
-    /// Exactly this text.
+    /// This text, whatever the shell knows.
     Fixed(String),
     /// Something that only the shell will know.
     Unknown {
@@ -94,14 +94,14 @@ pub struct Assignment {
 pub struct Redirection {
     /// What happens to the file.
     pub mode: RedirectionMode,
-    /// The file.
+    /// The word that names the file.
     pub target: ShellWord,
 }
 
 /// What a redirection does to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RedirectionMode {
-    /// Reads it.
+    /// Opens it for reading, as `<` does.
     Read,
     /// Makes it, and empties it where there is one.
     Truncate,
@@ -116,7 +116,7 @@ pub enum RedirectionMode {
 pub struct Unparsed {
     /// Where, in bytes from the start.
     pub at: usize,
-    /// What stands there.
+    /// What is there that is not read.
     pub reason: String,
 }
 

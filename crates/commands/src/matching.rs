@@ -63,7 +63,7 @@ pub enum WordMatch {
     No,
     /// They are, if unknown ones become what the rule names.
     Maybe,
-    /// They are.
+    /// They are, whatever the unknown ones become.
     Yes,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct OptionForms {
 pub(crate) struct SortedWords<'a> {
     /// The options, as `-x` or `--long`, with their values where they have one.
     pub(crate) options: Vec<(String, Option<ShellWord>)>,
-    /// Everything else.
+    /// Words that are neither an option nor the value of one.
     pub(crate) operands: Vec<&'a ShellWord>,
     /// Where the operands begin; the number of words where there are none.
     pub(crate) operands_at: usize,
@@ -46,7 +46,7 @@ struct OptionWord {
 enum OptionValue {
     None,
     Attached(String),
-    /// The next word.
+    /// It is the word behind the option.
     Next,
 }
 

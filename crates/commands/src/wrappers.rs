@@ -53,7 +53,7 @@ struct WrapperOptions {
 /// What a command runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WhatRuns {
-    /// Nothing but itself.
+    /// No other command: it is no wrapper, or was asked for itself.
     Itself,
     /// These words, with these variables.
     Words(Vec<ShellWord>, Vec<Assignment>),

@@ -32,7 +32,7 @@ pub(crate) struct IndexCore {
     pub(crate) binary: usize,
     /// Whether a listing has said which documents there are.
     pub(crate) is_told: bool,
-    /// Counts what was told of documents.
+    /// Counts what was reported of documents.
     pub(crate) generation: u64,
     /// Why there is no index, if there is none.
     pub(crate) off: Option<IndexProblem>,
@@ -50,7 +50,7 @@ impl IndexCore {
         Self { next_segment, ..Self::default() }
     }
 
-    /// Takes in the documents that there are, and that there are no others. What the files tell of
+    /// Takes in the documents that there are, and that there are no others. What the files say of
     /// others is going to be removed from them.
     pub(crate) fn sync(&mut self, listing: impl IntoIterator<Item = (RelPath, DocumentMark)>) {
         self.generation += 1;
@@ -226,7 +226,7 @@ impl IndexCore {
         self.overlay.insert(slot, grams);
     }
 
-    /// Whether a document is still as it was told in a generation.
+    /// Whether a document is still as it was reported in a generation.
     pub(crate) fn is_current(&self, slot: DocumentSlot, version: u64) -> bool {
         self.documents.get(slot).is_some_and(|record| record.version == version)
     }

@@ -13,7 +13,7 @@ const HASH_BYTES: usize = 16;
 /// What shows that a file has changed, without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentMark {
-    /// Its size.
+    /// Of the file, not of its decoded text.
     pub size_bytes: u64,
     /// When its content was changed: seconds and nanoseconds.
     pub modified: (i64, i64),
@@ -46,14 +46,14 @@ pub struct ReadDocument<'b> {
     /// The mark of the very file that was read, taken once it was open and before it was read. None
     /// where it could not be opened.
     pub mark: Option<DocumentMark>,
-    /// What it holds.
+    /// Its text, or why a search passes it by.
     pub content: DocumentContent<'b>,
 }
 
 /// What a document holds.
 #[derive(Debug)]
 pub enum DocumentContent<'b> {
-    /// A text, decoded.
+    /// Decoded: what a search reads.
     Text(Cow<'b, str>),
     /// No text: a search passes it by.
     Binary,

@@ -1,5 +1,5 @@
 //! Trigrams: three bytes of a text, ASCII letters in lower case. Those that hold a line end are left
-//! out: they tell little, and hardly a pattern asks for them.
+//! out: they distinguish few texts, and hardly a pattern asks for them.
 
 /// Three bytes, the first one highest.
 pub type Gram = u32;

@@ -1,7 +1,7 @@
-//! The index of a workspace: what it is told, what it answers, and how it is kept.
+//! The index of a workspace: what is reported to it, what it finds, and how it is kept.
 //!
 //! `reading` reads documents that have changed, `merging` makes one segment of several. Only one
-//! thread at a time does either; others may ask and tell meanwhile.
+//! thread at a time does either; others may search and report meanwhile.
 
 mod merging;
 mod opening;
@@ -83,7 +83,7 @@ impl TextIndex {
     /// Opens the index of a directory. It is off where the directory cannot be used or another
     /// process has it; what is damaged is going to be read again.
     ///
-    /// It knows nothing for sure before it is told which documents there are: see [`Self::sync`].
+    /// It knows nothing for sure before a listing of all documents: see [`Self::sync`].
     pub fn open(store: Box<dyn IndexStore>, bounds: IndexBounds) -> Self {
         let (core, lock) = opening::open(&*store);
         Self {
@@ -129,10 +129,10 @@ impl TextIndex {
     }
 
     /// Returns which of some documents may match a query, in their order. Every document that does is
-    /// among those that may, as far as the index was told of it.
+    /// among those that may, as far as it was reported to the index.
     ///
-    /// None where everything has to be searched: the index is off or was not told yet which
-    /// documents there are, or the query accepts every text.
+    /// None where everything has to be searched: the index is off, or it was not reported yet
+    /// which documents there are, or the query accepts every text.
     pub fn verdicts(
         &self,
         query: &GramQuery,
@@ -201,7 +201,7 @@ impl TextIndex {
         }
     }
 
-    /// Forgets everything, on disk as well. What there is has to be told anew.
+    /// Forgets everything, on disk as well. What there is has to be reported anew.
     pub fn clear(&self) {
         let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
         if self.read().off.is_some() {
@@ -234,7 +234,7 @@ impl TextIndex {
         }
     }
 
-    /// Writes the manifest.
+    /// Writes the manifest; one writer at a time.
     fn save(&self) -> Result<(), IndexProblem> {
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let manifest = self.read().manifest();

@@ -51,7 +51,7 @@ impl IndexManifest {
         Self::read(&bytes).ok_or_else(|| damaged("another sum"))
     }
 
-    /// Replaces the manifest.
+    /// Replaces the manifest in the store: the segments that it names are those that count.
     pub(crate) fn save(&self, store: &dyn IndexStore) -> Result<(), IndexProblem> {
         Ok(store.write(&file_of(FORMAT), &self.bytes())?)
     }

@@ -17,7 +17,7 @@ pub(crate) struct SegmentMatcher<'a> {
 /// The documents that meet a condition.
 enum MeetingDocuments {
     Every,
-    /// These, ascending.
+    /// The numbers of these documents, ascending.
     Only(Vec<u32>),
 }
 

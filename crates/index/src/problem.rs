@@ -8,12 +8,12 @@ use moss_workspace::Error;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexProblem {
-    /// A file was not as it had been written; what it told is read again.
-    #[error("{file} is damaged ({what}): what it told is read again")]
+    /// A file was not as it had been written; the texts that it was about are read again.
+    #[error("{file} is damaged ({what}): the texts that it was about are read again")]
     Damaged {
         /// The file of the index.
         file: String,
-        /// What shows it.
+        /// What was not as it had been written.
         what: &'static str,
     },
     /// There are files of a newer version of moss; they are left alone.
@@ -34,7 +34,7 @@ pub enum IndexProblem {
     /// Its directory cannot be used.
     #[error("the index cannot be kept: {reason}")]
     Unusable {
-        /// Why.
+        /// What the system said.
         reason: String,
     },
 }

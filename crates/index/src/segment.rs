@@ -37,7 +37,7 @@ pub(crate) struct SegmentName {
     pub(crate) checksum: u64,
 }
 
-/// An open segment.
+/// A segment with its directory in memory; its documents and lists are read on demand.
 pub(crate) struct IndexSegment {
     pub(crate) name: SegmentName,
     /// How many documents it has.

@@ -5,7 +5,7 @@ use crate::problem::IndexProblem;
 /// What an index can do at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexState {
-    /// It knows some documents; others have to be read, or it has not been told which there are.
+    /// It knows some documents; others have to be read, or it was not reported yet which there are.
     Building,
     /// It knows all documents.
     Ready,
@@ -28,7 +28,7 @@ pub struct IndexStatus {
     pub disk_bytes: u64,
     /// How many segments it has.
     pub segments: u64,
-    /// Counts what it was told of documents.
+    /// Counts what was reported to it of documents.
     pub generation: u64,
     /// What went wrong last, for the log: answers were right all the same.
     pub problem: Option<IndexProblem>,

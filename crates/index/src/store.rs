@@ -62,7 +62,7 @@ pub trait IndexStore: Send + Sync {
 
 /// A file that is read at positions.
 pub trait StoredPieces: Send + Sync {
-    /// Returns its size.
+    /// Returns its size as of when it was opened.
     fn size_bytes(&self) -> u64;
 
     /// Fills a buffer with what lies at a position.

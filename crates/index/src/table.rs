@@ -43,9 +43,9 @@ pub(crate) enum DocumentPlace {
     Pending { former: Option<SegmentPlace> },
     /// Nowhere: it could not be read, and is not tried again before it changes.
     Unread,
-    /// In memory.
+    /// In memory, not yet written to a segment.
     Overlay,
-    /// In a segment.
+    /// In a segment on disk.
     Segment(SegmentPlace),
 }
 

@@ -36,7 +36,7 @@ pub struct RefusalContext<'a> {
     /// Whether it had anything to call.
     pub tools_available: bool,
     /// Whether a call of the last turn failed, where somebody knows. Without it the reply's words
-    /// tell.
+    /// decide.
     pub result_failed: Option<bool>,
     /// Whether earlier turns brought results: what they say may be the answer.
     pub has_results: bool,

@@ -47,7 +47,7 @@ pub struct ReplyOutcome<'a> {
     pub verdict: Option<&'a RefusalVerdict>,
 }
 
-/// That the model is to be asked again, and what it is told.
+/// That the model is to be asked again, and what it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Retry {
     /// What was wrong with the reply.

@@ -1,4 +1,4 @@
-//! JSON whose objects have every key once. `serde_json` takes the last of two values in silence,
+//! JSON whose objects have every key once. `serde_json` takes the last of two values without a word,
 //! other readers the first: who trains with such a line does not know on what.
 
 use std::cell::RefCell;

@@ -188,7 +188,7 @@ impl PluginCallError {
                 told(ErrorCode::LimitExceeded).hint("retry when another call has finished")
             }
             Self::Crashed(_) | Self::Result(_) => told(ErrorCode::PluginFailed)
-                .hint("this is a defect of the plugin; tell its author"),
+                .hint("this is a defect of the plugin; report it to its author"),
             Self::Paused(_) => told(ErrorCode::PluginFailed)
                 .hint("retry after that; a call that succeeds ends it, and so does a new version"),
             Self::UnknownTool(_) => told(ErrorCode::Internal),

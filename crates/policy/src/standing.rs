@@ -85,8 +85,8 @@ pub struct AskedEffect<'a> {
     pub size_bytes: Option<u64>,
 }
 
-/// Returns the narrowest permissions that cover effects, one for each kind; none where a lasting
-/// answer could not be told in a rule that reads as what it is.
+/// Returns the narrowest permissions that cover effects, one for each kind; none where a
+/// standing approval could not be written as a rule that reads as what it is.
 pub fn narrowest(asker: Asker<'_>, effects: &[AskedEffect<'_>]) -> Option<Vec<Permission>> {
     if effects.iter().any(|effect| !ACTIONS.contains(&effect.action)) {
         return None;

@@ -72,7 +72,7 @@ struct WordCounts {
 // === impl TextAnalyzer ===
 
 impl TextAnalyzer {
-    /// Reads a text.
+    /// Finds the chunks of a text and the words of each, with its language where there is one.
     pub fn analyze(&mut self, path: &RelPath, text: &str) -> AnalyzedText {
         let language = Language::of_path(path.as_str());
         let outlined = language.map(|language| self.outliner.outline(language, text));

@@ -42,7 +42,7 @@ struct OwnChunk {
     pieces: Vec<Range<usize>>,
 }
 
-/// Cuts a text.
+/// Cuts a text at its declarations, or into windows where it has no outline.
 pub(crate) fn chunks(text: &str, outline: Option<&Outline>) -> Vec<TextChunk> {
     let starts = LineStarts::new(text);
     let Some(outline) = outline else { return windows(text, &starts) };

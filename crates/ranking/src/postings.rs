@@ -24,7 +24,7 @@ pub(crate) struct ChunkPostings {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads a list.
+/// Reads a posting list from its start to its end.
 #[derive(Debug)]
 pub(crate) struct PostingReader<'a> {
     bytes: &'a [u8],

@@ -51,7 +51,7 @@ const DOCUMENT_WORDS: &[&str] = &[
     "tutorial",
 ];
 
-/// A question, read.
+/// What a question looks for: groups of words, names, and whether it means tests or documents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CodeQuestion {
     pub(crate) groups: Vec<TermGroup>,
@@ -81,7 +81,7 @@ pub(crate) struct SymbolWord {
     pub(crate) container: Option<String>,
 }
 
-/// Reads a question.
+/// Collects what a question says, word by word.
 #[derive(Default)]
 struct QuestionReading {
     words: WordReader,

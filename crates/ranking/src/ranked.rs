@@ -1,5 +1,5 @@
-//! The index: texts as they were read last, in segments. It is told of each change and is asked at any
-//! time; what was put is found at once.
+//! The index: texts as they were read last, in segments. Each change is put into it, and it is searched at
+//! any time; what was put is found at once.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub struct RankedMerge {
     sources: Vec<(u32, Arc<RankedSegment>, Vec<bool>)>,
 }
 
-/// What they became.
+/// The one segment that they became, and where each text is in it.
 #[derive(Debug)]
 pub struct MergedSegment {
     segment: RankedSegment,

@@ -21,7 +21,7 @@ pub struct RankedSearch<'a> {
     pub wants: &'a dyn Fn(&RelPath) -> bool,
     /// What is not shown: a file and lines of it.
     pub leaves_out: Option<(&'a RelPath, (u32, u32))>,
-    /// Most hits.
+    /// Most hits of all files together, the best of them.
     pub hits_max: usize,
     /// Most hits of one file.
     pub hits_of_file_max: usize,

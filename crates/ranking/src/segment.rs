@@ -32,7 +32,7 @@ struct TermEnd {
     list: u32,
 }
 
-/// One text.
+/// A file of a segment, with the role that its path gives it.
 #[derive(Debug, Clone)]
 pub(crate) struct RankedText {
     pub(crate) path: RelPath,
@@ -41,10 +41,10 @@ pub(crate) struct RankedText {
     pub(crate) chunks: (u32, u32),
 }
 
-/// One chunk.
+/// A part of a file that is weighed as one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RankedChunk {
-    /// Its text.
+    /// The number of the text that it is of, in its segment.
     pub(crate) text: u32,
     pub(crate) lines: (u32, u32),
     name: u32,

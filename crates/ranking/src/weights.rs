@@ -9,7 +9,7 @@ pub(crate) const SYMBOL: usize = 0;
 pub(crate) const CONTAINER: usize = 1;
 /// The path of its file.
 pub(crate) const PATH: usize = 2;
-/// What documents it.
+/// The comment that documents it.
 pub(crate) const DOCUMENTATION: usize = 3;
 /// All of its text besides.
 pub(crate) const BODY: usize = 4;
@@ -27,7 +27,7 @@ pub struct Weights {
     pub joined: f32,
     /// What the score of a test is multiplied with.
     pub test: f32,
-    /// Of a document.
+    /// What that of a document is multiplied with.
     pub document: f32,
     /// Of what is vendored or generated.
     pub vendored: f32,

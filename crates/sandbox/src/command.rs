@@ -21,7 +21,7 @@ pub struct SandboxedCommand {
     pub profile: Profile,
     /// Whether it reaches the network.
     pub network: NetworkMode,
-    /// Its environment.
+    /// Where its variables come from.
     pub environment: CommandEnvironment,
     /// What it may use at most.
     pub limits: CommandLimits,
@@ -64,7 +64,7 @@ pub struct FileView {
     pub workspace: PathBuf,
     /// Writable besides: see [`FileView::caches`].
     pub writable: Vec<PathBuf>,
-    /// Readable besides.
+    /// Files and directories that it may read besides.
     pub readable: Vec<PathBuf>,
     /// Files and directories that stay as they are. Those that do not exist are removed if the
     /// command makes them.

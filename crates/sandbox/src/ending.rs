@@ -18,7 +18,7 @@ pub const LEFT_COMMAND_BYTES_MAX: usize = 256;
 pub struct CommandEnd {
     /// How its leader ended: the process that was started.
     pub exit: ProcessExit,
-    /// Why.
+    /// Whether it ended by itself or was ended.
     pub cause: EndCause,
     /// From its start to the end of its leader.
     pub duration: Duration,
@@ -43,11 +43,11 @@ pub struct CommandEnd {
 /// Why a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndCause {
-    /// By itself.
+    /// It ended by itself, with whatever exit status.
     Ended,
     /// It ran longer than its limit.
     Timeout,
-    /// It was stopped.
+    /// It was stopped before its end, on demand.
     Stopped,
     /// It used more than it may.
     Limit(CommandLimit),
@@ -62,7 +62,7 @@ pub enum CommandLimit {
     FileSize,
     /// Memory of all processes together.
     Memory,
-    /// Number of processes.
+    /// Number of processes at one time.
     Processes,
 }
 

@@ -11,9 +11,9 @@ pub enum SandboxError {
     /// This machine isolates less well than is demanded.
     #[error("the command needs a sandbox of tier {needed}, and this machine has {report}")]
     Tier {
-        /// What was found.
+        /// The best tier of this machine.
         found: Tier,
-        /// What is demanded.
+        /// The lowest tier that the command may run in.
         needed: Tier,
         /// What was found, and what would raise it.
         report: Box<SandboxReport>,
@@ -21,9 +21,9 @@ pub enum SandboxError {
     /// The workspace, or the directory to run in, cannot be used.
     #[error("a command cannot run in {}: {reason}", .path.display())]
     Directory {
-        /// The directory.
+        /// As it was given.
         path: PathBuf,
-        /// Why not.
+        /// What is wrong with it.
         reason: String,
     },
     /// The arguments are none.
@@ -34,7 +34,7 @@ pub enum SandboxError {
         "`{program}` cannot be run: {reason}; is it installed, and in a directory that commands see?"
     )]
     Program {
-        /// The program.
+        /// As it was looked up.
         program: String,
         /// What the system said.
         reason: String,

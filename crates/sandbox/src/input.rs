@@ -53,7 +53,7 @@ impl CommandInput {
 impl Drop for CommandInput {
     fn drop(&mut self) {
         if self.is_terminal {
-            // Who reads a terminal to its end is told so; the terminal itself stays, for its output.
+            // The program that reads gets an end of input; the terminal itself stays, for its output.
             let _ = self.sender.try_write(&[END_OF_INPUT]);
         }
     }

@@ -69,7 +69,7 @@ pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
     if arguments.get(1).is_none_or(|word| word != KEEPER) {
         return None;
     }
-    // Whoever reads its streams is told on the socket; there is nobody else to tell.
+    // Whoever reads its streams learns it on the socket; there is nobody else.
     Some(if run().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -138,7 +138,7 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
         }
         restrictions.enter().map_err(|(step, why)| {
             // The error of a process before its exec is a number: the text goes this way.
-            let _ = write!(reason, "{step} cannot be put in force: {why}");
+            let _ = write!(reason, "{step} cannot be applied: {why}");
             io::Error::other("restrictions")
         })
     });

@@ -56,7 +56,7 @@ pub(crate) struct LandlockRules {
 /// What a keeper reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeeperReport {
-    /// The command runs.
+    /// The command runs: what follows is its own.
     Started,
     /// The program cannot be run.
     NoProgram(String),

@@ -354,7 +354,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 // === impl PlannedMount ===
 
 impl PlannedMount {
-    /// Where it is.
+    /// The path that it is mounted at, within the sandbox.
     pub(crate) fn at(&self) -> &Path {
         match self {
             Self::Link { at, .. } => at,

@@ -17,9 +17,9 @@ use crate::worker::{Owned, ProcessExit, read_bounded};
 pub struct Program {
     /// The program: a path, or a name that is looked up as a shell does.
     pub program: OsString,
-    /// Its arguments.
+    /// Without its name, which comes first by itself.
     pub arguments: Vec<OsString>,
-    /// Where it runs.
+    /// The directory in which it runs.
     pub directory: PathBuf,
 }
 

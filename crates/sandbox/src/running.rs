@@ -1,5 +1,5 @@
 //! A command that runs, from moss's side: its output is handed on, its time is kept, and its keeper
-//! is told when it is over.
+//! learns when it is over.
 
 use std::ffi::OsString;
 use std::io;
@@ -46,9 +46,9 @@ pub struct OutputChunk {
 /// Where a command writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutputStream {
-    /// Its standard output.
+    /// Descriptor 1, its standard output.
     Stdout,
-    /// Its standard error.
+    /// Descriptor 2, its standard error.
     Stderr,
 }
 
@@ -77,7 +77,7 @@ enum StopLevel {
 #[derive(Debug)]
 struct Driver(JoinHandle<Result<CommandEnd, SandboxError>>);
 
-/// A keeper that was started, before it was told anything.
+/// A keeper that was started, before it got its order.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) child: Child,
@@ -114,7 +114,7 @@ struct CommandRun {
     started: Instant,
 }
 
-/// Tells a keeper its order, and waits until the command runs.
+/// Sends a keeper its order, and waits until the command runs.
 pub(crate) async fn start(
     mut kept: Kept,
     preparation: Preparation,
@@ -248,7 +248,7 @@ impl Stopper {
         self.raise(StopLevel::Terminate);
     }
 
-    /// Kills all processes.
+    /// Kills all processes at once, without a grace.
     pub fn kill(&self) {
         self.raise(StopLevel::Kill);
     }
@@ -356,7 +356,7 @@ impl CommandRun {
     }
 }
 
-/// Waits until more is wanted than was told.
+/// Waits until a higher level is wanted than was sent.
 async fn next_level(
     stopped: &mut watch::Receiver<StopLevel>,
     told: StopLevel,

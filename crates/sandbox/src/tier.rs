@@ -28,9 +28,9 @@ pub struct SandboxReport {
 /// Why a tier does not work here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPart {
-    /// The tier.
+    /// The tier that it keeps from working.
     pub tier: Tier,
-    /// What fails.
+    /// What fails, as a sentence for people.
     pub reason: String,
     /// What a person types to change that, one command each; nothing where there is no such way.
     pub commands: Vec<String>,

@@ -20,11 +20,11 @@ const OUTPUT_BYTES_FIRST: usize = 64 << 10;
 /// A program and how it is run.
 #[derive(Debug, Clone)]
 pub struct Worker {
-    /// The program.
+    /// An absolute path: it runs in `/`.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Without its name, which comes first by itself.
     pub arguments: Vec<OsString>,
-    /// Its whole environment.
+    /// All variables that it has: it inherits none.
     pub environment: Vec<(OsString, OsString)>,
     /// Most bytes of its output.
     pub output_bytes_max: usize,
@@ -47,7 +47,7 @@ pub enum WorkerError {
     /// It failed by itself.
     #[error("the process {ending}: {said}")]
     Failed {
-        /// How it ended.
+        /// Its exit code or the signal that ended it.
         ending: ProcessExit,
         /// What it said on its standard error, cut to a bound.
         said: String,
@@ -155,7 +155,7 @@ impl ProcessExit {
         }
     }
 
-    /// Whether it succeeded.
+    /// Whether it ended by itself with code 0.
     pub fn is_success(self) -> bool {
         self == Self::Exited(0)
     }

@@ -2,66 +2,55 @@
 
 /// A language that there is a grammar for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "most are named as the language is; `EXTENSIONS` has their files")]
 pub enum Language {
-    /// Shell scripts.
+    /// Shell scripts of bash and of what it reads as well.
     Bash,
-    /// C, and headers.
+    /// C and its headers; those of C++ that end with `.h` count as C.
     C,
-    /// C++.
+    /// C++ and CUDA, with their headers.
     Cpp,
-    /// Go.
     Go,
-    /// Java.
     Java,
-    /// JavaScript, with JSX.
+    /// JavaScript, with or without JSX.
     JavaScript,
-    /// JSON.
     Json,
-    /// Lua.
     Lua,
-    /// Markdown.
     Markdown,
-    /// PHP.
+    /// PHP and the HTML around it.
     Php,
-    /// Python.
+    /// Python and its stubs.
     Python,
-    /// Ruby.
+    /// Ruby, also that of Rakefiles and Gemfiles.
     Ruby,
-    /// Rust.
     Rust,
-    /// TOML.
+    /// TOML, also that of lock files.
     Toml,
-    /// TypeScript with JSX.
+    /// TypeScript with JSX: it has a grammar of its own.
     Tsx,
-    /// TypeScript.
+    /// TypeScript without JSX.
     TypeScript,
-    /// YAML.
     Yaml,
-    /// C#.
+    /// C# and its scripts.
     #[cfg(feature = "lang-extra")]
     CSharp,
-    /// Dart.
     #[cfg(feature = "lang-extra")]
     Dart,
-    /// Elixir.
     #[cfg(feature = "lang-extra")]
     Elixir,
-    /// Haskell.
     #[cfg(feature = "lang-extra")]
     Haskell,
     /// Kotlin, and its scripts.
     #[cfg(feature = "lang-extra")]
     Kotlin,
-    /// Scala.
+    /// Scala, its scripts and the builds of sbt.
     #[cfg(feature = "lang-extra")]
     Scala,
     /// SQL, of any vendor as far as one grammar reads it.
     #[cfg(feature = "lang-extra")]
     Sql,
-    /// Swift.
     #[cfg(feature = "lang-extra")]
     Swift,
-    /// Zig.
     #[cfg(feature = "lang-extra")]
     Zig,
 }
@@ -132,7 +121,7 @@ impl Language {
         EXTENSIONS.iter().find(has_it).map(|(language, _)| *language)
     }
 
-    /// Every language.
+    /// Every language that this build has a grammar for.
     pub fn all() -> impl Iterator<Item = Self> {
         EXTENSIONS.iter().map(|(language, _)| *language)
     }

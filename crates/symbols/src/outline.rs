@@ -25,7 +25,7 @@ pub struct Outline {
 pub struct Declaration {
     /// Its name in the text.
     pub name: TextRange,
-    /// What it is.
+    /// As its language calls it, or what comes closest.
     pub kind: DeclarationKind,
     /// All of it, its body included; what documents it is not.
     pub range: TextRange,
@@ -47,11 +47,11 @@ pub enum DeclarationKind {
     Function,
     /// A function of a type.
     Method,
-    /// A class.
+    /// A class, of whatever kind its language has.
     Class,
     /// A structure or record.
     Struct,
-    /// An enumeration.
+    /// An enumeration; its values are [`Self::Variant`].
     Enum,
     /// One of the values of an enumeration.
     Variant,
@@ -61,13 +61,13 @@ pub enum DeclarationKind {
     Trait,
     /// An alias or any other type.
     Type,
-    /// A constant.
+    /// A value that its language does not let change.
     Constant,
-    /// A variable.
+    /// A value that may be assigned anew.
     Variable,
     /// A field or property.
     Field,
-    /// A macro.
+    /// A macro that is defined, not one that is used.
     Macro,
     /// A module, namespace or package.
     Module,
@@ -93,11 +93,11 @@ pub struct NameUse {
 /// How a name is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UseKind {
-    /// It is called.
+    /// It is called as a function or a macro.
     Call,
     /// It stands for a type.
     Type,
-    /// It is imported.
+    /// It is named in an import.
     Import,
     /// It is used in another way.
     Other,
@@ -108,7 +108,7 @@ pub enum UseKind {
 pub struct Import {
     /// The path or module, without quotes.
     pub path: TextRange,
-    /// The whole statement.
+    /// The statement that imports it, from its first to its last character.
     pub range: TextRange,
 }
 

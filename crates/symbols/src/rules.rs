@@ -70,7 +70,7 @@ pub(crate) struct DeclarationRule {
 /// Where a declaration has its name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NamePlace {
-    /// In this field.
+    /// In the child of the node with this field name of the grammar.
     Field(&'static str),
     /// In the innermost of nested declarators, as in C.
     Declarator,

@@ -46,7 +46,7 @@ struct OutlineWalk<'a> {
     outline: Outline,
 }
 
-/// Makes an outline.
+/// Walks over a tree once and notes what is declared, used and imported.
 pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
     let outline =
         Outline { language, declarations: Vec::new(), uses: Vec::new(), imports: Vec::new() };

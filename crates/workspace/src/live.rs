@@ -145,8 +145,8 @@ impl LiveTree {
         Self { workspace, options, found: AtomicUsize::new(0), knowledge }
     }
 
-    /// Walks the workspace and keeps what is there from then on. Takes long; until it is done every
-    /// answer is none.
+    /// Walks the workspace and keeps what is there from then on. Takes long; until it is done
+    /// nothing is known.
     pub fn build(&self, cancelled: &dyn Fn() -> bool) {
         let built = self.built(cancelled);
         *self.write() = match built {
@@ -258,7 +258,7 @@ impl LiveTree {
     }
 
     /// Comes to every regular file beneath a directory that a walk would come to, in path order, as
-    /// of the last answer. Returns whether the directory is known.
+    /// of the last look. Returns whether the directory is known.
     pub fn files(&self, directory: &RelPath, visit: &mut dyn FnMut(&RelPath, FileMark)) -> bool {
         match &*self.read() {
             Knowledge::Known(tree) => tree.files(directory, visit),
@@ -266,7 +266,7 @@ impl LiveTree {
         }
     }
 
-    /// Returns what is known of one regular file, as of the last answer.
+    /// Returns what is known of one regular file, as of the last look.
     pub fn file(&self, path: &RelPath) -> Option<FileMark> {
         match &*self.read() {
             Knowledge::Known(tree) => tree.file(path),

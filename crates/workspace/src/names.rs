@@ -69,7 +69,7 @@ impl Workspace {
     }
 }
 
-/// Comes to the names in a directory until it is told to end.
+/// Comes to the names in a directory until it is asked to end.
 #[cfg(target_os = "linux")]
 fn each_name(
     fd: &OwnedFd,
@@ -86,7 +86,7 @@ fn each_name(
     Ok(())
 }
 
-/// Comes to the names in a directory until it is told to end.
+/// Comes to the names in a directory until it is asked to end.
 #[cfg(not(target_os = "linux"))]
 fn each_name(
     fd: &OwnedFd,

@@ -174,7 +174,7 @@ fn add_splice(
 
 fn broken(message: String) -> ToolError {
     ToolError::new(ErrorCode::PluginFailed, message)
-        .hint("this is a defect of the plugin; tell its author")
+        .hint("this is a defect of the plugin; report it to its author")
 }
 
 /// Passes on what a guest says while it runs.

@@ -57,7 +57,7 @@ pub(super) fn put(linters: &mut Table, name: &str, linter: Value) -> Result<(), 
 // === impl LinterConfig ===
 
 impl LinterConfig {
-    /// The linter, as its tool is told of it.
+    /// The linter, as its tool takes it.
     pub fn configured(&self, name: &str) -> ConfiguredLinter {
         let Self { command, format, files, when } = self.clone();
         ConfiguredLinter { name: name.to_owned(), command, format, files, when }

@@ -277,7 +277,7 @@ impl super::EditorsState {
 
 impl Questions {
     /// Takes an editor out of all questions. One that nobody is left to answer is dropped, which
-    /// tells whoever asked.
+    /// ends the wait of whoever asked.
     pub(super) fn leave(&mut self, editor: EditorId) {
         self.open.retain(|_, open| {
             open.asked.retain(|asked| *asked != editor);

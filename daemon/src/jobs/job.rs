@@ -49,7 +49,7 @@ pub struct BackgroundJob {
     pub facts: JobFacts,
     started: Instant,
     state: Mutex<JobState>,
-    /// Told of all that it writes, and of its end.
+    /// Gets all that it writes, and its end.
     changed: watch::Sender<()>,
     stopper: Stopper,
     input: tokio::sync::Mutex<Option<CommandInput>>,

@@ -66,7 +66,7 @@ impl IndexMoment {
             memory_bytes: tree.memory_bytes,
             ..Self::default()
         };
-        // Without the tree nobody tells the index what changes.
+        // Without the tree nobody reports to the index what changes.
         if let (BUILDING | READY, Ok((texts, _))) = (files, kept.text_status()) {
             moment.states[1] = match texts.state {
                 IndexState::Building => BUILDING,

@@ -111,7 +111,7 @@ impl HttpRefusal {
         Self { status: StatusCode::PAYLOAD_TOO_LARGE, body }
     }
 
-    /// Makes the response.
+    /// Makes the response; one of 401 says in `WWW-Authenticate` what is missing.
     pub(super) fn response(self) -> HttpAnswer {
         let mut response = Response::new(Full::new(Bytes::from(self.body)).boxed());
         *response.status_mut() = self.status;

@@ -58,8 +58,8 @@ pub fn read_text(path: &str, bytes_max: usize) -> Result<String, ToolError> {
         .map_err(|_| ToolError::new(ErrorCode::Encoding, format!("{path}: not UTF-8 text")))
 }
 
-/// Makes a tool's error of one from reading a file. What was not granted is not there; moss tells
-/// the caller who withholds it.
+/// Makes a tool's error of one from reading a file. What was not granted is not there; moss reports
+/// to the caller who withholds it.
 pub fn io_error(path: impl fmt::Display, error: &io::Error) -> ToolError {
     let path = path.to_string();
     if let Some(what) = outside(&path) {

@@ -63,7 +63,7 @@ pub struct Request {
     redirects_max: usize,
 }
 
-/// What came back.
+/// What a server sent back, whole: its status may be one of failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The status, such as 200.
@@ -114,14 +114,14 @@ impl Request {
         Self::new("POST", url).body(body)
     }
 
-    /// Adds a header.
+    /// Adds a header; one that is there under the same name stays.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_ascii_lowercase(), value.into()));
         self
     }
 
-    /// Sets the body.
+    /// Replaces the body.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();

@@ -16,7 +16,7 @@ use crate::search::LfView;
 /// How deep the lines of a replacement are that follow the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FollowingIndent {
-    /// There are none.
+    /// The replacement has one line.
     None,
     /// They have the indentation of the file.
     AsInFile,

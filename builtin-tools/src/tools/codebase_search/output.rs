@@ -31,11 +31,11 @@ pub(crate) struct CodebaseSearchOutput {
 /// A place that answers a question.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CodeResult {
-    /// The file.
+    /// Relative to the workspace root.
     path: String,
     /// Its first line, from 1.
     line: u32,
-    /// Its last line.
+    /// Its last line, which is part of it.
     end_line: u32,
     /// The name of what it declares.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,15 +7,15 @@ use super::rank::{self, MatchClass, PathText, Rank};
 use super::typo;
 use crate::wildcards::Wildcards;
 
-/// Longest pattern.
+/// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1_000;
 
-/// Where to look.
+/// Which part of a path a pattern is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueryScope {
     /// At the names of files.
     Name,
-    /// At their paths.
+    /// At their whole paths, from the workspace root.
     Path,
 }
 

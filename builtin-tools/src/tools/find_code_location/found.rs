@@ -11,7 +11,7 @@ const USES_MAX: usize = 200;
 /// Up to so many are counted.
 pub(super) const COUNTED_MAX: u64 = 100_000;
 
-/// What was found.
+/// What a look has found so far, unsorted.
 #[derive(Debug, Default)]
 pub(super) struct FoundCode {
     pub(super) locations: Vec<CodeLocation>,

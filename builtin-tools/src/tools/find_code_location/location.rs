@@ -23,7 +23,7 @@ pub(super) struct CodeLocation {
     /// Its name; none of a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
-    /// What it is.
+    /// A kind of declaration, or that it is a line.
     pub(super) kind: LocationKind,
     /// What it belongs to: a type, a module, or the function around a line.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::found::{FoundCode, LOCATIONS_MAX};
 use super::location::{CodeLocation, FileUses, LocationKind};
 
-/// Where something is.
+/// Where something is declared, and where it is used.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FindCodeLocationOutput {
     /// Declarations: those that are named exactly so first, then source, tests, documents, vendored,

@@ -66,7 +66,7 @@ pub(super) struct QueryPass {
     pub(super) kinds: Option<&'static [DeclarationKind]>,
     /// What a text must match to hold it; none where each may.
     pub(super) pattern: Option<TextPattern>,
-    /// The same, compiled.
+    /// `pattern` compiled, for a text that is at hand.
     pub(super) filter: Option<Regex>,
 }
 
@@ -81,7 +81,7 @@ pub(super) enum PassGoal {
     Matching(Regex),
     /// What is declared around a line.
     Around(u32),
-    /// Lines that match.
+    /// Lines of code that the expression matches.
     Code(Regex),
 }
 

@@ -131,7 +131,7 @@ pub(super) struct Tests {
 /// A directory with tests.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 struct TestDirectory {
-    /// Its path.
+    /// Relative to the workspace root.
     path: String,
     /// How many files of code it has, those of directories in it included.
     files: u64,
@@ -146,7 +146,7 @@ struct TestName {
     files: u64,
 }
 
-/// What stands out.
+/// What stands out among the files of a project.
 pub(super) struct Landmarks {
     pub(super) languages: Vec<LanguageCount>,
     pub(super) bytes: u64,

@@ -13,7 +13,7 @@ const LANGUAGES_MAX: usize = 20;
 /// The files of one language.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct LanguageCount {
-    /// Its name.
+    /// Its usual name, such as `Rust`.
     language: &'static str,
     /// How many files there are.
     files: u64,

@@ -8,7 +8,7 @@ use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use regex_syntax::ast;
 
-/// Longest pattern.
+/// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 4_096;
 /// Most memory of a compiled pattern, and of its tables while it runs.
 const COMPILED_BYTES_MAX: usize = 10 << 20;

@@ -12,10 +12,10 @@ use crate::wildcards::Wildcards;
 /// Enough to know what a path is.
 const GLANCE: ListOptions = ListOptions { recursive: false, entries_max: 1 };
 
-/// Where to look.
+/// The files that a search looks into.
 #[derive(Debug)]
 pub(super) enum GrepScope {
-    /// Beneath a directory.
+    /// All files beneath a directory that ignore files leave.
     Directory(RelPath),
     /// In one file, whatever ignore files say.
     File(RelPath),
@@ -49,7 +49,7 @@ impl GrepScope {
         }
     }
 
-    /// Searches there.
+    /// Searches these files and adds what is found to `hits`.
     pub(super) async fn search(
         self,
         cx: &Context,

@@ -37,9 +37,9 @@ pub(crate) struct ShownDiagnostic {
 /// How many there are of each severity.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct SeverityTotals {
-    /// Errors.
+    /// What does not work.
     pub(super) error: u64,
-    /// Warnings.
+    /// What is probably wrong.
     pub(super) warning: u64,
     /// What is worth knowing.
     pub(super) info: u64,
@@ -232,7 +232,7 @@ impl FoundGroup {
         (before - self.found.len()) as u64
     }
 
-    /// Makes columns characters.
+    /// Turns columns in other units into characters, which `line` and `column` of results count in.
     fn convert(&mut self, looked: &ReadFiles) {
         let mut lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for found in &mut self.found {

@@ -53,7 +53,7 @@ pub(crate) struct LintCheckOutput {
 enum LintVerdict {
     /// Everything was checked, and nothing found.
     Clean,
-    /// Something was found.
+    /// Something was found; whether everything was checked, `tools` say.
     Findings,
     /// Nothing was found, but not everything was checked: `tools` and `notes` say what was not.
     Incomplete,

@@ -63,7 +63,7 @@ impl ReadFiles {
     }
 }
 
-/// Whether there is nothing that could be kept back: the name alone is told, by the linter.
+/// Whether there is nothing that could be kept back: the name alone is shown, by the linter.
 fn is_absent(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::NotFound | ErrorCode::NotAFile | ErrorCode::TooLarge)
 }

@@ -10,13 +10,13 @@ use serde::Serialize;
 /// A linter, and how its run ended.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LinterReport {
-    /// The linter.
+    /// The name of the linter.
     name: String,
     /// How it ended. Only one that `ran` checked everything.
     pub(super) status: LintStatus,
     /// What says that the project uses it.
     reason: String,
-    /// The command.
+    /// The command that ran it, as text for bash.
     pub(super) command: String,
     /// The directory in which it ran, relative to the workspace root.
     pub(super) directory: String,

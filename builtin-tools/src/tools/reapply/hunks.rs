@@ -17,9 +17,9 @@ const CONTEXT_LINES: usize = 3;
 pub(super) struct Hunk {
     /// The lines of the text before that it is about; none where they were added to nothing.
     pub(super) then: Option<LineSpan>,
-    /// These lines.
+    /// The lines before the change, with those around them.
     pub(super) search: String,
-    /// The replacement lines.
+    /// The lines after the change, with those around them.
     pub(super) replace: String,
 }
 

@@ -10,7 +10,7 @@ use super::found::{ChosenTests, relative};
 /// Most tests that are kept.
 const IDS_MAX: usize = 50;
 
-/// What is kept.
+/// What later runs of a caller start from: `failed_only` and the newest change that passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TestMemory {
     failed: Option<FailedTests>,

@@ -18,7 +18,7 @@ const LEFT_MAX: usize = 20;
 pub(crate) struct RunTestsOutput {
     /// Whether they ran; false in a dry run.
     ran: bool,
-    /// Who ran them.
+    /// The framework that ran them or would run them.
     framework: TestFramework,
     /// The command that ran them.
     command: String,
@@ -81,7 +81,7 @@ impl RunTestsOutput {
     }
 }
 
-/// The error of a run that does not tell whether the tests pass.
+/// The error of a run that does not show whether the tests pass.
 fn failure(run: &TestRun, results: &TestResults) -> Option<ToolError> {
     let (code, what, next) = match results.status {
         TestStatus::Passed | TestStatus::Failed => return None,

@@ -18,7 +18,7 @@ use moss_sdk::{RelPath, ToolError};
 use super::found::ChosenTests;
 use super::memory::FailedTests;
 
-/// How often one is told how far a run is.
+/// How often it is reported how far a run is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// Most failures that are run again: where more fail, the code is broken and not the tests are flaky.
 const AGAIN_MAX: usize = 10;

@@ -10,7 +10,7 @@ pub enum ColumnUnit {
     Characters,
     /// Units of UTF-16, as JavaScript and the language server protocol count.
     Utf16,
-    /// Bytes of UTF-8.
+    /// Bytes of UTF-8, as go vet, clang-tidy and oxlint count.
     Bytes,
 }
 

@@ -1,5 +1,5 @@
 //! Messages of ESLint: one JSON list of files, columns and offsets of fixes in units of UTF-16. Files with
-//! messages come with their text, so that offsets can be told as lines and columns.
+//! messages come with their text, so that offsets can be turned into lines and columns.
 
 use serde_json::Value;
 

@@ -180,7 +180,7 @@ fn case(event: &GoEvent, output: &str) -> TestCase {
     case
 }
 
-/// `    a_test.go:12: message`.
+/// Takes `    a_test.go:12: message` apart: file, line, message.
 fn location(line: &str) -> Option<(&str, u64, &str)> {
     let (file, rest) = line.trim().split_once(".go:")?;
     let (number, message) = rest.split_once(':')?;

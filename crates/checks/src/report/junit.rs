@@ -49,7 +49,7 @@ struct JunitReading {
     is_report: bool,
 }
 
-/// Reads a report.
+/// Reads a report in the dialect of a framework; one cut short counts as far as it goes.
 pub(crate) fn read(text: &str, framework: TestFramework) -> TestReport {
     let mut reading = JunitReading {
         framework,

@@ -96,7 +96,7 @@ pub(crate) fn built(stderr: &str) -> TestReport {
     }
 }
 
-/// `running 3 tests`.
+/// Returns the number in `running 3 tests`; none of another line.
 pub(crate) fn announced(line: &str) -> Option<u64> {
     let (count, rest) = line.strip_prefix("running ")?.split_once(' ')?;
     matches!(rest, "test" | "tests").then(|| count.parse().ok())?

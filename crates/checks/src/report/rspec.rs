@@ -41,7 +41,7 @@ struct RspecException {
     backtrace: Option<Vec<String>>,
 }
 
-/// Reads a report.
+/// Reads the JSON of RSpec; what is no JSON is the problem of the report.
 pub(crate) fn read(text: &str) -> TestReport {
     let found: RspecReport = match serde_json::from_str(text) {
         Ok(found) => found,

@@ -13,7 +13,7 @@ struct TrxReading {
     is_report: bool,
 }
 
-/// Reads a report.
+/// Reads a TRX file; one cut short counts as far as it goes.
 pub(crate) fn read(text: &str) -> TestReport {
     let mut reading = TrxReading::default();
     let problem = xml::read(text, |part| match part {
@@ -87,7 +87,7 @@ impl TrxReading {
     }
 }
 
-/// `00:00:00.0123456`, in milliseconds.
+/// Reads a duration such as `00:00:00.0123456`, in milliseconds.
 fn duration(text: &str) -> Option<u64> {
     let mut parts = text.rsplitn(3, ':');
     let seconds: f64 = parts.next()?.parse().ok()?;

@@ -9,7 +9,7 @@ use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 const RULE: &str = "======================================================================";
 const THIN_RULE: &str = "----------------------------------------------------------------------";
 
-/// Something that failed.
+/// A test, or what prepares tests, under the heading of a failure.
 struct UnittestFailure {
     case: TestCase,
     /// Whether it counts as a test: what prepares a class does not.

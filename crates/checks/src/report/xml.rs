@@ -11,7 +11,7 @@ pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// What a reader of a report is shown, one after the other.
 #[derive(Debug)]
 pub(crate) enum XmlPart<'a> {
-    /// An element begins.
+    /// An element begins, with its attributes.
     Start(&'a XmlElement<'a>),
     /// The element of this name ends, also an empty one.
     End(&'a str),

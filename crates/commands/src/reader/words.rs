@@ -56,7 +56,7 @@ impl WordDraft {
         self.is_split = true;
     }
 
-    /// Notes an expansion.
+    /// Notes an expansion: within quotes it stays in the word, outside it may split it.
     pub(super) fn note_expansion(&mut self, around: WordContext) {
         if around == WordContext::Bare { self.note_split() } else { self.note_unknown() }
     }
@@ -80,7 +80,7 @@ impl WordDraft {
 // === impl ShellReader ===
 
 impl ShellReader<'_> {
-    /// Reads one word.
+    /// Reads one word, as it is outside of quotes.
     pub(super) fn word(&mut self) -> Result<ShellWord, Unparsed> {
         self.read_word(WordContext::Bare)
     }
@@ -235,7 +235,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads `$'…'`.
+    /// Reads `$'…'` with its escape sequences; one that bash knows and this does not is refused.
     pub(super) fn ansi_quoted(&mut self, draft: &mut WordDraft) -> Result<(), Unparsed> {
         self.expect("$'")?;
         loop {

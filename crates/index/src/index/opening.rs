@@ -1,4 +1,4 @@
-//! Opening an index: what its files tell, as far as they are whole.
+//! Opening an index: what its files say, as far as they are whole.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -141,7 +141,7 @@ fn joined(first: &LoweredStrings, second: &LoweredStrings) -> LoweredStrings {
     joined.collect()
 }
 
-/// The ends, or none that tells anything where they are too many.
+/// The ends, or one that fits every text where they are too many.
 fn bounded_ends(ends: LoweredStrings) -> LoweredStrings {
     if ends.len() > ENDS_MAX { LoweredStrings::from([Vec::new()]) } else { ends }
 }
@@ -154,7 +154,7 @@ impl MatchShape {
         Self::Exact(LoweredStrings::from([Vec::new()]))
     }
 
-    /// Any matches.
+    /// Nothing is known of the matches: any text may have one.
     fn unknown() -> Self {
         let nothing = LoweredStrings::from([Vec::new()]);
         let (heads, tails) = (nothing.clone(), nothing);

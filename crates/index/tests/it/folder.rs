@@ -18,7 +18,7 @@ pub(crate) enum Content {
     Closed,
 }
 
-/// Documents by path.
+/// A folder in memory: documents by path, with their marks.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     documents: BTreeMap<String, (DocumentMark, Content)>,

@@ -242,8 +242,8 @@ impl Judge {
         told(ReplyClass::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
     }
 
-    /// What was asked for takes a call, and words came that ask nothing back: what kind of words is
-    /// told by weak signs.
+    /// What was asked for takes a call, and words came that ask nothing back: what kind of words
+    /// weak signs show.
     fn evasion(&self) -> Judgement {
         let request = &self.request;
         let asks_back = || {

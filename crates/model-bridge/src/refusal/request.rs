@@ -16,7 +16,7 @@ pub(super) struct UserRequest {
     pub(super) is_ours: bool,
     /// It wants a deed, which words cannot be.
     pub(super) wants_deed: bool,
-    /// It asks for what only a look at the workspace can tell.
+    /// It asks for what only a look at the workspace can show.
     pub(super) wants_look: bool,
     /// It asks how something is done.
     pub(super) asks_how: bool,

@@ -116,7 +116,7 @@ const X32: u32 = 0x4000_0000;
 /// SyscallRules by system call.
 type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The filters, in the order in which they are put in force.
+/// The filters, in the order in which they are applied.
 pub(super) fn programs(is_offline: bool) -> Result<Vec<BpfProgram>, String> {
     // `clone3` has its flags in memory, which no filter sees: as an old kernel, so that libraries
     // use `clone`. `openat2` has its mode there.

@@ -1,4 +1,4 @@
-//! What a command is bound by, put in force in its own process just before it runs: no way leads
+//! What a command is bound by, applied in its own process just before it runs: no way leads
 //! back. All that takes memory or opens files is prepared before.
 
 use std::io;
@@ -19,7 +19,7 @@ const NEWEST: ABI = ABI::V9;
 /// Between the signal that says that the CPU time is over and the one that ends the process.
 const CPU_SECONDS_MORE: u64 = 1;
 
-/// What is prepared.
+/// Limits, Landlock rules and filters, made ready: a failure is known before the command starts.
 pub(super) struct Restrictions {
     limits: Vec<(Resource, u64, u64)>,
     ruleset: Option<RulesetCreated>,
@@ -60,7 +60,7 @@ fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
 // === impl Restrictions ===
 
 impl Restrictions {
-    /// Prepares them; where it fails nothing is in force.
+    /// Prepares them; where it fails nothing applies.
     pub(super) fn prepare(order: &KeeperOrder) -> Result<Self, String> {
         let mut limits = vec![
             (Resource::Core, 0, 0),
@@ -78,7 +78,7 @@ impl Restrictions {
         Ok(Self { limits, ruleset: order.landlock.as_ref().map(ruleset).transpose()?, filters })
     }
 
-    /// Puts them in force for this process and all that it starts.
+    /// Applies them to this process and all that it starts.
     pub(super) fn enter(&mut self) -> Result<(), FailedStep> {
         for &(resource, soft, hard) in &self.limits {
             bound(resource, soft, hard).map_err(|error| ("a limit", error.to_string()))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use moss_sandbox::ProtectedKind;
 
-/// One attack.
+/// A command that must not succeed in the sandbox.
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
     /// For `bash -c`, at the root of the workspace.

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use crate::harness::{Place, TIERS, dead, marker, run, sandbox};
 
-/// A gigabyte.
+/// More output than moss may hold in memory, in bytes.
 const MUCH: u64 = 1 << 30;
 /// How much more of memory moss may have used for it, in bytes.
 const GROWTH_MAX: u64 = 16 << 20;

@@ -2,7 +2,7 @@
 
 use crate::outline::TextRange;
 
-/// One of them.
+/// A part of the text with an end: a declaration, a function, or what belongs to a type.
 #[derive(Debug)]
 pub(super) struct Scope {
     end: usize,
@@ -49,7 +49,7 @@ impl Scopes {
         }
     }
 
-    /// The innermost declaration.
+    /// Returns the place of the innermost declaration; none at the top of a file.
     pub(super) fn container(&self) -> Option<u32> {
         self.0.iter().rev().find_map(|scope| scope.declaration)
     }

@@ -52,7 +52,7 @@ pub(crate) fn uses(language: Language, text: &str, kind: UseKind) -> Vec<String>
     uses.map(|used| slice(text, &used.name).to_owned()).collect()
 }
 
-/// What is imported.
+/// Returns the paths of the imports, in the order of the text.
 pub(crate) fn imports(language: Language, text: &str) -> Vec<String> {
     let outline = outline(language, text);
     outline.imports.iter().map(|import| slice(text, &import.path).to_owned()).collect()

@@ -9,14 +9,14 @@ use rustix::fs::{Mode, OFlags};
 /// The mounts that this process sees, as Linux shows them.
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// Tells of changes of mounts.
+/// Reports changes of mounts.
 #[derive(Debug)]
 pub(super) struct MountEvents(OwnedFd);
 
 // === impl MountEvents ===
 
 impl MountEvents {
-    /// None where the system does not tell.
+    /// None where the system does not report them.
     pub(super) fn open() -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         #[expect(clippy::disallowed_methods, reason = "the system's own file, by its fixed name")]

@@ -1,5 +1,5 @@
-//! Fetching a component from the network before anybody saw it: asked about by its host. No lasting
-//! answer and no blanket yes allows it.
+//! Fetching a component from the network before anybody saw it: asked about by its host. No standing
+//! approval and no blanket yes allows it.
 
 use std::sync::Arc;
 

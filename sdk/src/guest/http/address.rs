@@ -11,7 +11,7 @@ pub(super) struct AbsoluteUrl {
     pub(super) is_tls: bool,
     /// Host and port as they were written, in lower case.
     pub(super) authority: String,
-    /// Starts with `/`.
+    /// Starts with `/`, also where the URL has no path.
     pub(super) path_and_query: String,
 }
 

@@ -190,7 +190,7 @@ fn phpunit(found: JunitCase) -> Finished {
     Finished::Test(case)
 }
 
-/// `/w/tests/CalcTest.php:5`.
+/// Whether a line is no more than a location, as `/w/tests/CalcTest.php:5`.
 fn is_location(line: &str) -> bool {
     let number = line.rsplit_once(".php:").map(|(_, number)| number);
     number.is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()))

@@ -1,4 +1,4 @@
--- What version 1 wrote: two changes of a.txt, the second taken back, and b.txt made and deleted.
+-- What version 1 wrote: two changes of a.txt, the second undone, and b.txt made and deleted.
 PRAGMA application_id = 0x6d6f7373;
 PRAGMA user_version = 1;
 CREATE TABLE blobs (

@@ -60,7 +60,7 @@ pub(super) fn tier_min(min: SandboxMin) -> Tier {
 // === impl Effects ===
 
 impl Effects {
-    /// What the sandbox is told of a command.
+    /// What the sandbox gets to know of a command.
     pub(super) async fn sandboxed(
         self: &Arc<Self>,
         planned: &PlannedCommand,
