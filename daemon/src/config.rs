@@ -88,7 +88,7 @@ section!(EditorsConfig {
     response_ms: u64,
     clarify_ms: u64,
 });
-section!(FilesConfig { edit_bytes_max: u64, read_bytes_max: u64 });
+section!(FilesConfig { edit_bytes_max: u64, read_bytes_max: u64, search_bytes_max: u64 });
 section!(HistoryConfig { bytes_max: u64, days_max: u64 });
 section!(JournalConfig {
     bytes_max: u64,

@@ -94,6 +94,7 @@ fn open_workspace(
     let limits = FileLimits {
         edit_bytes_max: config.files.edit_bytes_max,
         read_bytes_max: config.files.read_bytes_max,
+        search_bytes_max: config.files.search_bytes_max,
         ..FileLimits::default()
     };
     let (own, secrets) = (own_paths(setup), secrets(setup));

@@ -292,7 +292,11 @@ impl DocumentSource for IndexReading<'_> {
         if !self.rules.admits(&self.policy, path) {
             return ReadDocument { mark: None, content: DocumentContent::Unread };
         }
-        let read = self.files.read_plain(path, buffer, self.cancelled);
+        let read = self.files.read_plain(
+            (path, self.files.limits().search_bytes_max),
+            buffer,
+            self.cancelled,
+        );
         let content = match read.text {
             Ok(text) => DocumentContent::Text(text),
             Err(PlainProblem::Binary) => DocumentContent::Binary,

@@ -124,7 +124,7 @@ async fn a_search_shows_nothing_that_a_read_would_not() {
 #[tokio::test]
 async fn files_past_the_configured_size_are_counted_as_too_large() {
     let site = Site::new();
-    site.config("[files]\nedit_bytes_max = 100\n");
+    site.config("[files]\nsearch_bytes_max = 100\n");
     site.write("small.txt", "needle\n");
     site.write("large.txt", "needle\n".repeat(100));
     let daemon = site.serve();

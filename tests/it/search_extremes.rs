@@ -21,7 +21,7 @@ async fn search(client: &Client, pattern: &str) -> Value {
 async fn a_file_of_a_gigabyte_is_left_out_and_a_line_of_50_megabytes_is_cut() {
     for config in ["", "[index]\nenabled = false\n"] {
         let site = Site::new();
-        site.config(&format!("[files]\nedit_bytes_max = 60_000_000\n{config}"));
+        site.config(config);
         site.write("a.txt", "needle\n");
         site.write("huge.txt", "needle\n");
         File::options()

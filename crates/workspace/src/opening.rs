@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "a root is named by an ambient path")]
 
 use std::path::{Component, Path};
+use std::sync::Mutex;
 
 use moss_sdk::RelPath;
 use rustix::fs::{Mode, OFlags};
@@ -48,6 +49,7 @@ impl Workspace {
         let mut workspace = Self {
             #[cfg(target_os = "linux")]
             cached: Cached::new(&fd, resolver, options.same_filesystem_only),
+            large_texts: Mutex::default(),
             path,
             identity,
             mount,

@@ -45,6 +45,8 @@ pub struct FileLimits {
     pub edit_bytes_max: u64,
     /// Largest file of which windows are read or which is deleted, in bytes.
     pub read_bytes_max: u64,
+    /// Largest file whose text is searched, in bytes: it is read into memory.
+    pub search_bytes_max: u64,
     /// Most files in one change set.
     pub change_files_max: usize,
     /// Most bytes over all old and new contents of one change set.
@@ -85,6 +87,7 @@ impl Default for FileLimits {
         Self {
             edit_bytes_max: 10 << 20,
             read_bytes_max: 1 << 30,
+            search_bytes_max: 64 << 20,
             change_files_max: 1_000,
             change_bytes_max: 256 << 20,
             directory_names_max: 200_000,

@@ -16,6 +16,8 @@ use crate::text::{self, NotText};
 const FIRST_BYTES: usize = 64 << 10;
 /// So much is read between two looks at whether somebody still waits.
 const STEP_BYTES: usize = 1 << 20;
+/// Of larger files one is in memory at a time, however many searches run.
+pub(crate) const LARGE_BYTES: u64 = 10 << 20;
 
 /// A file as a search reads it.
 #[derive(Debug)]
@@ -104,11 +106,11 @@ fn is_plainly_binary(start: &[u8]) -> bool {
 
 impl Workspace {
     /// Reads the text of a regular file by its real path, as [`Workspace::visit_texts`] does. Nobody
-    /// is asked whether it may be read: that is the caller's to know. The buffer is there to be
-    /// used again.
+    /// is asked whether it may be read: that is the caller's to know. Of files past `bytes_max` it
+    /// says that they are too large. The buffer is there to be used again.
     pub fn read_plain<'b>(
         &self,
-        real: &RelPath,
+        (real, bytes_max): (&RelPath, u64),
         buffer: &'b mut Vec<u8>,
         cancelled: &dyn Fn() -> bool,
     ) -> PlainFile<'b> {
@@ -123,7 +125,6 @@ impl Workspace {
             Err(problem) => return without(None, problem.into()),
         };
         let mark = Some(FileMark::of(&stat));
-        let bytes_max = self.limits().edit_bytes_max;
         match fill(buffer, (&fd, stat.size_bytes), bytes_max, cancelled) {
             Ok(size) => PlainFile { mark, text: decoded(&buffer[..size]) },
             Err(problem) => without(mark, problem),

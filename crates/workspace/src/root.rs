@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use moss_sdk::RelPath;
 
@@ -32,6 +33,8 @@ pub struct Workspace {
     pub(crate) secrets: Secrets,
     #[cfg(target_os = "linux")]
     pub(crate) cached: Cached,
+    /// Held while the text of a large file is in memory for a search.
+    pub(crate) large_texts: Mutex<()>,
 }
 
 // === impl Workspace ===

@@ -37,7 +37,7 @@ impl Workspace {
     /// Has scanners of a visitor look at the text of every regular file beneath a directory, in the
     /// order of [`ranking`](moss_sdk::ranking) and with the omissions of [`Workspace::list`]. A
     /// file is read only where the gate says so, up to
-    /// [`Limits::edit_bytes_max`](crate::FileLimits), and decoded as by [`Workspace::read`]. Needs
+    /// [`Limits::search_bytes_max`](crate::FileLimits), and decoded as by [`Workspace::read`]. Needs
     /// memory for the names of all files, and on each thread for one file.
     ///
     /// # Errors

@@ -31,7 +31,12 @@ pub fn check(state: &Path) -> Result<usize, String> {
 
 /// Returns the version of the file; none where it does not exist.
 pub(super) fn version(directory: &OwnDir) -> Option<FileVersion> {
-    directory.version(present(directory)).ok().flatten()
+    // Every call looks: once where there is a file.
+    let found = match directory.version(FILE_NAME) {
+        Ok(None) => directory.version(OLD_FILE_NAME),
+        found => found,
+    };
+    found.ok().flatten()
 }
 
 /// Returns the name of the file that exists: that of 0.1 only where no change was made since.

@@ -80,7 +80,8 @@ impl RankedTexts {
         if !sources.rules.admits(&policy, path) {
             return self.put(taken, None, None, analyzer);
         }
-        let read = sources.files.read_plain(path, buffer, sources.cancelled);
+        let bytes_max = sources.files.limits().edit_bytes_max;
+        let read = sources.files.read_plain((path, bytes_max), buffer, sources.cancelled);
         if matches!(read.text, Err(moss_workspace::PlainProblem::Cancelled)) {
             let mut work = self.lock();
             let is_latest = work.known.get(path).is_some_and(|known| known.stamp == *stamp);

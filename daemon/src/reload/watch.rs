@@ -86,8 +86,8 @@ struct Shared {
 struct Followed {
     directories: Option<WatchedDirectories>,
     files: BTreeMap<Group, Vec<PathBuf>>,
-    /// Watched directories, as device and inode.
-    watched: HashMap<PathBuf, (u64, u64)>,
+    /// Watched directories, as device and inode, and whether what their files hold is watched, too.
+    watched: HashMap<PathBuf, ((u64, u64), bool)>,
 }
 
 // === impl FileWatcher ===
@@ -223,26 +223,28 @@ impl Followed {
         };
         let Some(directories) = &mut self.directories else { return false };
         let names = trails.iter().flat_map(|trail| &trail.names);
-        let wanted: HashSet<&Path> = names.filter_map(|name| name.parent()).collect();
-        self.watched.retain(|directory, inode| {
+        let above = names.filter_map(|name| name.parent()).map(|directory| (directory, false));
+        let mut wanted: HashMap<&Path, bool> = above.collect();
+        wanted.extend(trails.iter().map(|trail| (trail.directory.as_path(), true)));
+        self.watched.retain(|directory, (inode, with_contents)| {
             let stays = !lost
                 // A watch ends with that of a directory further up.
                 && !moved.iter().any(|moved| directory.starts_with(moved))
-                && wanted.contains(directory.as_path())
+                && wanted.get(directory.as_path()) == Some(with_contents)
                 && identity(directory) == Some(*inode);
             if !stays {
                 directories.unwatch(directory);
             }
             stays
         });
-        for directory in wanted {
+        for (directory, with_contents) in wanted {
             if self.watched.contains_key(directory) || self.watched.len() >= DIRECTORIES_MAX {
                 continue;
             }
             let Some(inode) = identity(directory) else { continue };
-            match directories.watch(directory) {
+            match directories.watch(directory, with_contents) {
                 Ok(()) => {
-                    self.watched.insert(directory.to_owned(), inode);
+                    self.watched.insert(directory.to_owned(), (inode, with_contents));
                 }
                 Err(error) => {
                     tracing::debug!(%error, directory = %directory.display(), "not watched");

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
+use std::sync::PoisonError;
 
+use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 use rustix::io::Errno;
@@ -66,12 +68,29 @@ impl<'a> TextReading<'a> {
             let finding = self.scanner.scan(VisitedText { path, text: &text });
             return ReadOutcome::Scanned(text.len() as u64, finding);
         }
-        let size = match self.fill(number, name) {
-            Ok(size) => size,
+        let opened = match self.open(number, name) {
+            Ok(opened) => opened,
             Err(problem) => return problem.into(),
         };
-        match plain_text::decoded(&self.buffer[..size]) {
-            Ok(text) => {
+        if opened.1 <= plain_text::LARGE_BYTES {
+            return self.scan(opened, path);
+        }
+        let _alone = self.workspace.large_texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = self.scan(opened, path);
+        // Whoever is next needs the room.
+        self.buffer = Vec::new();
+        outcome
+    }
+
+    /// Has the text of an open file of so many bytes looked at.
+    fn scan(&mut self, (fd, size_bytes): (OwnedFd, u64), path: &RelPath) -> ReadOutcome {
+        let bytes_max = self.workspace.limits().search_bytes_max;
+        let opened = (&fd, size_bytes);
+        let filled = plain_text::fill(&mut self.buffer, opened, bytes_max, self.gate.cancelled);
+        let text = filled
+            .and_then(|size| plain_text::decoded(&self.buffer[..size]).map(|text| (size, text)));
+        match text {
+            Ok((size, text)) => {
                 let finding = self.scanner.scan(VisitedText { path, text: &text });
                 ReadOutcome::Scanned(size as u64, finding)
             }
@@ -79,17 +98,15 @@ impl<'a> TextReading<'a> {
         }
     }
 
-    /// Reads a file into the buffer; returns how much of it it fills.
-    fn fill(&mut self, number: u32, name: &str) -> Result<usize, PlainProblem> {
+    /// Opens a file; returns how many bytes it has, too.
+    fn open(&mut self, number: u32, name: &str) -> Result<(OwnedFd, u64), PlainProblem> {
         if !matches!(&self.held, Some((held, _)) if *held == number) {
             let opened = self.workspace.reopen_scanned(self.tree.directory(number));
             self.held = Some((number, opened));
         }
         let Some((_, Ok(directory))) = &self.held else { return Err(PlainProblem::Unreadable) };
         let (fd, stat) = self.workspace.reopen_file(directory, name)?;
-        let bytes_max = self.workspace.limits().edit_bytes_max;
-        let opened = (&fd, stat.size_bytes);
-        plain_text::fill(&mut self.buffer, opened, bytes_max, self.gate.cancelled)
+        Ok((fd, stat.size_bytes))
     }
 }
 

@@ -203,11 +203,11 @@ fn a_walk_ends_where_it_is_cancelled() {
 }
 
 #[test]
-fn files_past_the_bound_on_edits_are_too_large() {
+fn files_past_the_bound_on_searches_are_too_large() {
     let fixture = Fixture::new();
     fixture.put("fits", "1234");
     fixture.put("large", "12345");
-    let limits = FileLimits { edit_bytes_max: 4, ..FileLimits::default() };
+    let limits = FileLimits { search_bytes_max: 4, ..FileLimits::default() };
     let workspace = Workspace::open(
         &fixture.root(),
         WorkspaceOptions { limits, ..WorkspaceOptions::default() },

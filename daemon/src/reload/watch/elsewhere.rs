@@ -27,8 +27,9 @@ impl WatchedDirectories {
         watcher.map(Self).map_err(io::Error::other)
     }
 
-    /// Watches one directory, without those in it.
-    pub(super) fn watch(&mut self, directory: &Path) -> io::Result<()> {
+    /// Watches one directory, without those in it. The systems' watches know no difference between names
+    /// and what files hold.
+    pub(super) fn watch(&mut self, directory: &Path, _with_contents: bool) -> io::Result<()> {
         self.0.watch(directory, RecursiveMode::NonRecursive).map_err(io::Error::other)
     }
 

@@ -17,16 +17,19 @@ use rustix::io::Errno;
 
 use super::WatchEvent;
 
-/// What is asked for: that a name means something else, or that its file does.
+/// What is asked for everywhere: that a name means something else.
 const MASK: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF)
-    .union(WatchFlags::MODIFY)
-    .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
-    .union(WatchFlags::ONLYDIR);
+    .union(WatchFlags::ONLYDIR)
+    // One directory under two names has one watch.
+    .union(WatchFlags::MASK_ADD);
+/// What is asked for besides where files themselves are followed. Above them it would wake moss for
+/// every write of anybody into the home directory.
+const CONTENTS: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::CLOSE_WRITE);
 /// The events after which a name may mean something else.
 const NAMES: ReadFlags = ReadFlags::CREATE
     .union(ReadFlags::DELETE)
@@ -72,11 +75,12 @@ impl WatchedDirectories {
         Ok(Self { queue, watched, _runs: runs })
     }
 
-    /// Watches one directory, without those in it.
-    pub(super) fn watch(&mut self, directory: &Path) -> io::Result<()> {
+    /// Watches one directory, without those in it: the names in it, and on demand what its files hold.
+    pub(super) fn watch(&mut self, directory: &Path, with_contents: bool) -> io::Result<()> {
+        let mask = if with_contents { MASK.union(CONTENTS) } else { MASK };
         // Held over the call: an event may come before it returns.
         let mut watched = lock(&self.watched);
-        let number = inotify::add_watch(&*self.queue, directory, MASK)?;
+        let number = inotify::add_watch(&*self.queue, directory, mask)?;
         watched.insert(number, directory.to_owned());
         Ok(())
     }
