@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Width of the line numbers that stand before each shown line.
-const GUTTER_WIDTH: usize = 6;
+const GUTTER_WIDTH: usize = GUTTER.len();
+/// What fills them on their left.
+const GUTTER: &str = "      ";
 /// Lines shown before and after the lines that an error is about.
 const EXCERPT_CONTEXT_LINES: usize = 2;
 /// Most lines shown in an error.
@@ -55,7 +57,7 @@ pub(crate) struct Excerpt {
 pub(crate) fn push_gutter(text: &mut String, number: u64) {
     let mut digits = itoa::Buffer::new();
     let digits = digits.format(number);
-    text.extend(std::iter::repeat_n(' ', GUTTER_WIDTH.saturating_sub(digits.len())));
+    text.push_str(&GUTTER[digits.len().min(GUTTER_WIDTH)..]);
     text.push_str(digits);
     text.push('\t');
 }

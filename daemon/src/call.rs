@@ -15,6 +15,7 @@ mod past;
 mod plugin;
 mod read_access;
 mod record;
+mod result_text;
 mod roots;
 mod searching;
 mod stop;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
-use super::CallScope;
+use super::{CallScope, result_text};
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
 use moss_schema::{ValidationOutcome, Violation};
@@ -79,7 +79,7 @@ fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<Strin
             }
         }
     }
-    let text = written(output);
+    let text = result_text::of(output);
     if text.len() > bytes_max {
         let size = text.len();
         return Err(ToolError::new(
@@ -91,28 +91,6 @@ fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<Strin
         .hint("ask for less at once"));
     }
     Ok(text)
-}
-
-/// Writes a value as JSON, into room that mostly is enough: growing by doubling copies a large text
-/// several times.
-fn written(output: &Value) -> String {
-    let mut text = Vec::with_capacity(expected_bytes(output));
-    serde_json::to_writer(&mut text, output).expect("a value is written as JSON");
-    String::from_utf8(text).expect("JSON is UTF-8")
-}
-
-/// About how long a value is as JSON: an eighth of each text, for what is escaped in it.
-fn expected_bytes(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-        Value::String(text) => text.len() + text.len() / 8 + 4,
-        Value::Array(items) => items.iter().map(expected_bytes).sum::<usize>() + 2,
-        Value::Object(fields) => {
-            let of_field =
-                |(name, value): (&String, &Value)| name.len() + 4 + expected_bytes(value);
-            fields.iter().map(of_field).sum::<usize>() + 2
-        }
-    }
 }
 
 // === impl CallScope ===
