@@ -45,6 +45,9 @@ pub trait ConformanceHost: Files {
     /// Returns the size of the largest file that is read as a whole.
     fn edit_bytes_max(&self) -> u64;
 
+    /// Returns the size of the largest file that a walk over texts reads.
+    fn search_bytes_max(&self) -> u64;
+
     /// Proposes changes, which nobody has to be asked about.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ use moss_workspace::{
 use crate::fixture::{Fixture, RESOLVERS, origin, rel};
 
 const EDIT_BYTES_MAX: u64 = 1 << 20;
+const SEARCH_BYTES_MAX: u64 = 12 << 20;
 
 /// A workspace as the daemon gives it to a tool that may do everything.
 struct Host {
@@ -48,7 +49,11 @@ fn ready<'a, T: Send + 'a>(value: Result<T, Error>) -> BoxFuture<'a, Result<T, T
 impl Host {
     fn new(resolver: Resolver) -> Self {
         let mut fixture = Fixture::with(resolver);
-        let limits = FileLimits { edit_bytes_max: EDIT_BYTES_MAX, ..FileLimits::default() };
+        let limits = FileLimits {
+            edit_bytes_max: EDIT_BYTES_MAX,
+            search_bytes_max: SEARCH_BYTES_MAX,
+            ..FileLimits::default()
+        };
         let options =
             WorkspaceOptions { resolver: Some(resolver), limits, ..WorkspaceOptions::default() };
         fixture.workspace = Workspace::open(&fixture.root(), options).unwrap();
@@ -185,6 +190,10 @@ impl ConformanceHost for Host {
 
     fn edit_bytes_max(&self) -> u64 {
         EDIT_BYTES_MAX
+    }
+
+    fn search_bytes_max(&self) -> u64 {
+        SEARCH_BYTES_MAX
     }
 
     fn propose(&self, changes: ChangeSet) -> Result<ProposalOutcome, ToolError> {

@@ -176,7 +176,7 @@ mod tests {
         let (told, changes) = mpsc::channel();
         let mut directories =
             WatchedDirectories::new(move |change| told.send(change).unwrap()).unwrap();
-        directories.watch(temp.path()).unwrap();
+        directories.watch(temp.path(), true).unwrap();
         for _ in 0..100 {
             assert_eq!(fs::read(&file).unwrap(), b"1");
             assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
@@ -192,15 +192,29 @@ mod tests {
         directories.unwatch(temp.path());
         fs::write(temp.path().join("unseen"), "").unwrap();
         let other = tempfile::tempdir().unwrap();
-        directories.watch(other.path()).unwrap();
+        directories.watch(other.path(), true).unwrap();
         fs::write(other.path().join("seen"), "").unwrap();
         let rest = WatchEvent::Content(temp.path().join("moved"));
         let first = std::iter::repeat_with(heard).find(|change| *change != rest).unwrap();
         assert_eq!(first, WatchEvent::Name(other.path().join("seen")));
-        assert!(directories.watch(&other.path().join("seen")).is_err(), "it is no directory");
+        assert!(directories.watch(&other.path().join("seen"), true).is_err(), "it is no directory");
         // The thread ends, and with it its end of the channel.
         drop(directories);
         let end = std::iter::repeat_with(|| changes.recv_timeout(BOUND)).find_map(Result::err);
         assert_eq!(end, Some(mpsc::RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn above_followed_files_only_names_are_heard() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("file");
+        fs::write(&file, "1").unwrap();
+        let (told, changes) = mpsc::channel();
+        let mut directories =
+            WatchedDirectories::new(move |change| told.send(change).unwrap()).unwrap();
+        directories.watch(temp.path(), false).unwrap();
+        fs::write(&file, "2").unwrap();
+        fs::rename(&file, temp.path().join("moved")).unwrap();
+        assert_eq!(changes.recv_timeout(BOUND).unwrap(), WatchEvent::Name(file));
     }
 }

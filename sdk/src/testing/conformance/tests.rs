@@ -53,6 +53,10 @@ impl ConformanceHost for MemoryHost {
         EDIT_BYTES_MAX
     }
 
+    fn search_bytes_max(&self) -> u64 {
+        EDIT_BYTES_MAX
+    }
+
     fn propose(&self, changes: ChangeSet) -> Result<ProposalOutcome, ToolError> {
         finish(self.context().propose(changes))
     }
@@ -150,6 +154,10 @@ impl ConformanceHost for Idle {
     fn set_dry_run(&self) {}
 
     fn edit_bytes_max(&self) -> u64 {
+        1
+    }
+
+    fn search_bytes_max(&self) -> u64 {
         1
     }
 

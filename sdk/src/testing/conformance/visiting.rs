@@ -48,7 +48,7 @@ impl TextVisitor for TextCollector {
 }
 
 pub(super) fn texts_are_visited_in_order_and_the_rest_is_counted(host: &dyn ConformanceHost) {
-    let large = "x".repeat(usize::try_from(host.edit_bytes_max()).expect("it is held in memory"));
+    let large = "x".repeat(usize::try_from(host.search_bytes_max()).expect("it is held in memory"));
     for (path, text) in [
         ("d/a.md", "read first\n"),
         ("d/b/x", "inner\n"),
