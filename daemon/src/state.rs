@@ -25,7 +25,7 @@ use crate::setup::{self, Setup};
 use crate::traces::Traces;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
 use moss_plugins::{Environment, PluginState, PluginStatus};
-use moss_sandbox::{Sandbox, SandboxOptions, Tier};
+use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, Tier};
 
 /// Most large values that are held to schemas at once; fewer where there are fewer processors.
 const THINKERS_MAX: usize = 4;
@@ -227,7 +227,8 @@ impl Daemon {
     /// has to keep them.
     pub async fn sandbox(&self) -> Option<&Sandbox> {
         let program = self.setup.program.clone()?;
-        let options = SandboxOptions { program, tier_max: Tier::Full };
+        let options =
+            SandboxOptions { program, tier_max: Tier::Full, launchers: LauncherKind::ALL };
         Some(self.sandbox.get_or_init(|| Sandbox::detect(options)).await)
     }
 

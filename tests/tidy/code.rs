@@ -32,8 +32,8 @@ const UNSAFE: &[(&str, &str)] = &[
     ),
     (
         "crates/sandbox/src/system.rs",
-        "system calls on numbers alone, between fork and exec or not; what else runs there does so in \
-         a process with one thread",
+        "system calls on numbers and on values that outlive them, between fork and exec or not; what else \
+         runs there does so in a process with one thread",
     ),
     (
         "sdk/src/guest.rs",
@@ -64,6 +64,14 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ),
     ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
     ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),
+    (
+        "crates/sandbox/src/launcher/namespaces.rs",
+        "`/proc` alone takes who the users of a namespace are",
+    ),
+    (
+        "crates/sandbox/src/launcher/root.rs",
+        "builds the root directory of a command, in a mount namespace of its own",
+    ),
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
     ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/probe.rs", "makes and removes a workspace of its own"),

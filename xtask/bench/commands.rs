@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use moss_sandbox::{Sandbox, SandboxOptions, SandboxedCommand, Tier};
+use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, SandboxedCommand, Tier};
 use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -93,7 +93,8 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path) -> Result<Vec<Row>>
 /// The sandbox of a tier, which the machine must have.
 async fn sandbox(moss: &Path, tier_max: Tier) -> Result<Sandbox> {
     let program = moss.canonicalize().context("there is no moss to measure")?;
-    let sandbox = Sandbox::detect(SandboxOptions { program, tier_max }).await;
+    let sandbox =
+        Sandbox::detect(SandboxOptions { program, tier_max, launchers: LauncherKind::ALL }).await;
     if sandbox.tier() != tier_max {
         bail!("this machine has no tier `{tier_max}`: {}", sandbox.report());
     }

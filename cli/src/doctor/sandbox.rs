@@ -1,6 +1,6 @@
 //! How well commands are isolated here: tried with a command that tries to get out.
 
-use moss_sandbox::{Sandbox, SandboxOptions, Tier};
+use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, Tier};
 
 use super::Check;
 use crate::this_program;
@@ -11,7 +11,12 @@ pub(super) async fn check() -> Check {
     let Some(program) = this_program() else {
         return Check::warn(NAME, "moss does not find its own program", "install moss again");
     };
-    let sandbox = Sandbox::detect(SandboxOptions { program, tier_max: Tier::Full }).await;
+    let sandbox = Sandbox::detect(SandboxOptions {
+        program,
+        tier_max: Tier::Full,
+        launchers: LauncherKind::ALL,
+    })
+    .await;
     let report = sandbox.report();
     let found = format!("tier {} ({})", report.tier, report.detail);
     if report.tier == Tier::Full {

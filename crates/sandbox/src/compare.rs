@@ -77,12 +77,16 @@ impl Snapshot {
             if now.keep(path) == *before {
                 continue;
             }
-            let restored = before.can_be_restored() && set_aside(path).is_ok();
-            if restored && before.write(path).is_ok() {
+            let is_aside = before.can_be_restored() && set_aside(path).is_ok();
+            if is_aside && before.write(path).is_ok() {
                 compared.restored.push(path.clone());
-            } else {
-                compared.changed.push(path.clone());
+                continue;
             }
+            if is_aside {
+                // On a full disk: half of it would be taken for the whole.
+                remove(path);
+            }
+            compared.changed.push(path.clone());
         }
         compared
     }
@@ -137,6 +141,13 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
         Err(_) => {}
     }
     fs::rename(path, aside)
+}
+
+/// Removes what was written of a path.
+fn remove(path: &Path) {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    // What cannot be removed stays as what could not be restored.
+    let _ = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 // === impl ContentBefore ===

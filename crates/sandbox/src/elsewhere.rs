@@ -10,6 +10,9 @@ use std::process::{Command, ExitCode};
 /// The argument by which moss's program knows that it is a keeper.
 pub(crate) const KEEPER: &str = "keep-command";
 
+/// The argument by which moss's program knows that it is a launcher.
+pub(crate) const LAUNCHER: &str = "launch-command";
+
 /// Returns none: commands have no keeper here.
 pub fn keeper(_arguments: &[OsString]) -> Option<ExitCode> {
     None

@@ -12,18 +12,18 @@ mod filter;
 mod restrict;
 mod tree;
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
 use self::restrict::Restrictions;
+pub(crate) use self::restrict::drop_rights;
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
@@ -63,23 +63,17 @@ enum Moss {
     Gone,
 }
 
-/// Runs this process as the keeper of a command if it was started as one; returns none at once
-/// otherwise. To be called first of all in `main`, before there is another thread.
-pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
-    if arguments.get(1).is_none_or(|word| word != KEEPER) {
-        return None;
-    }
-    // Whoever reads its streams learns it on the socket; there is nobody else.
-    Some(if run().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn run() -> io::Result<()> {
+/// Keeps the command that moss orders on the socket that is the standard input.
+pub(crate) fn run() -> io::Result<()> {
     // Nobody of the same user looks into it, the command least of all.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    let control = io::stdin().as_fd().try_clone_to_owned()?;
-    let mut control = UnixStream::from(control);
-    let order = read_order(&mut control)?;
+    let mut control = control()?;
+    let order = KeeperOrder::decode(&read_message(&mut control)?)?;
     if !order.is_init {
+        if !tree::is_visible() {
+            let why = "`/proc` is not mounted: what a command leaves running would not be found";
+            return send(&mut control, &KeeperReport::Failed(why.to_owned()));
+        }
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         // It may be the leader of a session already.
         let _ = rustix::process::setsid();
@@ -98,15 +92,21 @@ fn run() -> io::Result<()> {
     }
 }
 
-fn read_order(control: &mut UnixStream) -> io::Result<KeeperOrder> {
+/// The socket on which moss gives orders and is told how they went.
+pub(crate) fn control() -> io::Result<UnixStream> {
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Reads one message, and nothing of the next.
+pub(crate) fn read_message(control: &mut UnixStream) -> io::Result<Vec<u8>> {
     let mut length = [0; LENGTH_BYTES];
     control.read_exact(&mut length)?;
     let mut message = vec![0; Decoder::length(length)?];
     control.read_exact(&mut message)?;
-    KeeperOrder::decode(&message)
+    Ok(message)
 }
 
-fn send(control: &mut UnixStream, report: &KeeperReport) -> io::Result<()> {
+pub(crate) fn send(control: &mut UnixStream, report: &KeeperReport) -> io::Result<()> {
     control.write_all(&report.encode()?)
 }
 
@@ -155,7 +155,7 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
 }
 
 /// Gives up the streams that are the command's alone from now on.
-fn release_streams() -> io::Result<()> {
+pub(crate) fn release_streams() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     system::replace_streams(null.as_fd())
 }

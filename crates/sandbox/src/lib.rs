@@ -7,7 +7,8 @@
 //! * [`WorkerLimits`]: what such a program allows itself, set by itself before it looks at its input.
 //!
 //! A command becomes a plan of what it sees (`plan.rs`), an order for its keeper (`order.rs`) and a
-//! process (`means.rs`). `running.rs` watches over it on moss's side, `keeper.rs` on the other.
+//! process (`means.rs`). `running.rs` watches over it on moss's side, `keeper.rs` on the other. What it
+//! sees is set up by the system's bubblewrap (`bubblewrap.rs`) or by moss itself (`launcher.rs`).
 
 mod bubblewrap;
 mod command;
@@ -20,6 +21,9 @@ mod error;
 mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
+mod launch_order;
+#[cfg(target_os = "linux")]
+mod launcher;
 mod limits;
 mod means;
 mod order;
@@ -51,7 +55,7 @@ pub use crate::ending::{
 pub use crate::error::SandboxError;
 pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
-pub use crate::keeper::keeper;
+pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
@@ -59,5 +63,5 @@ pub use crate::running::{
     OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream, RunningCommand, Stopper,
 };
 pub use crate::sandbox::{Sandbox, SandboxOptions};
-pub use crate::tier::{MissingPart, SandboxReport, Tier, UnknownWord};
+pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::worker::{ProcessExit, Worker, WorkerError};

@@ -1,15 +1,28 @@
 //! What the tests of this crate start: the keeper of a command without the rest of moss, and a
-//! stand-in for moss itself that has commands running until it is killed.
+//! stand-in for moss itself.
 
+use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use moss_sandbox::{Sandbox, SandboxOptions, SandboxedCommand, Tier};
+use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, SandboxedCommand, Tier};
+use tokio::sync::mpsc;
 
-/// The argument by which it is the stand-in; then follow a workspace, a tier, a script and how often
-/// it is run.
+/// The argument by which it has commands running until it is killed; then follow a workspace, a way of
+/// keeping in, a script and how often it is run.
 const HOST: &str = "host";
+/// The argument by which it runs one command and says how that ended; then follow a workspace, a way of
+/// keeping in and a script.
+const RUN: &str = "run";
+/// The argument by which it says how well commands are isolated where it runs.
+const REPORT: &str = "report";
+/// What no command may change.
+const PROTECTED: &str = ".vscode/tasks.json";
 /// Pieces of output that are held for each command.
 const CHUNKS_MAX: usize = 4;
+
+/// Why it did not do what it was asked.
+type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -17,25 +30,83 @@ fn main() -> ExitCode {
         return code;
     }
     let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
-    let [_, HOST, workspace, tier, script, count] = words[..] else { return ExitCode::FAILURE };
-    let (Ok(tier), Ok(count)) = (tier.parse(), count.parse()) else { return ExitCode::FAILURE };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else { return ExitCode::FAILURE };
-    runtime.block_on(host(workspace, tier, script, count))
+    let Err(error) = work(&words) else { return ExitCode::SUCCESS };
+    // There is nobody else to tell.
+    let _ = writeln!(std::io::stderr(), "{error}");
+    ExitCode::FAILURE
 }
 
-async fn host(workspace: &str, tier_max: Tier, script: &str, count: usize) -> ExitCode {
+fn work(words: &[&str]) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match words[..] {
+        [_, REPORT] => runtime.block_on(report()),
+        [_, RUN, workspace, way, script] => runtime.block_on(run(workspace, way, script)),
+        [_, HOST, workspace, way, script, count] => {
+            runtime.block_on(host(workspace, way, script, count.parse()?))
+        }
+        _ => Err("the arguments are none of its own".into()),
+    }
+}
+
+/// The sandbox of a way, which has to be there.
+async fn sandbox(way: &str) -> Result<Sandbox, Failure> {
+    let (tier_max, launchers): (_, &[_]) = match way {
+        "bubblewrap" => (Tier::Full, &[LauncherKind::Bubblewrap]),
+        "own" => (Tier::Full, &[LauncherKind::Own]),
+        "landlock" => (Tier::Landlock, &[]),
+        _ => return Err(format!("`{way}` is no way of keeping in").into()),
+    };
     let program = "/proc/self/exe".into();
-    let sandbox = Sandbox::detect(SandboxOptions { program, tier_max }).await;
+    let sandbox = Sandbox::detect(SandboxOptions { program, tier_max, launchers }).await;
+    if sandbox.tier() < tier_max {
+        return Err(sandbox.report().to_string().into());
+    }
+    Ok(sandbox)
+}
+
+async fn report() -> Result<(), Failure> {
+    let options = SandboxOptions {
+        program: "/proc/self/exe".into(),
+        tier_max: Tier::Full,
+        launchers: LauncherKind::ALL,
+    };
+    let sandbox = Sandbox::detect(options).await;
+    Ok(writeln!(std::io::stdout(), "{}", sandbox.report())?)
+}
+
+async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
+    let sandbox = sandbox(way).await?;
+    let mut command = SandboxedCommand::shell(workspace, script);
+    command.tier_min = sandbox.tier();
+    command.files.protected = vec![Path::new(workspace).join(PROTECTED)];
+    let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
+    let running = sandbox.start(command, sender).await?;
+    let mut out = std::io::stdout();
+    let show = async {
+        while let Some(chunk) = chunks.recv().await {
+            out.write_all(&chunk.bytes)?;
+        }
+        Ok::<_, std::io::Error>(())
+    };
+    let (shown, end) = tokio::join!(show, running.wait());
+    let end = (shown?, end?).1;
+    for path in end.restored {
+        writeln!(out, "restored {}", path.display())?;
+    }
+    for path in end.changed {
+        writeln!(out, "changed {}", path.display())?;
+    }
+    Ok(writeln!(out, "it {}", end.exit)?)
+}
+
+async fn host(workspace: &str, way: &str, script: &str, count: usize) -> Result<(), Failure> {
+    let sandbox = sandbox(way).await?;
     let mut running = Vec::new();
     for _ in 0..count {
-        let (sender, chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
+        let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
         let mut command = SandboxedCommand::shell(workspace, script);
-        command.tier_min = tier_max;
-        match sandbox.start(command, sender).await {
-            Ok(started) => running.push((started, chunks)),
-            Err(_) => return ExitCode::FAILURE,
-        }
+        command.tier_min = sandbox.tier();
+        running.push((sandbox.start(command, sender).await?, chunks));
     }
     std::future::pending().await
 }

@@ -8,29 +8,33 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tempfile::TempDir;
 use tokio::net::unix::pipe;
 
 use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, KEEPER};
+use crate::elsewhere::{self as system, KEEPER, LAUNCHER};
 use crate::ending::SandboxFacts;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
 use crate::input::CommandInput;
+use crate::launch_order::LaunchOrder;
 use crate::order::KeeperOrder;
 use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
 use crate::running::{Kept, Preparation};
 use crate::terminal;
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
-use crate::{keeper::KEEPER, system};
+use crate::{keeper::KEEPER, launcher::LAUNCHER, system};
 
 /// Most bytes of arguments and environment together; one of them has at most [`WORD_BYTES_MAX`].
 const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
 /// Most bytes of one argument: what Linux accepts.
 const WORD_BYTES_MAX: usize = (128 << 10) - 1;
+/// What is there wherever processes can be looked at.
+const OWN_PROCESS: &str = "/proc/self/stat";
 /// How private temporary directories begin, where commands have no `/tmp` of their own.
 const PRIVATE: &str = "moss-command-";
 
@@ -39,8 +43,16 @@ const PRIVATE: &str = "moss-command-";
 pub(crate) struct Means {
     pub(crate) tier: Tier,
     pub(crate) program: PathBuf,
-    pub(crate) bubblewrap: Option<Bubblewrap>,
+    /// What makes namespaces, on the full tier.
+    pub(crate) launcher: Option<Launcher>,
     pub(crate) has_landlock: bool,
+}
+
+/// What makes the namespaces of commands.
+#[derive(Debug)]
+pub(crate) enum Launcher {
+    Bubblewrap(Bubblewrap),
+    Own,
 }
 
 /// A keeper that is about to be started.
@@ -49,6 +61,18 @@ struct Prepared {
     /// Where the command's standard input is written to, where it has one.
     input: Option<OwnInput>,
     preparation: Preparation,
+}
+
+/// How a keeper is started.
+struct KeeperStart {
+    keeper: Command,
+    launch: Option<LaunchOrder>,
+    /// What the command knows as its temporary directory.
+    temporary: PathBuf,
+    /// That, where it is on the disk.
+    private: Option<TempDir>,
+    /// What is to be masked and can be read all the same.
+    unmasked: Vec<PathBuf>,
 }
 
 /// Moss's end of a standard input.
@@ -118,6 +142,24 @@ fn check_directory(path: &Path) -> Result<(), SandboxError> {
     }
 }
 
+/// The error of a program that the sandbox itself needs.
+fn not_run(program: &Path, error: &io::Error) -> io::Error {
+    let why = if Path::new(OWN_PROCESS).exists() { "" } else { "; `/proc` is not mounted" };
+    io::Error::new(error.kind(), format!("{} cannot be run: {error}{why}", program.display()))
+}
+
+// === impl Launcher ===
+
+impl Launcher {
+    /// Where its program lies, if that is not moss's own.
+    fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Bubblewrap(bubblewrap) => Some(&bubblewrap.path),
+            Self::Own => None,
+        }
+    }
+}
+
 // === impl Means ===
 
 impl Means {
@@ -139,7 +181,8 @@ impl Means {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut keeper = tokio::process::Command::from(keeper);
-        let child = keeper.spawn()?;
+        let started = self.launcher.as_ref().and_then(Launcher::path).unwrap_or(&self.program);
+        let child = keeper.spawn().map_err(|error| not_run(started, &error))?;
         drop(keeper);
         let control = tokio::net::UnixStream::from_std(ours)?;
         let (input, terminal) = match prepared.input {
@@ -163,25 +206,11 @@ impl Means {
             let reason = format!("more than {MASKED_MAX} files and directories are to be masked");
             return Err(SandboxError::Setup(reason));
         }
-        let (mut private, mut unmasked) = (None, Vec::new());
         let (input, writer) = input(command)?;
         let input_number = input.as_ref().map(|input| input.as_raw_fd().cast_unsigned());
-        let keeper = match &self.bubblewrap {
-            Some(bubblewrap) => {
-                environment.variables.insert("TMPDIR".into(), "/tmp".into());
-                self.wrapped(bubblewrap, command, &plan, input)?
-            }
-            None => {
-                let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
-                environment.variables.insert("TMPDIR".into(), directory.path().into());
-                unmasked = plan.narrow(directory.path(), command.network);
-                private = Some(directory);
-                let mut keeper = Command::new(&self.program);
-                keeper.arg(KEEPER);
-                system::inherit(&mut keeper, input.into_iter().collect());
-                keeper
-            }
-        };
+        let KeeperStart { keeper, launch, temporary, private, unmasked } =
+            self.keeper_start(command, &mut plan, input)?;
+        environment.variables.insert("TMPDIR".into(), temporary.into());
         let limits = command.limits;
         let is_kept_in = command.profile != Profile::DangerFull;
         let order = KeeperOrder {
@@ -195,8 +224,8 @@ impl Means {
             processes_max: limits.processes_max,
             input: input_number,
             has_terminal: command.has_terminal,
-            is_init: self.bubblewrap.is_some(),
-            is_offline: self.bubblewrap.is_none() && command.network == NetworkMode::Off,
+            is_init: self.launcher.is_some(),
+            is_offline: self.launcher.is_none() && command.network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: (is_kept_in && self.has_landlock && self.tier > Tier::None)
                 .then(|| plan.landlock.clone()),
@@ -211,6 +240,7 @@ impl Means {
         };
         let snapshot = Snapshot::take(&plan.compared);
         let preparation = Preparation {
+            launch,
             order,
             facts,
             snapshot,
@@ -221,6 +251,47 @@ impl Means {
         Ok(Prepared { keeper, input: writer, preparation })
     }
 
+    /// How the keeper of a command is started.
+    fn keeper_start(
+        &self,
+        command: &SandboxedCommand,
+        plan: &mut FilePlan,
+        input: Option<OwnedFd>,
+    ) -> io::Result<KeeperStart> {
+        let temporary = "/tmp".into();
+        let (launch, private, unmasked) = (None, None, Vec::new());
+        Ok(match &self.launcher {
+            Some(Launcher::Bubblewrap(bubblewrap)) => {
+                let keeper = self.wrapped(bubblewrap, command, plan, input)?;
+                KeeperStart { keeper, launch, temporary, private, unmasked }
+            }
+            Some(Launcher::Own) => {
+                let launch = LaunchOrder {
+                    mounts: std::mem::take(&mut plan.mounts),
+                    network: command.network,
+                    scratch_bytes: command.limits.memory_bytes_max,
+                };
+                let keeper = self.itself(LAUNCHER, input);
+                KeeperStart { keeper, launch: Some(launch), temporary, private, unmasked }
+            }
+            None => {
+                let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
+                let temporary = directory.path().to_owned();
+                let unmasked = plan.narrow(&temporary, command.network);
+                let keeper = self.itself(KEEPER, input);
+                KeeperStart { keeper, launch, temporary, private: Some(directory), unmasked }
+            }
+        })
+    }
+
+    /// moss's own program, which an argument makes a keeper or a launcher.
+    fn itself(&self, argument: &str, input: Option<OwnedFd>) -> Command {
+        let mut program = Command::new(&self.program);
+        program.arg(argument);
+        system::inherit(&mut program, input.into_iter().collect());
+        program
+    }
+
     /// The keeper within bubblewrap. It is reached by a descriptor, as its path may not be visible.
     fn wrapped(
         &self,
@@ -229,7 +300,7 @@ impl Means {
         plan: &FilePlan,
         input: Option<OwnedFd>,
     ) -> io::Result<Command> {
-        let program = File::open(&self.program)?;
+        let program = File::open(&self.program).map_err(|error| not_run(&self.program, &error))?;
         let path = Path::new("/proc/self/fd").join(program.as_raw_fd().to_string());
         let bytes = command.limits.memory_bytes_max;
         let mut opened = Vec::new();

@@ -14,12 +14,12 @@ use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere as system;
 use crate::error::SandboxError;
-use crate::means::Means;
+use crate::means::{Launcher, Means};
 use crate::running;
 
 #[cfg(target_os = "linux")]
 use crate::system;
-use crate::tier::{MissingPart, SandboxReport, Tier};
+use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
 
 /// Longest run of the command.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -33,6 +33,10 @@ const DONE: &str = "done";
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 /// Where a kernel has how many user namespaces there may be.
 const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
+/// What moss's own launcher is called.
+const OWN: &str = "moss's own launcher";
+/// What makes bubblewrap known.
+const INSTALL: &str = "sudo apt-get install bubblewrap";
 /// What lets bubblewrap alone make them, where the kernel demands a profile of AppArmor.
 const PROFILE: &[&str] = &[
     "sudo apt-get install apparmor-profiles",
@@ -71,13 +75,16 @@ done < /proc/net/dev
 const LANDLOCK_MIN: u32 = 3;
 
 /// Finds the best tier that works.
-pub(crate) async fn detect(program: PathBuf, tier_max: Tier) -> (SandboxReport, Means) {
+pub(crate) async fn detect(
+    program: PathBuf,
+    tier_max: Tier,
+    launchers: &[LauncherKind],
+) -> (SandboxReport, Means) {
     let landlock = system::landlock_version();
-    let found = tokio::task::spawn_blocking(Bubblewrap::find).await;
     let mut means = Means {
         tier: Tier::Full,
         program,
-        bubblewrap: found.ok().flatten(),
+        launcher: None,
         has_landlock: landlock.is_some_and(|version| version >= LANDLOCK_MIN),
     };
     let kernel = match landlock {
@@ -86,15 +93,15 @@ pub(crate) async fn detect(program: PathBuf, tier_max: Tier) -> (SandboxReport, 
     };
     let mut missing = Vec::new();
     if tier_max == Tier::Full {
-        match try_full(&means).await {
-            Ok(version) => {
-                let detail = format!("{version}, {kernel}");
+        match try_full(&mut means, launchers).await {
+            Ok(launcher) => {
+                let detail = format!("{launcher}, {kernel}");
                 return (SandboxReport { tier: Tier::Full, detail, missing }, means);
             }
             Err(part) => missing.push(part),
         }
     }
-    means.bubblewrap = None;
+    means.launcher = None;
     means.tier = Tier::Landlock;
     if tier_max >= Tier::Landlock {
         match try_landlock(&means).await {
@@ -107,32 +114,43 @@ pub(crate) async fn detect(program: PathBuf, tier_max: Tier) -> (SandboxReport, 
     (SandboxReport { tier: Tier::None, detail, missing }, means)
 }
 
-/// Returns the version of bubblewrap, with which nothing gets out.
-async fn try_full(means: &Means) -> Result<String, MissingPart> {
-    let missing = |reason: String, commands: &[&str]| MissingPart {
-        tier: Tier::Full,
-        reason,
-        commands: commands.iter().map(|&command| command.to_owned()).collect(),
-    };
-    let Some(bubblewrap) = &means.bubblewrap else {
-        let reason = "bubblewrap is not installed".to_owned();
-        return Err(missing(reason, &["sudo apt-get install bubblewrap"]));
-    };
+/// Returns what makes the namespaces out of which nothing gets: the first launcher that does it.
+async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<String, MissingPart> {
     let script = format!("{ESCAPES}{ESCAPES_FULL}echo {DONE}");
-    let why = match attempt(means, &script).await {
-        Ok(()) => return Ok(bubblewrap.version.clone()),
-        Err(why) => why,
-    };
+    let (mut reasons, mut commands) = (Vec::new(), Vec::new());
+    for kind in launchers {
+        let (launcher, name) = match kind {
+            LauncherKind::Own => (Launcher::Own, OWN.to_owned()),
+            LauncherKind::Bubblewrap => {
+                let found = tokio::task::spawn_blocking(Bubblewrap::find).await;
+                let Some(found) = found.ok().flatten() else {
+                    reasons.push("bubblewrap is not installed".to_owned());
+                    commands.push(INSTALL);
+                    continue;
+                };
+                let version = found.version.clone();
+                (Launcher::Bubblewrap(found), version)
+            }
+        };
+        means.launcher = Some(launcher);
+        match attempt(means, &script).await {
+            Ok(()) => return Ok(name),
+            Err(why) => reasons.push(format!("{name}: {why}")),
+        }
+    }
     let says =
         |path: &str, value: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
-    let commands: &[&str] = if says(APPARMOR, "1") {
-        PROFILE
-    } else if says(USER_NAMESPACES, "0") {
-        ALLOWED
-    } else {
-        &[]
-    };
-    Err(missing(why, commands))
+    if says(USER_NAMESPACES, "0") {
+        // Until then no launcher helps.
+        commands = ALLOWED.to_vec();
+    } else if says(APPARMOR, "1") {
+        commands.extend(PROFILE);
+    }
+    Err(MissingPart {
+        tier: Tier::Full,
+        reason: reasons.join("; "),
+        commands: commands.into_iter().map(str::to_owned).collect(),
+    })
 }
 
 async fn try_landlock(means: &Means) -> Result<(), MissingPart> {

@@ -20,6 +20,7 @@ use crate::compare::Snapshot;
 use crate::ending::{CommandEnd, EndCause, SandboxFacts};
 use crate::error::SandboxError;
 use crate::input::CommandInput;
+use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::wire::{Decoder, LENGTH_BYTES};
 
@@ -90,6 +91,8 @@ pub(crate) struct Kept {
 /// What is known about a command before it runs.
 #[derive(Debug)]
 pub(crate) struct Preparation {
+    /// What moss's own launcher is told first, where that is what starts the keeper.
+    pub(crate) launch: Option<LaunchOrder>,
     pub(crate) order: KeeperOrder,
     pub(crate) facts: SandboxFacts,
     pub(crate) snapshot: Snapshot,
@@ -121,9 +124,13 @@ pub(crate) async fn start(
     output: mpsc::Sender<OutputChunk>,
 ) -> Result<RunningCommand, SandboxError> {
     let started = Instant::now();
-    let order = preparation.order.encode()?;
+    let mut orders = match &preparation.launch {
+        Some(launch) => launch.encode()?,
+        None => Vec::new(),
+    };
+    orders.extend(preparation.order.encode()?);
     let tell = async {
-        kept.control.write_all(&order).await?;
+        kept.control.write_all(&orders).await?;
         read_report(&mut kept.control).await
     };
     let report = timeout(START_MAX, tell).await;
@@ -268,7 +275,7 @@ impl CommandRun {
     async fn drive(mut self) -> Result<CommandEnd, SandboxError> {
         let (end, cause) = self.watch().await?;
         let duration = self.started.elapsed();
-        // With bubblewrap it ends when all of the namespace is dead.
+        // With a launcher it ends when all of the namespace is dead.
         let _ = timeout(KILL_MAX, self.child.wait()).await;
         let is_output_cut = self.drain().await;
         let snapshot = std::mem::take(&mut self.preparation.snapshot);

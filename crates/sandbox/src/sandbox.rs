@@ -12,7 +12,7 @@ use crate::error::SandboxError;
 use crate::means::Means;
 use crate::probe;
 use crate::running::{self, OutputChunk, RunningCommand};
-use crate::tier::{SandboxReport, Tier};
+use crate::tier::{LauncherKind, SandboxReport, Tier};
 
 /// The door through which commands run, as good as this machine allows. Clones share it.
 #[derive(Debug, Clone)]
@@ -23,10 +23,12 @@ pub struct Sandbox {
 /// How a sandbox is looked for.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
-    /// moss's own program, which calls [`keeper`](crate::keeper::keeper) first of all.
+    /// moss's own program, which calls [`keeper`](crate::keeper()) first of all.
     pub program: PathBuf,
     /// No better tier is used.
     pub tier_max: Tier,
+    /// What may make the namespaces of the full tier: the first that works.
+    pub launchers: &'static [LauncherKind],
 }
 
 #[derive(Debug)]
@@ -40,7 +42,8 @@ struct Inner {
 impl Sandbox {
     /// Tries each tier with a command that tries to get out, the best first.
     pub async fn detect(options: SandboxOptions) -> Self {
-        let (report, means) = probe::detect(options.program, options.tier_max).await;
+        let SandboxOptions { program, tier_max, launchers } = options;
+        let (report, means) = probe::detect(program, tier_max, launchers).await;
         Self { inner: Arc::new(Inner { report, means }) }
     }
 

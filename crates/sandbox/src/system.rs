@@ -1,9 +1,11 @@
 //! What the system offers only to code that the compiler cannot check: work between fork and exec,
-//! descriptors, and which version of Landlock there is. The one file of this crate with `unsafe`.
+//! descriptors, namespaces, and which version of Landlock there is. The one file of this crate with
+//! `unsafe`.
 
 #![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
 
 use std::io;
+use std::net::UdpSocket;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -11,6 +13,9 @@ use std::process::Command;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use rustix::mount::MountAttrFlags;
+use rustix::process::Pid;
+use rustix::thread::UnshareFlags;
 
 /// The first descriptor that is none of the three standard streams.
 const FIRST: libc::c_uint = 3;
@@ -103,4 +108,70 @@ pub(crate) fn landlock_version() -> Option<u32> {
         libc::syscall(libc::SYS_landlock_create_ruleset, nothing, size, LANDLOCK_VERSION)
     };
     u32::try_from(version).ok().filter(|version| *version > 0)
+}
+
+/// Makes a child that goes on from here as this process does. Returns its id, and none in the child.
+/// For a process with one thread.
+pub(crate) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: the launcher has one thread, so that no lock is held by another when it forks, and the
+    // child has all that its parent had.
+    let id = unsafe { libc::fork() };
+    if id < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(id)) }
+}
+
+/// Closes every descriptor but the standard streams. For a process that owns none.
+pub(crate) fn close_inherited() -> io::Result<()> {
+    // SAFETY: the call takes numbers. What they stand for was inherited, and nothing in this process
+    // owns it.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, 0) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Puts this process, or its next child, into new namespaces.
+pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    // SAFETY: the table of descriptors, which threads could disagree about, stays shared.
+    Ok(unsafe { rustix::thread::unshare_unsafe(flags.difference(UnshareFlags::FILES)) }?)
+}
+
+/// Adds attributes to a mount, or to it and all that is mounted in it.
+pub(crate) fn restrict_mount(
+    mount: BorrowedFd<'_>,
+    attributes: MountAttrFlags,
+    is_recursive: bool,
+) -> io::Result<()> {
+    // What is set, what is cleared, how it propagates, and whose users it maps.
+    let attributes: [u64; 4] = [attributes.bits().into(), 0, 0, 0];
+    let recursive = if is_recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the kernel reads an empty string and these numbers, whose size it is told, and writes
+    // nothing; both outlive the call.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | recursive,
+            &raw const attributes,
+            size_of_val(&attributes),
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Starts the loopback interface of this network namespace, which gives it its addresses.
+pub(crate) fn start_loopback() -> io::Result<()> {
+    let socket = UdpSocket::bind("0.0.0.0:0")?;
+    let mut name = [0; libc::IFNAMSIZ];
+    for (place, byte) in name.iter_mut().zip(b"lo") {
+        *place = libc::c_char::from_ne_bytes([*byte]);
+    }
+    let flags = libc::c_short::try_from(libc::IFF_UP).map_err(io::Error::other)?;
+    let request = libc::ifreq {
+        ifr_name: name,
+        ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_flags: flags },
+    };
+    // SAFETY: the kernel reads the request, which outlives the call, and writes nothing.
+    let done = unsafe {
+        libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -10,8 +10,17 @@ pub enum Tier {
     None,
     /// Landlock and seccomp. Names beneath a writable directory cannot be protected.
     Landlock,
-    /// Namespaces by bubblewrap, seccomp, and Landlock inside where the kernel has it.
+    /// Namespaces, seccomp, and Landlock inside where the kernel has it.
     Full,
+}
+
+/// What makes the namespaces of the full tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LauncherKind {
+    /// The system's bubblewrap.
+    Bubblewrap,
+    /// moss itself.
+    Own,
 }
 
 /// What was found on this machine.
@@ -42,6 +51,13 @@ pub struct MissingPart {
 pub struct UnknownWord {
     pub(crate) word: String,
     pub(crate) expected: &'static str,
+}
+
+// === impl LauncherKind ===
+
+impl LauncherKind {
+    /// All, the one that is preferred first.
+    pub const ALL: &[Self] = &[Self::Bubblewrap, Self::Own];
 }
 
 // === impl Tier ===

@@ -106,7 +106,7 @@ fn bound(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
 }
 
 /// Gives up every capability, and with them those that a program could get.
-fn drop_rights() -> Result<(), rustix::io::Errno> {
+pub(crate) fn drop_rights() -> Result<(), rustix::io::Errno> {
     let held = rustix::thread::capabilities(None)?;
     if held.effective.contains(CapabilitySet::SETPCAP) {
         for bit in 0..u64::BITS {

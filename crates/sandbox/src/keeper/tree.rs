@@ -66,6 +66,11 @@ impl ProcessTree {
     }
 }
 
+/// Whether processes can be found at all.
+pub(super) fn is_visible() -> bool {
+    i32::try_from(std::process::id()).is_ok_and(|own| TreeProcess::read(own).is_some())
+}
+
 /// Those of all processes that descend from one; the dead between them are no longer there.
 fn descendants(root: i32, all: Vec<TreeProcess>) -> Vec<TreeProcess> {
     let mut known = HashSet::from([root]);

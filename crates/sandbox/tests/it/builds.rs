@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::process::Command;
 
-use moss_sandbox::{FileView, Tier};
+use moss_sandbox::FileView;
 
-use crate::harness::{Place, run};
+use crate::harness::{Place, Way, run};
 
 /// Whether a program works here; says so past the test runner where it does not.
 fn has(program: &str, argument: &str) -> bool {
@@ -23,7 +23,7 @@ async fn builds(place: &Place, script: &str, expected: &str) {
     let mut command = place.shell(script);
     let home = std::env::home_dir().unwrap();
     command.files.writable = FileView::caches(&home);
-    let ran = run(Tier::Full, command).await;
+    let ran = run(Way::Bubblewrap, command).await;
     assert_eq!(ran.stdout, expected, "{}", ran.stderr);
 }
 

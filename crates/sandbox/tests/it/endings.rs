@@ -8,7 +8,7 @@ use moss_sandbox::{EndCause, ProcessExit, SandboxError, SandboxedCommand, Tier};
 use tokio::sync::mpsc;
 
 use crate::harness::{
-    KEEPER, Place, TIERS, alive, dead, eventually, marker, run, sandbox, start, try_run,
+    KEEPER, Place, WAYS, Way, alive, dead, eventually, marker, run, sandbox, start, try_run,
 };
 
 /// Ways in which a process leaves its parent, its group, its session and its streams.
@@ -25,17 +25,21 @@ const LEFTOVERS: &[(&str, &str)] = &[
 
 #[tokio::test]
 async fn a_call_ends_with_its_leader_and_nothing_is_left_alive() {
-    for tier in TIERS {
-        for (way, script) in LEFTOVERS {
+    for way in WAYS {
+        for (leaving, script) in LEFTOVERS {
             let (place, marker) = (Place::new(), marker());
             // Its leader ends when the others have begun.
             let wait = format!("{script}; sleep 0.02");
-            let ran = run(tier, place.shell(&wait.replace("MARKER", &marker))).await;
-            assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{tier}, {way}: {ran:?}");
-            assert_eq!((ran.stdout.as_str(), ran.end.cause), ("ok\n", EndCause::Ended), "{way}");
+            let ran = run(way, place.shell(&wait.replace("MARKER", &marker))).await;
+            assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{way}, {leaving}: {ran:?}");
+            assert_eq!(
+                (ran.stdout.as_str(), ran.end.cause),
+                ("ok\n", EndCause::Ended),
+                "{leaving}"
+            );
             let listed = ran.end.left_running.iter().any(|left| left.command.contains(&marker));
-            assert!(listed, "{tier}, {way}: {:?}", ran.end);
-            assert!(ran.end.left_running_count >= 1 && !ran.end.is_output_cut, "{tier}, {way}");
+            assert!(listed, "{way}, {leaving}: {:?}", ran.end);
+            assert!(ran.end.left_running_count >= 1 && !ran.end.is_output_cut, "{way}, {leaving}");
             dead(&marker).await;
         }
     }
@@ -43,38 +47,38 @@ async fn a_call_ends_with_its_leader_and_nothing_is_left_alive() {
 
 #[tokio::test]
 async fn what_ends_by_itself_just_after_its_leader_is_not_listed() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
-        let ran = run(tier, place.shell("sleep 0.01 & echo ok")).await;
-        assert_eq!((ran.stdout.as_str(), ran.end.left_running_count), ("ok\n", 0), "{tier}");
+        let ran = run(way, place.shell("sleep 0.01 & echo ok")).await;
+        assert_eq!((ran.stdout.as_str(), ran.end.left_running_count), ("ok\n", 0), "{way}");
     }
 }
 
 #[tokio::test]
 async fn exit_codes_signals_and_both_streams_arrive() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
-        let ran = run(tier, place.shell("echo out; echo err >&2; exit 3")).await;
-        assert_eq!(ran.end.exit, ProcessExit::Exited(3), "{tier}");
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("out\n", "err\n"), "{tier}");
-        assert_eq!((ran.end.stdout_bytes, ran.end.stderr_bytes), (4, 4), "{tier}");
-        let ran = run(tier, place.shell("kill -KILL $$")).await;
-        assert_eq!(ran.end.exit, ProcessExit::Killed(9), "{tier}");
-        let ran = run(tier, place.shell("cat; echo end")).await;
-        assert_eq!(ran.stdout, "end\n", "{tier}: its input is empty");
+        let ran = run(way, place.shell("echo out; echo err >&2; exit 3")).await;
+        assert_eq!(ran.end.exit, ProcessExit::Exited(3), "{way}");
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("out\n", "err\n"), "{way}");
+        assert_eq!((ran.end.stdout_bytes, ran.end.stderr_bytes), (4, 4), "{way}");
+        let ran = run(way, place.shell("kill -KILL $$")).await;
+        assert_eq!(ran.end.exit, ProcessExit::Killed(9), "{way}");
+        let ran = run(way, place.shell("cat; echo end")).await;
+        assert_eq!(ran.stdout, "end\n", "{way}: its input is empty");
         let arguments = ["sh", "-c", "printf '%s|' \"$@\"", "sh", "a b", "", "$HOME"];
-        let ran = run(tier, SandboxedCommand::new(place.root.clone(), arguments)).await;
-        assert_eq!(ran.stdout, "a b||$HOME|", "{tier}");
+        let ran = run(way, SandboxedCommand::new(place.root.clone(), arguments)).await;
+        assert_eq!(ran.stdout, "a b||$HOME|", "{way}");
     }
 }
 
 #[tokio::test]
 async fn a_command_reads_what_is_written_to_its_input_until_that_is_closed() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let mut command = place.shell("read line; echo first $line > a; cat > b; echo end >> b");
         command.has_input = true;
-        let mut running = start(tier, command).await;
+        let mut running = start(way, command).await;
         let input = running.take_input().unwrap();
         assert!(running.take_input().is_none());
         for text in ["one\n", "two\n"] {
@@ -86,22 +90,22 @@ async fn a_command_reads_what_is_written_to_its_input_until_that_is_closed() {
         eventually("it has read", || place.root.join("b").exists()).await;
         drop(input);
         let end = running.wait().await.unwrap();
-        assert_eq!(end.exit, ProcessExit::Exited(0), "{tier}");
+        assert_eq!(end.exit, ProcessExit::Exited(0), "{way}");
         assert_eq!((place.read("a"), place.read("b")), ("first one\n".into(), "two\nend\n".into()));
     }
 }
 
 #[tokio::test]
 async fn a_command_has_a_terminal_of_its_own_where_it_is_wanted() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let script = "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; \
                       printf 'name? '; read name; echo \"hello $name\"; echo own; cat; echo over";
         let mut command = place.shell(script);
         command.has_terminal = true;
-        command.tier_min = tier;
+        command.tier_min = way.tier();
         let (sender, mut chunks) = mpsc::channel(16);
-        let mut running = sandbox(tier).await.start(command, sender).await.unwrap();
+        let mut running = sandbox(way).await.start(command, sender).await.unwrap();
         let input = running.take_input().unwrap();
         let mut text = String::new();
         let mut is_typed = false;
@@ -121,30 +125,30 @@ async fn a_command_has_a_terminal_of_its_own_where_it_is_wanted() {
             }
         }
         let end = running.wait().await.unwrap();
-        assert_eq!(end.exit.to_string(), "ended with status 0", "{tier}: {text}");
+        assert_eq!(end.exit.to_string(), "ended with status 0", "{way}: {text}");
         for part in ["terminal\n", "24 80\n", "hello you\n", "own\n", "over\n"] {
-            assert!(text.contains(part), "{tier}: {part:?} in {text:?}");
+            assert!(text.contains(part), "{way}: {part:?} in {text:?}");
         }
     }
     // Without one there is none.
     let place = Place::new();
-    let ran = run(Tier::Full, place.shell("test -t 0 || test -t 1 || echo none")).await;
+    let ran = run(Way::Bubblewrap, place.shell("test -t 0 || test -t 1 || echo none")).await;
     assert_eq!(ran.stdout, "none\n", "{ran:?}");
 }
 
 #[tokio::test]
 async fn a_timeout_ends_all_of_it_and_more_firmly_where_it_does_not_listen() {
-    for tier in TIERS {
+    for way in WAYS {
         for script in ["sleep MARKER", "trap '' TERM; while :; do sleep MARKER; done"] {
             let (place, marker) = (Place::new(), marker());
             let mut command =
                 place.shell(&format!("echo begun; {}", script.replace("MARKER", &marker)));
             command.limits.timeout = Some(Duration::from_millis(300));
             command.limits.grace = Duration::from_millis(100);
-            let ran = run(tier, command).await;
-            assert_eq!(ran.end.cause, EndCause::Timeout, "{tier}");
-            assert!(matches!(ran.end.exit, ProcessExit::Killed(15 | 9)), "{tier}: {:?}", ran.end);
-            assert_eq!(ran.stdout, "begun\n", "{tier}");
+            let ran = run(way, command).await;
+            assert_eq!(ran.end.cause, EndCause::Timeout, "{way}");
+            assert!(matches!(ran.end.exit, ProcessExit::Killed(15 | 9)), "{way}: {:?}", ran.end);
+            assert_eq!(ran.stdout, "begun\n", "{way}");
             dead(&marker).await;
         }
     }
@@ -152,27 +156,27 @@ async fn a_timeout_ends_all_of_it_and_more_firmly_where_it_does_not_listen() {
 
 #[tokio::test]
 async fn a_command_that_cleans_up_has_the_time_for_it() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let script =
             "trap 'echo clean > done; exit 7' TERM; touch begun; while :; do sleep 0.01; done";
-        let running = start(tier, place.shell(script)).await;
+        let running = start(way, place.shell(script)).await;
         let stopper = running.stopper();
         let begun = place.root.join("begun");
         eventually("it begins", || begun.exists()).await;
         stopper.terminate();
         let end = running.wait().await.unwrap();
-        assert_eq!((end.cause, end.exit), (EndCause::Stopped, ProcessExit::Exited(7)), "{tier}");
-        assert_eq!(place.read("done"), "clean\n", "{tier}");
+        assert_eq!((end.cause, end.exit), (EndCause::Stopped, ProcessExit::Exited(7)), "{way}");
+        assert_eq!(place.read("done"), "clean\n", "{way}");
     }
 }
 
 #[tokio::test]
 async fn dropping_a_command_kills_all_of_it() {
-    for tier in TIERS {
+    for way in WAYS {
         let (place, marker) = (Place::new(), marker());
         let script = format!("setsid sleep {marker} & sleep {marker}");
-        let running = start(tier, place.shell(&script)).await;
+        let running = start(way, place.shell(&script)).await;
         eventually("both begin", || alive(&marker).len() == 2).await;
         drop(running);
         dead(&marker).await;
@@ -181,11 +185,11 @@ async fn dropping_a_command_kills_all_of_it() {
 
 #[tokio::test]
 async fn nothing_outlives_a_killed_moss() {
-    for tier in TIERS {
+    for way in WAYS {
         let (place, marker) = (Place::new(), marker());
         let script = format!("setsid sleep {marker} & (sleep {marker} &) ; exec sleep {marker}");
         let mut host = Command::new(KEEPER)
-            .args(["host", place.root.to_str().unwrap(), &tier.to_string(), &script, "20"])
+            .args(["host", place.root.to_str().unwrap(), &way.to_string(), &script, "20"])
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
@@ -198,34 +202,34 @@ async fn nothing_outlives_a_killed_moss() {
 
 #[tokio::test]
 async fn what_cannot_be_run_is_an_error_that_says_why() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
-        let error = |command| async { try_run(tier, command).await.unwrap_err() };
+        let error = |command| async { try_run(way, command).await.unwrap_err() };
         let new = |words: &[&str]| {
             let mut command = SandboxedCommand::new(place.root.clone(), words);
-            command.tier_min = tier;
+            command.tier_min = way.tier();
             command
         };
         let missing = error(new(&["no-such-program-anywhere"])).await;
-        assert!(matches!(missing, SandboxError::Program { .. }), "{tier}: {missing}");
+        assert!(matches!(missing, SandboxError::Program { .. }), "{way}: {missing}");
         for words in [&[][..], &[""], &["a\0b"], &["true", &"x".repeat(200 << 10)]] {
             let refused = error(new(words)).await;
-            assert!(matches!(refused, SandboxError::Arguments(_)), "{tier}: {refused}");
+            assert!(matches!(refused, SandboxError::Arguments(_)), "{way}: {refused}");
         }
         for directory in ["/", "/usr", "relative"] {
             let mut command = new(&["true"]);
             command.directory = directory.into();
             let refused = error(command).await;
-            assert!(matches!(refused, SandboxError::Directory { .. }), "{tier}: {refused}");
+            assert!(matches!(refused, SandboxError::Directory { .. }), "{way}: {refused}");
         }
         let mut command = new(&["true"]);
         command.directory = place.root.join("missing");
         let refused = error(command).await;
-        assert!(matches!(refused, SandboxError::Directory { .. }), "{tier}: {refused}");
+        assert!(matches!(refused, SandboxError::Directory { .. }), "{way}: {refused}");
     }
     let place = Place::new();
     let mut command = place.shell("true");
     command.tier_min = Tier::Full;
-    let refused = try_run(Tier::Landlock, command).await.unwrap_err();
+    let refused = try_run(Way::Landlock, command).await.unwrap_err();
     assert!(matches!(refused, SandboxError::Tier { .. }), "{refused}");
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use moss_sandbox::{ProcessExit, SandboxedCommand, Tier};
 
-use crate::harness::{Place, Ran, TIERS, run};
+use crate::harness::{Place, Ran, WAYS, Way, run};
 
 /// Who commits, without a setting of the person's.
 const AUTHOR: &[(&str, &str)] = &[
@@ -36,24 +36,24 @@ fn repository() -> Place {
 }
 
 /// Runs a script that ends at the first failure.
-async fn script(tier: Tier, root: &Path, script: &str) -> Ran {
+async fn script(way: Way, root: &Path, script: &str) -> Ran {
     let mut command = SandboxedCommand::shell(root, format!("set -e\n{script}"));
     let author = AUTHOR.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     command.environment.set.extend(author);
     command.environment.set.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
-    run(tier, command).await
+    run(way, command).await
 }
 
-async fn works(tier: Tier, root: &Path, text: &str) -> Ran {
-    let ran = script(tier, root, text).await;
-    assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{tier}: {}{}", ran.stdout, ran.stderr);
-    assert_eq!(ran.end.restored, [""; 0].map(std::path::PathBuf::from), "{tier}");
+async fn works(way: Way, root: &Path, text: &str) -> Ran {
+    let ran = script(way, root, text).await;
+    assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{way}: {}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.end.restored, [""; 0].map(std::path::PathBuf::from), "{way}");
     ran
 }
 
 #[tokio::test]
 async fn commits_stashes_switches_and_rebases_work() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = repository();
         let text = "
             echo two >> file; git add file; git commit -q -m second
@@ -63,24 +63,24 @@ async fn commits_stashes_switches_and_rebases_work() {
             git rebase -q main; git switch -q main; git merge -q --no-edit topic
             git tag v1; git branch -d topic; git gc -q; git status --short
             git log --format=%s";
-        let ran = works(tier, &place.root, text).await;
-        assert!(ran.stdout.ends_with("topic\nsecond, amended\nfirst\n"), "{tier}: {}", ran.stdout);
+        let ran = works(way, &place.root, text).await;
+        assert!(ran.stdout.ends_with("topic\nsecond, amended\nfirst\n"), "{way}: {}", ran.stdout);
         git(&place.root, &["fsck", "--strict"]);
     }
 }
 
 #[tokio::test]
 async fn a_worktree_commits_and_leaves_the_main_one_alone() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = repository();
         let tree = place.root.with_file_name("tree");
         git(&place.root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
         let text = "
             echo two >> file; git add file; git commit -q -m second; git commit -q --amend --no-edit
             git stash list; git rebase -q HEAD~1; git log --format=%s";
-        let ran = works(tier, &tree, text).await;
-        assert_eq!(ran.stdout, "second\nfirst\n", "{tier}");
-        assert_eq!(place.read("file"), "one\n", "{tier}");
+        let ran = works(way, &tree, text).await;
+        assert_eq!(ran.stdout, "second\nfirst\n", "{way}");
+        assert_eq!(place.read("file"), "one\n", "{way}");
         git(&place.root, &["fsck", "--strict"]);
 
         let common = place.root.join(".git");
@@ -90,10 +90,10 @@ async fn a_worktree_commits_and_leaves_the_main_one_alone() {
              echo x > worktrees/tree/commondir; echo x > worktrees/tree/config.worktree; true",
             common.display(),
         );
-        script(tier, &tree, &text).await;
-        assert_eq!(fs::read_to_string(common.join("config")).unwrap(), config, "{tier}");
-        assert!(!common.join("hooks/pre-commit").exists(), "{tier}");
-        assert!(!common.join("worktrees/tree/config.worktree").exists(), "{tier}");
+        script(way, &tree, &text).await;
+        assert_eq!(fs::read_to_string(common.join("config")).unwrap(), config, "{way}");
+        assert!(!common.join("hooks/pre-commit").exists(), "{way}");
+        assert!(!common.join("worktrees/tree/config.worktree").exists(), "{way}");
         git(&place.root, &["status"]);
         git(&tree, &["status"]);
     }
@@ -101,7 +101,7 @@ async fn a_worktree_commits_and_leaves_the_main_one_alone() {
 
 #[tokio::test]
 async fn a_submodule_commits() {
-    for tier in TIERS {
+    for way in WAYS {
         let (other, place) = (repository(), repository());
         let url = other.root.to_str().unwrap();
         git(&place.root, &["submodule", "add", "-q", url, "sub"]);
@@ -109,16 +109,16 @@ async fn a_submodule_commits() {
         let text = "
             cd sub; git switch -q -c topic; echo two >> file; git commit -q -a -m inner
             cd ..; git add sub; git commit -q -m outer; git log --format=%s -1; git -C sub log --format=%s -1";
-        let ran = works(tier, &place.root, text).await;
-        assert_eq!(ran.stdout, "outer\ninner\n", "{tier}");
-        script(tier, &place.root, "echo x > .git/modules/sub/hooks/pre-commit").await;
-        assert!(!place.root.join(".git/modules/sub/hooks/pre-commit").exists(), "{tier}");
+        let ran = works(way, &place.root, text).await;
+        assert_eq!(ran.stdout, "outer\ninner\n", "{way}");
+        script(way, &place.root, "echo x > .git/modules/sub/hooks/pre-commit").await;
+        assert!(!place.root.join(".git/modules/sub/hooks/pre-commit").exists(), "{way}");
     }
 }
 
 #[tokio::test]
 async fn hooks_and_settings_cannot_be_changed() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = repository();
         let config = place.read(".git/config");
         for text in [
@@ -127,29 +127,29 @@ async fn hooks_and_settings_cannot_be_changed() {
             "echo x > .git/hooks/pre-commit",
             "git config --worktree core.fsmonitor ./evil",
         ] {
-            let ran = script(tier, &place.root, text).await;
-            if tier == Tier::Full {
+            let ran = script(way, &place.root, text).await;
+            if way.tier() == Tier::Full {
                 assert_ne!(ran.end.exit, ProcessExit::Exited(0), "{text}: {}", ran.stderr);
             } else {
                 assert!(!ran.end.restored.is_empty(), "{text}: {ran:?}");
             }
-            assert_eq!(place.read(".git/config"), config, "{tier}, {text}");
-            assert!(!place.root.join(".git/hooks/pre-commit").exists(), "{tier}, {text}");
-            assert!(!place.root.join(".git/config.worktree").exists(), "{tier}, {text}");
+            assert_eq!(place.read(".git/config"), config, "{way}, {text}");
+            assert!(!place.root.join(".git/hooks/pre-commit").exists(), "{way}, {text}");
+            assert!(!place.root.join(".git/config.worktree").exists(), "{way}, {text}");
         }
     }
 }
 
 #[tokio::test]
 async fn a_pointer_to_a_repository_that_does_not_point_back_opens_nothing() {
-    for tier in TIERS {
+    for way in WAYS {
         let (theirs, place) = (repository(), Place::new());
         let target = theirs.root.join(".git");
         place.write(".git", &format!("gitdir: {}\n", target.display()));
         let text =
             format!("echo x > {0}/HEAD; echo x > {0}/hooks/pre-commit; true", target.display());
-        script(tier, &place.root, &text).await;
-        assert_eq!(theirs.read(".git/HEAD"), "ref: refs/heads/main\n", "{tier}");
-        assert!(!target.join("hooks/pre-commit").exists(), "{tier}");
+        script(way, &place.root, &text).await;
+        assert_eq!(theirs.read(".git/HEAD"), "ref: refs/heads/main\n", "{way}");
+        assert!(!target.join("hooks/pre-commit").exists(), "{way}");
     }
 }

@@ -1,12 +1,13 @@
 //! Workspaces, commands and what they leave behind.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use moss_sandbox::{
-    CommandEnd, OutputStream, RunningCommand, Sandbox, SandboxError, SandboxOptions,
+    CommandEnd, LauncherKind, OutputStream, RunningCommand, Sandbox, SandboxError, SandboxOptions,
     SandboxedCommand, Tier,
 };
 use tempfile::TempDir;
@@ -14,10 +15,20 @@ use tokio::sync::{OnceCell, mpsc};
 
 /// The program that is a keeper, and a stand-in for moss.
 pub(crate) const KEEPER: &str = env!("CARGO_BIN_EXE_moss-sandbox-keeper");
-/// The tiers that keep commands in.
-pub(crate) const TIERS: [Tier; 2] = [Tier::Full, Tier::Landlock];
+/// The ways in which commands are kept in.
+pub(crate) const WAYS: [Way; 3] = [Way::Bubblewrap, Way::Own, Way::Landlock];
+/// Those of the full tier.
+pub(crate) const FULL: [Way; 2] = [Way::Bubblewrap, Way::Own];
 /// Longest wait for a condition.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A tier, and what makes its namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Bubblewrap,
+    Own,
+    Landlock,
+}
 
 /// What a command did.
 #[derive(Debug)]
@@ -33,24 +44,30 @@ pub(crate) struct Place {
     _directory: TempDir,
 }
 
-/// The sandbox of a tier, which this machine must have.
-pub(crate) async fn sandbox(tier: Tier) -> Sandbox {
+/// The sandbox of a way, which this machine must have.
+pub(crate) async fn sandbox(way: Way) -> Sandbox {
     static FOUND: [OnceCell<Sandbox>; 3] = [const { OnceCell::const_new() }; 3];
-    let find = || Sandbox::detect(SandboxOptions { program: KEEPER.into(), tier_max: tier });
-    let sandbox = FOUND[tier as usize].get_or_init(find).await;
-    assert_eq!(sandbox.tier(), tier, "{}", sandbox.report());
+    let find = || {
+        Sandbox::detect(SandboxOptions {
+            program: KEEPER.into(),
+            tier_max: way.tier(),
+            launchers: way.launchers(),
+        })
+    };
+    let sandbox = FOUND[way as usize].get_or_init(find).await;
+    assert_eq!(sandbox.tier(), way.tier(), "{way}: {}", sandbox.report());
     sandbox.clone()
 }
 
 /// Runs a command to its end.
-pub(crate) async fn run(tier: Tier, mut command: SandboxedCommand) -> Ran {
-    command.tier_min = tier;
-    try_run(tier, command).await.unwrap()
+pub(crate) async fn run(way: Way, mut command: SandboxedCommand) -> Ran {
+    command.tier_min = way.tier();
+    try_run(way, command).await.unwrap()
 }
 
-pub(crate) async fn try_run(tier: Tier, command: SandboxedCommand) -> Result<Ran, SandboxError> {
+pub(crate) async fn try_run(way: Way, command: SandboxedCommand) -> Result<Ran, SandboxError> {
     let (sender, mut chunks) = mpsc::channel(16);
-    let running = sandbox(tier).await.start(command, sender).await?;
+    let running = sandbox(way).await.start(command, sender).await?;
     let mut written = [Vec::new(), Vec::new()];
     let listen = async {
         while let Some(chunk) = chunks.recv().await {
@@ -63,10 +80,10 @@ pub(crate) async fn try_run(tier: Tier, command: SandboxedCommand) -> Result<Ran
 }
 
 /// Starts a command whose output nobody wants.
-pub(crate) async fn start(tier: Tier, mut command: SandboxedCommand) -> RunningCommand {
-    command.tier_min = tier;
+pub(crate) async fn start(way: Way, mut command: SandboxedCommand) -> RunningCommand {
+    command.tier_min = way.tier();
     let (sender, _) = mpsc::channel(1);
-    sandbox(tier).await.start(command, sender).await.unwrap()
+    sandbox(way).await.start(command, sender).await.unwrap()
 }
 
 /// A number that no other test has: `sleep` with it is found among all processes.
@@ -101,6 +118,36 @@ pub(crate) async fn eventually(what: &str, mut is_met: impl FnMut() -> bool) {
 /// Waits until no process has a word.
 pub(crate) async fn dead(word: &str) {
     eventually(&format!("`{word}` is still running"), || alive(word).is_empty()).await;
+}
+
+// === impl Way ===
+
+impl Way {
+    pub(crate) fn tier(self) -> Tier {
+        match self {
+            Self::Bubblewrap | Self::Own => Tier::Full,
+            Self::Landlock => Tier::Landlock,
+        }
+    }
+
+    fn launchers(self) -> &'static [LauncherKind] {
+        match self {
+            Self::Bubblewrap => &[LauncherKind::Bubblewrap],
+            Self::Own => &[LauncherKind::Own],
+            Self::Landlock => &[],
+        }
+    }
+}
+
+/// The word by which the stand-in for moss knows it.
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bubblewrap => "bubblewrap",
+            Self::Own => "own",
+            Self::Landlock => "landlock",
+        })
+    }
 }
 
 // === impl Place ===

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use moss_sandbox::{CommandLimit, EndCause, OUTPUT_CHUNK_BYTES_MAX, Tier};
+use moss_sandbox::{CommandLimit, EndCause, OUTPUT_CHUNK_BYTES_MAX};
 use tokio::sync::mpsc;
 
-use crate::harness::{Place, TIERS, dead, marker, run, sandbox};
+use crate::harness::{Place, WAYS, Way, dead, marker, run, sandbox};
 
 /// More output than moss may hold in memory, in bytes.
 const MUCH: u64 = 1 << 30;
@@ -15,7 +15,7 @@ const GROWTH_MAX: u64 = 16 << 20;
 #[tokio::test]
 async fn a_gigabyte_of_output_passes_through_bounded_memory() {
     let place = Place::new();
-    let sandbox = sandbox(Tier::Full).await;
+    let sandbox = sandbox(Way::Bubblewrap).await;
     let before = peak_bytes();
     let (sender, mut chunks) = mpsc::channel(16);
     let command = place.shell(&format!("head -c {MUCH} /dev/zero"));
@@ -50,7 +50,7 @@ async fn output_that_nobody_wants_does_not_hold_a_command_up() {
     drop(chunks);
     let place = Place::new();
     let command = place.shell("head -c 10000000 /dev/zero; exit 4");
-    let running = sandbox(Tier::Full).await.start(command, sender).await.unwrap();
+    let running = sandbox(Way::Bubblewrap).await.start(command, sender).await.unwrap();
     let end = running.wait().await.unwrap();
     assert_eq!(
         (end.exit.to_string().as_str(), end.stdout_bytes),
@@ -60,45 +60,45 @@ async fn output_that_nobody_wants_does_not_hold_a_command_up() {
 
 #[tokio::test]
 async fn limits_end_a_command_and_say_which_it_was() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let mut command = place.shell("while :; do :; done");
         command.limits.cpu_seconds = 1;
-        let ran = run(tier, command).await;
-        assert_eq!(ran.end.cause, EndCause::Limit(CommandLimit::Cpu), "{tier}: {:?}", ran.end);
+        let ran = run(way, command).await;
+        assert_eq!(ran.end.cause, EndCause::Limit(CommandLimit::Cpu), "{way}: {:?}", ran.end);
 
         let mut command = place.shell("exec head -c 2000000 /dev/zero > large");
         command.limits.file_bytes_max = 1_000_000;
-        let ran = run(tier, command).await;
-        assert_eq!(ran.end.cause, EndCause::Limit(CommandLimit::FileSize), "{tier}: {:?}", ran.end);
+        let ran = run(way, command).await;
+        assert_eq!(ran.end.cause, EndCause::Limit(CommandLimit::FileSize), "{way}: {:?}", ran.end);
         assert_eq!(fs::metadata(place.root.join("large")).unwrap().len(), 1_000_000);
 
         let marker = marker();
         let hog = format!("x=$(head -c 300000000 /dev/zero | tr '\\0' x); sleep {marker}");
         let mut command = place.shell(&hog);
         command.limits.memory_bytes_max = 100 << 20;
-        let ran = run(tier, command).await;
-        assert_eq!(ran.end.cause, EndCause::Limit(CommandLimit::Memory), "{tier}: {:?}", ran.end);
+        let ran = run(way, command).await;
+        assert_eq!(ran.end.cause, EndCause::Limit(CommandLimit::Memory), "{way}: {:?}", ran.end);
         dead(&marker).await;
 
-        let ran = run(tier, place.shell("ulimit -n; ulimit -c; ulimit -Hn")).await;
-        assert_eq!(ran.stdout, "4096\n0\n4096\n", "{tier}");
+        let ran = run(way, place.shell("ulimit -n; ulimit -c; ulimit -Hn")).await;
+        assert_eq!(ran.stdout, "4096\n0\n4096\n", "{way}");
     }
 }
 
 #[tokio::test]
 async fn a_fork_bomb_ends_and_leaves_nothing() {
-    for tier in TIERS {
+    for way in WAYS {
         let (place, marker) = (Place::new(), marker());
         // Each makes two more, up to a bound that is far beyond the limit.
         let bomb = "f() { [ $1 -gt 0 ] || { sleep MARKER; return; }; f $(($1 - 1)) & f $(($1 - 1)) & wait; }; f 12";
         let mut command = place.shell(&bomb.replace("MARKER", &marker));
         command.limits.processes_max = 50;
-        let ran = run(tier, command).await;
+        let ran = run(way, command).await;
         // The kernel counts for ordinary users, the keeper for everybody.
         let is_refused = ran.stderr.contains("Resource temporarily unavailable");
         let is_ended = ran.end.cause == EndCause::Limit(CommandLimit::Processes);
-        assert!(is_refused || is_ended, "{tier}: {ran:?}");
+        assert!(is_refused || is_ended, "{way}: {ran:?}");
         dead(&marker).await;
     }
 }

@@ -11,5 +11,7 @@ mod endings;
 mod escapes;
 mod git;
 mod harness;
+mod launchers;
 mod limits;
+mod places;
 mod views;

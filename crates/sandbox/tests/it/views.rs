@@ -2,46 +2,46 @@
 
 use std::fs;
 
-use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile, SandboxedCommand, Tier};
+use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile, SandboxedCommand};
 
-use crate::harness::{Place, TIERS, run, write};
+use crate::harness::{FULL, Place, WAYS, run, write};
 
 #[tokio::test]
 async fn profiles_differ_in_what_they_write() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let script = "echo x > file && echo workspace; echo x > $TMPDIR/x && echo temporary";
         let mut command = place.shell(script);
-        assert_eq!(run(tier, command.clone()).await.stdout, "workspace\ntemporary\n", "{tier}");
+        assert_eq!(run(way, command.clone()).await.stdout, "workspace\ntemporary\n", "{way}");
         fs::remove_file(place.root.join("file")).unwrap();
         command.profile = Profile::ReadOnly;
-        let ran = run(tier, command.clone()).await;
-        assert_eq!(ran.stdout, "temporary\n", "{tier}: {}", ran.stderr);
+        let ran = run(way, command.clone()).await;
+        assert_eq!(ran.stdout, "temporary\n", "{way}: {}", ran.stderr);
         command.profile = Profile::DangerFull;
         let outside = place.root.parent().unwrap().join("outside");
         command.arguments =
             SandboxedCommand::shell("/", format!("echo x > {}", outside.display())).arguments;
-        assert_eq!(run(tier, command).await.end.exit, ProcessExit::Exited(0), "{tier}");
-        assert!(outside.exists(), "{tier}");
+        assert_eq!(run(way, command).await.end.exit, ProcessExit::Exited(0), "{way}");
+        assert!(outside.exists(), "{way}");
     }
 }
 
 #[tokio::test]
 async fn a_temporary_directory_is_fresh_and_gone_afterwards() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let script = "ls -A $TMPDIR; echo x > $TMPDIR/left; readlink -f $TMPDIR";
-        let first = run(tier, place.shell(script)).await;
-        let second = run(tier, place.shell(script)).await;
-        assert!(!second.stdout.contains("left"), "{tier}: {second:?}");
+        let first = run(way, place.shell(script)).await;
+        let second = run(way, place.shell(script)).await;
+        assert!(!second.stdout.contains("left"), "{way}: {second:?}");
         let path = first.stdout.lines().last().unwrap();
-        assert!(!std::path::Path::new(path).join("left").exists(), "{tier}: {path}");
+        assert!(!std::path::Path::new(path).join("left").exists(), "{way}: {path}");
     }
 }
 
 #[tokio::test]
 async fn the_environment_is_what_was_allowed_and_the_rest_is_named() {
-    for tier in TIERS {
+    for way in WAYS {
         let place = Place::new();
         let mut command = place.shell("env; tr '\\0' '\\n' < /proc/$PPID/environ");
         command.environment.from = vec![
@@ -51,11 +51,11 @@ async fn the_environment_is_what_was_allowed_and_the_rest_is_named() {
             ("DEPLOY_KEY".into(), "given-value".into()),
         ];
         command.environment.granted = vec!["DEPLOY_KEY".to_owned()];
-        let ran = run(tier, command).await;
-        assert!(ran.stdout.contains("DEPLOY_KEY=given-value"), "{tier}: {ran:?}");
-        assert!(!ran.stdout.contains("hidden-value"), "{tier}: {ran:?}");
-        assert_eq!(ran.end.facts.environment_removed, ["API_TOKEN", "LD_PRELOAD"], "{tier}");
-        assert!(ran.stdout.contains("GIT_TERMINAL_PROMPT=0\n"), "{tier}: {ran:?}");
+        let ran = run(way, command).await;
+        assert!(ran.stdout.contains("DEPLOY_KEY=given-value"), "{way}: {ran:?}");
+        assert!(!ran.stdout.contains("hidden-value"), "{way}: {ran:?}");
+        assert_eq!(ran.end.facts.environment_removed, ["API_TOKEN", "LD_PRELOAD"], "{way}");
+        assert!(ran.stdout.contains("GIT_TERMINAL_PROMPT=0\n"), "{way}: {ran:?}");
     }
 }
 
@@ -71,10 +71,10 @@ async fn what_is_named_is_seen_and_what_is_not_is_not_there() {
     );
     command.files.readable.push(outside.join("read"));
     command.files.writable.push(outside.join("cache"));
-    for tier in TIERS {
-        let ran = run(tier, command.clone()).await;
-        assert!(ran.stdout.contains("cache") && ran.stdout.contains("read"), "{tier}: {ran:?}");
-        assert!(!ran.stdout.contains("other"), "{tier}: {ran:?}");
+    for way in WAYS {
+        let ran = run(way, command.clone()).await;
+        assert!(ran.stdout.contains("cache") && ran.stdout.contains("read"), "{way}: {ran:?}");
+        assert!(!ran.stdout.contains("other"), "{way}: {ran:?}");
         assert!(outside.join("cache/new").exists() && !outside.join("read/new").exists());
         fs::remove_file(outside.join("cache/new")).unwrap();
     }
@@ -84,11 +84,14 @@ async fn what_is_named_is_seen_and_what_is_not_is_not_there() {
 async fn a_network_is_there_only_if_it_is_on() {
     let place = Place::new();
     let mut command = place.shell("cat /proc/net/dev | wc -l");
-    let off = run(Tier::Full, command.clone()).await.stdout;
-    command.network = NetworkMode::On;
-    let on = run(Tier::Full, command).await.stdout;
-    let here = fs::read_to_string("/proc/net/dev").unwrap().lines().count();
-    assert_eq!((off.trim(), on.trim()), ("3", here.to_string().as_str()));
+    let here = fs::read_to_string("/proc/net/dev").unwrap().lines().count().to_string();
+    for way in FULL {
+        command.network = NetworkMode::Off;
+        let off = run(way, command.clone()).await.stdout;
+        command.network = NetworkMode::On;
+        let on = run(way, command.clone()).await.stdout;
+        assert_eq!((off.trim(), on.trim()), ("3", here.as_str()), "{way}");
+    }
 }
 
 #[tokio::test]
@@ -102,9 +105,9 @@ async fn a_crate_is_built_offline() {
     let mut command = place.shell("cargo build --offline --quiet && ./target/debug/tiny");
     let home = std::env::home_dir().unwrap();
     command.files.writable = FileView::caches(&home);
-    for tier in TIERS {
-        let ran = run(tier, command.clone()).await;
-        assert_eq!(ran.stdout, "built\n", "{tier}: {}", ran.stderr);
+    for way in WAYS {
+        let ran = run(way, command.clone()).await;
+        assert_eq!(ran.stdout, "built\n", "{way}: {}", ran.stderr);
         fs::remove_dir_all(place.root.join("target")).unwrap();
     }
 }
@@ -133,6 +136,8 @@ async fn directories_of_programs_show_neither_secrets_nor_projects() {
         ("PATH".into(), format!("/usr/bin:/bin:{at}/tool/bin:{at}/project/bin").into()),
         ("CARGO_HOME".into(), format!("{at}/cargo").into()),
     ];
-    let ran = run(Tier::Full, command).await;
-    assert_eq!(ran.stdout, "plain\n", "{ran:?}");
+    for way in FULL {
+        let ran = run(way, command.clone()).await;
+        assert_eq!(ran.stdout, "plain\n", "{way}: {ran:?}");
+    }
 }
