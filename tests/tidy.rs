@@ -6,6 +6,8 @@
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
+#[path = "tidy/chinese.rs"]
+mod chinese;
 #[path = "tidy/code.rs"]
 mod code;
 #[path = "tidy/documents.rs"]
@@ -20,6 +22,8 @@ mod manifests;
 mod proto;
 #[path = "tidy/rust.rs"]
 mod rust;
+#[path = "tidy/tools.rs"]
+mod tools;
 #[path = "tidy/tree.rs"]
 mod tree;
 #[path = "tidy/types.rs"]

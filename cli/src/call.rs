@@ -213,7 +213,7 @@ impl FollowedCall<'_> {
         }
         match event {
             Event::Started(started) => self.call_id = Some(started.call_id),
-            Event::Progress(progress) => self.meter.tell(&progress),
+            Event::Progress(progress) => self.meter.show(&progress),
             Event::Output(output) => self.ui.note(&text::quoted(&output.text)),
             Event::ConfirmationNeeded(confirmation) => {
                 self.is_shown = false;
@@ -272,7 +272,7 @@ impl FollowedCall<'_> {
                         Ok(PersonsDecision::Yes) => {
                             self.resolve(confirmation, client::OneTimeDecision::Yes).await
                         }
-                        Ok(PersonsDecision::Lasting(offer)) => self.remember(confirmation, &offer).await,
+                        Ok(PersonsDecision::Standing(offer)) => self.remember(confirmation, &offer).await,
                         Ok(PersonsDecision::No(reason)) => {
                             self.resolve(confirmation, client::OneTimeDecision::No(reason)).await
                         }

@@ -26,7 +26,7 @@ pub(super) fn compilations(ui: Ui) -> Compilations {
         let step = steps.begin(&compiling.to_string())?;
         Some(Box::new(step))
     });
-    Compilations::told(on_compile)
+    Compilations::reported_to(on_compile)
 }
 
 /// What takes its time, one line each.

@@ -44,9 +44,9 @@ pub(super) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
         let plain = error.to_string();
         let message = plain.trim().trim_start_matches("error: ");
         let ui = Ui::new(true);
-        let mut told = CliError::invalid(message);
-        told.error.hint = hint.map(ToOwned::to_owned);
-        return finish(&ui, Err(told));
+        let mut invalid = CliError::invalid(message);
+        invalid.error.hint = hint.map(ToOwned::to_owned);
+        return finish(&ui, Err(invalid));
     }
     // Nowhere is left to report this.
     let _ = error.print();
@@ -59,7 +59,7 @@ pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
         Ok(outcome) => outcome,
         Err(error) if error.is_broken_pipe => Outcome::Ok,
         Err(error) => {
-            error.tell(ui);
+            error.print(ui);
             error.outcome
         }
     };
@@ -67,7 +67,7 @@ pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
 }
 
 /// Prints an error for people: what is wrong, and one hint.
-pub(super) fn tell(ui: &Ui, error: &ErrorView) {
+pub(super) fn print(ui: &Ui, error: &ErrorView) {
     ui.note(&format!("{} {}", red("error:"), text::indented(heading(error))));
     for violation in &error.violations {
         ui.note(&format!("  {}", text::line(&violation.to_string())));
@@ -135,12 +135,12 @@ impl CliError {
         error
     }
 
-    fn tell(&self, ui: &Ui) {
+    fn print(&self, ui: &Ui) {
         if ui.json() {
             // An error of writing has nowhere to go.
             let _ = ui.print_json(&json!({ "outcome": self.outcome, "error": self.error }));
         } else {
-            tell(ui, &self.error);
+            print(ui, &self.error);
         }
     }
 }

@@ -307,12 +307,12 @@ mod tests {
 
     #[test]
     fn level_of_a_file_is_reported_where_it_is_not_exact() {
-        let told = |match_level: &str| {
+        let line = |match_level: &str| {
             let match_level = match_level.to_owned();
             file(&v1::FileChange { path: "a".into(), match_level, ..Default::default() })
         };
-        assert_eq!(told(""), "a +0 -0");
-        assert_eq!(told("exact"), "a +0 -0");
-        assert_eq!(told("line_trimmed"), "a +0 -0 (line_trimmed)");
+        assert_eq!(line(""), "a +0 -0");
+        assert_eq!(line("exact"), "a +0 -0");
+        assert_eq!(line("line_trimmed"), "a +0 -0 (line_trimmed)");
     }
 }

@@ -221,7 +221,7 @@ fn check(args: &PolicyCheckArgs, session: &Session) -> Result<Outcome, CliError>
             let admin = session.dirs()?.admin;
             check_file(file, args.layer.unwrap_or_else(|| layer_of(file, &admin)))?
         }
-        None => check_in_force(session)?,
+        None => check_in_effect(session)?,
     };
     let assumed = checked.layer.filter(|_| args.layer.is_none());
     for problem in &checked.problems {
@@ -249,7 +249,7 @@ fn check(args: &PolicyCheckArgs, session: &Session) -> Result<Outcome, CliError>
     Ok(if checked.problems.is_empty() { Outcome::Ok } else { Outcome::Invalid })
 }
 
-fn check_in_force(session: &Session) -> Result<PolicyCheckReport, CliError> {
+fn check_in_effect(session: &Session) -> Result<PolicyCheckReport, CliError> {
     let setup = session.setup()?;
     let files = Workspace::open(&setup.workspaces[0], WorkspaceOptions::default())
         .map_err(StartError::Workspace)?;

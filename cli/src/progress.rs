@@ -16,21 +16,21 @@ pub(super) struct Meter<'a> {
     ui: &'a Ui,
     /// While it is shown.
     bar: Option<ProgressBar>,
-    /// When the last line was reported, or the call began.
-    told: Instant,
+    /// When the last line was printed, or the call began.
+    printed_at: Instant,
 }
 
 // === impl Meter ===
 
 impl<'a> Meter<'a> {
     pub(super) fn new(ui: &'a Ui) -> Self {
-        Self { ui, bar: None, told: Instant::now() }
+        Self { ui, bar: None, printed_at: Instant::now() }
     }
 
-    pub(super) fn tell(&mut self, progress: &v1::CallProgress) {
+    pub(super) fn show(&mut self, progress: &v1::CallProgress) {
         if !self.ui.interactive() {
-            if self.told.elapsed() >= LINE_EVERY {
-                self.told = Instant::now();
+            if self.printed_at.elapsed() >= LINE_EVERY {
+                self.printed_at = Instant::now();
                 self.ui.note(&dim(line(progress)));
             }
             return;

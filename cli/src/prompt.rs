@@ -23,7 +23,7 @@ pub(super) enum PersonsDecision {
     /// With the reason, which may be empty.
     No(String),
     /// Yes, for longer than once.
-    Lasting(v1::OfferedApproval),
+    Standing(v1::OfferedApproval),
 }
 
 /// Asks until there is a decision; none where the input ends or makes no sense. A standing approval
@@ -40,10 +40,10 @@ pub(super) async fn ask(
     let question = format!("{question} {}:", choices.join(" / "));
     for _ in 0..ATTEMPTS_MAX {
         match ask_once(ui, &question, offers).await? {
-            Some(PersonsDecision::Lasting(offer)) => {
+            Some(PersonsDecision::Standing(offer)) => {
                 ui.note(&format!("\n{}", text::lines(&offer.rule_toml)));
                 if agree(ui, words.remember).await? {
-                    return Ok(Some(PersonsDecision::Lasting(offer)));
+                    return Ok(Some(PersonsDecision::Standing(offer)));
                 }
             }
             other => return Ok(other),
@@ -121,14 +121,14 @@ fn choice(words: &PromptWording, offer: &v1::OfferedApproval) -> &'static str {
 fn parse(line: &str, offers: &[v1::OfferedApproval]) -> Option<PersonsDecision> {
     let line = line.trim();
     let (word, rest) = line.split_once([' ', ',', ':', '，', '：']).unwrap_or((line, ""));
-    let lasting = |scope| {
+    let standing = |scope| {
         let offer = offers.iter().find(|offer| offer.scope() == scope);
-        offer.cloned().map(PersonsDecision::Lasting)
+        offer.cloned().map(PersonsDecision::Standing)
     };
     match word.to_ascii_lowercase().as_str() {
         "y" | "yes" | "是" if rest.trim().is_empty() => Some(PersonsDecision::Yes),
-        "s" | "session" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Session),
-        "a" | "always" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Always),
+        "s" | "session" if rest.trim().is_empty() => standing(v1::ApprovalScope::Session),
+        "a" | "always" if rest.trim().is_empty() => standing(v1::ApprovalScope::Always),
         "n" | "no" | "否" => Some(PersonsDecision::No(rest.trim().to_owned())),
         _ => None,
     }
@@ -182,10 +182,10 @@ mod tests {
         let both = [offer(v1::ApprovalScope::Session), always[0].clone()];
         for line in ["a\n", "Always"] {
             assert_eq!(parse(line, &[]), None);
-            assert_eq!(parse(line, &always), Some(PersonsDecision::Lasting(always[0].clone())));
+            assert_eq!(parse(line, &always), Some(PersonsDecision::Standing(always[0].clone())));
         }
         assert_eq!(parse("s", &always), None);
-        assert_eq!(parse("s", &both), Some(PersonsDecision::Lasting(both[0].clone())));
+        assert_eq!(parse("s", &both), Some(PersonsDecision::Standing(both[0].clone())));
         assert_eq!(parse("a for this file", &both), None);
     }
 }

@@ -180,7 +180,7 @@ impl CallReport {
                     ui.note(&effect::confirmation(ui.wording(), confirmation));
                 }
                 if let Some(error) = &self.error {
-                    error::tell(ui, error);
+                    error::print(ui, error);
                 }
             }
         }

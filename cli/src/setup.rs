@@ -13,7 +13,7 @@ use moss_dispatch::Outcome;
 use moss_sdk::RelPath;
 use serde_json::json;
 
-use self::clients::{CLIENTS, ClientRow, NAME, ServerCommand, UserPlaces};
+use self::clients::{CLIENTS, ClientRow, NAME, ServerCommand, UserDirectories};
 use self::edit::NotEdited;
 use self::record::SetupRecord;
 use super::error::CliError;
@@ -55,17 +55,17 @@ pub(super) struct ClientSetupArgs {
 }
 
 pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outcome, CliError> {
-    let places = places()?;
+    let directories = directories()?;
     let Some(client) = args.client.as_deref().and_then(clients::find) else {
-        return list(&places, session);
+        return list(&directories, session);
     };
     if args.check {
-        return check::run(client, &configured(client, &places)?, session).await;
+        return check::run(client, &configured(client, &directories)?, session).await;
     }
     if args.undo {
-        return undo(client, &args, &places, session).await;
+        return undo(client, &args, &directories, session).await;
     }
-    set_up(client, &args, &places, session).await
+    set_up(client, &args, &directories, session).await
 }
 
 fn client() -> PossibleValuesParser {
@@ -73,7 +73,7 @@ fn client() -> PossibleValuesParser {
 }
 
 /// Where the files of the user lie who runs this process.
-fn places() -> Result<UserPlaces, CliError> {
+fn directories() -> Result<UserDirectories, CliError> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| {
         CliError::new(Outcome::Failed, "no_home", "no home directory: set HOME to one")
@@ -84,13 +84,13 @@ fn places() -> Result<UserPlaces, CliError> {
         true => home.join("Library/Application Support"),
         false => config.clone(),
     };
-    Ok(UserPlaces { home, config, applications })
+    Ok(UserDirectories { home, config, applications })
 }
 
 async fn set_up(
     client: &ClientRow,
     args: &ClientSetupArgs,
-    places: &UserPlaces,
+    directories: &UserDirectories,
     session: &Session,
 ) -> Result<Outcome, CliError> {
     if let Some(set) = &args.set {
@@ -99,7 +99,7 @@ async fn set_up(
     let decides = args.elicit || (!args.yes && wants_forms(client, session).await?);
     let server = server(args.set.as_deref(), decides)?;
     let new = client.entry(&server);
-    let (path, is_installed) = (client.file(places), client.is_installed(places));
+    let (path, is_installed) = (client.file(directories), client.is_installed(directories));
     // What is not there yet is made only once there is a yes.
     let before = file::read(&path)?;
     let now = before.as_deref().map(|text| edit::entry(client, text)).transpose();
@@ -135,12 +135,13 @@ async fn set_up(
 async fn undo(
     client: &ClientRow,
     args: &ClientSetupArgs,
-    places: &UserPlaces,
+    directories: &UserDirectories,
     session: &Session,
 ) -> Result<Outcome, CliError> {
     let dirs = session.dirs()?;
     let record = SetupRecord::load(&dirs, client.id)?;
-    let path = record.as_ref().map_or_else(|| client.file(places), |record| record.path.clone());
+    let path =
+        record.as_ref().map_or_else(|| client.file(directories), |record| record.path.clone());
     let before = file::read(&path)?;
     let Some(text) = before.as_deref() else {
         session.ui.print(&format!(
@@ -179,16 +180,16 @@ async fn undo(
     Ok(Outcome::Ok)
 }
 
-fn list(places: &UserPlaces, session: &Session) -> Result<Outcome, CliError> {
+fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, CliError> {
     let rows: Vec<_> = CLIENTS
         .iter()
         .map(|client| {
-            let path = client.file(places);
-            let state = match configured(client, places) {
+            let path = client.file(directories);
+            let state = match configured(client, directories) {
                 Ok(server) => format!("{} {}", server.command, server.args.join(" ")),
                 Err(_) => String::new(),
             };
-            (client, path, client.is_installed(places), state)
+            (client, path, client.is_installed(directories), state)
         })
         .collect();
     session.ui.print_either(
@@ -218,8 +219,11 @@ fn list(places: &UserPlaces, session: &Session) -> Result<Outcome, CliError> {
 }
 
 /// What a client is configured to start.
-fn configured(client: &ClientRow, places: &UserPlaces) -> Result<ServerCommand, CliError> {
-    let path = client.file(places);
+fn configured(
+    client: &ClientRow,
+    directories: &UserDirectories,
+) -> Result<ServerCommand, CliError> {
+    let path = client.file(directories);
     let missing = || {
         let message =
             format!("{} is not set up: {} has no entry `{NAME}`", client.title, shown(&path));

@@ -116,7 +116,7 @@ async fn answer(
             return match prompt::ask(ui, ui.wording().prompt.apply, &[]).await? {
                 Some(PersonsDecision::Yes) => Ok(confirmation.digest),
                 Some(PersonsDecision::No(reason)) => Err(denied(&reason)),
-                Some(PersonsDecision::Lasting(_)) | None => Err(CliError::new(
+                Some(PersonsDecision::Standing(_)) | None => Err(CliError::new(
                     Outcome::Unconfirmed,
                     "confirmation_required",
                     "nobody decided; nothing was changed",

@@ -144,7 +144,7 @@ impl StandingApprovals {
     }
 
     /// Returns the approvals that somebody's effects are held against.
-    pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingApproval>> {
+    pub fn in_effect(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingApproval>> {
         let is_for = |answer: &StandingApproval| {
             answer.component.as_deref() == of.component && answer.is_for(of.asker)
         };
@@ -270,8 +270,8 @@ impl StandingApprovals {
                 ends_at: self.ends_at(answer),
             })
             .collect();
-        let in_force = |answer: &StandingApproval| now < self.session_ends_at(answer);
-        let of_sessions = inner.sessions.iter().filter(|(_, answer)| in_force(answer));
+        let in_effect = |answer: &StandingApproval| now < self.session_ends_at(answer);
+        let of_sessions = inner.sessions.iter().filter(|(_, answer)| in_effect(answer));
         let of_sessions = of_sessions.filter(|_| self.limits.load().session);
         listed.extend(of_sessions.map(|(key, answer)| ListedApproval {
             answer: Arc::clone(answer),

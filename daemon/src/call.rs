@@ -204,7 +204,7 @@ async fn attempt(
 ) -> Result<Result<String, ToolError>, CallError> {
     scope.weight.admitted().map_err(CallError::TooMuch)?;
     let ready = ready(scope, effects).await?;
-    scope.take_place().await?;
+    scope.take_permit().await?;
     match carry_out(scope, effects, ready).await {
         Ok(output) => Ok(Ok(output)),
         Err(EffectStop::Tool(error)) => Ok(Err(error)),
@@ -280,14 +280,14 @@ impl CallScope {
         self.behalf.iter().flat_map(Behalf::plugins).any(|name| name == plugin)
     }
 
-    async fn take_place(&self) -> Result<(), CallError> {
+    async fn take_permit(&self) -> Result<(), CallError> {
         // Who waits for another call to end would wait for its own slot.
         if self.behalf.is_some() {
             return Ok(());
         }
         let caller = &self.call.caller;
-        let places = self.daemon.places(caller.role());
-        let permit = places.acquire(caller.name()).await.map_err(CallError::QueueFull)?;
+        let permits = self.daemon.permits_of(caller.role());
+        let permit = permits.acquire(caller.name()).await.map_err(CallError::QueueFull)?;
         *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         Ok(())
     }
@@ -319,7 +319,7 @@ impl CallScope {
         };
         let value = wait.await;
         if had {
-            let permit = self.daemon.places(self.call.caller.role()).acquire_again().await;
+            let permit = self.daemon.permits_of(self.call.caller.role()).acquire_again().await;
             *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         }
         value

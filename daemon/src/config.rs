@@ -189,7 +189,7 @@ impl NetworkConfig {
         RequestBounds {
             connect: Duration::from_millis(self.connect_ms),
             head: Duration::from_millis(self.head_ms),
-            silence: Duration::from_millis(self.read_timeout_ms),
+            read_timeout: Duration::from_millis(self.read_timeout_ms),
             request_bytes_max: self.request_bytes_max,
             response_bytes_max: self.response_bytes_max,
         }

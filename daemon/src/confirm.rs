@@ -274,7 +274,7 @@ impl ConfirmationsState {
 // === impl SettledConfirmation ===
 
 impl SettledConfirmation {
-    /// Reports the caller. One that is gone in this instant has withdrawn the question.
+    /// Hands the decision to the caller. One that is gone in this instant has withdrawn the question.
     pub fn deliver(self) -> Arc<Confirmation> {
         let _ = self.sender.send(self.answer);
         self.confirmation

@@ -193,7 +193,7 @@ impl EditorRegistry {
             return Err(EditorRefusal::TooManyEditors(self.limits.attached_max));
         }
         if let Some(gone) = before.and_then(|id| self.remove(&mut inner, id)) {
-            gone.tell(ToEditor::Replaced);
+            gone.send(ToEditor::Replaced);
         }
         let id = EditorId(inner.tick());
         inner.attached.insert(id, AttachedEditor::new(hello, sender, id.0));

@@ -67,7 +67,7 @@ pub fn call(
     let component = entry.component();
     let situation = Situation { asker, component: component.as_deref(), session };
     workspace.answers.reload();
-    let answers = workspace.answers.in_force(situation, Timestamp::now());
+    let answers = workspace.answers.in_effect(situation, Timestamp::now());
     let parts = parts(entry, &arguments);
     let root = RelPath::root();
     let steps = actions(entry, file.as_ref()).into_iter().flat_map(|action| {
@@ -115,7 +115,7 @@ fn plugin_change(
     let asker = Asker { tool, plugin: None, caller };
     let situation = Situation { asker, component: None, session };
     workspace.answers.reload();
-    let answers = workspace.answers.in_force(situation, Timestamp::now());
+    let answers = workspace.answers.in_effect(situation, Timestamp::now());
     let subject = Subject {
         action: Action::Register,
         tool,

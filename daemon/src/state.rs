@@ -28,7 +28,7 @@ use moss_plugins::{Environment, PluginState, PluginStatus};
 use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, Tier};
 
 /// Most large values that are held to schemas at once; fewer where there are fewer processors.
-const THINKERS_MAX: usize = 4;
+const CPU_PERMITS_MAX: usize = 4;
 /// Longest wait of a call for plugins that are being loaded.
 const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 
@@ -55,7 +55,7 @@ pub struct Daemon {
     /// Slots for blocking work of calls.
     pub workers: Permits,
     /// Long work of the daemon itself: holding large values to schemas.
-    pub thinkers: Arc<Semaphore>,
+    pub cpu_permits: Arc<Semaphore>,
     /// Commands in the background.
     pub jobs: Arc<Jobs>,
     /// What its plugins need, wherever they are used.
@@ -82,15 +82,15 @@ pub struct Daemon {
     workspaces: BTreeMap<PathBuf, Arc<WorkspaceState>>,
 }
 
-fn thinkers_max() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(THINKERS_MAX)
+fn cpu_permits_max() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(CPU_PERMITS_MAX)
 }
 
 // === impl Daemon ===
 
 impl Daemon {
     /// The slots for calls of a role.
-    pub fn places(&self, role: Role) -> &Permits {
+    pub fn permits_of(&self, role: Role) -> &Permits {
         match role {
             Role::Caller => &self.permits,
             Role::Approver => &self.approver_permits,
@@ -158,7 +158,7 @@ impl Daemon {
             calls_held: Budgets::default(),
             encoding: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),
-            thinkers: Arc::new(Semaphore::new(thinkers_max())),
+            cpu_permits: Arc::new(Semaphore::new(cpu_permits_max())),
             jobs: Arc::default(),
             metrics: Metrics::default(),
             traces,

@@ -41,7 +41,7 @@ pub(crate) trait IndexRules: Sync {
 pub(crate) struct IndexedTexts {
     directory: PathBuf,
     index: ArcSwap<TextIndex>,
-    told: Mutex<IndexTold>,
+    reported: Mutex<ReportedTree>,
     /// There is something to read.
     has_work: Notify,
     /// When it knew all texts last.
@@ -52,7 +52,7 @@ pub(crate) struct IndexedTexts {
 
 /// What was reported to the index.
 #[derive(Debug, Default)]
-struct IndexTold {
+struct ReportedTree {
     /// Up to which change of the tree.
     generation: u64,
     /// By the rules of which policy.
@@ -111,7 +111,7 @@ impl IndexedTexts {
         Ok(Self {
             directory,
             index: ArcSwap::from_pointee(index),
-            told: Mutex::default(),
+            reported: Mutex::default(),
             has_work: Notify::new(),
             complete_at: Mutex::default(),
             located: Mutex::default(),
@@ -171,28 +171,28 @@ impl IndexedTexts {
         rules: &dyn IndexRules,
         cancelled: &dyn Fn() -> bool,
     ) -> bool {
-        let mut told = self.told();
-        let Ok(Some(changes)) = tree.changes_since(told.generation, cancelled) else {
+        let mut reported = self.reported();
+        let Ok(Some(changes)) = tree.changes_since(reported.generation, cancelled) else {
             return false;
         };
         let policy = rules.policy();
         let admits = |path: &RelPath| rules.admits(&policy, path);
-        let is_same = told.policy.as_ref().is_some_and(|known| Arc::ptr_eq(known, &policy));
+        let is_same = reported.policy.as_ref().is_some_and(|known| Arc::ptr_eq(known, &policy));
         if changes.is_everything || !is_same {
             self.index.load().sync(listing(tree, [&RelPath::root()], &admits));
         } else if changes.files.is_empty() && changes.subtrees.is_empty() {
             return true;
         } else {
-            self.tell(tree, &changes, &admits);
+            self.report(tree, &changes, &admits);
         }
-        told.generation = changes.generation;
-        told.policy = Some(Arc::clone(&policy));
-        drop(told);
+        reported.generation = changes.generation;
+        reported.policy = Some(Arc::clone(&policy));
+        drop(reported);
         self.has_work.notify_one();
         true
     }
 
-    fn tell(&self, tree: &LiveTree, changes: &LiveChanges, admits: &dyn Fn(&RelPath) -> bool) {
+    fn report(&self, tree: &LiveTree, changes: &LiveChanges, admits: &dyn Fn(&RelPath) -> bool) {
         let index = self.index.load();
         if !changes.subtrees.is_empty() {
             index.sync_beneath(&changes.subtrees, listing(tree, &changes.subtrees, admits));
@@ -241,7 +241,7 @@ impl IndexedTexts {
     ///
     /// Where it was off and cannot be opened again.
     pub(crate) fn rebuild(&self) -> Result<(), moss_workspace::Error> {
-        let mut told = self.told();
+        let mut reported = self.reported();
         let index = self.index.load_full();
         match index.status().state {
             IndexState::Off(_) => {
@@ -251,8 +251,8 @@ impl IndexedTexts {
             }
             IndexState::Building | IndexState::Ready => index.clear(),
         }
-        *told = IndexTold::default();
-        drop(told);
+        *reported = ReportedTree::default();
+        drop(reported);
         self.note_work();
         Ok(())
     }
@@ -263,8 +263,8 @@ impl IndexedTexts {
         (self.index.load().status(), complete_at)
     }
 
-    fn told(&self) -> MutexGuard<'_, IndexTold> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reported(&self) -> MutexGuard<'_, ReportedTree> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

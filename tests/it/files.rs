@@ -1,10 +1,30 @@
 //! Files that are not what an edit likes: empty, huge, binary, broken, directories, gone.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::harness::{Site, failure};
+use crate::paths::path_calls;
+
+/// A block that replaces a text.
+const REPLACING: &str = "------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n";
+/// Tools that take a path and not only one of a file: their own tests say what they do with each.
+const OF_DIRECTORIES_TOO: &[&str] = &[
+    "codebase_search",
+    "diff_history",
+    "file_search",
+    "find_code_location",
+    "get_project_structure",
+    "grep_search",
+    "lint_check",
+    "list_directory",
+    "moss_register_plugin_tool",
+    "run_terminal_cmd",
+    "run_tests",
+    "terminal_job",
+];
 
 /// A call of every tool that takes a file, on a path.
 fn file_calls(path: &str) -> Vec<(&'static str, Value)> {
@@ -16,7 +36,17 @@ fn file_calls(path: &str) -> Vec<(&'static str, Value)> {
         ("replace_text", json!({"path": path, "oldText": "old", "newText": "new"})),
         ("create_file", json!({"path": path, "content": "x\n", "overwrite": true})),
         ("delete_file", json!({"path": path})),
+        ("patch", json!({"path": path, "old_string": "old", "new_string": "new"})),
+        ("editTool", json!({"filePath": path, "diffContent": REPLACING})),
     ]
+}
+
+#[test]
+fn every_tool_that_takes_a_path_is_among_those_of_files_or_of_directories() {
+    let of_files = file_calls("a").into_iter().map(|(tool, _)| tool);
+    let listed: BTreeSet<_> = of_files.chain(OF_DIRECTORIES_TOO.iter().copied()).collect();
+    let taking: BTreeSet<_> = path_calls("a").into_iter().map(|(tool, _)| tool).collect();
+    assert_eq!(listed, taking);
 }
 
 #[tokio::test]

@@ -34,27 +34,27 @@ struct Answered {
 
 /// What a client received.
 #[derive(Default)]
-struct Told {
+struct Appended {
     lines: u64,
     edits: Vec<Answered>,
 }
 
 /// Appends lines to the log of a client until the daemon is gone.
-async fn append_lines(client: Client, number: usize, first: u64) -> Told {
-    let mut told = Told { lines: first, edits: Vec::new() };
+async fn append_lines(client: Client, number: usize, first: u64) -> Appended {
+    let mut appended = Appended { lines: first, edits: Vec::new() };
     loop {
-        let (line, text) = (told.lines + 1, format!("line {}", told.lines));
+        let (line, text) = (appended.lines + 1, format!("line {}", appended.lines));
         let append = json!({ "path": log(number), "line": line, "text": text });
         let Ok(result) = client.call(refusing("insert_line", append)).await else { break };
         output(&result);
-        told.edits.push(Answered { call_id: result.call_id, history: result.history });
-        told.lines += 1;
+        appended.edits.push(Answered { call_id: result.call_id, history: result.history });
+        appended.lines += 1;
     }
-    told
+    appended
 }
 
 /// Lets all clients append, and kills the daemon a random while later.
-async fn killed(site: &Site, daemon: Daemon, lines: &[u64]) -> Vec<Told> {
+async fn killed(site: &Site, daemon: Daemon, lines: &[u64]) -> Vec<Appended> {
     let mut clients = Vec::new();
     for (number, first) in lines.iter().enumerate() {
         clients.push(tokio::spawn(append_lines(daemon.caller().await, number, *first)));
@@ -64,11 +64,11 @@ async fn killed(site: &Site, daemon: Daemon, lines: &[u64]) -> Vec<Told> {
     let _ = tokio::time::timeout(life, &mut clients[0]).await;
     daemon.kill();
     assert!(site.socket().exists(), "it had no time to tidy up");
-    let mut told = Vec::new();
+    let mut appended = Vec::new();
     for client in clients {
-        told.push(client.await.unwrap());
+        appended.push(client.await.unwrap());
     }
-    told
+    appended
 }
 
 /// The numbers in the history of what calls have changed, as the audit journal has them.
@@ -92,14 +92,14 @@ async fn keeps_its_promises(kills: u64) {
     let mut lines = [1; CLIENTS];
     let mut daemon = site.serve();
     for kill in 0..kills {
-        let told = killed(&site, daemon, &lines).await;
+        let appended = killed(&site, daemon, &lines).await;
         // Recovery happens at the next start.
         daemon = site.serve();
         let entries = entries_of(&daemon.caller().await).await;
         let (committed, finished) = (committed(&site), finished(&site));
-        for (client, told) in told.iter().enumerate() {
+        for (client, appended) in appended.iter().enumerate() {
             let path = log(client);
-            let (found, answered) = (lines_of(&site, &path), told.lines);
+            let (found, answered) = (lines_of(&site, &path), appended.lines);
             assert!(
                 (answered..=answered + 1).contains(&found),
                 "kill {kill}: {path}: answered {answered} lines, found {found}"
@@ -108,7 +108,7 @@ async fn keeps_its_promises(kills: u64) {
             let newest = entries.iter().flat_map(|entry| &entry.changes).find(|c| c.path == path);
             let hash = blake3::hash(&site.bytes(&path)).to_hex();
             assert!(newest.is_none_or(|change| change.hash_after == hash.as_str()), "{path}");
-            for edit in &told.edits {
+            for edit in &appended.edits {
                 let entry = entries.iter().find(|entry| entry.number == edit.history).unwrap();
                 assert_eq!(entry.call_id, edit.call_id);
                 assert_eq!(committed[&edit.call_id]["history"], edit.history);

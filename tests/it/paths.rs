@@ -1,18 +1,55 @@
 //! Paths that lead astray, over the wire, for every tool that takes one: nothing outside of the
 //! workspace is read, written, listed or removed, and nothing hangs.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 
+use moss_proto::v1;
 use rustix::fs::{CWD, FileType, Mode};
 use serde_json::{Value, json};
 
 use crate::harness::{Site, failure};
 
 const SECRET: &str = "the secret of the machine";
+/// Parameters that hold no path, whatever tool has them; numbers and switches never do.
+const PATHLESS_PARAMETERS: &[&str] = &[
+    "action",
+    "choices",
+    "command",
+    "content",
+    "diffContent",
+    "fileType",
+    "framework",
+    "grant",
+    "items",
+    "job",
+    "mode",
+    "modifiedAfter",
+    "name",
+    "newText",
+    "new_string",
+    "oldText",
+    "old_string",
+    "output",
+    "pattern",
+    "question",
+    "reason",
+    "scope",
+    "searchType",
+    "sha256",
+    "sortBy",
+    "sortOrder",
+    "testPattern",
+    "text",
+];
+/// Blocks that replace a text, and those that make a file.
+const REPLACING: &str = "------- SEARCH\nsecret\n=======\nnew\n+++++++ REPLACE\n";
+const MAKING: &str = "------- SEARCH\n=======\nnew\n+++++++ REPLACE\n";
 
-/// A call of every tool on a path.
-fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
+/// A call of every tool with a path in each parameter that may hold one.
+pub(crate) fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
+        ("codebase_search", json!({"query": format!("{path}:1")})),
         ("read_file", json!({"path": path})),
         ("list_directory", json!({"path": path})),
         ("list_directory", json!({"path": path, "recursive": true})),
@@ -28,12 +65,79 @@ fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
         ("grep_search", json!({"path": path, "pattern": "secret"})),
         ("file_search", json!({"path": path, "pattern": "secret"})),
         ("get_project_structure", json!({"path": path})),
+        ("find_code_location", json!({"path": path, "search": "secret"})),
+        ("find_code_location", json!({"search": format!("{path}:1")})),
+        ("run_terminal_cmd", json!({"command": "ls", "cwd": path})),
+        ("terminal_job", json!({"action": "start", "command": "ls", "cwd": path})),
+        ("diff_history", json!({"path": path})),
+        ("run_tests", json!({"path": path})),
+        ("run_tests", json!({"testFile": path})),
+        ("patch", json!({"path": path, "old_string": "secret", "new_string": "new"})),
+        ("editTool", json!({"filePath": path, "diffContent": REPLACING})),
+        ("editTool", json!({"filePath": path, "diffContent": MAKING})),
+        ("moss_register_plugin_tool", json!({"name": "a", "source": path, "reason": "to try"})),
     ]
 }
 
-/// A workspace full of traps, beside a directory with a secret.
+/// Whether a call with this path is one of the workspace after all, or of no path.
+fn may_succeed(tool: &str, arguments: &Value, path: &str) -> bool {
+    match tool {
+        // What is no path is a question, or a piece of code.
+        "codebase_search" => true,
+        "find_code_location" => arguments.get("path").is_none() || path.is_empty(),
+        // Names are looked up in the history, and no file is opened.
+        "diff_history" => true,
+        // A slash behind a file is none.
+        "grep_search" => path.is_empty() || path == "dir/file.txt/",
+        // Without a directory it is the root.
+        "file_search" | "get_project_structure" | "run_terminal_cmd" | "terminal_job" => {
+            path.is_empty()
+        }
+        _ => false,
+    }
+}
+
+#[tokio::test]
+async fn every_parameter_that_may_hold_a_path_has_a_call() {
+    const PATH: &str = "the/path";
+    let site = Site::new();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let schema = v1::ListedSchema::Full.into();
+    let request = v1::ListToolsRequest { schema, ..Default::default() };
+    let listed = client.tools().list_tools(request).await.unwrap().into_inner();
+    let mut parameters = BTreeSet::new();
+    for tool in listed.tools {
+        let schema: Value = serde_json::from_str(&tool.parameters_json).unwrap();
+        for (name, of_parameter) in schema["properties"].as_object().unwrap() {
+            if !["boolean", "integer", "number"].iter().any(|kind| of_parameter["type"] == *kind) {
+                parameters.insert((tool.name.clone(), name.clone()));
+            }
+        }
+    }
+    let known: BTreeSet<&str> = parameters.iter().map(|(_, name)| name.as_str()).collect();
+    for name in PATHLESS_PARAMETERS {
+        assert!(known.contains(name), "no tool has `{name}`: unlist it");
+    }
+    parameters.retain(|(_, name)| !PATHLESS_PARAMETERS.contains(&name.as_str()));
+    let mut called = BTreeSet::new();
+    for (tool, arguments) in path_calls(PATH) {
+        for (name, value) in arguments.as_object().unwrap() {
+            if value.as_str().is_some_and(|value| value.contains(PATH)) {
+                called.insert((tool.to_owned(), name.clone()));
+            }
+        }
+    }
+    assert_eq!(
+        called, parameters,
+        "`path_calls`, and what tools take besides `PATHLESS_PARAMETERS`"
+    );
+}
+
+/// A workspace full of traps where everything is allowed, beside a directory with a secret.
 fn trapped() -> Site {
-    let site = Site::allowing();
+    let site = Site::new();
+    site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
     std::fs::create_dir(site.outside("out")).unwrap();
     std::fs::create_dir(site.outside("work-evil")).unwrap();
     for file in ["out/secret.txt", "work-evil/secret.txt", "secret.txt"] {
@@ -111,18 +215,18 @@ async fn no_path_leads_out_of_the_workspace() {
     let daemon = site.serve();
     let client = daemon.caller().await;
     for path in astray(&site) {
+        let is_odd_name = ["~/", "file:", "%2e", "..\\"].iter().any(|odd| path.starts_with(odd));
         for (tool, arguments) in path_calls(&path) {
-            let creates = tool == "create_file"
-                && ["~/", "file:", "%2e", "..\\"].iter().any(|odd| path.starts_with(odd));
-            // To search without a directory is to search everywhere, and a slash behind a file is none.
-            let may_lack = ["grep_search", "file_search", "get_project_structure"].contains(&tool);
-            let is_fine =
-                may_lack && path.is_empty() || tool == "grep_search" && path == "dir/file.txt/";
-            if creates || is_fine {
+            let makes = tool == "create_file" || arguments["diffContent"] == MAKING;
+            if makes && is_odd_name {
                 // An ordinary name inside the workspace, however odd it looks.
                 continue;
             }
             let result = client.ran(tool, arguments.clone()).await;
+            assert!(!format!("{result:?}").contains(SECRET), "{tool} {path:?}: {result:?}");
+            if result.error.is_none() && may_succeed(tool, &arguments, &path) {
+                continue;
+            }
             let error = failure(&result);
             let codes: &[&str] = &[
                 "outside_workspace",
@@ -133,7 +237,6 @@ async fn no_path_leads_out_of_the_workspace() {
                 "already_exists",
             ];
             assert!(codes.contains(&error.code.as_str()), "{tool} {path:?}: {error:?}");
-            assert!(!format!("{result:?}").contains(SECRET), "{tool} {path:?}: {result:?}");
         }
     }
     assert_eq!(site.snapshot(), before);

@@ -82,8 +82,8 @@ impl Replaced {
         let first = self.told.load(Ordering::SeqCst);
         let ran = version.await;
         let last = self.written.load(Ordering::SeqCst);
-        let is_in_force = (first..=last).any(|number| number % VERSIONS == ran);
-        assert!(is_in_force, "{what}: version {ran} where {first} to {last} are in effect");
+        let is_in_effect = (first..=last).any(|number| number % VERSIONS == ran);
+        assert!(is_in_effect, "{what}: version {ran} where {first} to {last} are in effect");
         self.calls.fetch_add(1, Ordering::SeqCst);
     }
 

@@ -182,7 +182,7 @@ enum SearchWay {
 const WAYS: [SearchWay; 2] = [SearchWay::Index, SearchWay::Scan];
 
 /// A match: the names of the path, the line, and the column, where it is reported.
-type Place = (Vec<String>, u64, Option<u64>);
+type MatchedLine = (Vec<String>, u64, Option<u64>);
 
 fn names(path: &str) -> Vec<String> {
     path.trim_start_matches("./").split('/').map(str::to_owned).collect()
@@ -268,7 +268,11 @@ fn run_ripgrep(site: &Site, arguments: &[&str]) -> String {
 }
 
 /// What ripgrep finds: how many lines in how many files, and where the first are.
-fn by_ripgrep(site: &Site, pattern: &str, case_sensitive: bool) -> (usize, usize, Vec<Place>) {
+fn by_ripgrep(
+    site: &Site,
+    pattern: &str,
+    case_sensitive: bool,
+) -> (usize, usize, Vec<MatchedLine>) {
     let case = if case_sensitive { "--case-sensitive" } else { "--ignore-case" };
     let mut arguments = vec!["--json", "--sort=path", case];
     if pattern.contains(r"\n") || pattern == r"\r" {
@@ -284,7 +288,7 @@ fn by_ripgrep(site: &Site, pattern: &str, case_sensitive: bool) -> (usize, usize
 }
 
 /// Where the first matches are in moss's order, of which ripgrep has the last part: by path and line.
-fn first_places(printed: &str) -> Vec<Place> {
+fn first_places(printed: &str) -> Vec<MatchedLine> {
     let mut ranked: HashMap<PathRank, Vec<&str>> = HashMap::new();
     let mut rank = PathRank::Source;
     for event in printed.lines() {
@@ -302,7 +306,7 @@ fn first_places(printed: &str) -> Vec<Place> {
 }
 
 /// Reads where a match of ripgrep is.
-fn place(event: &str) -> Place {
+fn place(event: &str) -> MatchedLine {
     let event: Value = serde_json::from_str(event).unwrap();
     let data = &event["data"];
     let text = data["lines"]["text"].as_str().unwrap_or_else(|| panic!("{data}"));

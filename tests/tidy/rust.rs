@@ -12,19 +12,35 @@ pub(crate) struct Function {
 /// Blanks comments and the contents of string and character literals; lines stay where they are.
 pub(crate) fn code(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let skipped = skipped_bytes(rest, code.chars().next_back());
-        if skipped > 0 {
-            code.extend(rest[..skipped].chars().filter(|c| *c == '\n'));
-            code.push(' ');
-            rest = &rest[skipped..];
+    for (piece, is_code) in pieces(text) {
+        if is_code {
+            code.push_str(piece);
         } else {
-            code.push(first);
-            rest = &rest[first.len_utf8()..];
+            code.extend(piece.chars().filter(|c| *c == '\n'));
+            code.push(' ');
         }
     }
     code
+}
+
+/// The values of the string literals, in their order; comments have none.
+pub(crate) fn strings(text: &str) -> Vec<String> {
+    let literals = pieces(text).filter(|(_, is_code)| !is_code);
+    let values = literals.filter_map(|(piece, _)| syn::parse_str::<syn::LitStr>(piece).ok());
+    values.map(|literal| literal.value()).collect()
+}
+
+/// The characters of code one by one, and whole comments and literals between them.
+fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let (mut rest, mut before) = (text, None);
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let skipped = skipped_bytes(rest, before);
+        let is_code = skipped == 0;
+        let (piece, after) = rest.split_at(if is_code { first.len_utf8() } else { skipped });
+        (rest, before) = (after, is_code.then_some(first));
+        Some((piece, is_code))
+    })
 }
 
 /// How many bytes at the start are a comment or a literal. Raw strings start after no letter.
@@ -202,6 +218,12 @@ mod tests {
         ] {
             assert_eq!(code(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn strings_have_their_values_and_comments_have_none() {
+        let text = "f(\"a \\\n   b\", '\"') // \"c\"\nr#\"d\"#";
+        assert_eq!(strings(text), ["a b", "d"]);
     }
 
     #[test]

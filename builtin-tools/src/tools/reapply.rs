@@ -129,7 +129,7 @@ impl Tool for Reapply {
         Ok(ReapplyOutput {
             reapplied: recalled.number,
             tool: recalled.tool,
-            files: steps.into_iter().map(|step| step.told(&applied)).collect(),
+            files: steps.into_iter().map(|step| step.into_file(&applied)).collect(),
             history: applied.history,
             applied: applied.history.is_some(),
         })
@@ -324,7 +324,7 @@ fn with_hint(error: ToolError) -> ToolError {
 // === impl ReapplyStep ===
 
 impl ReapplyStep {
-    fn told(self, applied: &Applied) -> ReappliedFile {
+    fn into_file(self, applied: &Applied) -> ReappliedFile {
         let Again { how, matched, made, there, .. } = self.again;
         let is_of = |path: &RelPath| *path == self.path;
         let hash = applied.files.iter().find(|file| is_of(&file.path)).and_then(|file| file.hash);

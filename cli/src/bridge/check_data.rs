@@ -55,12 +55,12 @@ pub(super) fn run(args: &CheckDataArgs, session: &Session) -> Result<Outcome, Cl
         json.push(b'\n');
         named::write(file, &json).map_err(unreadable)?;
     }
-    session.ui.print_either(|| json!(report), || told(&report))?;
+    session.ui.print_either(|| json!(report), || report_text(&report))?;
     Ok(if report.passed { Outcome::Ok } else { Outcome::Failed })
 }
 
 /// The report for people.
-fn told(report: &DataReport) -> String {
+fn report_text(report: &DataReport) -> String {
     let mut shown = String::new();
     for finding in &report.findings {
         shown.push_str(&finding_line(finding));

@@ -117,7 +117,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
         Ok(())
     })?;
     let evaluation = evaluator.finish();
-    session.ui.print_either(|| json!(evaluation), || told(&evaluation))?;
+    session.ui.print_either(|| json!(evaluation), || evaluation_text(&evaluation))?;
     args.stated.write(&evaluation)?;
     if !answers.is_empty() {
         let message = format!("{} recorded answers belong to no case", answers.len());
@@ -169,7 +169,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// The result for people.
-fn told(evaluation: &Evaluation) -> String {
+fn evaluation_text(evaluation: &Evaluation) -> String {
     let mut shown = String::new();
     for unread in &evaluation.unreadable {
         let message = text::line(&unread.message);

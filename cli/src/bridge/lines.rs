@@ -19,7 +19,7 @@ const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How much is read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 /// After how many lines the progress is reported.
-const LINES_PER_TELLING: u64 = 2048;
+const LINES_PER_UPDATE: u64 = 2048;
 
 /// The lines of a file.
 pub(super) struct LineReader<'u> {
@@ -63,7 +63,7 @@ impl<'u> LineReader<'u> {
         mut take: impl FnMut(Result<&str, UnreadableLine>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         while self.fill()? {
-            self.tell();
+            self.show_progress();
             if self.buffer.len() > LINE_BYTES_MAX {
                 take(Err(UnreadableLine::TooLong { bytes_max: LINE_BYTES_MAX }))?;
                 continue;
@@ -92,10 +92,10 @@ impl<'u> LineReader<'u> {
         Ok(true)
     }
 
-    fn tell(&mut self) {
+    fn show_progress(&mut self) {
         self.count += 1;
-        if self.count.is_multiple_of(LINES_PER_TELLING) {
-            self.meter.tell(&v1::CallProgress {
+        if self.count.is_multiple_of(LINES_PER_UPDATE) {
+            self.meter.show(&v1::CallProgress {
                 message: self.message.clone(),
                 done: self.done,
                 total: self.total,

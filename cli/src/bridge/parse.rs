@@ -82,14 +82,14 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
     pieces(|piece| {
         let read = parser.feed(piece);
         if args.events {
-            return tell(&read, session);
+            return print_events(&read, session);
         }
         events.extend(read);
         Ok(())
     })?;
     let last = parser.finish(finish);
     if args.events {
-        tell(&last, session)?;
+        print_events(&last, session)?;
         return Ok(Outcome::Ok);
     }
     events.extend(last);
@@ -130,7 +130,7 @@ fn pieces(mut take: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), Cli
     }
 }
 
-fn tell(events: &[ReplyEvent], session: &Session) -> Result<(), CliError> {
+fn print_events(events: &[ReplyEvent], session: &Session) -> Result<(), CliError> {
     for event in events {
         session.ui.print_json_line(event)?;
     }
@@ -140,15 +140,15 @@ fn tell(events: &[ReplyEvent], session: &Session) -> Result<(), CliError> {
 fn print(reply: Reply, session: &Session) -> Result<Outcome, CliError> {
     let reply = reply.tidied();
     let codes: Vec<&str> = reply.diagnostics.iter().map(|one| one.code.as_str()).collect();
-    let mut told = json!({
+    let mut printed = json!({
         "text": reply.text,
         "calls": reply.calls,
         "diagnostics": codes,
         "details": reply.diagnostics,
     });
     if !reply.reasoning.is_empty() {
-        told["reasoning"] = json!(reply.reasoning);
+        printed["reasoning"] = json!(reply.reasoning);
     }
-    session.ui.print_json(&told)?;
+    session.ui.print_json(&printed)?;
     Ok(Outcome::Ok)
 }

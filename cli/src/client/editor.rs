@@ -20,7 +20,7 @@ const MESSAGES_MAX: usize = 4;
 #[derive(Debug)]
 pub(crate) struct AttachedTerminal {
     sender: mpsc::Sender<v1::AttachRequest>,
-    told: Streaming<v1::AttachResponse>,
+    received: Streaming<v1::AttachResponse>,
 }
 
 /// A question to the person.
@@ -55,10 +55,10 @@ impl Client {
         let request = self.request(Role::Approver, ReceiverStream::new(messages));
         let mut service = EditorServiceClient::new(self.channel.clone())
             .max_decoding_message_size(RESPONSE_BYTES_MAX);
-        let mut told = body(service.attach(request).await)?;
-        match told.message().await.map_err(|status| RequestFailure::from(&status))? {
+        let mut received = body(service.attach(request).await)?;
+        match received.message().await.map_err(|status| RequestFailure::from(&status))? {
             Some(v1::AttachResponse { message: Some(Told::Attached(_)) }) => {
-                Ok(AttachedTerminal { sender, told })
+                Ok(AttachedTerminal { sender, received })
             }
             _ => Err(RequestFailure::incomplete("attachment")),
         }
@@ -71,7 +71,7 @@ impl AttachedTerminal {
     /// Waits for a question; none when no more will come.
     pub(crate) async fn next(&mut self) -> Option<TerminalQuestion> {
         loop {
-            let message = self.told.message().await.ok()??.message;
+            let message = self.received.message().await.ok()??.message;
             if let Some(Told::Question(v1::EditorQuestion {
                 id,
                 question: Some(Question::Clarify(v1::ClarifyQuestion { question, choices })),

@@ -40,7 +40,7 @@ pub(super) struct ServerCommand {
 
 /// Where the user's files lie.
 #[derive(Debug, Clone)]
-pub(super) struct UserPlaces {
+pub(super) struct UserDirectories {
     pub(super) home: PathBuf,
     /// `~/.config`, or what XDG_CONFIG_HOME names.
     pub(super) config: PathBuf,
@@ -56,7 +56,7 @@ pub(super) struct ClientRow {
     /// What people call it.
     pub(super) title: &'static str,
     /// Its configuration file; the first that exists of several.
-    pub(super) files: &'static [(Place, &'static str)],
+    pub(super) files: &'static [(BaseDirectory, &'static str)],
     pub(super) format: FileFormat,
     /// The key whose value has the servers.
     pub(super) key: &'static str,
@@ -67,15 +67,15 @@ pub(super) struct ClientRow {
 
 /// What a path begins at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum BaseDirectory {
     Home,
     Config,
     Applications,
 }
 
+use BaseDirectory::{Applications, Config, Home};
 use EntryForm::{Extension, OneList, Plain, Sourced, Typed};
 use FileFormat::{Json, Toml, YamlList, YamlMap};
-use Place::{Applications, Config, Home};
 
 /// The name of the entry.
 pub(super) const NAME: &str = "moss";
@@ -127,7 +127,7 @@ pub(super) const CLIENTS: &[ClientRow] = &[
 const fn row(
     id: &'static str,
     title: &'static str,
-    files: &'static [(Place, &'static str)],
+    files: &'static [(BaseDirectory, &'static str)],
     format: FileFormat,
     key: &'static str,
     form: EntryForm,
@@ -144,17 +144,18 @@ pub(super) fn find(id: &str) -> Option<&'static ClientRow> {
 
 impl ClientRow {
     /// Its configuration file, there or not.
-    pub(super) fn file(&self, places: &UserPlaces) -> PathBuf {
-        let at = |(place, path): &(Place, &str)| places.at(*place).join(path);
+    pub(super) fn file(&self, directories: &UserDirectories) -> PathBuf {
+        let at = |(base, path): &(BaseDirectory, &str)| directories.at(*base).join(path);
         let found = self.files.iter().map(at).find(|path| path.exists());
         found.unwrap_or_else(|| self.files.last().map(at).unwrap_or_default())
     }
 
     /// Whether there is anything of the client on this machine.
-    pub(super) fn is_installed(&self, places: &UserPlaces) -> bool {
-        let file = self.file(places);
+    pub(super) fn is_installed(&self, directories: &UserDirectories) -> bool {
+        let file = self.file(directories);
         let is_own = |directory: &Path| {
-            ![&places.home, &places.config, &places.applications].contains(&&directory.to_owned())
+            ![&directories.home, &directories.config, &directories.applications]
+                .contains(&&directory.to_owned())
         };
         file.exists()
             || file.parent().is_some_and(|directory| is_own(directory) && directory.exists())
@@ -196,11 +197,11 @@ impl ClientRow {
     }
 }
 
-// === impl UserPlaces ===
+// === impl UserDirectories ===
 
-impl UserPlaces {
-    fn at(&self, place: Place) -> &Path {
-        match place {
+impl UserDirectories {
+    fn at(&self, base: BaseDirectory) -> &Path {
+        match base {
             Home => &self.home,
             Config => &self.config,
             Applications => &self.applications,

@@ -1,5 +1,6 @@
 //! Chinese, in simplified characters.
 
+mod commands;
 mod rules;
 
 use moss_sdk::edit::MatchLevel;

@@ -40,7 +40,7 @@ pub struct CatalogEntry {
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
     /// The tool as models see it: with either schema, in either language, each compiled once.
-    told: [OnceLock<Arc<RegisteredTool>>; 4],
+    registered: [OnceLock<Arc<RegisteredTool>>; 4],
 }
 
 /// A plugin with its tools, ready to be called.
@@ -251,7 +251,7 @@ impl CatalogEntry {
         let arguments = ArgumentValidator::new(&spec.name, &spec.parameters_strict, &spec.aliases)?;
         let output = Schema::new(&spec.name, &spec.output)?;
         let fingerprint = fingerprint(&spec, &runner);
-        Ok(Self { spec, arguments, output, runner, fingerprint, told: Default::default() })
+        Ok(Self { spec, arguments, output, runner, fingerprint, registered: Default::default() })
     }
 
     /// Returns the tool as models see it in one of its forms, which `make` makes where nobody
@@ -260,17 +260,17 @@ impl CatalogEntry {
     /// # Errors
     ///
     /// Where it cannot be made.
-    pub fn told<E>(
+    pub fn registered<E>(
         &self,
         form: usize,
         make: impl FnOnce() -> Result<RegisteredTool, E>,
     ) -> Result<Arc<RegisteredTool>, E> {
-        let place = &self.told[form];
-        if let Some(tool) = place.get() {
+        let kept = &self.registered[form];
+        if let Some(tool) = kept.get() {
             return Ok(Arc::clone(tool));
         }
         let made = Arc::new(make()?);
-        Ok(Arc::clone(place.get_or_init(|| made)))
+        Ok(Arc::clone(kept.get_or_init(|| made)))
     }
 
     /// The name of the plugin that provides the tool, if one does.

@@ -8,7 +8,7 @@ use crate::document::DocumentKind;
 use crate::matching::SegmentMatcher;
 use crate::problem::IndexProblem;
 use crate::query::GramQuery;
-use crate::table::{DocumentPlace, DocumentRecord, DocumentSlot, SegmentPlace};
+use crate::table::{DocumentLocation, DocumentRecord, DocumentSlot, SegmentLocation};
 
 /// What is known of a document without looking at its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,20 +65,20 @@ fn matching_slots(
     let mut damaged = DamagedSegments::new();
     for live in &core.segments {
         let (segment, number) = (&*live.segment, live.number());
-        let place = |number_in| SegmentPlace { segment: number, number: number_in };
+        let location = |number_in| SegmentLocation { segment: number, number: number_in };
         match (SegmentMatcher { segment, cache }).documents(&query.need) {
             Ok(numbers) => {
                 let found = numbers.into_iter().map(|one| (one, live.slots[one as usize]));
                 let current = found.filter(|(one, slot)| {
                     let record = core.documents.get(*slot);
-                    core.is_at(*slot, place(*one))
+                    core.is_at(*slot, location(*one))
                         && record.and_then(known_kind) == Some(DocumentKind::Listed)
                 });
                 slots.extend(current.map(|(_, slot)| slot));
             }
             Err(problem) => {
                 let all = live.slots.iter().zip(0..);
-                let current = all.filter(|(slot, one)| core.is_at(**slot, place(*one)));
+                let current = all.filter(|(slot, one)| core.is_at(**slot, location(*one)));
                 slots.extend(current.map(|(slot, _)| *slot));
                 damaged.push((number, problem));
             }
@@ -95,11 +95,11 @@ fn matching_slots(
 
 /// What kind of document it is, where the index knows.
 fn known_kind(record: &DocumentRecord) -> Option<DocumentKind> {
-    match record.place {
-        DocumentPlace::Overlay | DocumentPlace::Segment(_) => {
+    match record.location {
+        DocumentLocation::Overlay | DocumentLocation::Segment(_) => {
             record.indexed.map(|indexed| indexed.kind)
         }
-        DocumentPlace::Pending { .. } | DocumentPlace::Unread => None,
+        DocumentLocation::Pending { .. } | DocumentLocation::Unread => None,
     }
 }
 

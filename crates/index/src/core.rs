@@ -14,7 +14,7 @@ use crate::grams::Gram;
 use crate::manifest::IndexManifest;
 use crate::problem::IndexProblem;
 use crate::segment::IndexSegment;
-use crate::table::{DocumentPlace, DocumentSlot, DocumentTable, SegmentPlace};
+use crate::table::{DocumentLocation, DocumentSlot, DocumentTable, SegmentLocation};
 
 /// The state of an index.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(crate) struct IndexCore {
     pub(crate) listed: usize,
     pub(crate) binary: usize,
     /// Whether a listing has said which documents there are.
-    pub(crate) is_told: bool,
+    pub(crate) has_listing: bool,
     /// Counts what was reported of documents.
     pub(crate) generation: u64,
     /// Why there is no index, if there is none.
@@ -63,7 +63,7 @@ impl IndexCore {
         for slot in unlisted {
             self.remove(slot, true);
         }
-        self.is_told = true;
+        self.has_listing = true;
     }
 
     /// Takes in the documents that there are beneath some directories, and that there are no others
@@ -111,16 +111,16 @@ impl IndexCore {
         let is_same = record
             .indexed
             .is_some_and(|indexed| !indexed.is_unsettled && indexed.mark == mark.digest());
-        let former = match record.place {
-            DocumentPlace::Unread | DocumentPlace::Overlay if is_same => return,
-            DocumentPlace::Segment(_) if is_same => return,
-            DocumentPlace::Segment(place) => Some(place),
-            DocumentPlace::Pending { former } => former,
-            DocumentPlace::Unread | DocumentPlace::Overlay => None,
+        let former = match record.location {
+            DocumentLocation::Unread | DocumentLocation::Overlay if is_same => return,
+            DocumentLocation::Segment(_) if is_same => return,
+            DocumentLocation::Segment(location) => Some(location),
+            DocumentLocation::Pending { former } => former,
+            DocumentLocation::Unread | DocumentLocation::Overlay => None,
         };
         record.version = generation;
         let indexed = record.indexed;
-        self.put(slot, DocumentPlace::Pending { former }, indexed);
+        self.put(slot, DocumentLocation::Pending { former }, indexed);
     }
 
     /// Returns the slot of a path. A document that was not known is pending.
@@ -143,14 +143,13 @@ impl IndexCore {
     /// Removes a document; where it must not even stay in files, they are going to be written anew.
     fn remove(&mut self, slot: DocumentSlot, must_rewrite: bool) {
         let Some(record) = self.documents.get(slot) else { return };
-        let place = match record.place {
-            DocumentPlace::Segment(place) | DocumentPlace::Pending { former: Some(place) } => {
-                Some(place)
-            }
+        let location = match record.location {
+            DocumentLocation::Segment(location)
+            | DocumentLocation::Pending { former: Some(location) } => Some(location),
             _ => None,
         };
-        if let Some(place) = place.filter(|_| must_rewrite)
-            && let Some(live) = self.segment_mut(place.segment)
+        if let Some(location) = location.filter(|_| must_rewrite)
+            && let Some(live) = self.segment_mut(location.segment)
         {
             live.must_rewrite = true;
         }
@@ -162,27 +161,27 @@ impl IndexCore {
     pub(crate) fn put(
         &mut self,
         slot: DocumentSlot,
-        place: DocumentPlace,
+        location: DocumentLocation,
         indexed: Option<IndexedDocument>,
     ) {
         self.leave(slot);
         let Some(record) = self.documents.get_mut(slot) else { return };
-        record.place = place;
+        record.location = location;
         record.indexed = indexed;
         let kind = indexed.map(|indexed| indexed.kind);
-        match (place, kind) {
-            (DocumentPlace::Pending { .. }, _) => {
+        match (location, kind) {
+            (DocumentLocation::Pending { .. }, _) => {
                 self.pending += 1;
                 self.always.insert(slot);
             }
-            (DocumentPlace::Unread, _) | (_, None | Some(DocumentKind::Unlisted)) => {
+            (DocumentLocation::Unread, _) | (_, None | Some(DocumentKind::Unlisted)) => {
                 self.always.insert(slot);
             }
             (_, Some(DocumentKind::Listed)) => self.listed += 1,
             (_, Some(DocumentKind::Binary)) => self.binary += 1,
         }
-        if let DocumentPlace::Segment(place) = place
-            && let Some(live) = self.segment_mut(place.segment)
+        if let DocumentLocation::Segment(location) = location
+            && let Some(live) = self.segment_mut(location.segment)
         {
             live.live += 1;
         }
@@ -191,26 +190,26 @@ impl IndexCore {
     /// Takes a document away from where it is.
     fn leave(&mut self, slot: DocumentSlot) {
         let Some(record) = self.documents.get(slot) else { return };
-        let (place, kind) = (record.place, record.indexed.map(|indexed| indexed.kind));
+        let (location, kind) = (record.location, record.indexed.map(|indexed| indexed.kind));
         self.always.remove(&slot);
-        match (place, kind) {
-            (DocumentPlace::Pending { .. }, _) => self.pending -= 1,
-            (DocumentPlace::Unread, _) => {}
+        match (location, kind) {
+            (DocumentLocation::Pending { .. }, _) => self.pending -= 1,
+            (DocumentLocation::Unread, _) => {}
             (_, Some(DocumentKind::Listed)) => self.listed -= 1,
             (_, Some(DocumentKind::Binary)) => self.binary -= 1,
             (_, None | Some(DocumentKind::Unlisted)) => {}
         }
-        match place {
-            DocumentPlace::Overlay => {
+        match location {
+            DocumentLocation::Overlay => {
                 let grams = self.overlay.remove(&slot);
                 self.overlay_grams -= grams.map_or(0, |grams| grams.len());
             }
-            DocumentPlace::Segment(place) => {
-                if let Some(live) = self.segment_mut(place.segment) {
+            DocumentLocation::Segment(location) => {
+                if let Some(live) = self.segment_mut(location.segment) {
                     live.live -= 1;
                 }
             }
-            DocumentPlace::Pending { .. } | DocumentPlace::Unread => {}
+            DocumentLocation::Pending { .. } | DocumentLocation::Unread => {}
         }
     }
 
@@ -221,7 +220,7 @@ impl IndexCore {
         indexed: IndexedDocument,
         grams: Box<[Gram]>,
     ) {
-        self.put(slot, DocumentPlace::Overlay, Some(indexed));
+        self.put(slot, DocumentLocation::Overlay, Some(indexed));
         self.overlay_grams += grams.len();
         self.overlay.insert(slot, grams);
     }
@@ -232,15 +231,15 @@ impl IndexCore {
     }
 
     /// Whether a document is in a segment under a number.
-    pub(crate) fn is_at(&self, slot: DocumentSlot, place: SegmentPlace) -> bool {
+    pub(crate) fn is_at(&self, slot: DocumentSlot, location: SegmentLocation) -> bool {
         let record = self.documents.get(slot);
-        record.is_some_and(|record| record.place == DocumentPlace::Segment(place))
+        record.is_some_and(|record| record.location == DocumentLocation::Segment(location))
     }
 
     /// Whether a document was in a segment under a number when it was read last.
-    pub(crate) fn was_at(&self, slot: DocumentSlot, place: SegmentPlace) -> bool {
-        let former = DocumentPlace::Pending { former: Some(place) };
-        self.documents.get(slot).is_some_and(|record| record.place == former)
+    pub(crate) fn was_at(&self, slot: DocumentSlot, location: SegmentLocation) -> bool {
+        let former = DocumentLocation::Pending { former: Some(location) };
+        self.documents.get(slot).is_some_and(|record| record.location == former)
     }
 
     pub(crate) fn segment_mut(&mut self, number: u32) -> Option<&mut LiveSegment> {
@@ -260,9 +259,9 @@ impl IndexCore {
         self.problem = Some(problem);
         let slots = std::mem::take(&mut self.segments[at].slots);
         for (slot, number_in) in slots.into_iter().zip(0..) {
-            let place = SegmentPlace { segment: number, number: number_in };
-            if self.is_at(slot, place) || self.was_at(slot, place) {
-                self.put(slot, DocumentPlace::Pending { former: None }, None);
+            let location = SegmentLocation { segment: number, number: number_in };
+            if self.is_at(slot, location) || self.was_at(slot, location) {
+                self.put(slot, DocumentLocation::Pending { former: None }, None);
             }
         }
         self.segments.remove(at);
@@ -276,11 +275,11 @@ impl IndexCore {
         self.segments = kept;
         for live in retired {
             for (slot, number) in live.slots.iter().zip(0..) {
-                let place = SegmentPlace { segment: live.number(), number };
-                if self.was_at(*slot, place)
+                let location = SegmentLocation { segment: live.number(), number };
+                if self.was_at(*slot, location)
                     && let Some(record) = self.documents.get_mut(*slot)
                 {
-                    record.place = DocumentPlace::Pending { former: None };
+                    record.location = DocumentLocation::Pending { former: None };
                 }
             }
         }

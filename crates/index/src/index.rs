@@ -152,7 +152,7 @@ impl TextIndex {
     ) -> Option<(Vec<DocumentVerdict>, Arc<LocatedDocuments>)> {
         let ((verdicts, damaged), located) = {
             let core = self.read();
-            if core.off.is_some() || !core.is_told || query.accepts_every_text() {
+            if core.off.is_some() || !core.has_listing || query.accepts_every_text() {
                 return None;
             }
             let current = located.filter(|located| located.is_current(&core));
@@ -179,11 +179,11 @@ impl TextIndex {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> bool {
         let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_off_or_untold = {
+        let is_off_or_unlisted = {
             let core = self.read();
-            core.off.is_some() || !core.is_told
+            core.off.is_some() || !core.has_listing
         };
-        if is_off_or_untold {
+        if is_off_or_unlisted {
             return false;
         }
         let settled = self.read_pending(source, cancelled);
@@ -219,7 +219,7 @@ impl TextIndex {
         let documents = core.documents.len() as u64;
         let state = match &core.off {
             Some(problem) => IndexState::Off(problem.clone()),
-            None if core.is_told && core.pending == 0 => IndexState::Ready,
+            None if core.has_listing && core.pending == 0 => IndexState::Ready,
             None => IndexState::Building,
         };
         IndexStatus {

@@ -27,7 +27,7 @@ pub(crate) struct DocumentTable {
 #[derive(Debug)]
 pub(crate) struct DocumentRecord {
     pub(crate) path: RelPath,
-    pub(crate) place: DocumentPlace,
+    pub(crate) location: DocumentLocation,
     /// What is known of it where it has been read.
     pub(crate) indexed: Option<IndexedDocument>,
     /// The version of the index in which it changed last: what was read before counts no longer.
@@ -38,20 +38,20 @@ pub(crate) struct DocumentRecord {
 
 /// Where the trigrams of a document are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DocumentPlace {
+pub(crate) enum DocumentLocation {
     /// Nowhere: it has to be read. The text that it had when it was read last may be in a segment.
-    Pending { former: Option<SegmentPlace> },
+    Pending { former: Option<SegmentLocation> },
     /// Nowhere: it could not be read, and is not tried again before it changes.
     Unread,
     /// In memory, not yet written to a segment.
     Overlay,
     /// In a segment on disk.
-    Segment(SegmentPlace),
+    Segment(SegmentLocation),
 }
 
 /// A document of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SegmentPlace {
+pub(crate) struct SegmentLocation {
     /// The number of the segment.
     pub(crate) segment: u32,
     /// The number of the document in it.
@@ -117,7 +117,7 @@ impl DocumentTable {
         };
         let record = DocumentRecord {
             path: path.clone(),
-            place: DocumentPlace::Pending { former: None },
+            location: DocumentLocation::Pending { former: None },
             indexed: None,
             version: 0,
             listing: 0,

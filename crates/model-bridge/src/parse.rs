@@ -185,7 +185,7 @@ impl Parser {
         self.run(true);
         self.end_alike();
         if self.in_group && !matches!(self.state, ParserState::Dropped) {
-            self.tell(
+            self.note(
                 DiagnosticCode::UnclosedFrame,
                 "the end mark of the group of calls is missing",
             );
@@ -261,7 +261,7 @@ impl Parser {
         self.at += length;
     }
 
-    fn tell(&mut self, code: DiagnosticCode, message: impl Into<String>) {
+    fn note(&mut self, code: DiagnosticCode, message: impl Into<String>) {
         self.events.push(ReplyEvent::Diagnostic(ReplyDiagnostic::new(code, message)));
     }
 
@@ -270,7 +270,7 @@ impl Parser {
     fn make(&mut self, made: ReadyCall, live: Option<(usize, usize)>) {
         if live.is_none() && self.made.has(&made) {
             let message = format!("{} was called twice with the same arguments", made.name);
-            return self.tell(DiagnosticCode::DuplicateCall, message);
+            return self.note(DiagnosticCode::DuplicateCall, message);
         }
         let json = serde_json::to_string(&made.arguments).unwrap_or_default();
         let (index, shown) =

@@ -78,7 +78,7 @@ pub fn project(
                     rest = after;
                 }
                 let results: Vec<&ToolResult> = results.iter().map(AsRef::as_ref).collect();
-                rest = tell(&mut projected, calls, &results, rest, language);
+                rest = append_results(&mut projected, calls, &results, rest, language);
                 calls = &[];
             }
         }
@@ -189,7 +189,7 @@ fn leading(conversation: &Conversation) -> usize {
 }
 
 /// Reports results, and what the user says right after them. Returns what is left.
-fn tell<'m>(
+fn append_results<'m>(
     projected: &mut Vec<ChatMessage>,
     calls: &[ToolCall],
     results: &[&ToolResult],

@@ -26,12 +26,13 @@ pub fn corrections(
     recorded::convert(registry, line, |sample, converted| {
         let mut spans: Vec<(usize, usize)> = Vec::new();
         for (place, failed) in sample.calls.iter().enumerate().filter(|(_, call)| call.is_failed) {
-            let mend = sample.calls[place + 1..].iter().find(|call| mends(registry, failed, call));
-            let Some(mend) = mend else {
+            let later = &sample.calls[place + 1..];
+            let correction = later.iter().find(|call| corrects(registry, failed, call));
+            let Some(correction) = correction else {
                 converted.left_out.push(SkipReason::NotRepaired);
                 continue;
             };
-            let Some(end) = answer_after(sample, mend) else {
+            let Some(end) = answer_after(sample, correction) else {
                 converted.left_out.push(SkipReason::NotAnswered);
                 continue;
             };
@@ -51,7 +52,7 @@ pub fn corrections(
     })
 }
 
-fn mends(registry: &Registry, failed: &SampleCall<'_>, call: &SampleCall<'_>) -> bool {
+fn corrects(registry: &Registry, failed: &SampleCall<'_>, call: &SampleCall<'_>) -> bool {
     let works = call.result.is_some() && !call.is_failed && call.turn > failed.turn;
     let is_repaired = if registry.tool(&failed.name).is_none() {
         call.name != failed.name

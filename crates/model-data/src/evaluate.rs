@@ -271,7 +271,7 @@ fn hold_calls(
                 is_right = false;
                 // What is wrong with one that does not fit is reported already.
                 if call.is_valid {
-                    problems.push(format!("a call that is not expected: {}", call.told()));
+                    problems.push(format!("a call that is not expected: {}", call.described()));
                 }
             }
         }

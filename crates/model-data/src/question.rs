@@ -68,7 +68,7 @@ pub fn question(
             body.insert("tools".to_owned(), tools(&registry));
         }
     } else {
-        body.insert("messages".to_owned(), told(&conversation, &registry, asking.language));
+        body.insert("messages".to_owned(), messages_of(&conversation, &registry, asking.language));
         if !sampling.stop.is_empty() {
             body.insert("stop".to_owned(), sampling.stop.clone().into());
         }
@@ -127,7 +127,7 @@ fn tools(registry: &Registry) -> Value {
 }
 
 /// What is said to a model that knows no tools.
-fn told(conversation: &Conversation, registry: &Registry, language: Language) -> Value {
+fn messages_of(conversation: &Conversation, registry: &Registry, language: Language) -> Value {
     let contract = render_prompt(&PromptRequest {
         registry,
         choice: &ToolChoice::Auto,

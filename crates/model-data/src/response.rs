@@ -125,7 +125,7 @@ impl ModelResponse {
             _ => Finish::Stop,
         };
         let reply = parse(registry, &text, finish);
-        let mut mended = 0;
+        let mut repaired = 0;
         for diagnostic in reply.diagnostics {
             if is_tried(diagnostic.code) {
                 self.calls.push(Called {
@@ -135,7 +135,7 @@ impl ModelResponse {
                     is_repaired: false,
                 });
             }
-            mended += usize::from(matches!(
+            repaired += usize::from(matches!(
                 diagnostic.code,
                 DiagnosticCode::JsonRepaired
                     | DiagnosticCode::UnknownArgDropped
@@ -150,7 +150,7 @@ impl ModelResponse {
                 name: call.name,
                 arguments: call.arguments,
                 is_valid: true,
-                is_repaired: place < mended,
+                is_repaired: place < repaired,
             });
         }
         self.text = reply.text;
@@ -161,7 +161,7 @@ impl ModelResponse {
 
 impl Called {
     /// Says it in a line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let arguments = Value::Object(self.arguments.clone()).to_string();
         let cut = arguments.char_indices().nth(ARGUMENTS_CHARS_MAX).map(|(end, _)| end);
         let arguments = match cut {

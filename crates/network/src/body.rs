@@ -21,9 +21,9 @@ pub(super) struct Upload {
 pub(super) struct Received {
     body: reqwest::Body,
     count: BytesLeft,
-    silence_max: Duration,
+    read_timeout: Duration,
     /// Runs while somebody waits for the next part.
-    silence: Option<Pin<Box<Sleep>>>,
+    waiting: Option<Pin<Box<Sleep>>>,
     has_failed: bool,
 }
 
@@ -77,26 +77,26 @@ impl Received {
     pub(super) fn new(
         body: reqwest::Body,
         bytes_max: u64,
-        silence_max: Duration,
+        read_timeout: Duration,
     ) -> Result<Self, HttpError> {
         let exceeded = HttpError::ResponseTooLarge(bytes_max);
         if body.size_hint().lower() > bytes_max {
             return Err(exceeded);
         }
         let count = BytesLeft { left: bytes_max, exceeded };
-        Ok(Self { body, count, silence_max, silence: None, has_failed: false })
+        Ok(Self { body, count, read_timeout, waiting: None, has_failed: false })
     }
 
     fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<BodyFrame> {
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(part) => {
-                self.silence = None;
+                self.waiting = None;
                 let part = part.map(|part| part.map_err(|error| super::explain(&error)));
                 Poll::Ready(part.map(|part| part.and_then(|frame| self.count.take(frame))))
             }
             Poll::Pending => {
-                let begin = || Box::pin(tokio::time::sleep(self.silence_max));
-                ready!(self.silence.get_or_insert_with(begin).as_mut().poll(cx));
+                let begin = || Box::pin(tokio::time::sleep(self.read_timeout));
+                ready!(self.waiting.get_or_insert_with(begin).as_mut().poll(cx));
                 Poll::Ready(Some(Err(HttpError::Timeout(Wait::Body))))
             }
         }

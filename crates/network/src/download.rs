@@ -199,7 +199,7 @@ mod tests {
         let bounds = RequestBounds {
             connect: Duration::ZERO,
             head: Duration::ZERO,
-            silence: Duration::ZERO,
+            read_timeout: Duration::ZERO,
             request_bytes_max: 0,
             response_bytes_max: 0,
         };

@@ -50,7 +50,7 @@ pub struct RequestBounds {
     /// Longest wait for the head of the response, once connected.
     pub head: Duration,
     /// Longest wait for the next part of the response's body.
-    pub silence: Duration,
+    pub read_timeout: Duration,
     /// Largest body of the request.
     pub request_bytes_max: u64,
     /// Largest body of the response.
@@ -69,7 +69,7 @@ impl RequestBounds {
         Self {
             connect: self.connect.min(options.connect_timeout),
             head: self.head.min(options.first_byte_timeout),
-            silence: self.silence.min(options.between_bytes_timeout),
+            read_timeout: self.read_timeout.min(options.between_bytes_timeout),
             ..self
         }
     }
@@ -120,7 +120,7 @@ impl Network {
             .map_err(|error| HttpError::Failed(error.to_string()))?
             .map_err(|error| explain(&error))?;
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
-        let body = Received::new(body, bounds.response_bytes_max, bounds.silence)?;
+        let body = Received::new(body, bounds.response_bytes_max, bounds.read_timeout)?;
         Ok(http::Response::from_parts(head, body.boxed_unsync()))
     }
 

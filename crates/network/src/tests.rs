@@ -14,7 +14,7 @@ use super::*;
 const BOUNDS: RequestBounds = RequestBounds {
     connect: Duration::from_secs(20),
     head: Duration::from_secs(20),
-    silence: Duration::from_secs(20),
+    read_timeout: Duration::from_secs(20),
     request_bytes_max: 1000,
     response_bytes_max: 1000,
 };
@@ -174,7 +174,7 @@ async fn bodies_and_waits_are_bounded() {
     let short = Duration::from_millis(50);
     let impatient = RequestBounds { connect: short, head: short, ..BOUNDS };
     assert_eq!(get("silent", impatient).await, Err(HttpError::Timeout(Wait::Response)));
-    let impatient = RequestBounds { silence: short, ..BOUNDS };
+    let impatient = RequestBounds { read_timeout: short, ..BOUNDS };
     let stuck = HttpError::Timeout(Wait::Body);
     assert_eq!(get("stuck", impatient).await, Err(stuck));
     assert!(matches!(get("garbage", BOUNDS).await, Err(HttpError::Failed(_))));

@@ -169,29 +169,31 @@ impl PluginCallError {
     }
 
     /// Makes a tool's error of it: a plugin, named with its list, had these limits.
-    pub(crate) fn told(self, limits: &PluginLimits, listed: &str) -> ToolError {
+    pub(crate) fn into_tool_error(self, limits: &PluginLimits, listed: &str) -> ToolError {
         let message = self.to_string();
-        let told = |code| ToolError::new(code, message);
+        let error = |code| ToolError::new(code, message);
         match self {
             Self::Failed(error) => error,
             Self::Limit(limit) => {
                 let is_time = matches!(limit, LimitReached::Timeout(_));
                 let code = if is_time { ErrorCode::Timeout } else { ErrorCode::LimitExceeded };
-                told(code).hint(limit.hint(limits, listed))
+                error(code).hint(limit.hint(limits, listed))
             }
             Self::Deadline => {
-                told(ErrorCode::Timeout).hint("retry with a later deadline, or ask for less")
+                error(ErrorCode::Timeout).hint("retry with a later deadline, or ask for less")
             }
-            Self::Cancelled => told(ErrorCode::Cancelled),
-            Self::Revoked(_) => told(ErrorCode::Denied).hint("`moss plugin list` says what it has"),
+            Self::Cancelled => error(ErrorCode::Cancelled),
+            Self::Revoked(_) => {
+                error(ErrorCode::Denied).hint("`moss plugin list` says what it has")
+            }
             Self::Busy => {
-                told(ErrorCode::LimitExceeded).hint("retry when another call has finished")
+                error(ErrorCode::LimitExceeded).hint("retry when another call has finished")
             }
-            Self::Crashed(_) | Self::Result(_) => told(ErrorCode::PluginFailed)
+            Self::Crashed(_) | Self::Result(_) => error(ErrorCode::PluginFailed)
                 .hint("this is a defect of the plugin; report it to its author"),
-            Self::Paused(_) => told(ErrorCode::PluginFailed)
+            Self::Paused(_) => error(ErrorCode::PluginFailed)
                 .hint("retry after that; a call that succeeds ends it, and so does a new version"),
-            Self::UnknownTool(_) => told(ErrorCode::Internal),
+            Self::UnknownTool(_) => error(ErrorCode::Internal),
         }
     }
 }

@@ -247,8 +247,8 @@ impl Plugin {
     }
 
     /// Makes a tool's error of one of its calls, with what to do about it.
-    pub fn tell(&self, error: PluginCallError) -> ToolError {
-        error.told(&self.limits, &self.rights.place())
+    pub fn tool_error(&self, error: PluginCallError) -> ToolError {
+        error.into_tool_error(&self.limits, &self.rights.place())
     }
 
     /// Returns what one call may use.

@@ -39,7 +39,7 @@ pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
 
 /// Where settings are in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ConfigPlaces {
+pub struct ConfigPositions {
     whole: Option<(usize, usize)>,
     keys: BTreeMap<String, (usize, usize)>,
 }
@@ -79,7 +79,7 @@ pub struct PluginEntry {
     /// Its settings, handed to it as they are.
     pub config: Map<String, Value>,
     /// Line and column, from 1, of the settings and of each of their keys; nothing where it has none.
-    pub config_places: ConfigPlaces,
+    pub config_positions: ConfigPositions,
     /// The line of the list where the entry starts, from 1.
     pub line: usize,
 }
@@ -131,8 +131,8 @@ impl PluginEntry {
 
     /// Returns the line and the column of a key of the settings, or of what is nearest to it.
     pub fn config_place(&self, key: Option<&str>) -> (usize, usize) {
-        let place = key.and_then(|key| self.config_places.keys.get(key)).copied();
-        place.or(self.config_places.whole).unwrap_or((self.line, 1))
+        let position = key.and_then(|key| self.config_positions.keys.get(key)).copied();
+        position.or(self.config_positions.whole).unwrap_or((self.line, 1))
     }
 }
 
@@ -238,7 +238,10 @@ fn parse_entry<'t>(
             ..entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default()
         },
         config: entry.optional("config").map(parse_config).transpose()?.unwrap_or_default(),
-        config_places: entry.optional("config").map(|node| places(text, node)).unwrap_or_default(),
+        config_positions: entry
+            .optional("config")
+            .map(|node| positions(text, node))
+            .unwrap_or_default(),
         line: source::position(text, node.start()).0,
     };
     Ok((parsed, name))
@@ -277,9 +280,9 @@ fn parse_config(node: ListNode<'_>) -> Result<Map<String, Value>, ListProblem> {
     }
 }
 
-fn places(text: &str, config: ListNode<'_>) -> ConfigPlaces {
+fn positions(text: &str, config: ListNode<'_>) -> ConfigPositions {
     let keys = config.keys().map(|(key, start)| (key.to_owned(), source::position(text, start)));
-    ConfigPlaces { whole: Some(source::position(text, config.start())), keys: keys.collect() }
+    ConfigPositions { whole: Some(source::position(text, config.start())), keys: keys.collect() }
 }
 
 // === impl ListError ===

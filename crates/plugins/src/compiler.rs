@@ -147,9 +147,9 @@ impl ChildCompiler {
         };
         let _place = compilers.acquire().await.expect("nobody closes it");
         let worker = self.worker(&settings);
-        let told = self.tell(plugin, component.len());
+        let announced = self.announce(plugin, component.len());
         let sealed = worker.run(&[self.key.as_bytes(), component]).await;
-        drop(told);
+        drop(announced);
         let sealed = sealed.map_err(|error| explain(error, &settings))?;
         let (key, cache) = (self.key.clone(), self.cache.clone());
         let opened = spawn_blocking(move || {
@@ -165,9 +165,9 @@ impl ChildCompiler {
         })
     }
 
-    /// Reports whoever wants to know that a component is compiled, until what is returned is
+    /// Says to whoever wants to know that a component is compiled, until what is returned is
     /// dropped.
-    fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, CompileIndicator)> {
+    fn announce(&self, plugin: &str, bytes: usize) -> Option<(Compilation, CompileIndicator)> {
         let compiling = Compiling {
             plugin: plugin.to_owned(),
             bytes,
@@ -176,7 +176,7 @@ impl ChildCompiler {
             is_listed: self.looker.is_none(),
         };
         tracing::info!(plugin, bytes, "a plugin is compiled");
-        let shown = self.looker.as_ref().and_then(|tell| tell(&compiling));
+        let shown = self.looker.as_ref().and_then(|on_compile| on_compile(&compiling));
         let environment = self.environment.upgrade()?;
         Some((environment.compilations.begin(compiling), shown))
     }

@@ -79,8 +79,8 @@ impl fmt::Display for Compiling {
 // === impl Compilations ===
 
 impl Compilations {
-    /// Reports somebody of each that begins.
-    pub fn told(on_compile: OnCompile) -> Self {
+    /// Calls a function with each that begins.
+    pub fn reported_to(on_compile: OnCompile) -> Self {
         Self(Arc::new(CompilationsState {
             on_compile: Some(on_compile),
             ..CompilationsState::default()
@@ -106,7 +106,7 @@ impl Compilations {
 
     /// Counts something as compiled until what is returned is dropped.
     pub(crate) fn begin(&self, compiling: Compiling) -> Compilation {
-        let shown = self.0.on_compile.as_ref().and_then(|tell| tell(&compiling));
+        let shown = self.0.on_compile.as_ref().and_then(|on_compile| on_compile(&compiling));
         let number = {
             let mut running = self.running();
             running.begun += 1;
@@ -151,7 +151,7 @@ mod tests {
     fn what_is_compiled_is_reported_and_known_until_it_ends() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&told);
-        let compilations = Compilations::told(Arc::new(move |compiling| {
+        let compilations = Compilations::reported_to(Arc::new(move |compiling| {
             heard.lock().unwrap().push(compiling.to_string());
             Some(Box::new(Arc::clone(&heard)))
         }));

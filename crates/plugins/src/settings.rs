@@ -68,7 +68,7 @@ impl Settings {
             bounds: RequestBounds {
                 connect: Duration::from_secs(1),
                 head: Duration::from_secs(1),
-                silence: Duration::from_secs(1),
+                read_timeout: Duration::from_secs(1),
                 request_bytes_max: 1 << 20,
                 response_bytes_max: 1 << 20,
             },

@@ -62,14 +62,14 @@ pub(crate) struct LanguageRules {
 pub(crate) struct DeclarationRule {
     pub(crate) node: &'static str,
     pub(crate) kind: DeclarationKind,
-    pub(crate) name: NamePlace,
+    pub(crate) name: NameLocation,
     /// Only where it has a body.
     pub(crate) needs_body: bool,
 }
 
 /// Where a declaration has its name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum NamePlace {
+pub(crate) enum NameLocation {
     /// In the child of the node with this field name of the grammar.
     Field(&'static str),
     /// In the innermost of nested declarators, as in C.
@@ -86,21 +86,21 @@ pub(crate) enum NamePlace {
 
 /// A rule for a node with its name in the field `name`.
 pub(crate) const fn named(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
-    DeclarationRule { node, kind, name: NamePlace::Field("name"), needs_body: false }
+    DeclarationRule { node, kind, name: NameLocation::Field("name"), needs_body: false }
 }
 
 /// A rule for a node with its name elsewhere.
 pub(crate) const fn placed(
     node: &'static str,
     kind: DeclarationKind,
-    name: NamePlace,
+    name: NameLocation,
 ) -> DeclarationRule {
     DeclarationRule { node, kind, name, needs_body: false }
 }
 
 /// A rule for a node that only declares with a body.
 pub(crate) const fn bodied(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
-    DeclarationRule { node, kind, name: NamePlace::Field("name"), needs_body: true }
+    DeclarationRule { node, kind, name: NameLocation::Field("name"), needs_body: true }
 }
 
 /// Rules that say nothing: where to begin.

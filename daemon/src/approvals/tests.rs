@@ -55,8 +55,8 @@ fn remember(
     answers.remember(offer, now()).unwrap()
 }
 
-fn in_force(answers: &StandingApprovals, key: Option<&SessionKey>, at: Timestamp) -> usize {
-    answers.in_force(situation(key), at).len()
+fn in_effect(answers: &StandingApprovals, key: Option<&SessionKey>, at: Timestamp) -> usize {
+    answers.in_effect(situation(key), at).len()
 }
 
 fn text(state: &TempDir) -> String {
@@ -72,11 +72,11 @@ fn a_stored_approval_survives_and_ends() {
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert!(text(&state).contains(&answer.id), "{}", text(&state));
     for answers in [answers, open(&state)] {
-        let found = answers.in_force(situation(None), later(24 * 30 - 1));
+        let found = answers.in_effect(situation(None), later(24 * 30 - 1));
         assert_eq!(found.len(), 1);
         assert_eq!(*found[0], *answer);
-        assert_eq!(in_force(&answers, None, later(24 * 30)), 0, "it is over");
-        assert_eq!(in_force(&answers, None, later(-48)), 0, "it is not given yet");
+        assert_eq!(in_effect(&answers, None, later(24 * 30)), 0, "it is over");
+        assert_eq!(in_effect(&answers, None, later(-48)), 0, "it is not given yet");
         assert!(answers.list(later(24 * 30)).is_empty());
     }
     // What is over goes with the next change.
@@ -92,14 +92,14 @@ fn an_approval_of_a_session_is_its_alone_and_is_not_stored() {
     let answers = open(&state);
     let (one, other) = (session("one"), session("other"));
     remember(&answers, "a", Some(&one));
-    assert_eq!(in_force(&answers, Some(&one), later(11)), 1);
-    assert_eq!(in_force(&answers, Some(&one), later(12)), 0);
-    assert_eq!(in_force(&answers, Some(&other), now()), 0);
-    assert_eq!(in_force(&answers, None, now()), 0);
+    assert_eq!(in_effect(&answers, Some(&one), later(11)), 1);
+    assert_eq!(in_effect(&answers, Some(&one), later(12)), 0);
+    assert_eq!(in_effect(&answers, Some(&other), now()), 0);
+    assert_eq!(in_effect(&answers, None, now()), 0);
     let approver = SessionKey { caller: "approver".to_owned(), ..one.clone() };
-    assert_eq!(in_force(&answers, Some(&approver), now()), 0);
+    assert_eq!(in_effect(&answers, Some(&approver), now()), 0);
     assert!(!state.path().join(FILE_NAME).exists());
-    assert_eq!(in_force(&open(&state), Some(&one), now()), 0);
+    assert_eq!(in_effect(&open(&state), Some(&one), now()), 0);
     // Without a session none is offered.
     let offers = answers.offers(situation(None), &permissions("a"), QUESTION, now());
     assert_eq!(offers.iter().map(|offer| offer.scope.as_str()).collect::<Vec<_>>(), ["always"]);
@@ -117,7 +117,7 @@ fn an_approval_is_bound_to_tool_caller_plugin_and_component() {
     assert!(offers[0].terms.contains(&digest), "{}", offers[0].terms);
     answers.remember(&offers[0], now()).unwrap();
     for answers in [answers, open(&state)] {
-        let count = |of| answers.in_force(of, now()).len();
+        let count = |of| answers.in_effect(of, now()).len();
         assert_eq!(count(of), 1);
         assert_eq!(count(Situation { component: Some("0b"), ..of }), 0);
         assert_eq!(count(Situation { component: None, ..of }), 0);
@@ -139,16 +139,16 @@ fn a_revoked_approval_is_gone_at_once_and_for_good() {
     let key = session("s");
     let stored = remember(&answers, "a", None);
     let of_session = remember(&answers, "b", Some(&key));
-    assert_eq!(in_force(&answers, Some(&key), now()), 2);
+    assert_eq!(in_effect(&answers, Some(&key), now()), 2);
     assert_eq!(answers.revoke(&stored.id, now()).unwrap().answer, stored);
-    assert_eq!(in_force(&answers, Some(&key), now()), 1);
+    assert_eq!(in_effect(&answers, Some(&key), now()), 1);
     let listed = answers.revoke(&of_session.id, now()).unwrap();
     assert_eq!(listed.session.as_deref(), Some("s"));
-    assert_eq!(in_force(&answers, Some(&key), now()), 0);
+    assert_eq!(in_effect(&answers, Some(&key), now()), 0);
     for id in [stored.id.as_str(), of_session.id.as_str(), ""] {
         assert!(matches!(answers.revoke(id, now()), Err(ApprovalsError::Unknown(_))), "{id}");
     }
-    assert_eq!(in_force(&open(&state), None, now()), 0);
+    assert_eq!(in_effect(&open(&state), None, now()), 0);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_another_process_does_is_seen_and_kept() {
     let second = remember(&other, "b", None);
     assert!(one.is_outdated() && !other.is_outdated());
     one.reload();
-    assert_eq!(in_force(&one, None, now()), 2);
+    assert_eq!(in_effect(&one, None, now()), 2);
     one.revoke(&first.id, now()).unwrap();
     other.reload();
     let left: Vec<_> = other.list(now()).iter().map(|listed| listed.answer.id.clone()).collect();
@@ -182,12 +182,12 @@ fn the_file_of_an_older_version_is_read_and_replaced_by_the_next_change() {
     assert!(answers.is_outdated());
 
     let answers = open(&state);
-    assert_eq!(in_force(&answers, None, now()), 1);
+    assert_eq!(in_effect(&answers, None, now()), 1);
     assert!(!answers.is_outdated());
     assert_eq!(check(state.path()), Ok(1));
     remember(&answers, "b", None);
     assert!(new.exists() && !old.exists());
-    assert_eq!(in_force(&open(&state), None, now()), 2);
+    assert_eq!(in_effect(&open(&state), None, now()), 2);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_broken_file_gives_nothing_and_is_left_alone() {
         std::fs::write(state.path().join(FILE_NAME), broken).unwrap();
         assert!(answers.is_outdated());
         answers.reload();
-        assert_eq!((in_force(&answers, None, now()), answers.list(now()).len()), (0, 0));
+        assert_eq!((in_effect(&answers, None, now()), answers.list(now()).len()), (0, 0));
         let problem = answers.problem().unwrap();
         assert!(problem.contains("approvals.toml:") && problem.contains("no stored approval"));
         assert!(check(state.path()).unwrap_err().contains("approvals.toml:"));
@@ -214,15 +214,15 @@ fn a_broken_file_gives_nothing_and_is_left_alone() {
     // Approvals of sessions do are not in it.
     let key = session("s");
     remember(&answers, "c", Some(&key));
-    assert_eq!(in_force(&answers, Some(&key), now()), 1);
+    assert_eq!(in_effect(&answers, Some(&key), now()), 1);
     std::fs::write(state.path().join(FILE_NAME), &whole).unwrap();
     answers.reload();
-    assert_eq!((in_force(&answers, None, now()), answers.problem()), (1, None));
+    assert_eq!((in_effect(&answers, None, now()), answers.problem()), (1, None));
     assert_eq!(check(state.path()), Ok(1));
     let open_to_others = std::fs::Permissions::from_mode(0o666);
     std::fs::set_permissions(state.path().join(FILE_NAME), open_to_others).unwrap();
     answers.reload();
-    assert_eq!(in_force(&answers, None, now()), 0);
+    assert_eq!(in_effect(&answers, None, now()), 0);
     assert!(answers.problem().unwrap().contains("can be written by other users"));
 }
 
@@ -239,14 +239,14 @@ fn what_is_forbidden_is_neither_offered_nor_in_effect() {
     assert_eq!(scopes(&open(&state)), ["session", "always"]);
     let without_always = with(config::AnswersConfig { always: false, ..limits() });
     assert_eq!(scopes(&without_always), ["session"]);
-    assert_eq!(in_force(&without_always, None, now()), 0);
+    assert_eq!(in_effect(&without_always, None, now()), 0);
     assert!(without_always.list(now()).is_empty());
     assert_eq!(scopes(&with(config::AnswersConfig { session: false, ..limits() })), ["always"]);
     assert_eq!(scopes(&with(config::AnswersConfig { approvals_max: 1, ..limits() })), ["session"]);
     // A shorter time holds for what was stored under a longer one.
     let short = with(config::AnswersConfig { always_days: 2, ..limits() });
-    assert_eq!(in_force(&short, None, later(47)), 1);
-    assert_eq!(in_force(&short, None, later(48)), 0);
+    assert_eq!(in_effect(&short, None, later(47)), 1);
+    assert_eq!(in_effect(&short, None, later(48)), 0);
     assert_eq!(short.list(now())[0].ends_at, later(48));
 }
 
@@ -257,14 +257,14 @@ fn other_limits_take_effect_at_once_for_what_was_answered_before() {
     let key = session("s");
     remember(&answers, "a", None);
     remember(&answers, "b", Some(&key));
-    assert_eq!(in_force(&answers, Some(&key), later(3)), 2);
+    assert_eq!(in_effect(&answers, Some(&key), later(3)), 2);
     answers.limit(config::AnswersConfig { session_hours: 2, always_days: 1, ..limits() });
-    assert_eq!(in_force(&answers, Some(&key), later(3)), 1);
-    assert_eq!(in_force(&answers, Some(&key), later(24)), 0);
+    assert_eq!(in_effect(&answers, Some(&key), later(3)), 1);
+    assert_eq!(in_effect(&answers, Some(&key), later(24)), 0);
     answers.limit(config::AnswersConfig { always: false, session: false, ..limits() });
-    assert_eq!((in_force(&answers, Some(&key), now()), answers.list(now()).len()), (0, 0));
+    assert_eq!((in_effect(&answers, Some(&key), now()), answers.list(now()).len()), (0, 0));
     answers.limit(limits());
-    assert_eq!(in_force(&answers, Some(&key), later(3)), 2);
+    assert_eq!(in_effect(&answers, Some(&key), later(3)), 2);
 }
 
 #[test]

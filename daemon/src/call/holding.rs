@@ -101,10 +101,10 @@ impl CallScope {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ToolError> {
-        let place = Arc::clone(&self.daemon.thinkers).acquire_owned().await;
+        let permit = Arc::clone(&self.daemon.cpu_permits).acquire_owned().await;
         self.blocking(move || {
             let done = work();
-            drop(place);
+            drop(permit);
             done
         })
         .await

@@ -43,7 +43,7 @@ pub(super) async fn run(
         services: Arc::new(CallServices::new(scope, effects, plugin)),
         whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
     };
-    let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tell(error))?;
+    let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tool_error(error))?;
     if !outcome.edits.is_empty() {
         let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
@@ -58,9 +58,9 @@ async fn place<'p>(scope: &CallScope, plugin: &'p Plugin) -> Result<CallSlot<'p>
     match plugin.take_place() {
         Err(PluginCallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
             let waiting = plugin.wait_for_place(remaining(scope), &scope.cancel);
-            scope.parked(waiting).await.map_err(|error| plugin.tell(error))
+            scope.parked(waiting).await.map_err(|error| plugin.tool_error(error))
         }
-        taken => taken.map_err(|error| plugin.tell(error)),
+        taken => taken.map_err(|error| plugin.tool_error(error)),
     }
 }
 

@@ -113,8 +113,8 @@ impl AttachedEditor {
         self.hello.capabilities.contains(&capability)
     }
 
-    /// Reports the editor something; `false` where it takes nothing any more.
-    pub(super) fn tell(&self, message: ToEditor) -> bool {
+    /// Sends the editor a message; `false` where it takes none any more.
+    pub(super) fn send(&self, message: ToEditor) -> bool {
         self.sender.try_send(message).is_ok()
     }
 

@@ -192,7 +192,7 @@ impl EditorRegistry {
             let message =
                 ToEditor::Asked { id: id.clone(), question: Arc::clone(&question), timeout };
             // One that does not even take the question would not answer it either.
-            if attached.tell(message) {
+            if attached.send(message) {
                 asked.push(editor);
                 names.push(attached.hello.name.clone());
             }
@@ -267,7 +267,7 @@ impl super::EditorsState {
         }
         let others = open.asked.iter().filter(|asked| Some(**asked) != by);
         for attached in others.filter_map(|asked| self.attached.get(asked)) {
-            attached.tell(ToEditor::Over { id: id.to_owned(), end });
+            attached.send(ToEditor::Over { id: id.to_owned(), end });
         }
         Some(open)
     }

@@ -107,7 +107,7 @@ impl BridgeService for BridgeRpc {
         let (parallel, omits_own) = (!request.single_call, request.omit_user_prompt);
         let daemon = Arc::clone(&self.0);
         let registry = tools.registry;
-        let text = heavy(&self.0.thinkers, move || {
+        let text = heavy(&self.0.cpu_permits, move || {
             let own = match omits_own {
                 true => String::new(),
                 false => user_prompt::read(&daemon.setup.dirs)?.unwrap_or_default(),
@@ -136,7 +136,7 @@ impl BridgeService for BridgeRpc {
         let v1::NormalizeRequest { api, body_json, remembered_tools_json } = request.into_inner();
         let api = requests::api("api", api)?;
         let remembered = tools::remembered(&self.0, remembered_tools_json).await?;
-        let read = heavy(&self.0.thinkers, move || {
+        let read = heavy(&self.0.cpu_permits, move || {
             requests::read(api, &body_json, &remembered).map_or_else(
                 |error| Outcome::Refused(requests::refused(api, error)),
                 Outcome::Normalized,

@@ -65,7 +65,7 @@ impl PluginService for PluginsRpc {
             tokio::select! {
                 () = daemon.draining.cancelled() => {}
                 () = sender.closed() => {}
-                () = tell(&daemon, &workspace, &sender) => {}
+                () = report_changes(&daemon, &workspace, &sender) => {}
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
@@ -118,21 +118,21 @@ async fn forward(
 }
 
 /// Reports all plugins, and again whenever something else is known of one.
-async fn tell(
+async fn report_changes(
     daemon: &Daemon,
     workspace: &WorkspaceState,
     sender: &mpsc::Sender<Result<v1::WatchPluginsResponse, Status>>,
 ) {
     let mut replaced = workspace.installed.statuses_replaced.subscribe();
     let mut compiled = daemon.setup.compilations.subscribe();
-    let mut told = None;
+    let mut reported = None;
     loop {
         let Ok(place) = sender.reserve().await else { return };
         replaced.mark_unchanged();
         compiled.mark_unchanged();
         let plugins = all(daemon, workspace);
-        if told.as_ref() != Some(&plugins) {
-            told = Some(plugins.clone());
+        if reported.as_ref() != Some(&plugins) {
+            reported = Some(plugins.clone());
             place.send(Ok(v1::WatchPluginsResponse { plugins }));
         } else {
             drop(place);

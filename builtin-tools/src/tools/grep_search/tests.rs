@@ -12,7 +12,7 @@ fn search(host: &MemoryHost, arguments: Value) -> Value {
 }
 
 /// The line, the column and the text of a match.
-type Place<'a> = (u64, u64, &'a str);
+type ShownHit<'a> = (u64, u64, &'a str);
 
 /// The matches of one file as line, column and text.
 fn found(text: &str, arguments: Value) -> Vec<(u64, u64, String)> {
@@ -67,7 +67,7 @@ fn matches_say_where_they_are_and_what_is_around_them() {
 
 #[test]
 fn patterns_match_what_they_say() {
-    let cases: [(&str, Value, &[Place<'_>]); 18] = [
+    let cases: [(&str, Value, &[ShownHit<'_>]); 18] = [
         ("Ab\nab\n", json!({ "pattern": "AB" }), &[(1, 1, "Ab"), (2, 1, "ab")]),
         ("Ab\nab\n", json!({ "pattern": "ab", "caseSensitive": true }), &[(2, 1, "ab")]),
         ("É\n", json!({ "pattern": "é" }), &[(1, 1, "É")]),

@@ -145,7 +145,7 @@ impl AskArgs {
         let mut failures = 0;
         for (done, UnansweredCase { id, body }) in questions.into_iter().enumerate() {
             let message = format!("asking {} for {}", asking.model, text::line(&id));
-            meter.tell(&v1::CallProgress { message, done: done as u64, total: Some(total) });
+            meter.show(&v1::CallProgress { message, done: done as u64, total: Some(total) });
             let answered = match model.answer(&body).await {
                 Err(AskFailure::OfThis(why)) if done > 0 && failures < FAILURES_MAX => {
                     failures += 1;
@@ -158,7 +158,7 @@ impl AskArgs {
             };
             failures = 0;
             let answered = answered.map_err(|why| {
-                let why = why.told();
+                let why = why.into_message();
                 let message = format!("{}: no answer for `{id}`: {why}", model.uri);
                 CliError::new(Outcome::Failed, "model_failed", message).hint(match record.file {
                     Some(file) if done > 0 => format!(
@@ -208,7 +208,7 @@ impl AskArgs {
         let bounds = RequestBounds {
             connect: CONNECT,
             head: self.answer_timeout,
-            silence: self.answer_timeout,
+            read_timeout: self.answer_timeout,
             request_bytes_max: BODY_BYTES_MAX,
             response_bytes_max: BODY_BYTES_MAX,
         };
@@ -378,7 +378,7 @@ impl Drop for ResponseRecord<'_> {
 // === impl AskFailure ===
 
 impl AskFailure {
-    fn told(self) -> String {
+    fn into_message(self) -> String {
         match self {
             Self::Busy(why, _) | Self::OfThis(why) | Self::OfAny(why) => why,
         }

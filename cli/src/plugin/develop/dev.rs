@@ -98,7 +98,7 @@ async fn follow(
                 newest = Some(plugin);
             }
             Err(error) if error.outcome == Outcome::Cancelled => return Err(error),
-            Err(error) => error::tell(&session.ui, &error.error),
+            Err(error) => error::print(&session.ui, &error.error),
         }
         session.ui.note(&dim("waiting for changes; Ctrl-C ends"));
         changed(project, seen).await?;

@@ -82,7 +82,7 @@ pub(super) fn report(tried: &[Tried]) -> String {
         }
         shown.push_str(&format!("{} {tool}: {title} {took}\n", red("failed")));
         for difference in &tried.differences {
-            shown.push_str(&told(difference));
+            shown.push_str(&difference_text(difference));
         }
         for message in tried.log.iter().take(LOG_SHOWN) {
             shown.push_str(&format!("  {} {}\n", dim("it says:"), text::lines(message)));
@@ -113,7 +113,7 @@ fn count(tried: &[Tried], ended: ExampleResult) -> usize {
     tried.iter().filter(|tried| end(tried) == ended).count()
 }
 
-fn told(difference: &Difference) -> String {
+fn difference_text(difference: &Difference) -> String {
     match difference {
         Difference::Failed(why) => format!("  it failed: {}\n", text::lines(why)),
         Difference::Output { expected, actual } => {

@@ -1,6 +1,8 @@
 //! Rules in Chinese: who made one, and the reasons of those that are built in. Names, places and reasons that
 //! people wrote stay as they are.
 
+use super::commands;
+
 /// How the text of a rule begins.
 const LAYERS: [(&str, &str); 7] = [
     ("by admin policy", "管理员策略"),
@@ -13,7 +15,7 @@ const LAYERS: [(&str, &str); 7] = [
 ];
 
 /// Why a rule that is built in says what it says.
-const REASONS: [(&str, &str); 10] = [
+const REASONS: [(&str, &str); 12] = [
     ("reading needs no rule", "读取无需规则"),
     ("what a call does is decided by effect", "调用按其产生的影响逐一裁定"),
     ("no rule allows it", "没有规则允许"),
@@ -38,7 +40,15 @@ const REASONS: [(&str, &str); 10] = [
         "a person looks at each plugin and at what it may do; no rule allows it unseen",
         "每个插件及其权限都须由人查看；任何规则都不能免除",
     ),
-    ("no rule allows that unseen", "任何规则都不能免除查看"),
+    ("the list of plugins grants these words", "插件列表授予了这些命令"),
+    (
+        "the program may run what it reads; no rule allows what nobody can know",
+        "该程序可能执行它读入的内容；任何规则都不能允许无法预知的操作",
+    ),
+    (
+        "which file it writes is not known before; no rule allows that unseen",
+        "事先无法得知它写入哪个文件；任何规则都不能免除查看",
+    ),
 ];
 
 pub(super) fn rule_text(text: &str) -> String {
@@ -47,8 +57,10 @@ pub(super) fn rule_text(text: &str) -> String {
     };
     let rest = &text[layer.len()..];
     let Some((place, reason)) = rest.split_once(": ") else { return format!("{chinese}{rest}") };
-    let reason =
-        REASONS.iter().find(|(english, _)| *english == reason).map_or(reason, |(_, zh)| zh);
+    let reason = match REASONS.iter().find(|(english, _)| *english == reason) {
+        Some((_, chinese)) => (*chinese).to_owned(),
+        None => commands::reason(reason).unwrap_or_else(|| reason.to_owned()),
+    };
     format!("{chinese}{place}：{reason}")
 }
 
@@ -65,6 +77,11 @@ mod tests {
                 "用户策略 /a/policy.toml:3 (x)：why not",
             ),
             ("by workspace policy b.toml:1", "工作区策略 b.toml:1"),
+            (
+                "because of the command (input): the program may run what it reads; no rule allows \
+                 what nobody can know",
+                "命令本身 (input)：该程序可能执行它读入的内容；任何规则都不能允许无法预知的操作",
+            ),
             ("something else", "something else"),
         ] {
             assert_eq!(rule_text(english), chinese);

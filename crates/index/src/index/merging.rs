@@ -9,7 +9,7 @@ use crate::core::IndexCore;
 use crate::grams::Gram;
 use crate::problem::IndexProblem;
 use crate::segment::{DocumentsDraft, IndexSegment, SegmentWriter};
-use crate::table::{DocumentPlace, DocumentSlot, SegmentPlace};
+use crate::table::{DocumentLocation, DocumentSlot, SegmentLocation};
 
 /// Stands for a document that is not taken over.
 const LEFT_OUT: u32 = u32::MAX;
@@ -21,7 +21,7 @@ struct SegmentMerge {
     sources: Vec<MergeSource>,
     documents: DocumentsDraft,
     /// Of each new document its slot, and where it was.
-    taken: Vec<(DocumentSlot, SegmentPlace)>,
+    taken: Vec<(DocumentSlot, SegmentLocation)>,
 }
 
 /// A segment that is read through.
@@ -97,12 +97,12 @@ impl TextIndex {
             core.add_segment(segment, taken.iter().map(|(slot, _)| *slot).collect());
             let mut has_gone = false;
             for ((slot, before), number_in) in taken.into_iter().zip(0..) {
-                let place = SegmentPlace { segment: number, number: number_in };
+                let location = SegmentLocation { segment: number, number: number_in };
                 let indexed = core.documents.get(slot).and_then(|record| record.indexed);
                 if core.is_at(slot, before) {
-                    core.put(slot, DocumentPlace::Segment(place), indexed);
+                    core.put(slot, DocumentLocation::Segment(location), indexed);
                 } else if core.was_at(slot, before) {
-                    core.put(slot, DocumentPlace::Pending { former: Some(place) }, indexed);
+                    core.put(slot, DocumentLocation::Pending { former: Some(location) }, indexed);
                 } else {
                     has_gone = true;
                 }
@@ -145,12 +145,12 @@ impl SegmentMerge {
         for live in core.segments.iter().filter(|live| chosen.contains(&live.number())) {
             let mut numbers = vec![LEFT_OUT; live.slots.len()];
             for (slot, number) in live.slots.iter().zip(0..) {
-                let place = SegmentPlace { segment: live.number(), number };
-                let record = core.documents.get(*slot).filter(|_| core.is_at(*slot, place));
+                let location = SegmentLocation { segment: live.number(), number };
+                let record = core.documents.get(*slot).filter(|_| core.is_at(*slot, location));
                 if let Some((record, indexed)) = record.and_then(|one| Some((one, one.indexed?))) {
                     numbers[number as usize] = merge.taken.len() as u32;
                     merge.documents.push(&record.path, &indexed);
-                    merge.taken.push((*slot, place));
+                    merge.taken.push((*slot, location));
                 }
             }
             merge.sources.push(MergeSource::new(live.segment.clone(), numbers));

@@ -8,7 +8,7 @@ use crate::manifest::{IndexManifest, newer};
 use crate::problem::IndexProblem;
 use crate::segment::{IndexSegment, SegmentName};
 use crate::store::IndexStore;
-use crate::table::{DocumentPlace, SegmentPlace};
+use crate::table::{DocumentLocation, SegmentLocation};
 
 /// What makes the directory ours.
 type DirectoryLock = Box<dyn Any + Send + Sync>;
@@ -58,8 +58,8 @@ fn load_segment(
     let slots: Vec<_> = documents.iter().map(|one| core.adopt(&one.path)).collect();
     core.add_segment(Arc::new(segment), slots.clone());
     for ((slot, document), number) in slots.into_iter().zip(documents).zip(0..) {
-        let place = SegmentPlace { segment: name.number, number };
-        core.put(slot, DocumentPlace::Segment(place), Some(document.indexed));
+        let location = SegmentLocation { segment: name.number, number };
+        core.put(slot, DocumentLocation::Segment(location), Some(document.indexed));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::document::{
 use crate::grams::{Gram, GramCollector};
 use crate::problem::IndexProblem;
 use crate::segment::{DocumentsDraft, SegmentName, SegmentWriter};
-use crate::table::{DocumentPlace, DocumentSlot, SegmentPlace};
+use crate::table::{DocumentLocation, DocumentSlot, SegmentLocation};
 
 /// So many documents are taken at a time.
 const TAKEN: usize = 32;
@@ -29,7 +29,7 @@ struct PendingDocument {
     version: u64,
     path: RelPath,
     /// The text that it had when it was read last, where a segment still has it.
-    former: Option<(SegmentPlace, IndexedDocument)>,
+    former: Option<(SegmentLocation, IndexedDocument)>,
 }
 
 /// Documents that one thread has read.
@@ -38,7 +38,7 @@ struct ReadBatch {
     /// Trigram and number in the batch, document by document.
     postings: Vec<u64>,
     /// Documents whose text is that of a segment still, and those that could not be read.
-    others: Vec<(DocumentSlot, u64, DocumentPlace, Option<IndexedDocument>)>,
+    others: Vec<(DocumentSlot, u64, DocumentLocation, Option<IndexedDocument>)>,
 }
 
 struct BatchedDocument {
@@ -153,9 +153,9 @@ impl TextIndex {
             }
             for (document, number_in) in batch.documents.iter().zip(0..) {
                 if core.is_current(document.slot, document.version) {
-                    let place = SegmentPlace { segment: number, number: number_in };
-                    let place = DocumentPlace::Segment(place);
-                    core.put(document.slot, place, Some(document.indexed));
+                    let location = SegmentLocation { segment: number, number: number_in };
+                    let location = DocumentLocation::Segment(location);
+                    core.put(document.slot, location, Some(document.indexed));
                 }
             }
         }
@@ -167,7 +167,7 @@ impl TextIndex {
 fn pending_documents(core: &IndexCore) -> Vec<PendingDocument> {
     let records = core.always.iter().filter_map(|slot| Some((*slot, core.documents.get(*slot)?)));
     let pending = records.filter_map(|(slot, record)| {
-        let DocumentPlace::Pending { former } = record.place else { return None };
+        let DocumentLocation::Pending { former } = record.location else { return None };
         let (version, path) = (record.version, record.path.clone());
         let former = former.zip(record.indexed);
         Some(PendingDocument { slot, version, path, former })
@@ -228,7 +228,7 @@ impl ReadingRound<'_> {
         let grams = match &read.content {
             DocumentContent::Unread => {
                 indexed.kind = DocumentKind::Unlisted;
-                batch.others.push((*slot, *version, DocumentPlace::Unread, Some(indexed)));
+                batch.others.push((*slot, *version, DocumentLocation::Unread, Some(indexed)));
                 return;
             }
             DocumentContent::Binary => {
@@ -236,13 +236,13 @@ impl ReadingRound<'_> {
                 &[]
             }
             DocumentContent::Text(text) => {
-                if let Some((place, before)) = former
+                if let Some((location, before)) = former
                     && before.hash == hash
                     && before.kind != DocumentKind::Binary
                 {
                     indexed.kind = before.kind;
-                    let place = DocumentPlace::Segment(*place);
-                    batch.others.push((*slot, *version, place, Some(indexed)));
+                    let location = DocumentLocation::Segment(*location);
+                    batch.others.push((*slot, *version, location, Some(indexed)));
                     return;
                 }
                 collector.collect(text.as_bytes())
@@ -280,20 +280,20 @@ impl ReadBatch {
 
     /// Puts the documents that need no new postings where they belong.
     fn put_others(&mut self, core: &mut IndexCore) {
-        for (slot, version, place, indexed) in self.others.drain(..) {
+        for (slot, version, location, indexed) in self.others.drain(..) {
             if !core.is_current(slot, version) {
                 continue;
             }
-            if let DocumentPlace::Segment(place) = place {
+            if let DocumentLocation::Segment(location) = location {
                 // The segment may have turned out to be damaged meanwhile.
-                if !core.was_at(slot, place) {
+                if !core.was_at(slot, location) {
                     continue;
                 }
-                if let Some(live) = core.segment_mut(place.segment) {
+                if let Some(live) = core.segment_mut(location.segment) {
                     live.remarked += 1;
                 }
             }
-            core.put(slot, place, indexed);
+            core.put(slot, location, indexed);
         }
     }
 

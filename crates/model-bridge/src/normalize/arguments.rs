@@ -16,7 +16,7 @@ const NEAREST_MAX: usize = 3;
 pub(super) struct NormalizedArguments {
     pub(super) map: Map<String, Value>,
     /// What was done so that they are an object.
-    pub(super) mended: Option<ArgumentRepair>,
+    pub(super) repaired: Option<ArgumentRepair>,
 }
 
 /// How arguments became an object.
@@ -35,8 +35,8 @@ pub(super) enum ArgumentRepair {
 /// Reads arguments: an object, its JSON text, an empty text or nothing.
 pub(super) fn read(value: Option<Value>) -> NormalizedArguments {
     match value {
-        None | Some(Value::Null) => NormalizedArguments { map: Map::new(), mended: None },
-        Some(Value::Object(map)) => NormalizedArguments { map, mended: None },
+        None | Some(Value::Null) => NormalizedArguments { map: Map::new(), repaired: None },
+        Some(Value::Object(map)) => NormalizedArguments { map, repaired: None },
         Some(Value::String(text)) => of_text(text),
         Some(other) => wrapped(other),
     }
@@ -44,19 +44,19 @@ pub(super) fn read(value: Option<Value>) -> NormalizedArguments {
 
 /// Reads the text that a call of a free-form tool is made with.
 pub(super) fn free_form(text: String) -> NormalizedArguments {
-    NormalizedArguments { mended: None, ..wrapped(Value::String(text)) }
+    NormalizedArguments { repaired: None, ..wrapped(Value::String(text)) }
 }
 
 fn of_text(text: String) -> NormalizedArguments {
     if text.trim().is_empty() {
-        return NormalizedArguments { map: Map::new(), mended: None };
+        return NormalizedArguments { map: Map::new(), repaired: None };
     }
     match serde_json::from_str(&text) {
-        Ok(Value::Object(map)) => NormalizedArguments { map, mended: None },
-        Ok(Value::Null) => NormalizedArguments { map: Map::new(), mended: None },
+        Ok(Value::Object(map)) => NormalizedArguments { map, repaired: None },
+        Ok(Value::Null) => NormalizedArguments { map: Map::new(), repaired: None },
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
             Ok(Value::Object(map)) => {
-                NormalizedArguments { map, mended: Some(ArgumentRepair::TwiceWritten) }
+                NormalizedArguments { map, repaired: Some(ArgumentRepair::TwiceWritten) }
             }
             _ => wrapped(Value::String(inner)),
         },
@@ -65,7 +65,7 @@ fn of_text(text: String) -> NormalizedArguments {
             let repaired = || Some((repaired_object(&text)?, ArgumentRepair::Repaired));
             let cut = || Some((whole_members(&text, &error)?, ArgumentRepair::Cut));
             match repaired().or_else(cut) {
-                Some((map, mended)) => NormalizedArguments { map, mended: Some(mended) },
+                Some((map, repaired)) => NormalizedArguments { map, repaired: Some(repaired) },
                 None => wrapped(Value::String(text)),
             }
         }
@@ -74,7 +74,7 @@ fn of_text(text: String) -> NormalizedArguments {
 
 fn wrapped(value: Value) -> NormalizedArguments {
     let map = Map::from_iter([(FREE_FORM_KEY.to_owned(), value)]);
-    NormalizedArguments { map, mended: Some(ArgumentRepair::Wrapped) }
+    NormalizedArguments { map, repaired: Some(ArgumentRepair::Wrapped) }
 }
 
 /// The members of an object that come before its text breaks, if there are any; all of them where

@@ -190,8 +190,8 @@ impl ConversationHistory {
         if let Some(namespaced) = namespaced {
             self.namespaced.insert(name.clone(), namespaced);
         }
-        if let Some(mended) = arguments.mended {
-            notes.add(NoteCode::ArgumentsRepaired, path, mended.as_str());
+        if let Some(repaired) = arguments.repaired {
+            notes.add(NoteCode::ArgumentsRepaired, path, repaired.as_str());
         }
         let index = self.calls.len();
         let wanted = match &given_id {
@@ -214,7 +214,7 @@ impl ConversationHistory {
             id: id.clone(),
             name: name.clone(),
             is_answered: false,
-            is_wrapped: arguments.mended == Some(ArgumentRepair::Wrapped),
+            is_wrapped: arguments.repaired == Some(ArgumentRepair::Wrapped),
             is_free_form,
         });
         ToolCall { id, name, arguments: arguments.map }

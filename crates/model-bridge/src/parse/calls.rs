@@ -62,7 +62,8 @@ pub(super) fn inside(
         None => KnownKeys::of_calls(registry),
     };
     let text = if blank { "{}" } else { text };
-    let Some(mended) = repair::values(text, closed, keys).or_else(|| repair::rounded(text)) else {
+    let Some(repaired) = repair::values(text, closed, keys).or_else(|| repair::rounded(text))
+    else {
         return inside.none(
             DiagnosticCode::MalformedJson,
             "what stands inside is not JSON; write one JSON object, strings in double quotes",
@@ -72,10 +73,10 @@ pub(super) fn inside(
     let is_loose = !explicit
         && [RepairKind::SurroundingText, RepairKind::ExtraBracket]
             .iter()
-            .any(|change| mended.changes.contains(change));
-    inside.note_changes(mended.changes);
+            .any(|change| repaired.changes.contains(change));
+    inside.note_changes(repaired.changes);
     if let Some(name) = named {
-        let Ok([arguments @ Value::Object(_)]) = <[Value; 1]>::try_from(mended.values) else {
+        let Ok([arguments @ Value::Object(_)]) = <[Value; 1]>::try_from(repaired.values) else {
             return inside
                 .none(DiagnosticCode::MalformedJson, "the arguments are not one JSON object");
         };
@@ -87,8 +88,8 @@ pub(super) fn inside(
     }
     let mut written = Vec::new();
     let mut others = 0;
-    inside.values = mended.values.len();
-    for value in mended.values {
+    inside.values = repaired.values.len();
+    for value in repaired.values {
         others += gather(value, &mut written);
     }
     if written.is_empty() {
@@ -112,11 +113,11 @@ pub(super) fn inside(
 pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
     let mut inside = Inside::default();
     let message = "what stands inside is no list of objects with the name of a tool as their key";
-    let Some(mended) = repair::values(text, closed, KnownKeys::default()) else {
+    let Some(repaired) = repair::values(text, closed, KnownKeys::default()) else {
         return inside.none(DiagnosticCode::MalformedJson, message);
     };
-    inside.note_changes(mended.changes);
-    let values = mended.values.into_iter().flat_map(|value| match value {
+    inside.note_changes(repaired.changes);
+    let values = repaired.values.into_iter().flat_map(|value| match value {
         Value::Array(values) => values,
         value => vec![value],
     });
@@ -169,11 +170,11 @@ fn nested(text: &str, keys: KnownKeys<'_>) -> Option<Value> {
     if !text.starts_with('{') {
         return None;
     }
-    let mut mended = repair::values(text, false, keys)?;
+    let mut repaired = repair::values(text, false, keys)?;
     // Words of a shell may begin with a brace.
     let is_whole =
-        !mended.changes.contains(&RepairKind::SurroundingText) && mended.values.len() == 1;
-    is_whole.then(|| mended.values.remove(0))
+        !repaired.changes.contains(&RepairKind::SurroundingText) && repaired.values.len() == 1;
+    is_whole.then(|| repaired.values.remove(0))
 }
 
 // === impl Inside ===
@@ -187,7 +188,7 @@ impl Inside {
     /// Reports why something that was meant as a call is none.
     pub(super) fn refuse(&mut self, code: DiagnosticCode, message: String) {
         self.broken += 1;
-        self.tell(code, message);
+        self.note(code, message);
     }
 
     /// Reports that a call is none because no tool has its name.
@@ -205,7 +206,7 @@ impl Inside {
         self.broken += other.broken;
     }
 
-    pub(super) fn tell(&mut self, code: DiagnosticCode, message: String) {
+    pub(super) fn note(&mut self, code: DiagnosticCode, message: String) {
         self.diagnostics.push(ReplyDiagnostic::new(code, message));
     }
 
@@ -284,7 +285,7 @@ impl Inside {
             Err(bare) => match scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
                     let message = format!("{}: a bare value became `{parameter}`", tool.name());
-                    self.tell(DiagnosticCode::ScalarArgs, message);
+                    self.note(DiagnosticCode::ScalarArgs, message);
                     arguments
                 }
                 Err(message) => return self.refuse(DiagnosticCode::SchemaInvalid, message),
@@ -319,7 +320,7 @@ impl Inside {
                 tool.name(),
                 fitted.dropped.join("`, `")
             );
-            self.tell(DiagnosticCode::UnknownArgDropped, message);
+            self.note(DiagnosticCode::UnknownArgDropped, message);
         }
         if !fitted.changes.is_empty() {
             let message = format!("{}: words with commas between them became a list", tool.name());

@@ -51,7 +51,7 @@ impl Parser {
     fn native(&mut self, call: &Value, finish: Finish) {
         let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
         let Some(name) = function.get("name").and_then(Value::as_str) else {
-            return self.tell(DiagnosticCode::UnknownTool, "a native call names no tool");
+            return self.note(DiagnosticCode::UnknownTool, "a native call names no tool");
         };
         let Some(tool) = self.registry.resolve(name) else {
             let diagnostic = calls::unknown(&self.registry, name);
@@ -65,7 +65,7 @@ impl Parser {
             Ok(arguments) => arguments,
             Err(_) if finish == Finish::Length => {
                 let message = format!("{}: the reply ends inside of the arguments", tool.name());
-                return self.tell(DiagnosticCode::TruncatedCall, message);
+                return self.note(DiagnosticCode::TruncatedCall, message);
             }
             Err(bare) => match calls::scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
@@ -76,7 +76,7 @@ impl Parser {
                     )));
                     arguments
                 }
-                Err(message) => return self.tell(DiagnosticCode::MalformedJson, message),
+                Err(message) => return self.note(DiagnosticCode::MalformedJson, message),
             },
         };
         let id = call.get("id").and_then(Value::as_str).filter(|id| calls::is_id(id));

@@ -172,7 +172,7 @@ impl Parser {
             if is_word || (is_plural && !matches!(next, ':' | '：' | '\r' | '\n')) {
                 return None;
             }
-            self.tell(
+            self.note(
                 DiagnosticCode::HallucinatedResult,
                 "the reply makes up the result of its call; what follows is dropped",
             );
@@ -283,7 +283,7 @@ impl Parser {
                 }
                 file_edit::Tag::Begun if is_last => {
                     let length = rest.len();
-                    self.tell(DiagnosticCode::TruncatedCall, CUT_OFF);
+                    self.note(DiagnosticCode::TruncatedCall, CUT_OFF);
                     MarkOutcome::Text(length)
                 }
                 file_edit::Tag::MayBegin if is_last => MarkOutcome::Text(1),

@@ -37,11 +37,11 @@ pub(super) fn values(text: &str, closed: bool, keys: KnownKeys<'_>) -> Option<Re
         return exact(text).then_some(Repaired { values, changes: Vec::new() });
     }
     let mut changes = BTreeSet::new();
-    let mended = Repairer::new(text, closed, keys, &mut changes).read()?;
-    if !exact(&mended) {
+    let repaired = Repairer::new(text, closed, keys, &mut changes).read()?;
+    if !exact(&repaired) {
         return None;
     }
-    let values = strict(&mended)?;
+    let values = strict(&repaired)?;
     Some(Repaired { values, changes: changes.into_iter().collect() })
 }
 

@@ -73,7 +73,10 @@ impl Judge {
             let found = willing.into_iter().find_map(|no| self.first(no, OPENING_SENTENCES));
             found.filter(|_| is_wrong())
         };
-        told(ReplyClass::SafetyRefusal, found.or_else(unwilling).or_else(|| self.unwillingness()))
+        judgement(
+            ReplyClass::SafetyRefusal,
+            found.or_else(unwilling).or_else(|| self.unwillingness()),
+        )
     }
 
     /// The model says what it cannot do: as the point of a sentence, or on the way to talk.
@@ -107,10 +110,10 @@ impl Judge {
             let hard = hard.filter(|_| !self.is_of_matter(text));
             match (soft, hard) {
                 (Some(soft), Some(hard)) if soft.0 < hard.0 => {
-                    told(ReplyClass::SoftLimitation, Some(soft))
+                    judgement(ReplyClass::SoftLimitation, Some(soft))
                 }
-                (_, Some(hard)) => told(ReplyClass::CapabilityRefusal, Some(hard)),
-                (soft, None) => told(ReplyClass::SoftLimitation, soft),
+                (_, Some(hard)) => judgement(ReplyClass::CapabilityRefusal, Some(hard)),
+                (soft, None) => judgement(ReplyClass::SoftLimitation, soft),
             }
         })
     }
@@ -191,7 +194,7 @@ impl Judge {
                 .flatten()
                 .filter(|(start, _)| !DENIALS.iter().any(|no| text[..*start].ends_with(no)));
             let instructs = || wants_deed.then(|| REPLY.instructs.find(text)).flatten();
-            told(ReplyClass::DelegatesToUser, asks.or_else(instructs))
+            judgement(ReplyClass::DelegatesToUser, asks.or_else(instructs))
         })
     }
 
@@ -203,7 +206,7 @@ impl Judge {
         if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }
-        told(ReplyClass::SoftLimitation, self.first(&REPLY.guess, OPENING_SENTENCES))
+        judgement(ReplyClass::SoftLimitation, self.first(&REPLY.guess, OPENING_SENTENCES))
     }
 
     /// The reply ends in saying what comes next.
@@ -224,7 +227,7 @@ impl Judge {
         let counts =
             self.request.need != RequestNeed::Words || says_nothing_else || self.follows_tool;
         let found = counts.then(|| announced_in(&self.sentences[last])).flatten();
-        told(ReplyClass::AnnouncedNotCalled, found)
+        judgement(ReplyClass::AnnouncedNotCalled, found)
     }
 
     /// The reply says that it is done, and nothing was called.
@@ -239,7 +242,7 @@ impl Judge {
         if self.follows_tool || !could_be || request.wants_plan {
             return None;
         }
-        told(ReplyClass::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
+        judgement(ReplyClass::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
     }
 
     /// What was asked for takes a call, and words came that ask nothing back: what kind of words
@@ -263,7 +266,7 @@ impl Judge {
         ];
         let weak = signs
             .into_iter()
-            .find_map(|(class, phrases)| told(class, self.first(phrases, OPENING_SENTENCES)));
+            .find_map(|(class, phrases)| judgement(class, self.first(phrases, OPENING_SENTENCES)));
         weak.or_else(|| is_deed.then_some((ReplyClass::SoftLimitation, None)))
     }
 
@@ -284,6 +287,6 @@ fn announced_in(sentence: &Sentence) -> Option<(usize, &str)> {
     counts.then(|| REPLY.announces.find(text)).flatten()
 }
 
-fn told(class: ReplyClass, found: Option<(usize, &str)>) -> Judgement {
+fn judgement(class: ReplyClass, found: Option<(usize, &str)>) -> Judgement {
     found.map(|(_, phrase)| (class, Some(phrase.to_owned())))
 }

@@ -69,7 +69,7 @@ struct Repair {
 // === impl Repair ===
 
 impl Repair {
-    fn tell(&mut self, pointer: &str, change: &str) {
+    fn note(&mut self, pointer: &str, change: &str) {
         if self.changes.len() < CHANGES_MAX {
             self.changes.push(format!("{pointer}: {change}"));
         }
@@ -82,7 +82,7 @@ impl Repair {
         };
         for key in fields.iter().filter_map(nulls).collect::<Vec<_>>() {
             fields.shift_remove(&key);
-            self.tell(&format!("{pointer}/{key}"), "`null` is read as missing");
+            self.note(&format!("{pointer}/{key}"), "`null` is read as missing");
         }
         self.types(fields, pointer);
         self.required(fields, pointer);
@@ -111,7 +111,7 @@ impl Repair {
             *part = Value::Object(Map::from_iter([("type".to_owned(), name.as_str().into())]));
         } else if part.is_null() {
             *part = Value::Object(Map::new());
-            self.tell(pointer, "`null` is read as anything");
+            self.note(pointer, "`null` is read as anything");
         }
         self.schema(part, pointer, depth);
     }
@@ -134,13 +134,13 @@ impl Repair {
             let word = plain.split(['[', '<', '(']).next().unwrap_or_default().trim();
             let found = TYPES.iter().find(|(foreign, _)| *foreign == word);
             if let Some((_, meant)) = found.filter(|(_, meant)| *meant != written) {
-                self.tell(&format!("{pointer}/type"), &format!("`{written}` is read as `{meant}`"));
+                self.note(&format!("{pointer}/type"), &format!("`{written}` is read as `{meant}`"));
                 *name = Value::from(*meant);
             }
         }
         if takes_any {
             fields.shift_remove("type");
-            self.tell(&format!("{pointer}/type"), "a word for any type is left out");
+            self.note(&format!("{pointer}/type"), "a word for any type is left out");
         }
     }
 
@@ -148,7 +148,7 @@ impl Repair {
     fn required(&mut self, fields: &mut Map<String, Value>, pointer: &str) {
         if matches!(fields.get("required"), Some(Value::Bool(_))) {
             fields.shift_remove("required");
-            self.tell(&format!("{pointer}/required"), "a word that is no list is left out");
+            self.note(&format!("{pointer}/required"), "a word that is no list is left out");
         }
         let Some(Value::Object(properties)) = fields.get("properties") else { return };
         let is_required = |part: &Value| part.get("required") == Some(&Value::Bool(true));

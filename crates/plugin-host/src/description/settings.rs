@@ -28,7 +28,7 @@ pub(super) fn check(schema: &Value, settings: &Map<String, Value>) -> Result<(),
     let mut key = None;
     let mut problems = Vec::new();
     for error in validator.iter_errors(&whole_settings).take(PROBLEMS_MAX) {
-        let (of, message) = told(schema, &error);
+        let (of, message) = problem_of(schema, &error);
         key = key.or(of);
         problems.push(quoted(&message));
     }
@@ -87,7 +87,7 @@ fn invented(schema: &Value, depth: usize) -> Value {
 }
 
 /// The key that a problem is about, and what it is.
-fn told(schema: &Value, error: &ValidationError<'_>) -> (Option<String>, String) {
+fn problem_of(schema: &Value, error: &ValidationError<'_>) -> (Option<String>, String) {
     let at = error.instance_path().to_string();
     if let (true, ValidationErrorKind::AdditionalProperties { unexpected }) =
         (at.is_empty(), error.kind())

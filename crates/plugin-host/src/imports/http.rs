@@ -158,14 +158,14 @@ impl WasiHttpHooks for Door {
         let went_well = trouble.clone();
         let (services, open) = (Arc::clone(&self.served.services), Arc::clone(&self.open));
         Box::new(async move {
-            let may_be_private = permitted.map_err(|refusal| refusal.told(&trouble))?;
+            let may_be_private = permitted.map_err(|refusal| refusal.note_in(&trouble))?;
             let host = request.uri().host().unwrap_or_default().to_owned();
             let failed = move |error: HttpError| {
                 let reason = match &error {
                     HttpError::Denied(why) => why.clone(),
                     error => format!("the request to {} failed: {error}", quoted(&host)),
                 };
-                RefusedRequest { reason, error: error.into() }.told(&trouble)
+                RefusedRequest { reason, error: error.into() }.note_in(&trouble)
             };
             let request = request.map(|body| {
                 body.map_err(|error| HttpError::Failed(error.to_string())).boxed_unsync()
@@ -199,7 +199,7 @@ fn http_options(options: Option<RequestOptions>, may_be_private: bool) -> HttpOp
 // === impl RefusedRequest ===
 
 impl RefusedRequest {
-    fn told(self, trouble: &Trouble) -> Error {
+    fn note_in(self, trouble: &Trouble) -> Error {
         trouble.tell(self.reason);
         self.error
     }

@@ -1,13 +1,13 @@
 //! C and C++.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, bodied, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, bodied, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const C_DECLARATIONS: &[DeclarationRule] = &[
-    placed("function_definition", Kind::Function, NamePlace::Declarator),
-    placed("declaration", Kind::Variable, NamePlace::Declarator),
-    placed("field_declaration", Kind::Field, NamePlace::Declarator),
-    placed("type_definition", Kind::Type, NamePlace::Declarator),
+    placed("function_definition", Kind::Function, NameLocation::Declarator),
+    placed("declaration", Kind::Variable, NameLocation::Declarator),
+    placed("field_declaration", Kind::Field, NameLocation::Declarator),
+    placed("type_definition", Kind::Type, NameLocation::Declarator),
     bodied("struct_specifier", Kind::Struct),
     bodied("union_specifier", Kind::Struct),
     bodied("enum_specifier", Kind::Enum),
@@ -16,10 +16,10 @@ const C_DECLARATIONS: &[DeclarationRule] = &[
     named("preproc_function_def", Kind::Macro),
 ];
 const CPP_DECLARATIONS: &[DeclarationRule] = &[
-    placed("function_definition", Kind::Function, NamePlace::Declarator),
-    placed("declaration", Kind::Variable, NamePlace::Declarator),
-    placed("field_declaration", Kind::Field, NamePlace::Declarator),
-    placed("type_definition", Kind::Type, NamePlace::Declarator),
+    placed("function_definition", Kind::Function, NameLocation::Declarator),
+    placed("declaration", Kind::Variable, NameLocation::Declarator),
+    placed("field_declaration", Kind::Field, NameLocation::Declarator),
+    placed("type_definition", Kind::Type, NameLocation::Declarator),
     bodied("class_specifier", Kind::Class),
     bodied("struct_specifier", Kind::Struct),
     bodied("union_specifier", Kind::Struct),

@@ -1,6 +1,6 @@
 //! Dart.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const DECLARATIONS: &[DeclarationRule] = &[
@@ -8,7 +8,7 @@ const DECLARATIONS: &[DeclarationRule] = &[
     named("mixin_declaration", Kind::Class),
     named("enum_declaration", Kind::Enum),
     named("enum_entry", Kind::Variant),
-    placed("type_alias", Kind::Type, NamePlace::Child("type_identifier")),
+    placed("type_alias", Kind::Type, NameLocation::Child("type_identifier")),
     function("function_declaration", &["function_signature", "identifier"]),
     function("function_declaration", &["getter_signature", "identifier"]),
     function("function_declaration", &["setter_signature", "identifier"]),
@@ -37,9 +37,9 @@ pub(super) const DART: LanguageRules = LanguageRules {
 };
 
 const fn function(node: &'static str, path: &'static [&'static str]) -> DeclarationRule {
-    placed(node, Kind::Function, NamePlace::Path(path))
+    placed(node, Kind::Function, NameLocation::Path(path))
 }
 
 const fn method(node: &'static str, path: &'static [&'static str]) -> DeclarationRule {
-    placed(node, Kind::Method, NamePlace::Path(path))
+    placed(node, Kind::Method, NameLocation::Path(path))
 }

@@ -1,6 +1,6 @@
 //! Ruby, PHP, Lua and shell scripts.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const RUBY_DECLARATIONS: &[DeclarationRule] = &[
@@ -8,7 +8,7 @@ const RUBY_DECLARATIONS: &[DeclarationRule] = &[
     named("singleton_method", Kind::Method),
     named("class", Kind::Class),
     named("module", Kind::Module),
-    placed("assignment", Kind::Constant, NamePlace::Field("left")),
+    placed("assignment", Kind::Constant, NameLocation::Field("left")),
 ];
 const PHP_DECLARATIONS: &[DeclarationRule] = &[
     named("function_definition", Kind::Function),
@@ -19,7 +19,7 @@ const PHP_DECLARATIONS: &[DeclarationRule] = &[
     named("enum_declaration", Kind::Enum),
     named("enum_case", Kind::Variant),
     named("property_element", Kind::Field),
-    placed("const_element", Kind::Constant, NamePlace::Child("name")),
+    placed("const_element", Kind::Constant, NameLocation::Child("name")),
 ];
 const LUA_DECLARATIONS: &[DeclarationRule] = &[named("function_declaration", Kind::Function)];
 const BASH_DECLARATIONS: &[DeclarationRule] =

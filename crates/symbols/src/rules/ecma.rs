@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const JAVASCRIPT_DECLARATIONS: &[DeclarationRule] = &[
@@ -9,7 +9,7 @@ const JAVASCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("class_declaration", Kind::Class),
     named("method_definition", Kind::Method),
     named("variable_declarator", Kind::Variable),
-    placed("field_definition", Kind::Field, NamePlace::Field("property")),
+    placed("field_definition", Kind::Field, NameLocation::Field("property")),
 ];
 const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("function_declaration", Kind::Function),

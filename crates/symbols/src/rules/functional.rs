@@ -1,10 +1,10 @@
 //! Elixir and Haskell.
 
-use super::{DeclarationRule, LAST, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LAST, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const ELIXIR_DECLARATIONS: &[DeclarationRule] =
-    &[placed("call", Kind::Function, NamePlace::Argument)];
+    &[placed("call", Kind::Function, NameLocation::Argument)];
 const HASKELL_DECLARATIONS: &[DeclarationRule] = &[
     named("data_type", Kind::Type),
     named("newtype", Kind::Type),
@@ -14,7 +14,7 @@ const HASKELL_DECLARATIONS: &[DeclarationRule] = &[
     named("prefix", Kind::Variant),
     named("record", Kind::Variant),
     named("newtype_constructor", Kind::Variant),
-    placed("field_name", Kind::Field, NamePlace::Child("variable")),
+    placed("field_name", Kind::Field, NameLocation::Child("variable")),
     // The type of a function documents it, so that it stands for all its equations.
     named("signature", Kind::Function),
     named("function", Kind::Function),

@@ -1,18 +1,18 @@
 //! Kotlin and Scala.
 
-use super::{DeclarationRule, LAST, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LAST, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const KOTLIN_DECLARATIONS: &[DeclarationRule] = &[
     named("class_declaration", Kind::Class),
     named("object_declaration", Kind::Class),
-    placed("enum_entry", Kind::Variant, NamePlace::Child("identifier")),
-    placed("type_alias", Kind::Type, NamePlace::Field("type")),
+    placed("enum_entry", Kind::Variant, NameLocation::Child("identifier")),
+    placed("type_alias", Kind::Type, NameLocation::Field("type")),
     named("function_declaration", Kind::Function),
     placed(
         "property_declaration",
         Kind::Variable,
-        NamePlace::Path(&["variable_declaration", "identifier"]),
+        NameLocation::Path(&["variable_declaration", "identifier"]),
     ),
 ];
 const SCALA_DECLARATIONS: &[DeclarationRule] = &[
@@ -26,8 +26,8 @@ const SCALA_DECLARATIONS: &[DeclarationRule] = &[
     named("given_definition", Kind::Variable),
     named("function_definition", Kind::Function),
     named("function_declaration", Kind::Function),
-    placed("val_definition", Kind::Variable, NamePlace::Field("pattern")),
-    placed("var_definition", Kind::Variable, NamePlace::Field("pattern")),
+    placed("val_definition", Kind::Variable, NameLocation::Field("pattern")),
+    placed("var_definition", Kind::Variable, NameLocation::Field("pattern")),
     named("val_declaration", Kind::Variable),
     named("var_declaration", Kind::Variable),
 ];

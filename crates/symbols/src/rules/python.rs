@@ -1,13 +1,13 @@
 //! Python.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
 const DECLARATIONS: &[DeclarationRule] = &[
     named("function_definition", Kind::Function),
     named("class_definition", Kind::Class),
-    placed("assignment", Kind::Variable, NamePlace::Field("left")),
-    placed("type_alias_statement", Kind::Type, NamePlace::Field("left")),
+    placed("assignment", Kind::Variable, NameLocation::Field("left")),
+    placed("type_alias_statement", Kind::Type, NameLocation::Field("left")),
 ];
 
 pub(super) const PYTHON: LanguageRules = LanguageRules {

@@ -1,9 +1,9 @@
 //! SQL: what a schema has.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
-const OBJECT: NamePlace = NamePlace::Child("object_reference");
+const OBJECT: NameLocation = NameLocation::Child("object_reference");
 const DECLARATIONS: &[DeclarationRule] = &[
     placed("create_table", Kind::Struct, OBJECT),
     placed("create_view", Kind::Struct, OBJECT),
@@ -11,7 +11,7 @@ const DECLARATIONS: &[DeclarationRule] = &[
     placed("create_type", Kind::Type, OBJECT),
     placed("create_function", Kind::Function, OBJECT),
     placed("create_trigger", Kind::Function, OBJECT),
-    placed("create_index", Kind::Variable, NamePlace::Field("column")),
+    placed("create_index", Kind::Variable, NameLocation::Field("column")),
     named("column_definition", Kind::Field),
 ];
 

@@ -1,9 +1,9 @@
 //! Swift.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NamePlace, named, placed};
+use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
 use crate::outline::DeclarationKind as Kind;
 
-const VARIABLE: NamePlace = NamePlace::Path(&["pattern", "simple_identifier"]);
+const VARIABLE: NameLocation = NameLocation::Path(&["pattern", "simple_identifier"]);
 const DECLARATIONS: &[DeclarationRule] = &[
     named("class_declaration", Kind::Class),
     named("protocol_declaration", Kind::Interface),

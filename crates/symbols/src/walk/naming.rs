@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::{bytes, range};
 use crate::outline::TextRange;
-use crate::rules::{LanguageRules, NamePlace};
+use crate::rules::{LanguageRules, NameLocation};
 
 /// Most declarators within each other.
 const DECLARATORS_MAX: usize = 32;
@@ -36,21 +36,21 @@ pub(super) struct DeclaredName {
 impl DeclaredName {
     /// Finds the name of a declaration; none where it has none that is one.
     pub(super) fn find(
-        place: NamePlace,
+        place: NameLocation,
         node: Node<'_>,
         rules: &LanguageRules,
         text: &str,
     ) -> Option<Self> {
         let (named, is_of_function) = match place {
-            NamePlace::Field(field) => (node.child_by_field_name(field)?, false),
-            NamePlace::Child(kind) => (child(node, kind)?, false),
-            NamePlace::Declarator => declarator(node)?,
+            NameLocation::Field(field) => (node.child_by_field_name(field)?, false),
+            NameLocation::Child(kind) => (child(node, kind)?, false),
+            NameLocation::Declarator => declarator(node)?,
             #[cfg(feature = "lang-extra")]
-            NamePlace::Path(kinds) => {
+            NameLocation::Path(kinds) => {
                 (kinds.iter().try_fold(node, |node, kind| child(node, kind))?, false)
             }
             #[cfg(feature = "lang-extra")]
-            NamePlace::Argument => (argument(node)?, false),
+            NameLocation::Argument => (argument(node)?, false),
         };
         let (named, owner) = parts(named);
         let is_entry = rules.names.is_empty();

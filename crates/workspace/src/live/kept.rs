@@ -44,9 +44,9 @@ pub(super) struct NumberedScan {
 #[derive(Default)]
 pub(super) struct KeptScans(Mutex<Vec<KeptScan>>);
 
-/// Of what a scan is: as long as that is the same, so is what it comes to.
+/// What a scan is of: as long as that is the same, so is its result.
 #[derive(Debug, PartialEq)]
-pub(super) struct ScannedPlace {
+pub(super) struct ScanKey {
     pub(super) directory: DirectoryNumber,
     /// The directory by its real path.
     pub(super) real: RelPath,
@@ -56,7 +56,7 @@ pub(super) struct ScannedPlace {
 
 struct KeptScan {
     terms: KeptTerms,
-    place: ScannedPlace,
+    key: ScanKey,
     number: u64,
     tree: Arc<ScannedTree>,
 }
@@ -98,10 +98,10 @@ impl ScannedPaths<'_> {
 // === impl KeptScans ===
 
 impl KeptScans {
-    /// Returns a scan by the same terms of the same place, if one is kept.
-    pub(super) fn find(&self, terms: &KeptTerms, place: &ScannedPlace) -> Option<NumberedScan> {
+    /// Returns a scan by the same terms of the same directory, if one is kept.
+    pub(super) fn find(&self, terms: &KeptTerms, key: &ScanKey) -> Option<NumberedScan> {
         let mut scans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |kept: &KeptScan| kept.place == *place && kept.terms == *terms;
+        let is_same = |kept: &KeptScan| kept.key == *key && kept.terms == *terms;
         let at = scans.iter().position(is_same)?;
         let found = scans.remove(at);
         let numbered = NumberedScan { tree: Arc::clone(&found.tree), number: Some(found.number) };
@@ -110,17 +110,12 @@ impl KeptScans {
     }
 
     /// Keeps a scan. Those of another structure are of no use any more.
-    pub(super) fn add(
-        &self,
-        terms: KeptTerms,
-        place: ScannedPlace,
-        tree: ScannedTree,
-    ) -> NumberedScan {
+    pub(super) fn add(&self, terms: KeptTerms, key: ScanKey, tree: ScannedTree) -> NumberedScan {
         let (tree, number) = (Arc::new(tree), next_number());
         let numbered = NumberedScan { tree: Arc::clone(&tree), number: Some(number) };
         let mut scans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        scans.retain(|kept| kept.place.structure == place.structure);
-        scans.push(KeptScan { terms, place, number, tree });
+        scans.retain(|kept| kept.key.structure == key.structure);
+        scans.push(KeptScan { terms, key, number, tree });
         let are_too_many = |scans: &[KeptScan]| {
             let files: usize = scans.iter().map(|kept| kept.tree.len()).sum();
             scans.len() > SCANS_MAX || files > FILES_MAX

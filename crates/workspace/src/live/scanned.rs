@@ -6,7 +6,7 @@ use moss_sdk::ranking::PathRank;
 
 use super::answer::CANCEL_STEP;
 use super::entry::{DirectoryNumber, EntryState, LiveEntry};
-use super::kept::{KeptTerms, NumberedScan, ScannedPlace};
+use super::kept::{KeptTerms, NumberedScan, ScanKey};
 use super::known::KnownTree;
 use super::store::LiveDirectory;
 use crate::error::Error;
@@ -64,10 +64,10 @@ impl KnownTree {
         let scan = || self.scan(directory, (real, shown), terms);
         let Some(kept) = kept else { return Ok(NumberedScan::once(scan()?)) };
         let (structure, real) = (self.store.structure, real.clone());
-        let place = ScannedPlace { directory, real, structure };
-        match self.kept.find(&kept, &place) {
+        let key = ScanKey { directory, real, structure };
+        match self.kept.find(&kept, &key) {
             Some(found) => Ok(found),
-            None => Ok(self.kept.add(kept, place, scan()?)),
+            None => Ok(self.kept.add(kept, key, scan()?)),
         }
     }
 }

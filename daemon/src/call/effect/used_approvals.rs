@@ -57,7 +57,7 @@ impl Effects {
             let _ = self.scope.blocking(reload).await;
         }
         let answers = self.situated(&self.tool(), |situation| {
-            workspace.answers.in_force(situation, Timestamp::now())
+            workspace.answers.in_effect(situation, Timestamp::now())
         });
         self.lock().tool.answers = Arc::new(answers);
     }

@@ -182,8 +182,8 @@ impl<T: Message> ResponseSender<T> {
         self.daemon.config().grpc.response_bytes_max
     }
 
-    /// Passes a response on.
-    pub(super) async fn tell(&self, response: T) -> Result<(), ExchangeEnd> {
+    /// Sends a response.
+    pub(super) async fn send(&self, response: T) -> Result<(), ExchangeEnd> {
         let (size, bytes_max) = (response.encoded_len(), self.bytes_max());
         if size > bytes_max {
             return Err(ExchangeEnd::Refused(too_large("an event", size, bytes_max)));
@@ -206,7 +206,7 @@ impl<T: Message> ResponseSender<T> {
         let (given, done) = match takes_long {
             false => work(given),
             true => {
-                let done = heavy(&self.daemon.thinkers, move || work(given)).await;
+                let done = heavy(&self.daemon.cpu_permits, move || work(given)).await;
                 done.map_err(|broken| ExchangeEnd::Refused(error::broken(broken)))?
             }
         };

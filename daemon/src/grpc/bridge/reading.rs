@@ -50,14 +50,14 @@ impl ParseExchange {
                 (Some(parser), read)
             });
             let read = read.await?;
-            self.tell(read).await?;
+            self.send(read).await?;
         }
         Ok(())
     }
 
     async fn finish(&mut self, finish: Finish) -> Result<(), ExchangeEnd> {
         let read = self.work(move |parser| (None, parser.finish(finish))).await?;
-        self.tell(read).await
+        self.send(read).await
     }
 
     async fn work(
@@ -67,10 +67,10 @@ impl ParseExchange {
         self.answers.work(self.bytes > SHORT_BYTES_MAX, &mut self.parser, work).await
     }
 
-    async fn tell(&self, read: Vec<ReplyEvent>) -> Result<(), ExchangeEnd> {
+    async fn send(&self, read: Vec<ReplyEvent>) -> Result<(), ExchangeEnd> {
         for event in read.into_iter().flat_map(events::to_wire) {
             let event = Some(v1::ReplyEvent { event: Some(event) });
-            self.answers.tell(v1::ParseResponse { event }).await?;
+            self.answers.send(v1::ParseResponse { event }).await?;
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl Exchange for ParseExchange {
 
     async fn take(&mut self, request: v1::ParseRequest) -> Result<(), ExchangeEnd> {
         let warnings = std::mem::take(&mut self.warnings);
-        self.tell(warnings).await?;
+        self.send(warnings).await?;
         match request.message {
             Some(Message::Chunk(chunk)) => self.feed(&chunk).await,
             Some(Message::Finish(finish)) => {

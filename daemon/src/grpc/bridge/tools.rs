@@ -11,7 +11,7 @@ use tonic::Status;
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
 use crate::state::Daemon;
-use moss_catalog::{Catalog, CatalogEntry, Language, SchemaForm, told};
+use moss_catalog::{Catalog, CatalogEntry, Language, SchemaForm, registered};
 
 /// Most tools of a request.
 pub(super) const TOOLS_MAX: usize = 512;
@@ -55,8 +55,8 @@ pub(super) async fn of(
     let entries = named(&catalog, &asked.names)
         .map_err(|unknown| CallError::UnknownTool(daemon.with_plugins(&workspace, unknown)))
         .map_err(|unknown| error::call(&unknown))?;
-    let registry = heavy(&daemon.thinkers, move || {
-        let tools = entries.iter().map(|entry| told(entry, form, language));
+    let registry = heavy(&daemon.cpu_permits, move || {
+        let tools = entries.iter().map(|entry| registered(entry, form, language));
         Registry::of(tools.collect::<Result<Vec<_>, _>>()?)
     });
     // Tools of a catalog have names and schemas that compile: only names can be given twice.
@@ -83,7 +83,7 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<BridgeTools, Sta
         return Err(invalid_field("tools.tools_json", message));
     }
     from_proto::bounded("tools.tools_json", &asked.tools_json, TOOLS_BYTES_MAX)?;
-    let compiled = heavy(&daemon.thinkers, move || compile(&asked.tools_json));
+    let compiled = heavy(&daemon.cpu_permits, move || compile(&asked.tools_json));
     let registry =
         compiled.await.map_err(error::broken)?.map_err(|why| invalid("tools.tools_json", &why))?;
     Ok(BridgeTools { registry, catalog_digest: String::new() })
@@ -99,7 +99,8 @@ pub(super) async fn remembered(
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let compiled = heavy(&daemon.thinkers, move || compile(&text)).await.map_err(error::broken)?;
+    let compiled =
+        heavy(&daemon.cpu_permits, move || compile(&text)).await.map_err(error::broken)?;
     let registry = compiled.map_err(|why| invalid(field, &why))?;
     whole(field, &registry)?;
     Ok(registry.tools().map(|tool| tool.definition().clone()).collect())

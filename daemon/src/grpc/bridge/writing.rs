@@ -194,17 +194,17 @@ impl EncodeExchange {
         self.share.hold(bytes).map_err(|which| full(which, self.share.bytes_max()))
     }
 
-    async fn tell(
+    async fn send(
         &mut self,
         EncodedPart { head, body, is_last }: EncodedPart,
     ) -> Result<(), ExchangeEnd> {
         self.hold(body.len()).map_err(ExchangeEnd::Refused)?;
         if let Some(head) = head {
-            self.answers.tell(response(Part::Head(head))).await?;
+            self.answers.send(response(Part::Head(head))).await?;
         }
         let room = self.answers.bytes_max().saturating_sub(FRAME_BYTES_MAX);
         for piece in body.as_bytes().chunks(room.clamp(1, PIECE_BYTES_MAX)) {
-            self.answers.tell(response(Part::Body(piece.to_vec()))).await?;
+            self.answers.send(response(Part::Body(piece.to_vec()))).await?;
         }
         if is_last {
             return Err(ExchangeEnd::Done);
@@ -235,7 +235,7 @@ impl Exchange for EncodeExchange {
         });
         let (said, held_bytes) = written.await?.map_err(ExchangeEnd::Refused)?;
         self.held_bytes = held_bytes;
-        self.tell(said).await
+        self.send(said).await
     }
 }
 

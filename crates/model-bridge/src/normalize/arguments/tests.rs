@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn arguments_are_kept_as_far_as_they_go() {
     use ArgumentRepair::{Cut, Repaired, TwiceWritten, Wrapped};
-    for (written, expected, mended) in [
+    for (written, expected, repaired) in [
         (json!(null), json!({}), None),
         (json!(""), json!({}), None),
         (json!("  \n"), json!({}), None),
@@ -56,7 +56,7 @@ fn arguments_are_kept_as_far_as_they_go() {
         (json!(",,,"), json!({ "input": ",,," }), Some(Wrapped)),
     ] {
         let read = read(Some(written.clone()));
-        assert_eq!((Value::Object(read.map), read.mended), (expected, mended), "{written}");
+        assert_eq!((Value::Object(read.map), read.repaired), (expected, repaired), "{written}");
     }
     assert_eq!(read(None).map, Map::new());
     assert_eq!(free_form("{}".to_owned()).map, *json!({ "input": "{}" }).as_object().unwrap());
@@ -65,7 +65,7 @@ fn arguments_are_kept_as_far_as_they_go() {
 #[test]
 fn text_with_very_many_members_is_read_soon() {
     let text = format!("{{{}\"last\":", "\"k\":1,".repeat(50_000));
-    assert_eq!(read(Some(Value::String(text))).mended, Some(ArgumentRepair::Cut));
+    assert_eq!(read(Some(Value::String(text))).repaired, Some(ArgumentRepair::Cut));
     let deep = "[".repeat(1_000_000);
-    assert_eq!(read(Some(Value::String(deep))).mended, Some(ArgumentRepair::Wrapped));
+    assert_eq!(read(Some(Value::String(deep))).repaired, Some(ArgumentRepair::Wrapped));
 }

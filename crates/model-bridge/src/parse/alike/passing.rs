@@ -89,7 +89,7 @@ impl Parser {
     pub(in super::super) fn tell_alike(&mut self, message: &str) {
         if !self.alike.is_found {
             self.alike.is_found = true;
-            self.tell(DiagnosticCode::UnmarkedCall, message);
+            self.note(DiagnosticCode::UnmarkedCall, message);
         }
     }
 

@@ -193,7 +193,7 @@ impl Parser {
             let made = inside.calls.remove(0);
             let json = serde_json::to_string(&made.arguments).unwrap_or_default();
             if live.tool() != made.name || !json.starts_with(live.shown()) {
-                self.tell(DiagnosticCode::MalformedJson, UNESCAPED);
+                self.note(DiagnosticCode::MalformedJson, UNESCAPED);
                 return self.no_call(&frame, length);
             }
             self.make(made, Some((live.index, live.shown().len())));
@@ -209,11 +209,11 @@ impl Parser {
             self.events.push(ReplyEvent::Diagnostic(diagnostic));
         }
         if lacks_fence {
-            self.tell(DiagnosticCode::UnclosedFrame, "the fence around the arguments has no end");
+            self.note(DiagnosticCode::UnclosedFrame, "the fence around the arguments has no end");
         }
         let has_end_mark = matches!(frame.kind, FrameKind::Line | FrameKind::Whole) || end.closed;
         if !has_end_mark {
-            self.tell(DiagnosticCode::UnclosedFrame, "the end mark of the call is missing");
+            self.note(DiagnosticCode::UnclosedFrame, "the end mark of the call is missing");
         }
     }
 
@@ -240,7 +240,7 @@ impl Parser {
     fn show(&mut self, frame: &Frame, length: usize, would_call: bool) {
         if frame.is_explicit() || would_call {
             let message = "the words before the call say that it is only shown";
-            self.tell(DiagnosticCode::QuotedExample, message);
+            self.note(DiagnosticCode::QuotedExample, message);
         }
         let text = self.text[self.at..self.at + length].to_owned();
         self.line.pass_shown(&text);
@@ -269,7 +269,7 @@ impl Parser {
         let is_marked = frame.is_explicit() || frame.is_weak();
         let is_meant = is_meant || (frame.kind == FrameKind::Whole && self.is_alike(frame));
         if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
-            self.tell(DiagnosticCode::TruncatedCall, CUT_OFF);
+            self.note(DiagnosticCode::TruncatedCall, CUT_OFF);
             self.in_group = false;
         }
         self.no_call(frame, self.rest().len());
@@ -277,7 +277,7 @@ impl Parser {
 
     fn too_long(&mut self, frame: Frame) {
         let message = format!("a call is longer than {CALL_BYTES_MAX} bytes; it is text");
-        self.tell(DiagnosticCode::MalformedJson, message);
+        self.note(DiagnosticCode::MalformedJson, message);
         let length = self.rest().floor_char_boundary(CALL_BYTES_MAX);
         self.no_call(&frame, length);
         if let FrameKind::Fence { sign, run, .. } = frame.kind {

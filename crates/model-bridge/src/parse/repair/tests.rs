@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 
-fn mended(text: &str) -> Option<(Vec<Value>, Vec<RepairKind>)> {
-    values(text, true, KnownKeys::default()).map(|mended| (mended.values, mended.changes))
+fn repaired(text: &str) -> Option<(Vec<Value>, Vec<RepairKind>)> {
+    values(text, true, KnownKeys::default()).map(|repaired| (repaired.values, repaired.changes))
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn what_is_json_is_not_touched() {
         " {} \n [] ",
         "{\"a\":1},\n{\"a\":2}",
     ] {
-        let (values, changes) = mended(text).unwrap();
+        let (values, changes) = repaired(text).unwrap();
         assert_eq!(changes, [], "{text}");
         assert_eq!(Some(values), strict(text));
     }
@@ -51,7 +51,7 @@ fn what_models_write_is_repaired() {
         (r#"{"a":"\ud83d x"}"#, json!({ "a": "\u{fffd} x" }), vec![LoneSurrogate]),
         ("{\"a\":1}\nThat is all.", json!({ "a": 1 }), vec![SurroundingText]),
     ] {
-        let (values, told) = mended(text).unwrap_or_else(|| panic!("not repaired: {text}"));
+        let (values, told) = repaired(text).unwrap_or_else(|| panic!("not repaired: {text}"));
         assert_eq!(values, [expected], "{text}");
         assert_eq!(told, changes, "{text}");
     }
@@ -72,7 +72,7 @@ fn what_cannot_be_known_is_not_made_up() {
         "{\"a\":read}",
         "{\"a\":123456789012345678901234567890}",
     ] {
-        assert_eq!(mended(text).filter(|(values, _)| !values.is_empty()), None, "{text}");
+        assert_eq!(repaired(text).filter(|(values, _)| !values.is_empty()), None, "{text}");
     }
     // A quote whose string continues further than anybody looks: nothing of it is cut off.
     let far = format!("{{\"a\":\"5\"}} {}\"}}", "and more ".repeat(300));

@@ -216,11 +216,11 @@ impl Tags {
                     return inside.none(DiagnosticCode::MalformedJson, &endless(key_of(key)));
                 }
                 Slip::EndsWithCall(key) => {
-                    inside.tell(DiagnosticCode::UnclosedFrame, endless(key_of(key)));
+                    inside.note(DiagnosticCode::UnclosedFrame, endless(key_of(key)));
                 }
                 Slip::Unopened(key) => {
                     let message = format!("the value of `{}` has no tag before it", key_of(key));
-                    inside.tell(DiagnosticCode::UnclosedFrame, message);
+                    inside.note(DiagnosticCode::UnclosedFrame, message);
                 }
             }
         }

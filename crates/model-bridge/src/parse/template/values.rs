@@ -149,11 +149,11 @@ fn value(
         let value: Option<Value> = serde_json::from_str(plain).ok();
         return value.filter(|value| types.allow(value)).or_else(|| Some(Value::from(text)));
     }
-    let mut mended = repair::values(plain, false, KnownKeys::default())?;
+    let mut repaired = repair::values(plain, false, KnownKeys::default())?;
     let is_whole =
-        mended.values.len() == 1 && !mended.changes.contains(&RepairKind::SurroundingText);
-    changes.append(&mut mended.changes);
-    is_whole.then(|| mended.values.remove(0))
+        repaired.values.len() == 1 && !repaired.changes.contains(&RepairKind::SurroundingText);
+    changes.append(&mut repaired.changes);
+    is_whole.then(|| repaired.values.remove(0))
 }
 
 /// What stands in the section of XML that a value is, where it is one: nothing in it is an entity.

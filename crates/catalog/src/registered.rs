@@ -41,19 +41,19 @@ pub fn definition(spec: &ToolSpec, form: SchemaForm) -> ToolDefinition {
 /// # Errors
 ///
 /// Where the schema cannot be compiled: a defect.
-pub fn told(
+pub fn registered(
     entry: &CatalogEntry,
     form: SchemaForm,
     language: Language,
 ) -> Result<Arc<RegisteredTool>, RegistryError> {
-    let place = match (form, language) {
+    let position = match (form, language) {
         (SchemaForm::Published, Language::En) => 0,
         (SchemaForm::Published, Language::Zh) => 1,
         (SchemaForm::Strict, Language::En) => 2,
         (SchemaForm::Strict, Language::Zh) => 3,
     };
     let described = || described(entry, form, language);
-    entry.told(place, || match form {
+    entry.registered(position, || match form {
         SchemaForm::Published => RegisteredTool::new(described()),
         SchemaForm::Strict => {
             Ok(RegisteredTool::of(described(), Arc::clone(entry.arguments.compiled())))
