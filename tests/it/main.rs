@@ -22,6 +22,7 @@ mod cli;
 mod client_setup;
 mod codebase_search;
 mod command_output;
+mod command_places;
 mod commands;
 mod compiling;
 mod configuration;

@@ -197,6 +197,10 @@ decision = "deny"
 [[rule]]
 argv = ["mkdir"]
 decision = "ask"
+[[rule]]
+plugins = ["probe"]
+exact_argv = ["touch", "made.txt"]
+decision = "allow"
 "#;
 
 #[tokio::test]
@@ -206,7 +210,7 @@ async fn a_guest_runs_the_commands_that_it_was_granted_word_by_word() {
     site.write("a.txt", "one\n");
     site.write(".env", "SECRET=canary\n");
     site.write("closed/b.txt", "two\n");
-    let grant = json!({ "commands": ["ls", "cat *", "touch made.txt", "rm a.txt", "mkdir new",
+    let grant = json!({ "commands": ["ls", "cat *", "touch *", "rm a.txt", "mkdir new",
         "sh -c *", "false", "head -c * big.txt"] });
     site.write("big.txt", "x".repeat(2_000_000));
     // What it returns is longer than plugins may return by default.
@@ -265,6 +269,21 @@ async fn a_guest_runs_the_commands_that_it_was_granted_word_by_word() {
     let came = output(&caller.call(dry).await.unwrap())["result"].clone();
     assert_eq!((&came[0]["stdout"], &came[1]["error"]), (&json!("one\n"), &json!("denied")));
     assert!(!site.workspace().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn a_granted_command_that_may_write_needs_a_rule_as_well() {
+    let site = Site::new();
+    site.user_policy(COMMANDS);
+    install_probe(&site, json!({ "commands": ["touch *"] }), json!({}));
+    let (_daemon, caller) = served(&site).await;
+    let run = |path: &str| json!({ "do": "run", "words": ["touch", path] });
+    let came = probe(&caller, json!([run("made.txt"), run("other.txt")])).await;
+    assert_eq!(came[0]["changed"], json!(["made.txt"]), "{}", came[0]);
+    assert_eq!(came[1]["error"], "denied", "{}", came[1]);
+    let said = came[1].to_string();
+    assert!(said.contains("grants these words, but the command may write"), "{said}");
+    assert!(!site.has("other.txt"));
 }
 
 #[tokio::test]

@@ -100,7 +100,8 @@ struct GrantArgs {
     #[arg(long)]
     index: bool,
 
-    /// Let it run a command with exactly these words, such as `git rev-parse HEAD`; `*` is one word
+    /// Let it run a command with exactly these words, such as `git rev-parse HEAD`; `*` is one word.
+    /// One that may write needs a rule of the policy that allows it as well
     #[arg(long, value_name = "WORDS")]
     command: Vec<String>,
 }

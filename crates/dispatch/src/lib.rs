@@ -33,7 +33,7 @@ pub use self::change::FileChange;
 pub use self::confirmation::{Confirmation, Question};
 pub use self::dispatcher::Dispatcher;
 pub use self::error::{CallError, Unconfirmed};
-pub use self::event::{Event, Events};
+pub use self::event::{Event, Events, OutputRoom};
 pub use self::offer::{ApprovalScope, Offer};
 pub use self::outcome::Outcome;
 pub use self::plugin_change::{AddPlugin, Granting, PluginChange, PluginLocation, RemovePlugin};

@@ -79,16 +79,24 @@ pub(super) fn register_rule() -> &'static Arc<RuleRef> {
     &REGISTER
 }
 
-/// Decides about a command whose words a list of plugins grants: where nothing but the default asks, the
-/// grant is what allows it. A rule, and what asks whatever else allows, stay as they are.
+/// Decides about a part of a command whose words a list of plugins grants: where nothing but the default
+/// asks, the grant is what allows a part that only reads. One that may write asks as it does for everybody.
+/// A rule, and what asks whatever else allows, stay as they are.
 #[must_use]
-pub fn granted_command(decision: Decision) -> Decision {
+pub fn granted_command(decision: Decision, part: &CommandPart) -> Decision {
     static GRANTED: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        RuleRef::built_in(Layer::Default, "the list of plugins grants these words")
+        RuleRef::built_in(Layer::Default, "the list of plugins grants these words, which only read")
+    });
+    static WRITES: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the list of plugins grants these words, but the command may write, and no rule allows it";
+        RuleRef::built_in(Layer::Default, text)
     });
     let by_default = decision.verdict == Verdict::Ask && decision.rule.layer == Layer::Default;
-    if !by_default {
-        return decision;
+    match (by_default, part.only_reads) {
+        (false, _) => decision,
+        (true, false) => Decision { rule: Arc::clone(&WRITES), ..decision },
+        (true, true) => {
+            Decision { verdict: Verdict::Allow, rule: Arc::clone(&GRANTED), ..decision }
+        }
     }
-    Decision { verdict: Verdict::Allow, rule: Arc::clone(&GRANTED), ..decision }
 }

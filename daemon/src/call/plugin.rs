@@ -185,7 +185,7 @@ struct EventReporter(Events);
 impl GuestEvents for EventReporter {
     fn log(&self, level: LogLevel, message: &str) {
         tracing::debug!(?level, message, "a plugin says");
-        self.0.offer(Event::Output { stream: "log", text: message.to_owned() });
+        self.0.offer_output("log", message.to_owned());
     }
 
     fn progress(&self, progress: Progress) {

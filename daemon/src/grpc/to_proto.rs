@@ -107,7 +107,7 @@ pub(super) fn event(event: Event) -> v1::stream_call_tool_response::Event {
             done: progress.done,
             total: progress.total,
         }),
-        Event::Output { stream, text } => {
+        Event::Output { stream, text, .. } => {
             Wire::Output(v1::CallOutput { stream: stream.to_owned(), text })
         }
         Event::ConfirmationNeeded(needed) => Wire::ConfirmationNeeded(confirmation(&needed)),

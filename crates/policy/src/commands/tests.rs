@@ -7,8 +7,8 @@ use proptest::sample::select;
 
 use super::*;
 use crate::{
-    Action, Decision, Policy, PolicyFile, SandboxMin, Sources, Subject, decide, opens_network,
-    strictest,
+    Action, Decision, Policy, PolicyFile, SandboxMin, Sources, Subject, decide, granted_command,
+    opens_network, strictest,
 };
 
 /// The rules under which the table is decided.
@@ -148,6 +148,30 @@ fn without_full_isolation_what_only_reads_asks_as_well() {
     assert_eq!(decided(&policy, "ls", true).verdict, Verdict::Allow);
     assert_eq!(decided(&policy, "ls", false).verdict, Verdict::Ask);
     assert_eq!(decided(&policy, "cargo test", false).verdict, Verdict::Allow);
+}
+
+#[test]
+fn the_grant_of_a_plugin_lets_run_what_only_reads_and_nothing_more() {
+    let policy = policy("", RULES, "");
+    let granted = |line: &str, is_isolated: bool| {
+        let parts = parts(line, is_isolated);
+        let each = parts.iter().map(|part| granted_command(decide_part(&policy, part), part));
+        strictest(&each.collect::<Vec<_>>()).cloned().unwrap()
+    };
+    for line in ["git rev-parse HEAD", "sh -c 'git log | head'", "cargo test"] {
+        for is_isolated in [true, false] {
+            let decision = granted(line, is_isolated);
+            assert_eq!(decision.verdict, Verdict::Allow, "{line}: {decision}");
+        }
+    }
+    for line in ["yarn build", "touch a", "sh -c 'ls; touch a'", "env A=1 touch a"] {
+        let decision = granted(line, true);
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}");
+        assert!(decision.to_string().contains("but the command may write"), "{line}: {decision}");
+    }
+    for line in ["rm a", "$x", "git checkout ."] {
+        assert_eq!(granted(line, true).rule.layer, Layer::Command, "{line}");
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Running a command that a plugin was granted by its words: nobody is asked on its behalf.
+//! Running a command that a plugin was granted by its words: nobody is asked on its behalf. The grant alone
+//! lets run what only reads; a command that may write needs a rule of the policy as well.
 
 use std::sync::Arc;
 
@@ -69,7 +70,8 @@ impl Effects {
     async fn permit_granted(&self, planned: &PlannedCommand) -> Result<(), ToolError> {
         let policy = self.scope.workspace.policy.load_full();
         let (tool, directory) = (self.tool(), planned.known_directory());
-        let decide = |part| granted_command(self.decide_part(&policy, &tool, directory, part));
+        let decide =
+            |part| granted_command(self.decide_part(&policy, &tool, directory, part), part);
         let each: Vec<Decision> = planned.parts.iter().map(decide).collect();
         let decision = strictest(&each).expect("a command has at least one part");
         let command = planned.command.as_str();
@@ -81,7 +83,10 @@ impl Effects {
             Verdict::Ask | Verdict::Deny => {
                 let message = format!("running `{command}` is {decision}");
                 let error = ToolError::new(ErrorCode::Denied, message);
-                Err(error.hint("nobody is asked on behalf of a plugin"))
+                Err(error.hint(
+                    "nobody is asked on behalf of a plugin; of what only asks because no rule allows it, a rule with \
+                     `exact_argv` and `decision = \"allow\"` in the user's policy lets it run",
+                ))
             }
         }
     }

@@ -123,14 +123,16 @@ impl CollectedOutput {
             OutputStream::Stderr => (&mut self.stderr, "stderr", CheckStream::Stderr),
         };
         stream.push(&chunk.bytes);
-        let text = stream.complete(&chunk.bytes);
-        if let Some(follower) = &mut self.follower
-            && let Some(progress) = follower.follow(followed, &text)
-        {
-            self.events.offer(Event::Progress(progress));
-        }
-        if !text.is_empty() {
-            self.events.offer(Event::Output { stream: name, text });
+        if self.follower.is_some() || self.events.are_read() {
+            let text = stream.complete(&chunk.bytes);
+            if let Some(follower) = &mut self.follower
+                && let Some(progress) = follower.follow(followed, &text)
+            {
+                self.events.offer(Event::Progress(progress));
+            }
+            if !text.is_empty() {
+                self.events.offer_output(name, text);
+            }
         }
         self.keep(&chunk.bytes);
     }
@@ -191,9 +193,12 @@ impl BothEnds {
     fn push(&mut self, bytes: &[u8]) {
         let to_head = bytes.len().min(self.head_max - self.head.len());
         self.head.extend_from_slice(&bytes[..to_head]);
-        self.tail.extend(&bytes[to_head..]);
-        let over = self.tail.len().saturating_sub(self.tail_max);
+        let rest = &bytes[to_head..];
+        // It never grows beyond its bound, however long a piece is.
+        let rest = &rest[rest.len().saturating_sub(self.tail_max)..];
+        let over = (self.tail.len() + rest.len()).saturating_sub(self.tail_max);
         self.tail.drain(..over);
+        self.tail.extend(rest);
         self.bytes += bytes.len() as u64;
     }
 

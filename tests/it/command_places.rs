@@ -1,0 +1,133 @@
+//! Commands where the daemon lacks something: room for what they write, or a clock that only goes
+//! forward. What the sandbox lacks is tested beside it.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Daemon, Ended, Site};
+use crate::run_terminal_cmd::ALLOWING;
+
+/// Makes the clock of a program go back once a file is there: `BACK_FILE`, by a year.
+const CLOCK: &str = r#"
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int failed = syscall(SYS_clock_gettime, clock, now);
+    char *file = getenv("BACK_FILE");
+    if (!failed && clock == CLOCK_REALTIME && file && access(file, F_OK) == 0)
+        now->tv_sec -= 365 * 24 * 3600;
+    return failed;
+}
+"#;
+
+/// Runs a moss command in a user namespace, with what a script mounts there.
+fn run_in(site: &Site, prepare: &str, arguments: &[&str]) -> Ended {
+    let moss = site.command(arguments);
+    let script = format!("{prepare}\ncd \"$WORK\"\nexec \"$@\"");
+    let mut command = Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user", "--mount", "sh", "-ec", &script, "sh"])
+        .arg(moss.get_program())
+        .args(moss.get_args())
+        .env_clear()
+        .envs(moss.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("WORK", site.workspace())
+        .env("STATE", site.outside("state"))
+        .current_dir("/")
+        .stdin(Stdio::null());
+    Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+}
+
+fn result(ended: &Ended) -> Value {
+    assert_eq!(ended.code, Some(0), "a user namespace that may mount is needed: {ended:?}");
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+#[test]
+fn a_command_on_a_full_disk_has_a_result_that_says_what_it_could_not_write() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let fill = "mount -t tmpfs -o size=64k none \"$WORK\"\n\
+                head -c 100k /dev/zero > \"$WORK/ballast\" 2>/dev/null || :";
+    let text = "command=touch empty.txt; head -c 9000 /dev/zero | tee -a copy.txt | wc -c; mkdir .vscode; touch .vscode/tasks.json";
+    let found = result(&run_in(&site, fill, &["call", "run_terminal_cmd", text]));
+    assert!(found["stderr"].as_str().unwrap().contains("No space left on device"), "{found}");
+    assert_eq!(found["stdout"], "9000\n", "{found}");
+    assert!(found["changed"].to_string().contains("empty.txt"), "{found}");
+    assert!(found["sandbox"]["restored"].to_string().contains(".vscode"), "{found}");
+}
+
+#[test]
+fn output_that_a_full_disk_has_no_room_for_is_shown_as_far_as_it_is_and_the_result_says_so() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let small = "mount -t tmpfs -o size=8m none \"$STATE\"";
+    let text = "command=head -c 20000000 /dev/zero | tr '\\0' x; echo; echo the end";
+    let found = result(&run_in(&site, small, &["call", "run_terminal_cmd", text]));
+    let stdout = found["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("xxx") && stdout.ends_with("the end\n"), "{} bytes", stdout.len());
+    assert_eq!((&found["exit_code"], &found["truncated"]), (&json!(0), &json!(true)));
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("the artifact has only the first part of the output"), "{notes}");
+}
+
+/// Builds what makes a clock go back.
+fn clock(site: &Site) -> PathBuf {
+    let (source, library) = (site.outside("clock.c"), site.outside("clock.so"));
+    std::fs::write(&source, CLOCK).unwrap();
+    let mut compiler = Command::new("cc");
+    let status = compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    assert!(status.is_ok_and(|status| status.success()), "a C compiler is needed: `cc`");
+    library
+}
+
+async fn ran(client: &Client, text: &str) -> Value {
+    client.done("run_terminal_cmd", json!({ "command": text })).await
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_changes_neither_times_nor_what_is_listed_nor_what_is_kept() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("old.txt", "one\n");
+    let mut serve = site.serve_command();
+    let back = site.workspace().join("back");
+    serve.env("LD_PRELOAD", clock(&site)).env("BACK_FILE", &back);
+    let daemon = Daemon::start(serve, &site.socket(), &site.state());
+    let client = daemon.caller().await;
+    let long = "seq 1 20000";
+    let first = ran(&client, long).await["artifact"].as_str().unwrap().to_owned();
+    let waiting = json!({ "command": "until [ -e go ]; do sleep 0.02; done; echo went", "is_background": true });
+    let job = client.done("run_terminal_cmd", waiting).await["job"].as_str().unwrap().to_owned();
+
+    // It goes back while the command runs, and so does the time of a file that the command writes.
+    let found = ran(&client, "touch back; touch -d '2 years ago' old.txt new.txt; echo ok").await;
+    assert_eq!((&found["exit_code"], &found["stdout"]), (&json!(0), &json!("ok\n")), "{found}");
+    assert!(found["duration_ms"].as_u64().unwrap() < 600_000, "{found}");
+    let changed = json!([{"path": "back", "what": "created"}, {"path": "new.txt", "what": "created"},
+        {"path": "old.txt", "what": "modified"}]);
+    assert_eq!(found["changed"], changed, "{found}");
+
+    // What ran before goes on, what was kept before is read, and what comes after is kept as well.
+    site.write("go", "");
+    let waited = json!({ "action": "wait", "job": job });
+    let ended = client.done("terminal_job", waited).await;
+    assert!(ended.to_string().contains("went"), "{ended}");
+    let second = ran(&client, long).await["artifact"].as_str().unwrap().to_owned();
+    for artifact in [&first, &second] {
+        let read = client.done("read_file", json!({ "path": artifact, "startLine": 20_000 })).await;
+        assert!(read["content"].as_str().unwrap().contains("20000"), "{read}");
+    }
+    let jobs = client.done("terminal_job", json!({ "action": "list" })).await;
+    assert!(jobs.to_string().contains("until [ -e go ]"), "{jobs}");
+
+    // It may be set forward again as well.
+    std::fs::remove_file(&back).unwrap();
+    assert_eq!(ran(&client, "echo on").await["stdout"], "on\n");
+    daemon.stop();
+}
