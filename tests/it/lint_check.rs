@@ -241,7 +241,10 @@ async fn ruff_and_mypy_find_what_they_find_also_before_an_edit() {
     let site = Site::new();
     site.config("[checks]\nbefore_edit = [\"ruff\", \"mypy\"]\nbefore_edit_ms = 60_000\n");
     site.user_policy("version = 1\n[[rule]]\ntools = [\"lint_check\"]\nargv = [[\"ruff\", \"mypy\"]]\ndecision = \"allow\"\n");
-    site.write("pyproject.toml", "[tool.ruff]\nlint.select = [\"F\"]\n[tool.mypy]\nstrict = true\n");
+    site.write(
+        "pyproject.toml",
+        "[tool.ruff]\nlint.select = [\"F\"]\n[tool.mypy]\nstrict = true\n",
+    );
     site.write("a.py", "import os\n\n\ndef double(number: int) -> str:\n    return number * 2\n");
     site.write("b.py", "# \u{4e2d}\u{6587}\nx: int = 1\n");
     let daemon = serve_with_pytest(&site);
