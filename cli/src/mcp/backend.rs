@@ -244,7 +244,7 @@ impl DaemonTools {
 
     async fn list(&self) -> Result<Vec<Value>, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
-        match client.tools(None, ListedSchema::Full, Language::En).await {
+        match client.tools(None, ListedSchema::Brief, Language::En).await {
             Ok(listed) => {
                 Ok(listed.tools.iter().map(|tool| tools::render(tool, Format::Mcp)).collect())
             }
