@@ -6,6 +6,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::time::SystemTime;
 
 use moss_sdk::file::{FileLines, Line, LineEnding, LineWindow, Lines, TextForm};
 use moss_sdk::{ContentHash, ErrorCode, ToolError};
@@ -20,6 +21,8 @@ pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
 /// How a path begins that names one.
 pub const SCHEME: &str = "artifact:";
 
+/// Most files of one list.
+const LISTED_MAX: usize = 100;
 const DIRECTORY: &str = "artifacts";
 /// Hexadecimal digits of the hash of a name of a credential, in names of files.
 const OWNER_DIGITS: usize = 16;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use moss_sdk::content::ContentPart;
 use moss_sdk::context::BoxFuture;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -88,6 +89,8 @@ pub struct UseReply {
     pub call_id: String,
     /// The JSON text of what the tool returned, or why it failed.
     pub result: Result<String, CallFault>,
+    /// What it shows beside that, where it succeeded.
+    pub content: Vec<ContentPart>,
     /// What it changed.
     pub changes: Vec<ReplyChange>,
     /// The digest of its effect; empty where it had none.

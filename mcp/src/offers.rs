@@ -1,5 +1,6 @@
 //! What a connection offers beside tools: resources, prompts, and how what a person types goes on.
 
+use moss_sdk::content::ContentPart;
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
@@ -57,8 +58,9 @@ impl ResourceReader for RequestReader<'_> {
             trace_parent: self.context.meta.get_traceparent().map(ToOwned::to_owned),
         };
         let reply = following::follow(&**backend, call, self.context).await?;
-        serde_json::from_str(&reply.result?)
-            .map_err(|error| CallFault::new("internal", error.to_string()))
+        let output = serde_json::from_str(&reply.result?)
+            .map_err(|error| CallFault::new("internal", error.to_string()))?;
+        Ok((output, reply.content))
     }
 }
 

@@ -1,8 +1,12 @@
-//! What a client reads without a model asking for it: the files of the workspace and its history. Each
+//! What a client reads without a model asking for it: the files of the workspace, its history, and what
+//! commands wrote. Each
 //! is read by a call of a tool, so that policy, limits and the journal are those of every call.
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use moss_sdk::content::{ContentImage, ContentPart, file_uri};
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -32,19 +36,28 @@ const CHANGES_MAX: u64 = 100;
 /// Carries a call of a tool out and returns its output.
 pub(crate) trait ResourceReader {
     /// Calls a tool.
-    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault>;
+    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+        Ok(self.shown(tool, arguments).await?.0)
+    }
 }
 
 /// What a URI means.
 #[derive(Debug, PartialEq, Eq)]
 enum ResourceUri {
-    /// A file, by its path.
+    /// A file, or what a command wrote, by its path.
     File(String),
     /// A change, by its number.
     Change(u64),
 }
 
-/// Lists the files of the workspace, a page at a time.
+/// What a file holds, as far as it is a resource.
+#[derive(Debug, PartialEq)]
+enum FileContent {
+    Text(String),
+    Image(ContentImage),
+}
+
+/// Lists what commands wrote, then the files of the workspace, a page at a time.
 pub(crate) async fn list(
     reader: &impl ResourceReader,
     cursor: Option<&str>,
@@ -72,7 +85,9 @@ pub(crate) async fn list(
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let file = ResourceTemplate::new(FILE_TEMPLATE, "file")
         .with_title("A file of the project")
-        .with_description("Its text as it is now, by its path from the root of the project.");
+        .with_description(
+            "What it holds now, text or image, by its path from the root of the project.",
+        );
     let change = ResourceTemplate::new(HISTORY_TEMPLATE, "change")
         .with_title("A change made through moss")
         .with_description("What one call changed, with diffs, by its number in the history.")
@@ -93,9 +108,13 @@ pub(crate) async fn read(
         ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
     })?;
     let read = match meant {
-        ResourceUri::File(path) => {
-            text(reader, &path).await.map(|text| ResourceContents::text(text, uri))
-        }
+        ResourceUri::File(path) => file(reader, &path).await.map(|file| match file {
+            FileContent::Text(text) => ResourceContents::text(text, uri),
+            FileContent::Image(image) => {
+                ResourceContents::blob(BASE64_STANDARD.encode(image.data()), uri)
+                    .with_mime_type(image.kind().media_type())
+            }
+        }),
         ResourceUri::Change(number) => change(reader, number)
             .await
             .map(|change| ResourceContents::text(change, uri).with_mime_type("application/json")),
@@ -152,7 +171,7 @@ fn internal(fault: CallFault) -> ErrorData {
 fn resource(entry: &Value) -> Option<Resource> {
     let path = entry["path"].as_str()?;
     let name = path.rsplit('/').next().unwrap_or(path);
-    let resource = Resource::new(format!("{FILES}{}", encoded(path)), name).with_title(path);
+    let resource = Resource::new(file_uri(path), name).with_title(path);
     Some(match entry["size_bytes"].as_u64() {
         Some(size) => resource.with_size(size),
         None => resource,
@@ -168,7 +187,14 @@ async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFa
     let mut text = String::new();
     let mut next = json!({ "path": path });
     for _ in 0..CALLS_MAX {
-        let read = reader.output("read_file", next).await?;
+        let (read, shown) = reader.shown("read_file", next).await?;
+        let image = shown.into_iter().find_map(|part| match part {
+            ContentPart::Image(image) => Some(image),
+            _ => None,
+        });
+        if let Some(image) = image {
+            return Ok(FileContent::Image(image));
+        }
         let cut = read["cut_lines"].as_array().is_some_and(|lines| !lines.is_empty());
         let content = read["content"].as_str().unwrap_or_default();
         if cut || text.len() + content.len() > TEXT_BYTES_MAX {
@@ -187,7 +213,7 @@ async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFa
                 if read["final_newline"] == false {
                     text.pop();
                 }
-                return Ok(text);
+                return Ok(FileContent::Text(text));
             }
         }
     }
@@ -217,20 +243,6 @@ fn parse(uri: &str) -> Option<ResourceUri> {
         return (!path.is_empty()).then(|| ResourceUri::File(path.into_owned()));
     }
     uri.strip_prefix(HISTORY)?.parse().ok().map(ResourceUri::Change)
-}
-
-/// A path as part of a URI.
-fn encoded(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(char::from(byte));
-            }
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
 }
 
 /// What a part of a URI means; none where that is no text.
@@ -263,7 +275,7 @@ mod tests {
     #[test]
     fn uris_name_files_and_changes() {
         for path in ["a.txt", "src/main.rs", "a b/ü%.txt", "app/[id]/x?.ts", "100%"] {
-            let uri = format!("{FILES}{}", encoded(path));
+            let uri = file_uri(path);
             assert!(uri.is_ascii() && !uri.contains(' '), "{uri}");
             assert_eq!(parse(&uri), Some(ResourceUri::File(path.to_owned())));
         }
@@ -305,7 +317,7 @@ mod tests {
             if end < lines.len() {
                 output["next_line"] = json!(end + 1);
             }
-            Ok(output)
+            Ok((output, Vec::new()))
         }
     }
 
@@ -318,9 +330,10 @@ mod tests {
             (vec![], 1, true, ""),
         ] {
             let lines = NumberedFile(lines, part, final_newline);
-            assert_eq!(text(&lines, "a").await.unwrap(), expected);
+            let read = file(&lines, "a").await.unwrap();
+            assert_eq!(read, FileContent::Text(expected.to_owned()));
         }
         let endless = NumberedFile(vec!["x"; CALLS_MAX + 1], 1, true);
-        assert_eq!(text(&endless, "a").await.unwrap_err().code, "too_large");
+        assert_eq!(file(&endless, "a").await.unwrap_err().code, "too_large");
     }
 }

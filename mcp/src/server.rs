@@ -77,6 +77,10 @@ pub(crate) struct McpConnection {
     stop: CancellationToken,
 }
 
+fn has_links(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|one| revisions::has_links(&one))
+}
+
 // === impl McpOptions ===
 
 impl McpOptions {
@@ -215,7 +219,7 @@ impl McpConnection {
             return self.round(&**backend, call, request, context).await;
         }
         let reply = following::follow(&**backend, call, context).await?;
-        Ok(reply::of_reply(reply).into())
+        Ok(reply::of_reply(reply, has_links(context)).into())
     }
 
     /// Makes a call that stands by itself, whose questions are part of its results.
@@ -235,7 +239,7 @@ impl McpConnection {
         };
         let call = ToolUse { in_rounds: Some(approved.clone()), ..call };
         match following::follow(backend, call, context).await {
-            Ok(reply) => Ok(reply::of_reply(reply).into()),
+            Ok(reply) => Ok(reply::of_reply(reply, has_links(context)).into()),
             Err(fault) => match rounds::ask(&fault, approved, seal, &named) {
                 Some(asked) => Ok(asked.into()),
                 None => Err(fault),

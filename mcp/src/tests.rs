@@ -63,7 +63,8 @@ fn definition(name: &str, is_read_only: bool) -> Value {
 
 fn reply(result: Result<String, CallFault>) -> UseReply {
     let (call_id, digest) = ("c1".to_owned(), String::new());
-    UseReply { call_id, result, changes: Vec::new(), digest, history: 0 }
+    let (content, changes) = (Vec::new(), Vec::new());
+    UseReply { call_id, result, content, changes, digest, history: 0 }
 }
 
 impl Recorded {

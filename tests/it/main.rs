@@ -29,6 +29,7 @@ mod confirmation;
 mod connections;
 mod consent;
 mod consent_screen;
+mod content;
 mod documents;
 mod drift;
 mod edit_mistakes;

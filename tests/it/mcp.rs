@@ -330,6 +330,7 @@ fn the_page_states_what_each_set_costs() {
         };
         let tools: Vec<Value> = listed.as_array().unwrap().iter().map(for_models).collect();
         let tokens = json!(tools).to_string().len() / 4;
+        assert!(set != "default" || tokens < 4_000, "the default set is small: {tokens} tokens");
         let row = format!("| `{set}` | {} | {} |", tools.len(), (tokens + 50) / 100 * 100);
         assert!(page.contains(&row), "{row} ({tokens} tokens)");
     }

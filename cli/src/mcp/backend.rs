@@ -20,6 +20,7 @@ use super::calling;
 use super::workspace::WorkspaceHints;
 use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure};
 use crate::error::CliError;
+use crate::views::content;
 use crate::{Session, bridge, tools, views};
 use moss_daemon::setup::Setup;
 
@@ -311,6 +312,7 @@ fn reply(result: v1::CallResult) -> UseReply {
     UseReply {
         changes: changes.collect(),
         call_id: result.call_id,
+        content: result.content.into_iter().map(content::of_proto).collect(),
         result: match failed {
             Some(fault) => Err(fault),
             None => Ok(result.output_json),

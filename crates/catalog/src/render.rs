@@ -82,13 +82,16 @@ impl CatalogEntry {
             ListedSchema::Asi => self.spec.parameters.clone(),
             ListedSchema::Full | ListedSchema::Brief => self.spec.parameters_full(),
         };
-        let text = self.text(language);
+        let text = self.listed_text(listed, language);
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
         for (name, property) in properties.into_iter().flatten() {
             if let (Some(description), Some(property)) =
                 (text.parameters.get(name), property.as_object_mut())
             {
-                property.insert("description".to_owned(), json!(description));
+                match description.is_empty() {
+                    true => property.shift_remove("description"),
+                    false => property.insert("description".to_owned(), json!(description)),
+                };
             }
         }
         schema

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{CallError, Reason, blocking::blocking};
 use moss_proto::v1;
 use moss_proto::v1::job_service_server::JobService;
 use moss_sdk::ToolError;
