@@ -24,6 +24,9 @@ pub trait ToolBackend: fmt::Debug + Send + Sync {
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>>;
 
+    /// Lists what commands wrote that no result had room for, the newest first.
+    fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>>;
+
     /// Returns how the tools are best used, as models read it.
     fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>>;
 
@@ -80,6 +83,15 @@ pub enum CallNote {
         /// How much there is, where that is known.
         total: Option<u64>,
     },
+}
+
+/// What a command wrote, whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandArtifact {
+    /// What `read_file` reads it by: `artifact:…`.
+    pub path: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
 }
 
 /// How a call ended that ran.

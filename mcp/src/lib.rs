@@ -29,7 +29,9 @@ mod stdio;
 #[cfg(test)]
 mod tests;
 
-pub use self::backend::{BackendOpener, CallNote, ReplyChange, ToolBackend, ToolUse, UseReply};
+pub use self::backend::{
+    BackendOpener, CallNote, CommandArtifact, ReplyChange, ToolBackend, ToolUse, UseReply,
+};
 pub use self::fault::{CallFault, QuestionShown};
 pub use self::form::{ClientForm, FORM_BYTES_MAX, FormAnswer};
 pub use self::http::{HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames};

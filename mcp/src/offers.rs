@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
-use crate::backend::ToolUse;
+use crate::backend::{CommandArtifact, ToolUse};
 use crate::fault::CallFault;
 use crate::resources::ResourceReader;
 use crate::server::McpConnection;
@@ -41,7 +41,19 @@ struct RequestReader<'a> {
 // === impl RequestReader ===
 
 impl ResourceReader for RequestReader<'_> {
-    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+    async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+        // They are read by this tool.
+        if !self.connection.options.set.may_read_by("read_file") {
+            return Ok(Vec::new());
+        }
+        self.connection.backend(&self.context.peer).await?.artifacts().await
+    }
+
+    async fn shown(
+        &self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<(Value, Vec<ContentPart>), CallFault> {
         let options = &self.connection.options;
         if !options.set.may_read_by(tool) {
             let message = format!("the tool set `{}` has no tool `{tool}`", options.set.name());

@@ -14,12 +14,17 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
+use crate::backend::CommandArtifact;
 use crate::fault::CallFault;
 
 /// What the URI of a file begins with.
 const FILES: &str = "moss://files/";
 /// What the URI of a change begins with.
 const HISTORY: &str = "moss://history/";
+/// What the URI of what a command wrote begins with.
+const ARTIFACTS: &str = "moss://artifacts/";
+/// What its path begins with.
+const ARTIFACT_SCHEME: &str = "artifact:";
 /// The template of the URIs of files.
 pub(crate) const FILE_TEMPLATE: &str = "moss://files/{+path}";
 /// The template of the URIs of changes.
@@ -35,6 +40,16 @@ const CHANGES_MAX: u64 = 100;
 
 /// Carries a call of a tool out and returns its output.
 pub(crate) trait ResourceReader {
+    /// Lists what commands wrote.
+    async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault>;
+
+    /// Calls a tool; returns what it shows beside its output, too.
+    async fn shown(
+        &self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<(Value, Vec<ContentPart>), CallFault>;
+
     /// Calls a tool.
     async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
         Ok(self.shown(tool, arguments).await?.0)
@@ -72,8 +87,13 @@ pub(crate) async fn list(
     let arguments = json!({ "path": ".", "recursive": true, "limit": PAGE_MAX, "offset": offset });
     let listed = reader.output("list_directory", arguments).await.map_err(internal)?;
     let entries = listed["entries"].as_array().map_or(&[][..], Vec::as_slice);
-    let files = entries.iter().filter(|entry| entry["kind"] == "file");
-    let mut page = ListResourcesResult::with_all_items(files.filter_map(resource).collect());
+    let files = entries.iter().filter(|entry| entry["kind"] == "file").filter_map(resource);
+    let artifacts = match offset {
+        0 => reader.artifacts().await.map_err(internal)?,
+        _ => Vec::new(),
+    };
+    let written = artifacts.iter().filter_map(written);
+    let mut page = ListResourcesResult::with_all_items(written.chain(files).collect());
     let seen = offset + entries.len();
     let total = listed["total"].as_u64().unwrap_or_default();
     let has_more = !entries.is_empty() && (seen as u64) < total;
@@ -178,8 +198,16 @@ fn resource(entry: &Value) -> Option<Resource> {
     })
 }
 
-/// The text of a file, put together out of as many calls as it takes.
-async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFault> {
+/// What a command wrote, as a resource.
+fn written(artifact: &CommandArtifact) -> Option<Resource> {
+    let id = artifact.path.strip_prefix(ARTIFACT_SCHEME)?;
+    let resource = Resource::new(format!("{ARTIFACTS}{id}"), &*artifact.path);
+    let resource = resource.with_title("Output of a command").with_mime_type("text/plain");
+    Some(resource.with_size(artifact.size_bytes))
+}
+
+/// What a file holds: of a text all of it, put together out of as many calls as it takes.
+async fn file(reader: &impl ResourceReader, path: &str) -> Result<FileContent, CallFault> {
     let too_long = || {
         CallFault::new("too_large", format!("{path} is too long for a resource"))
             .hint("read it in parts with the tool read_file")
@@ -242,6 +270,10 @@ fn parse(uri: &str) -> Option<ResourceUri> {
         let path = decoded(path)?;
         return (!path.is_empty()).then(|| ResourceUri::File(path.into_owned()));
     }
+    if let Some(id) = uri.strip_prefix(ARTIFACTS) {
+        let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return is_id.then(|| ResourceUri::File(format!("{ARTIFACT_SCHEME}{id}")));
+    }
     uri.strip_prefix(HISTORY)?.parse().ok().map(ResourceUri::Change)
 }
 
@@ -280,6 +312,8 @@ mod tests {
             assert_eq!(parse(&uri), Some(ResourceUri::File(path.to_owned())));
         }
         assert_eq!(parse("moss://history/12"), Some(ResourceUri::Change(12)));
+        let artifact = ResourceUri::File("artifact:0af".to_owned());
+        assert_eq!(parse("moss://artifacts/0af"), Some(artifact));
         for wrong in [
             "",
             "a.txt",
@@ -290,6 +324,8 @@ mod tests {
             "moss://files/%+1",
             "moss://files/%ff",
             "moss://history/",
+            "moss://artifacts/",
+            "moss://artifacts/../a.txt",
             "moss://history/-1",
             "moss://history/1/2",
             "MOSS://files/a",
@@ -302,7 +338,15 @@ mod tests {
     struct NumberedFile(Vec<&'static str>, usize, bool);
 
     impl ResourceReader for NumberedFile {
-        async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+        async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+            Ok(Vec::new())
+        }
+
+        async fn shown(
+            &self,
+            tool: &str,
+            arguments: Value,
+        ) -> Result<(Value, Vec<ContentPart>), CallFault> {
             assert_eq!(tool, "read_file");
             let Self(lines, part, final_newline) = self;
             let start = arguments["startLine"].as_u64().unwrap_or(1);

@@ -7,7 +7,8 @@ use std::time::Duration;
 use moss_catalog::{Format, Language, ListedSchema};
 use moss_dispatch::Reason;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, QuestionShown, ReplyChange, ToolBackend, ToolUse, UseReply,
+    BackendOpener, CallFault, CallNote, CommandArtifact, QuestionShown, ReplyChange, ToolBackend,
+    ToolUse, UseReply,
 };
 use moss_model_bridge::{Registry, behaviour_notes};
 use moss_proto::v1;
@@ -253,6 +254,20 @@ impl DaemonTools {
         }
     }
 
+    async fn written(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+        let client = self.client().await.map_err(|error| of_cli(&error))?;
+        match client.artifacts().await {
+            Ok(listed) => {
+                let artifact = |one: v1::Artifact| CommandArtifact {
+                    path: one.path,
+                    size_bytes: one.size_bytes,
+                };
+                Ok(listed.into_iter().map(artifact).collect())
+            }
+            Err(failure) => Err(self.fault(&client, failure).await),
+        }
+    }
+
     async fn behaviour(&self) -> Result<String, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
         match client.tools(None, ListedSchema::Asi, Language::En).await {
@@ -290,6 +305,10 @@ impl ToolBackend for DaemonTools {
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>> {
         Box::pin(self.call_tool(request, notes))
+    }
+
+    fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {
+        Box::pin(self.written())
     }
 
     fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
