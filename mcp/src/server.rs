@@ -18,13 +18,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::{BackendOpener, ToolBackend, ToolUse};
 use crate::fault::CallFault;
-use crate::line::ArgumentsText;
 use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
 use crate::rounds::{self, CallRound};
 use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{find_tools, following, listing, reply, roots};
+use crate::{find_tools, following, line, listing, reply, roots};
 
 /// The picture that clients show beside the name: two leaves on a stem.
 const ICON: &str = concat!(
@@ -164,15 +163,7 @@ impl McpConnection {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let extensions = &context.extensions;
-        // Over HTTP they come with the head of the request.
-        let of_head =
-            || extensions.get::<http::request::Parts>()?.extensions.get::<ArgumentsText>();
-        let arguments_json = match extensions.get::<ArgumentsText>().or_else(of_head) {
-            Some(text) => text.0.clone(),
-            None => serde_json::to_string(&request.arguments.clone().unwrap_or_default())
-                .map_err(|error| ErrorData::internal_error(error.to_string(), None))?,
-        };
+        let arguments_json = line::arguments_json(&request, &context.extensions)?;
         let ended = self.attempt(&request, arguments_json, context).await;
         match ended {
             Ok(result) => Ok(result),
