@@ -53,6 +53,7 @@ mod lint_check;
 mod listings;
 mod live_tree;
 mod mcp;
+mod mcp_clients;
 mod mcp_forms;
 mod mcp_http;
 mod mcp_resources;
