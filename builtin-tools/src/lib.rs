@@ -62,14 +62,15 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
     ]
 }
 
-/// Describes every tool of [`all`], in the same order, in English and Chinese.
+/// Describes every tool of [`all`], in the same order, in English, whole and in brief, and Chinese.
 pub fn specs() -> Vec<ToolSpec> {
-    let mut chinese = text::chinese();
+    let (mut chinese, mut brief) = (text::chinese(), text::brief());
     all()
         .iter()
         .map(|tool| {
             let mut spec = tool.spec();
             spec.text_zh = chinese.remove(&spec.name);
+            spec.text_brief = brief.remove(&spec.name).map(|brief| brief.over(&spec.text));
             spec
         })
         .collect()

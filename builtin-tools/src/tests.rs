@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::text::chinese;
+use crate::text::{brief, chinese};
 use crate::{all, specs};
 
 const SPECIFICATION: &str = include_str!("../tests/fixtures/builtin-tools.json");
@@ -129,13 +129,34 @@ fn no_chinese_text_is_left_over() {
 }
 
 #[test]
+fn every_tool_has_a_brief_text_that_is_shorter_and_of_its_own_parameters() {
+    let briefs = brief();
+    let named: BTreeSet<&String> = briefs.keys().collect();
+    let specs = specs();
+    assert_eq!(named, specs.iter().map(|spec| &spec.name).collect());
+    for spec in &specs {
+        let (whole, brief) = (&spec.text, spec.text_brief.as_ref().unwrap());
+        assert_eq!(brief.title, whole.title);
+        assert!(brief.description.len() > 40, "{}", spec.name);
+        assert!(brief.description.len() < whole.description.len(), "{}", spec.name);
+        assert_eq!(
+            brief.parameters.keys().collect::<Vec<_>>(),
+            whole.parameters.keys().collect::<Vec<_>>()
+        );
+        for (name, text) in &briefs[&spec.name].parameters {
+            assert!(text.len() < whole.parameters[name].len(), "{} {name}", spec.name);
+        }
+    }
+}
+
+#[test]
 fn texts_name_only_tools_that_are_listed() {
     let specified = specified();
     let specified = specified.iter().map(|tool| tool["name"].as_str().unwrap());
     let listed: BTreeSet<String> = specs().into_iter().map(|spec| spec.name).collect();
     let absent: Vec<&str> = specified.filter(|name| !listed.contains(*name)).collect();
     for spec in specs() {
-        let text = format!("{:?} {:?}", spec.text, spec.text_zh);
+        let text = format!("{:?} {:?} {:?}", spec.text, spec.text_zh, spec.text_brief);
         for name in &absent {
             let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             assert!(!words.any(|word| word == *name), "{} names {name}", spec.name);

@@ -20,6 +20,8 @@ pub(crate) enum SchemaChoice {
     Asi,
     /// Those beyond it, too; calls may have them in any case
     Full,
+    /// Those beyond it, too, in English texts as short as clients of MCP read them
+    Brief,
 }
 
 /// The form in which a client takes tools.
@@ -47,6 +49,7 @@ impl From<SchemaChoice> for ListedSchema {
         match choice {
             SchemaChoice::Asi => Self::Asi,
             SchemaChoice::Full => Self::Full,
+            SchemaChoice::Brief => Self::Brief,
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use moss_dispatch::{Outcome, outcome_of};
 use moss_proto::v1;
-use serde::Serialize;
+use moss_sdk::content::ContentPart;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::error::{self, CliError, ErrorView};
 use super::ui::{Ui, dim};
+use super::views::content;
 use super::{effect, views};
 
 /// How one call ended: the object that `--json` prints.
@@ -16,6 +18,9 @@ pub(super) struct CallReport {
     tool: String,
     pub(super) outcome: Outcome,
     output: Option<Value>,
+    /// What is shown beside the output; only where anything is.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "content_views")]
+    content: Vec<ContentPart>,
     error: Option<ErrorView>,
     changes: Vec<ChangeView>,
     digest: Option<String>,
@@ -81,6 +86,10 @@ fn change_view(change: &v1::FileChange, status: Option<v1::ChangeStatus>) -> Cha
     }
 }
 
+fn content_views<S: Serializer>(content: &[ContentPart], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(content.iter().map(content::view))
+}
+
 fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
@@ -107,6 +116,7 @@ impl CallReport {
             tool: result.tool,
             outcome: error.as_ref().map_or(Outcome::Ok, |error| outcome_of(&error.code)),
             output: serde_json::from_str(&result.output_json).ok(),
+            content: result.content.into_iter().map(content::of_proto).collect(),
             error,
             changes: views,
             digest: non_empty(result.digest),
@@ -127,6 +137,7 @@ impl CallReport {
             tool: tool.to_owned(),
             outcome: error.outcome,
             output: None,
+            content: Vec::new(),
             changes: changes.map(|change| change_view(change, unconfirmed)).collect(),
             digest: confirmation.as_ref().map(|asked| asked.digest.clone()),
             history: None,
@@ -160,6 +171,7 @@ impl CallReport {
                 if let Some(output) = &self.output {
                     ui.print_json(output)?;
                 }
+                self.content.iter().for_each(|part| content::note(ui, part));
                 changes
                     .iter()
                     .for_each(|change| ui.note(&dim(effect::summary(ui.wording(), change))));

@@ -1,5 +1,7 @@
 //! The messages of `moss.v1` as JSON: the fields by their names, enums as words, times in RFC 3339.
 
+pub(super) mod content;
+
 use moss_proto::v1;
 use serde_json::{Value, json};
 

@@ -71,6 +71,8 @@ pub(super) struct EffectWording {
     pub(super) unchecked: fn(&str, &str) -> String,
     pub(super) nothing_changed: &'static str,
     pub(super) undo_with: fn(u64) -> String,
+    /// Of an image beside the output: its kind, its size in pixels and in bytes.
+    pub(super) shows_image: fn(&str, (u32, u32), &str) -> String,
 }
 
 /// What is done to a file.

@@ -6,6 +6,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::time::SystemTime;
 
 use moss_sdk::file::{FileLines, Line, LineEnding, LineWindow, Lines, TextForm};
 use moss_sdk::{ContentHash, ErrorCode, ToolError};
@@ -20,6 +21,8 @@ pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
 /// How a path begins that names one.
 pub const SCHEME: &str = "artifact:";
 
+/// Most files of one list.
+const LISTED_MAX: usize = 100;
 const DIRECTORY: &str = "artifacts";
 /// Hexadecimal digits of the hash of a name of a credential, in names of files.
 const OWNER_DIGITS: usize = 16;
@@ -28,6 +31,17 @@ const OWNER_DIGITS: usize = 16;
 #[derive(Debug)]
 pub struct Artifacts {
     directory: OwnDir,
+}
+
+/// One that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedArtifact {
+    /// The path under which it is read.
+    pub path: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// When it was written last.
+    pub modified: SystemTime,
 }
 
 /// One that is being written.
@@ -114,6 +128,23 @@ impl Artifacts {
         Ok(())
     }
 
+    /// Lists those that a caller may read, the newest first, up to [`LISTED_MAX`]. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn list(&self, caller: &Caller) -> Result<Vec<ListedArtifact>, moss_workspace::Error> {
+        let (own, sees_all) = (owner(caller.name()), caller.role() == Role::Approver);
+        let mut files = self.directory.files()?;
+        files.sort_by_key(|file| std::cmp::Reverse(file.modified));
+        let listed = files.into_iter().filter_map(|OwnFile { name, size_bytes, modified }| {
+            let (id, of) = name.split_once('-')?;
+            let path = format!("{SCHEME}{id}");
+            (sees_all || of == own).then_some(ListedArtifact { path, size_bytes, modified })
+        });
+        Ok(listed.take(LISTED_MAX).collect())
+    }
+
     /// Reads one whole. Waits for the disk.
     ///
     /// # Errors
@@ -181,6 +212,12 @@ mod tests {
         let refused = artifacts.read(&other.path, &caller).unwrap_err();
         assert_eq!(refused.code, ErrorCode::NotFound);
         assert_eq!(artifacts.read(&other.path, &approver).unwrap(), b"");
+        let listed = |reader| {
+            let listed = artifacts.list(reader).unwrap();
+            listed.into_iter().map(|one| (one.path, one.size_bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(&caller), [(writer.path.clone(), 8)]);
+        assert_eq!(listed(&approver).len(), 2);
         for wrong in ["artifact:", "artifact:../x", "artifact:0", "src/a"] {
             assert!(artifacts.read(wrong, &approver).is_err(), "{wrong}");
         }

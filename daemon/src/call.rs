@@ -6,6 +6,7 @@
 
 mod behalf;
 mod checks;
+mod content;
 mod editor;
 mod effect;
 mod holding;
@@ -61,6 +62,8 @@ pub(crate) struct CallScope {
     held: record::DeferredRecords,
     /// What it came with, in memory.
     weight: weight::CallWeight,
+    /// What it shows beside its output.
+    content: content::CallContent,
 }
 
 impl Dispatcher for Daemon {
@@ -110,6 +113,7 @@ async fn begin(
         behalf,
         held,
         weight,
+        content: content::CallContent::default(),
     }))
     .await
 }
@@ -168,6 +172,7 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
     drop(shown.rooms);
     effects.cleared().await;
     result.map(|result| CallOutcome {
+        content: if result.is_ok() { scope.content.take() } else { Vec::new() },
         call_id: scope.call_id.clone(),
         tool: scope.call.tool().to_owned(),
         result,

@@ -7,6 +7,7 @@ mod bodies;
 mod bridge;
 mod confirmations;
 mod consent;
+mod content;
 mod deadline;
 mod editor;
 mod error;

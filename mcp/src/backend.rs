@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use moss_sdk::content::ContentPart;
 use moss_sdk::context::BoxFuture;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -22,6 +23,9 @@ pub trait ToolBackend: fmt::Debug + Send + Sync {
         request: ToolUse,
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>>;
+
+    /// Lists what commands wrote that no result had room for, the newest first.
+    fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>>;
 
     /// Returns how the tools are best used, as models read it.
     fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>>;
@@ -81,6 +85,15 @@ pub enum CallNote {
     },
 }
 
+/// What a command wrote, whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandArtifact {
+    /// What `read_file` reads it by: `artifact:…`.
+    pub path: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+}
+
 /// How a call ended that ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UseReply {
@@ -88,6 +101,8 @@ pub struct UseReply {
     pub call_id: String,
     /// The JSON text of what the tool returned, or why it failed.
     pub result: Result<String, CallFault>,
+    /// What it shows beside that, where it succeeded.
+    pub content: Vec<ContentPart>,
     /// Each file that it changed or would have changed.
     pub changes: Vec<ReplyChange>,
     /// The digest of its effect; empty where it had none.

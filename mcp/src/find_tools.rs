@@ -18,15 +18,14 @@ const FOUND_MAX: usize = 50;
 
 /// Describes the tool to clients as the catalog describes others.
 pub(crate) fn definition() -> Tool {
-    let description = "Finds tools of moss that are not listed here. Without arguments it returns the \
-                       name and purpose of each of them; with `query`, of those that mention all of its \
-                       words; with `name`, the schema of that tool. A tool that was found is called by \
-                       its name, as any other.";
+    let description = "Finds tools of moss that are not listed here: all, or those whose name and purpose \
+                       have the words of `query`; with `name`, the schema of that tool. It is then \
+                       called by its name, as any other.";
     let input = json!({
         "type": "object",
         "properties": {
-            "query": { "type": "string", "description": "Words to look for in names and purposes." },
-            "name": { "type": "string", "description": "Name of the one tool whose schema is wanted." },
+            "query": { "type": "string", "description": "Words, all of which are meant." },
+            "name": { "type": "string", "description": "The tool whose schema is wanted." },
         },
         "additionalProperties": false,
     });

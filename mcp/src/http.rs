@@ -69,6 +69,12 @@ pub trait HttpDoor: fmt::Debug + Send + Sync {
 
     /// Finds a set of tools by its name.
     fn tool_set(&self, name: &str) -> Option<ToolSet>;
+
+    /// What answers requests in place of the server.
+    #[cfg(feature = "fixtures")]
+    fn fixtures(&self) -> Option<Arc<crate::fixtures::ProtocolFixtures>> {
+        None
+    }
 }
 
 /// A client whose credential was accepted.
@@ -192,6 +198,8 @@ impl FrontState {
         };
         let options = options.map_err(HttpRefusal::broken)?;
         let server = McpServer::new(caller.opener, options);
+        #[cfg(feature = "fixtures")]
+        let server = crate::fixtures::ScriptedServer::new(server, door.fixtures());
         let service = StreamableHttpService::new(
             move || Ok::<_, io::Error>(server.clone()),
             self.sessions.manager(),

@@ -7,6 +7,8 @@
 mod backend;
 mod fault;
 mod find_tools;
+#[cfg(feature = "fixtures")]
+mod fixtures;
 mod following;
 mod form;
 mod http;
@@ -29,8 +31,14 @@ mod stdio;
 #[cfg(test)]
 mod tests;
 
-pub use self::backend::{BackendOpener, CallNote, ReplyChange, ToolBackend, ToolUse, UseReply};
+pub use self::backend::{
+    BackendOpener, CallNote, CommandArtifact, ReplyChange, ToolBackend, ToolUse, UseReply,
+};
 pub use self::fault::{CallFault, QuestionShown};
+#[cfg(feature = "fixtures")]
+pub use self::fixtures::{
+    ProtocolFixtures, ProtocolScript, ScriptedClient, ScriptedError, ScriptedRequest,
+};
 pub use self::form::{ClientForm, FORM_BYTES_MAX, FormAnswer};
 pub use self::http::{HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames};
 pub use self::server::{McpOptions, McpServer};

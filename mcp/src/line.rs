@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, InitializeRequestParams, JsonRpcMessage,
-    ProtocolVersion, RequestId, RequestMetaObject,
+    CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, Extensions,
+    InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId, RequestMetaObject,
 };
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::json;
@@ -246,6 +246,24 @@ fn tools_call(id: &RequestId, params: &ParamMembers<'_>) -> Result<ClientJsonRpc
 
 fn unreadable(method: &str, error: &serde_json::Error) -> String {
     format!("`params` of {method}: {error}")
+}
+
+/// The arguments of a call as they came.
+///
+/// # Errors
+///
+/// Where they cannot be written, which is a defect.
+pub(crate) fn arguments_json(
+    request: &CallToolRequestParams,
+    extensions: &Extensions,
+) -> Result<String, ErrorData> {
+    // Over HTTP they come with the head of the request.
+    let of_head = || extensions.get::<http::request::Parts>()?.extensions.get::<ArgumentsText>();
+    match extensions.get::<ArgumentsText>().or_else(of_head) {
+        Some(text) => Ok(text.0.clone()),
+        None => serde_json::to_string(&request.arguments.clone().unwrap_or_default())
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None)),
+    }
 }
 
 // === impl ReadLine ===

@@ -1,5 +1,6 @@
 //! What a connection offers beside tools: resources, prompts, and how what a person types goes on.
 
+use moss_sdk::content::ContentPart;
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
@@ -8,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
-use crate::backend::ToolUse;
+use crate::backend::{CommandArtifact, ToolUse};
 use crate::fault::CallFault;
 use crate::resources::ResourceReader;
 use crate::server::McpConnection;
@@ -40,7 +41,19 @@ struct RequestReader<'a> {
 // === impl RequestReader ===
 
 impl ResourceReader for RequestReader<'_> {
-    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+    async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+        // They are read by this tool.
+        if !self.connection.options.set.may_read_by("read_file") {
+            return Ok(Vec::new());
+        }
+        self.connection.backend(&self.context.peer).await?.artifacts().await
+    }
+
+    async fn shown(
+        &self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<(Value, Vec<ContentPart>), CallFault> {
         let options = &self.connection.options;
         if !options.set.may_read_by(tool) {
             let message = format!("the tool set `{}` has no tool `{tool}`", options.set.name());
@@ -57,8 +70,9 @@ impl ResourceReader for RequestReader<'_> {
             trace_parent: self.context.meta.get_traceparent().map(ToOwned::to_owned),
         };
         let reply = following::follow(&**backend, call, self.context).await?;
-        serde_json::from_str(&reply.result?)
-            .map_err(|error| CallFault::new("internal", error.to_string()))
+        let output = serde_json::from_str(&reply.result?)
+            .map_err(|error| CallFault::new("internal", error.to_string()))?;
+        Ok((output, reply.content))
     }
 }
 

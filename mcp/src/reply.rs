@@ -1,6 +1,9 @@
 //! The end of a call as a result of the protocol: what a model reads, and what a program reads.
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use moss_sdk::content::ContentPart;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde_json::{Value, json};
 
 use crate::backend::{ReplyChange, UseReply};
@@ -9,13 +12,14 @@ use crate::fault::CallFault;
 /// Under which key of `_meta` a program finds what is no part of a tool's output.
 const META_KEY: &str = "moss/call";
 
-/// Makes the result of a call that ran.
-pub(crate) fn of_reply(reply: UseReply) -> CallToolResult {
-    let UseReply { call_id, result, changes, digest, history } = reply;
+/// Makes the result of a call that ran; where `has_links` is not set, links are texts.
+pub(crate) fn of_reply(reply: UseReply, has_links: bool) -> CallToolResult {
+    let UseReply { call_id, result, content, changes, digest, history } = reply;
     let mut shown = match &result {
         Ok(output) => of_output(output),
         Err(fault) => of_fault(fault),
     };
+    shown.content.extend(content.into_iter().map(|part| block(part, has_links)));
     let mut facts = json!({ "id": call_id });
     if !changes.is_empty() {
         facts["changes"] = json!(changes);
@@ -52,6 +56,22 @@ fn of_output(output: &str) -> CallToolResult {
     // The daemon has held it to the schema of the tool, which is one of an object.
     result.structured_content = serde_json::from_str(output).ok();
     result
+}
+
+/// A part beside the output as a block of content.
+fn block(part: ContentPart, has_links: bool) -> ContentBlock {
+    match part {
+        ContentPart::Text(text) => ContentBlock::text(text),
+        ContentPart::Json(value) => ContentBlock::text(value.to_string()),
+        ContentPart::Image(image) => {
+            let data = BASE64_STANDARD.encode(image.data());
+            ContentBlock::image(data, image.kind().media_type())
+        }
+        ContentPart::Link(link) if has_links => {
+            ContentBlock::resource_link(Resource::new(link.uri(), link.name()))
+        }
+        ContentPart::Link(link) => ContentBlock::text(format!("{}: {}", link.name(), link.uri())),
+    }
 }
 
 fn error(fault: &CallFault) -> Value {

@@ -1,8 +1,12 @@
-//! What a client reads without a model asking for it: the files of the workspace and its history. Each
+//! What a client reads without a model asking for it: the files of the workspace, its history, and what
+//! commands wrote. Each
 //! is read by a call of a tool, so that policy, limits and the journal are those of every call.
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use moss_sdk::content::{ContentImage, ContentPart, file_uri};
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -10,12 +14,17 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
+use crate::backend::CommandArtifact;
 use crate::fault::CallFault;
 
 /// What the URI of a file begins with.
 const FILES: &str = "moss://files/";
 /// What the URI of a change begins with.
 const HISTORY: &str = "moss://history/";
+/// What the URI of what a command wrote begins with.
+const ARTIFACTS: &str = "moss://artifacts/";
+/// What its path begins with.
+const ARTIFACT_SCHEME: &str = "artifact:";
 /// The template of the URIs of files.
 pub(crate) const FILE_TEMPLATE: &str = "moss://files/{+path}";
 /// The template of the URIs of changes.
@@ -31,20 +40,39 @@ const CHANGES_MAX: u64 = 100;
 
 /// Carries a call of a tool out and returns its output.
 pub(crate) trait ResourceReader {
+    /// Lists what commands wrote.
+    async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault>;
+
+    /// Calls a tool; returns what it shows beside its output, too.
+    async fn shown(
+        &self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<(Value, Vec<ContentPart>), CallFault>;
+
     /// Calls a tool by its name and returns the JSON of its output.
-    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault>;
+    async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+        Ok(self.shown(tool, arguments).await?.0)
+    }
 }
 
 /// What a URI means.
 #[derive(Debug, PartialEq, Eq)]
 enum ResourceUri {
-    /// A file, by its path.
+    /// A file, or what a command wrote, by its path.
     File(String),
     /// A change, by its number.
     Change(u64),
 }
 
-/// Lists the files of the workspace, a page at a time.
+/// What a file holds, as far as it is a resource.
+#[derive(Debug, PartialEq)]
+enum FileContent {
+    Text(String),
+    Image(ContentImage),
+}
+
+/// Lists what commands wrote, then the files of the workspace, a page at a time.
 pub(crate) async fn list(
     reader: &impl ResourceReader,
     cursor: Option<&str>,
@@ -59,8 +87,13 @@ pub(crate) async fn list(
     let arguments = json!({ "path": ".", "recursive": true, "limit": PAGE_MAX, "offset": offset });
     let listed = reader.output("list_directory", arguments).await.map_err(internal)?;
     let entries = listed["entries"].as_array().map_or(&[][..], Vec::as_slice);
-    let files = entries.iter().filter(|entry| entry["kind"] == "file");
-    let mut page = ListResourcesResult::with_all_items(files.filter_map(resource).collect());
+    let files = entries.iter().filter(|entry| entry["kind"] == "file").filter_map(resource);
+    let artifacts = match offset {
+        0 => reader.artifacts().await.map_err(internal)?,
+        _ => Vec::new(),
+    };
+    let written = artifacts.iter().filter_map(written);
+    let mut page = ListResourcesResult::with_all_items(written.chain(files).collect());
     let seen = offset + entries.len();
     let total = listed["total"].as_u64().unwrap_or_default();
     let has_more = !entries.is_empty() && (seen as u64) < total;
@@ -72,7 +105,9 @@ pub(crate) async fn list(
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let file = ResourceTemplate::new(FILE_TEMPLATE, "file")
         .with_title("A file of the project")
-        .with_description("Its text as it is now, by its path from the root of the project.");
+        .with_description(
+            "What it holds now, text or image, by its path from the root of the project.",
+        );
     let change = ResourceTemplate::new(HISTORY_TEMPLATE, "change")
         .with_title("A change made through moss")
         .with_description("What one call changed, with diffs, by its number in the history.")
@@ -93,9 +128,13 @@ pub(crate) async fn read(
         ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
     })?;
     let read = match meant {
-        ResourceUri::File(path) => {
-            text(reader, &path).await.map(|text| ResourceContents::text(text, uri))
-        }
+        ResourceUri::File(path) => file(reader, &path).await.map(|file| match file {
+            FileContent::Text(text) => ResourceContents::text(text, uri),
+            FileContent::Image(image) => {
+                ResourceContents::blob(BASE64_STANDARD.encode(image.data()), uri)
+                    .with_mime_type(image.kind().media_type())
+            }
+        }),
         ResourceUri::Change(number) => change(reader, number)
             .await
             .map(|change| ResourceContents::text(change, uri).with_mime_type("application/json")),
@@ -152,15 +191,23 @@ fn internal(fault: CallFault) -> ErrorData {
 fn resource(entry: &Value) -> Option<Resource> {
     let path = entry["path"].as_str()?;
     let name = path.rsplit('/').next().unwrap_or(path);
-    let resource = Resource::new(format!("{FILES}{}", encoded(path)), name).with_title(path);
+    let resource = Resource::new(file_uri(path), name).with_title(path);
     Some(match entry["size_bytes"].as_u64() {
         Some(size) => resource.with_size(size),
         None => resource,
     })
 }
 
-/// The text of a file, put together out of as many calls as it takes.
-async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFault> {
+/// What a command wrote, as a resource.
+fn written(artifact: &CommandArtifact) -> Option<Resource> {
+    let id = artifact.path.strip_prefix(ARTIFACT_SCHEME)?;
+    let resource = Resource::new(format!("{ARTIFACTS}{id}"), &*artifact.path);
+    let resource = resource.with_title("Output of a command").with_mime_type("text/plain");
+    Some(resource.with_size(artifact.size_bytes))
+}
+
+/// What a file holds: of a text all of it, put together out of as many calls as it takes.
+async fn file(reader: &impl ResourceReader, path: &str) -> Result<FileContent, CallFault> {
     let too_long = || {
         CallFault::new("too_large", format!("{path} is too long for a resource"))
             .hint("read it in parts with the tool read_file")
@@ -168,7 +215,14 @@ async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFa
     let mut text = String::new();
     let mut next = json!({ "path": path });
     for _ in 0..CALLS_MAX {
-        let read = reader.output("read_file", next).await?;
+        let (read, shown) = reader.shown("read_file", next).await?;
+        let image = shown.into_iter().find_map(|part| match part {
+            ContentPart::Image(image) => Some(image),
+            _ => None,
+        });
+        if let Some(image) = image {
+            return Ok(FileContent::Image(image));
+        }
         let cut = read["cut_lines"].as_array().is_some_and(|lines| !lines.is_empty());
         let content = read["content"].as_str().unwrap_or_default();
         if cut || text.len() + content.len() > TEXT_BYTES_MAX {
@@ -187,7 +241,7 @@ async fn text(reader: &impl ResourceReader, path: &str) -> Result<String, CallFa
                 if read["final_newline"] == false {
                     text.pop();
                 }
-                return Ok(text);
+                return Ok(FileContent::Text(text));
             }
         }
     }
@@ -216,21 +270,11 @@ fn parse(uri: &str) -> Option<ResourceUri> {
         let path = decoded(path)?;
         return (!path.is_empty()).then(|| ResourceUri::File(path.into_owned()));
     }
-    uri.strip_prefix(HISTORY)?.parse().ok().map(ResourceUri::Change)
-}
-
-/// A path as part of a URI.
-fn encoded(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(char::from(byte));
-            }
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
+    if let Some(id) = uri.strip_prefix(ARTIFACTS) {
+        let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return is_id.then(|| ResourceUri::File(format!("{ARTIFACT_SCHEME}{id}")));
     }
-    text
+    uri.strip_prefix(HISTORY)?.parse().ok().map(ResourceUri::Change)
 }
 
 /// What a part of a URI means; none where that is no text.
@@ -263,11 +307,13 @@ mod tests {
     #[test]
     fn uris_name_files_and_changes() {
         for path in ["a.txt", "src/main.rs", "a b/ü%.txt", "app/[id]/x?.ts", "100%"] {
-            let uri = format!("{FILES}{}", encoded(path));
+            let uri = file_uri(path);
             assert!(uri.is_ascii() && !uri.contains(' '), "{uri}");
             assert_eq!(parse(&uri), Some(ResourceUri::File(path.to_owned())));
         }
         assert_eq!(parse("moss://history/12"), Some(ResourceUri::Change(12)));
+        let artifact = ResourceUri::File("artifact:0af".to_owned());
+        assert_eq!(parse("moss://artifacts/0af"), Some(artifact));
         for wrong in [
             "",
             "a.txt",
@@ -278,6 +324,8 @@ mod tests {
             "moss://files/%+1",
             "moss://files/%ff",
             "moss://history/",
+            "moss://artifacts/",
+            "moss://artifacts/../a.txt",
             "moss://history/-1",
             "moss://history/1/2",
             "MOSS://files/a",
@@ -290,7 +338,15 @@ mod tests {
     struct NumberedFile(Vec<&'static str>, usize, bool);
 
     impl ResourceReader for NumberedFile {
-        async fn output(&self, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+        async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+            Ok(Vec::new())
+        }
+
+        async fn shown(
+            &self,
+            tool: &str,
+            arguments: Value,
+        ) -> Result<(Value, Vec<ContentPart>), CallFault> {
             assert_eq!(tool, "read_file");
             let Self(lines, part, final_newline) = self;
             let start = arguments["startLine"].as_u64().unwrap_or(1);
@@ -305,7 +361,7 @@ mod tests {
             if end < lines.len() {
                 output["next_line"] = json!(end + 1);
             }
-            Ok(output)
+            Ok((output, Vec::new()))
         }
     }
 
@@ -318,9 +374,10 @@ mod tests {
             (vec![], 1, true, ""),
         ] {
             let lines = NumberedFile(lines, part, final_newline);
-            assert_eq!(text(&lines, "a").await.unwrap(), expected);
+            let read = file(&lines, "a").await.unwrap();
+            assert_eq!(read, FileContent::Text(expected.to_owned()));
         }
         let endless = NumberedFile(vec!["x"; CALLS_MAX + 1], 1, true);
-        assert_eq!(text(&endless, "a").await.unwrap_err().code, "too_large");
+        assert_eq!(file(&endless, "a").await.unwrap_err().code, "too_large");
     }
 }

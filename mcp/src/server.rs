@@ -18,13 +18,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::{BackendOpener, ToolBackend, ToolUse};
 use crate::fault::CallFault;
-use crate::line::ArgumentsText;
 use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
 use crate::rounds::{self, CallRound};
 use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{find_tools, following, listing, reply, roots};
+use crate::{find_tools, following, line, listing, reply, roots};
 
 /// The picture that clients show beside the name: two leaves on a stem.
 const ICON: &str = concat!(
@@ -75,6 +74,10 @@ pub(crate) struct McpConnection {
     backend: OnceCell<Arc<dyn ToolBackend>>,
     pub(crate) options: McpOptions,
     stop: CancellationToken,
+}
+
+fn has_links(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|one| revisions::has_links(&one))
 }
 
 // === impl McpOptions ===
@@ -160,15 +163,7 @@ impl McpConnection {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let extensions = &context.extensions;
-        // Over HTTP they come with the head of the request.
-        let of_head =
-            || extensions.get::<http::request::Parts>()?.extensions.get::<ArgumentsText>();
-        let arguments_json = match extensions.get::<ArgumentsText>().or_else(of_head) {
-            Some(text) => text.0.clone(),
-            None => serde_json::to_string(&request.arguments.clone().unwrap_or_default())
-                .map_err(|error| ErrorData::internal_error(error.to_string(), None))?,
-        };
+        let arguments_json = line::arguments_json(&request, &context.extensions)?;
         let ended = self.attempt(&request, arguments_json, context).await;
         match ended {
             Ok(result) => Ok(result),
@@ -215,7 +210,7 @@ impl McpConnection {
             return self.round(&**backend, call, request, context).await;
         }
         let reply = following::follow(&**backend, call, context).await?;
-        Ok(reply::of_reply(reply).into())
+        Ok(reply::of_reply(reply, has_links(context)).into())
     }
 
     /// Makes a call that stands by itself, whose questions are part of its results.
@@ -235,7 +230,7 @@ impl McpConnection {
         };
         let call = ToolUse { in_rounds: Some(approved.clone()), ..call };
         match following::follow(backend, call, context).await {
-            Ok(reply) => Ok(reply::of_reply(reply).into()),
+            Ok(reply) => Ok(reply::of_reply(reply, has_links(context)).into()),
             Err(fault) => match rounds::ask(&fault, approved, seal, &named) {
                 Some(asked) => Ok(asked.into()),
                 None => Err(fault),

@@ -17,7 +17,6 @@ const DEFAULT: &[&str] = &[
     "replace_lines",
     "patch",
     "run_terminal_cmd",
-    "terminal_job",
     "run_tests",
     "diff_history",
     "clarify",

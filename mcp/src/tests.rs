@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 
 use crate::lines::LINE_BYTES_MAX;
 use crate::{
-    BackendOpener, CallFault, CallNote, McpOptions, McpServer, ToolBackend, ToolSet, ToolUse,
-    UseReply, serve_lines,
+    BackendOpener, CallFault, CallNote, CommandArtifact, McpOptions, McpServer, ToolBackend,
+    ToolSet, ToolUse, UseReply, serve_lines,
 };
 
 /// Longest wait for anything.
@@ -63,7 +63,8 @@ fn definition(name: &str, is_read_only: bool) -> Value {
 
 fn reply(result: Result<String, CallFault>) -> UseReply {
     let (call_id, digest) = ("c1".to_owned(), String::new());
-    UseReply { call_id, result, changes: Vec::new(), digest, history: 0 }
+    let (content, changes) = (Vec::new(), Vec::new());
+    UseReply { call_id, result, content, changes, digest, history: 0 }
 }
 
 impl Recorded {
@@ -111,6 +112,10 @@ impl ToolBackend for Recorded {
                 other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
             }
         })
+    }
+
+    fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use crate::checks::Checks;
 use crate::code_search::{CodeSearch, CodeSearchFound};
 use crate::command::{CommandReport, CommandRequest};
+use crate::content::ContentPart;
 use crate::edit::ChangeSet;
 use crate::editor::{
     DefinitionKind, Definitions, EditorState, Position, Symbol, UserQuestion, UserReply,
 };
 use crate::error::ToolError;
 use crate::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, TextPattern,
+    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, TextPattern,
     VisitOptions, Visited, VisitedText,
 };
 use crate::hash::ContentHash;
@@ -62,6 +63,14 @@ pub trait Files: Send + Sync {
 
     /// Hashes a regular file of any kind, up to the limit on files that are read in windows.
     fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>>;
+
+    /// Reads a regular file of any kind as the bytes that it has; none where these are more than
+    /// `bytes_max`, or more than the limit on editable files.
+    fn read_bytes<'a>(
+        &'a self,
+        path: &'a RelPath,
+        bytes_max: u64,
+    ) -> BoxFuture<'a, Result<Option<FileBytes>, ToolError>>;
 
     /// Reads a window of lines of a text file of any size.
     fn read_lines<'a>(
@@ -265,6 +274,14 @@ pub trait Host: Files + Checks {
         &self,
         work: BlockingWork,
     ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>>;
+
+    /// Shows something beside the output, where the call succeeds: in the order in which it is added.
+    ///
+    /// # Errors
+    ///
+    /// `LimitExceeded` for more than [`CONTENT_PARTS_MAX`](crate::content::CONTENT_PARTS_MAX) parts,
+    /// `TooLarge` for more bytes than a result may have.
+    fn add_content(&self, part: ContentPart) -> Result<(), ToolError>;
 
     /// Reports the progress of the call to its watchers.
     fn progress(&self, progress: Progress);

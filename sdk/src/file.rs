@@ -30,6 +30,15 @@ pub struct FileDigest {
     pub size_bytes: u64,
 }
 
+/// The bytes of a regular file at one instant, whatever they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileBytes {
+    /// Their hash.
+    pub hash: ContentHash,
+    /// All of them.
+    pub bytes: Vec<u8>,
+}
+
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {

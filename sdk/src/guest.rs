@@ -41,8 +41,11 @@
 //! | [`editor`](Capability::editor) | [`editor`](mod@editor) |
 //! | [`index`](Capability::index) | [`index`](mod@index) |
 //! | [`command`](Capability::command) | [`commands`] |
+//!
+//! What a result shows beside its output, such as an image, is added through [`mod@content`].
 
 pub mod commands;
+pub mod content;
 mod contract;
 pub mod editor;
 mod files;

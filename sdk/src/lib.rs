@@ -32,6 +32,8 @@ pub mod code_search;
 #[cfg(feature = "host")]
 pub mod command;
 #[cfg(feature = "host")]
+pub mod content;
+#[cfg(feature = "host")]
 pub mod context;
 #[cfg(feature = "host")]
 pub mod deceptive;

@@ -46,6 +46,9 @@ pub struct ToolSpec {
     pub text: ToolText,
     /// Its text in Chinese, where there is one.
     pub text_zh: Option<ToolText>,
+    /// Its text in English for clients that hold all schemas in the context of a model, where there is
+    /// one; parameters whose text is empty are listed without one.
+    pub text_brief: Option<ToolText>,
     /// The JSON schema of the arguments as it is published: that of the specification, for tools
     /// that are in it.
     pub parameters: Value,

@@ -16,6 +16,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::command::{CommandReport, CommandRequest};
+use crate::content::ContentPart;
 use crate::context::{BlockingWork, BoxFuture, Context, Editors, Host, Progress, ProposalOutcome};
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
@@ -72,6 +73,7 @@ struct MemoryHostState {
     commands: Vec<CommandRequest>,
     checks: checks::MemoryChecks,
     job_requests: Vec<JobRequest>,
+    content: Vec<ContentPart>,
     dry_run: bool,
     cancelled: bool,
     editor: editor::MemoryEditor,
@@ -191,6 +193,11 @@ impl MemoryHost {
         self.state().job_requests.clone()
     }
 
+    /// Returns what was shown beside outputs.
+    pub fn content(&self) -> Vec<ContentPart> {
+        self.state().content.clone()
+    }
+
     /// Returns the user's own prompt.
     pub fn user_prompt(&self) -> String {
         self.state().user_prompt.clone()
@@ -306,6 +313,11 @@ impl Host for MemoryHost {
     ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
         let value = work();
         Box::pin(async { Ok(value) })
+    }
+
+    fn add_content(&self, part: ContentPart) -> Result<(), ToolError> {
+        self.state().content.push(part);
+        Ok(())
     }
 
     fn progress(&self, _: Progress) {}

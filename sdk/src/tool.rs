@@ -70,6 +70,7 @@ impl<T: Tool> AnyTool for Erased<T> {
             toolset: T::TOOLSET,
             text: text::<T>(&parameters_strict),
             text_zh: None,
+            text_brief: None,
             parameters,
             extras,
             parameters_strict,

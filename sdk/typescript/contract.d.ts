@@ -51,6 +51,15 @@ declare module "moss:plugin/commands@0.2.0" {
   export function run(command: { words: string[]; directory: string | undefined }): Ended;
 }
 
+declare module "moss:plugin/content@0.2.0" {
+  type Part =
+    | { tag: "text"; val: string }
+    | { tag: "json"; val: string }
+    | { tag: "image"; val: Uint8Array }
+    | { tag: "link"; val: { uri: string; name: string } };
+  export function add(part: Part): void;
+}
+
 declare module "moss:plugin/index@0.2.0" {
   type Query = {
     pattern: string;

@@ -3,6 +3,7 @@
 // `definePlugin` makes a plugin of several. It writes nothing: it returns the edits that it proposes.
 
 import * as hostCommands from "moss:plugin/commands@0.2.0";
+import * as hostContent from "moss:plugin/content@0.2.0";
 import * as host from "moss:plugin/context@0.2.0";
 import * as hostEditor from "moss:plugin/editor@0.2.0";
 import * as hostIndex from "moss:plugin/index@0.2.0";
@@ -317,6 +318,23 @@ export const commands = {
   /** Runs a command and waits for its end. */
   run: (words: string[], directory?: string) =>
     fromHost(() => hostCommands.run({ words, directory })),
+};
+
+/** What the result shows beside its output, to whoever called. Needs no capability. */
+export const content = {
+  /** Shows a text for models and people. */
+  text: (text: string): void => fromHost(() => hostContent.add({ tag: "text", val: text })),
+
+  /** Shows a value for programs, which models read as text. */
+  json: (value: unknown): void =>
+    fromHost(() => hostContent.add({ tag: "json", val: JSON.stringify(value ?? null) })),
+
+  /** Shows an image: the bytes of a PNG, JPEG, GIF or WebP file, at most 3 MiB. */
+  image: (data: Uint8Array): void => fromHost(() => hostContent.add({ tag: "image", val: data })),
+
+  /** Shows a link: an address (`https://`, `http://`, `moss://`) and what it leads to in a few words. */
+  link: (uri: string, name: string): void =>
+    fromHost(() => hostContent.add({ tag: "link", val: { uri, name } })),
 };
 
 function inWords(name: string): string {

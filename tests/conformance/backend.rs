@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, ClientForm, FormAnswer, ToolBackend, ToolUse, UseReply,
+    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, FormAnswer, ToolBackend,
+    ToolUse, UseReply,
 };
+use moss_sdk::content::{ContentImage, ContentPart};
 use moss_sdk::context::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
+
+use super::{rounds, script};
 
 /// A workspace of nothing but the suite's tools.
 #[derive(Debug)]
@@ -78,7 +84,8 @@ fn with_schema() -> Value {
 
 fn reply(text: String) -> UseReply {
     let (call_id, digest) = ("suite".to_owned(), String::new());
-    UseReply { call_id, result: Ok(text), changes: Vec::new(), digest, history: 0 }
+    let (content, changes) = (Vec::new(), Vec::new());
+    UseReply { call_id, result: Ok(text), content, changes, digest, history: 0 }
 }
 
 /// Puts the question of a call to the person.
@@ -104,7 +111,8 @@ impl ToolBackend for SuiteBackend {
         let names = ["test_simple_text", "test_error_handling", "test_tool_with_progress"];
         let mut tools = names.map(plain).to_vec();
         tools.extend([definition("test_elicitation", elicit), with_schema()]);
-        tools.push(plain("test_trigger_tool_change"));
+        tools.extend([plain("test_trigger_tool_change"), plain("test_image_content")]);
+        tools.extend(script::TOOLS.into_iter().chain(rounds::TOOLS).map(plain));
         let changed = *self.changes.borrow();
         tools.extend((changed > 0).then(|| plain(&format!("test_changed_{changed}"))));
         Box::pin(async move { Ok(tools) })
@@ -123,6 +131,12 @@ impl ToolBackend for SuiteBackend {
                 "test_trigger_tool_change" => {
                     self.changes.send_modify(|count| *count += 1);
                     Ok(reply("changed".to_owned()))
+                }
+                "test_image_content" => {
+                    let data = BASE64_STANDARD.decode(script::PNG).expect("it is base64");
+                    let image = ContentImage::new(data).expect("it is an image");
+                    let content = vec![ContentPart::Image(image)];
+                    Ok(UseReply { content, ..reply("{}".to_owned()) })
                 }
                 "json_schema_2020_12_tool" => Ok(reply("ok".to_owned())),
                 "test_error_handling" => {
@@ -153,6 +167,10 @@ impl ToolBackend for SuiteBackend {
                 other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
             }
         })
+    }
+
+    fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {

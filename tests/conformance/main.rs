@@ -1,35 +1,48 @@
 //! The official conformance suite of the Model Context Protocol against moss's own HTTP front, with a
-//! backend that has the tools of the suite. What fails for a reason is in `exceptions-REVISION.yaml`; what
+//! backend that has the tools of the suite, and a script for what no tool of moss is like. What fails for a
+//! reason is in `exceptions-REVISION.yaml`; what
 //! fails besides, and what passes although it is in there, ends this program with an error.
 //!
 //! `MOSS_TEST_CONFORMANCE` is the directory of the suite's package, `MOSS_TEST_NODE` a Node of version 22.
 
 mod backend;
+mod rounds;
+mod script;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
-use moss_mcp::{HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames, ToolSet};
+use moss_mcp::{
+    HttpCaller, HttpDoor, HttpFront, NotAdmitted, ProtocolFixtures, ReachableNames, ToolSet,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::backend::SuiteOpener;
+use self::script::SuiteScript;
 
 /// The revisions that the suite has requirements of.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// Lets everybody in: the suite shows no credential.
-#[derive(Debug, Default)]
-struct OpenDoor(SuiteOpener);
+#[derive(Debug)]
+struct OpenDoor {
+    opener: SuiteOpener,
+    fixtures: Arc<ProtocolFixtures>,
+}
 
 impl HttpDoor for OpenDoor {
     fn admit(&self, _: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
-        Ok(HttpCaller { name: "suite".to_owned(), opener: Arc::new(self.0.clone()) })
+        Ok(HttpCaller { name: "suite".to_owned(), opener: Arc::new(self.opener.clone()) })
     }
 
     fn tool_set(&self, name: &str) -> Option<ToolSet> {
         ToolSet::built_in(name)
+    }
+
+    fn fixtures(&self) -> Option<Arc<ProtocolFixtures>> {
+        Some(Arc::clone(&self.fixtures))
     }
 }
 
@@ -53,7 +66,8 @@ fn run(revision: &str, port: u16, directory: &Path) -> bool {
 
 async fn serve(listener: TcpListener) {
     let front = HttpFront::new(ReachableNames::new([]), CancellationToken::new());
-    let door = Arc::new(OpenDoor::default());
+    let fixtures = ProtocolFixtures::new(SuiteScript).expect("the system has random bytes");
+    let door = Arc::new(OpenDoor { opener: SuiteOpener::default(), fixtures: Arc::new(fixtures) });
     while let Ok((stream, _)) = listener.accept().await {
         let (front, door) = (front.clone(), Arc::clone(&door));
         tokio::spawn(async move { front.serve(stream, door).await });

@@ -106,6 +106,31 @@ fn changes_are_resources_with_their_diffs() {
 }
 
 #[test]
+fn long_outputs_of_commands_are_resources_before_the_files() {
+    let site = site();
+    let daemon = site.serve();
+    let mut client = McpClient::connect(&site, &[]);
+    let ran = client.call("run_terminal_cmd", json!({ "command": "seq 1 20000" }));
+    let artifact = ran["structuredContent"]["artifact"].as_str().unwrap_or_else(|| panic!("{ran}"));
+    let uri = artifact.replace("artifact:", "moss://artifacts/");
+    let listed = client.request("resources/list", json!({}));
+    assert_eq!(uris(&listed)[0], uri, "{listed}");
+    let written = &listed["result"]["resources"][0];
+    assert_eq!((&written["mimeType"], &written["size"]), (&json!("text/plain"), &json!(108_894)));
+    let contents = read(&mut client, &uri)["result"]["contents"].clone();
+    let text = contents[0]["text"].as_str().unwrap();
+    assert!(text.starts_with("1\n2\n") && text.ends_with("\n20000\n"), "{}", text.len());
+    assert_eq!(client.close().code(), Some(0));
+    // A set without the tool that reads them is without them.
+    site.config("[tool_sets]\nsearch = [\"list_directory\"]\n");
+    let mut client = McpClient::connect(&site, &["--set", "search"]);
+    assert!(!uris(&client.request("resources/list", json!({}))).contains(&uri.as_str()));
+    let refused = read(&mut client, &uri);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("search"), "{refused}");
+    daemon.stop();
+}
+
+#[test]
 fn prompts_and_completions_know_paths_and_tools() {
     let site = site();
     let mut client = McpClient::connect(&site, &[]);

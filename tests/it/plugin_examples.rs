@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use moss_proto::v1::content_part::Part;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::harness::guests::install;
-use crate::harness::{Client, Daemon, Site, failure, plugin};
+use crate::harness::{Client, Daemon, Site, failure, output, plugin};
 use crate::plugins::settled;
 
 /// Where the list has the components, relative to itself.
@@ -194,6 +195,10 @@ async fn pages_come_from_granted_hosts_and_from_no_others() {
     assert_eq!(moved["url"], format!("{here}/page"));
     let missing = caller.done("fetch", get("/missing")).await;
     assert_eq!((&missing["status"], &missing["text"]), (&json!(404), &json!("nothing here")));
+    let dot = caller.ran("fetch", get("/dot")).await;
+    assert_eq!(output(&dot)["text"], "");
+    let Some(Part::Image(image)) = &dot.content[0].part else { panic!("{dot:?}") };
+    assert_eq!((&*image.media_type, image.width), ("image/gif", 1));
     let part = json!({ "url": format!("{here}/page"), "form": "raw", "offset": 4, "limit": 5 });
     assert_eq!(caller.done("fetch", part).await["text"], "Title");
     for (path, code) in [
@@ -240,6 +245,7 @@ async fn answer(mut stream: TcpStream, port: u16) {
         "/away" => moved("https://elsewhere.example/"),
         "/near" => moved(&format!("http://localhost:{port}/page")),
         "/round" => moved("/round"),
+        "/dot" => found("200 OK", "image/gif", "GIF89a\u{1}\0\u{1}\0\0\0\0"),
         "/picture" => found("200 OK", "image/png", "\u{0}"),
         "/cut" => "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort".to_owned(),
         _ => found("404 Not Found", "text/plain", "nothing here"),

@@ -17,6 +17,7 @@ mod crowd;
 mod edits;
 mod figures;
 mod load;
+mod mcp;
 mod plugins;
 mod process;
 mod report;
@@ -32,6 +33,7 @@ const USAGE: &str = "\
 usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
        bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
        bench-calls [--json FILE] commands MOSS DIRECTORY, or
+       bench-calls [--json FILE] mcp MOSS DIRECTORY MODULES, or
        bench-calls [--json FILE] edits DIRECTORY, or bench-calls [--json FILE] bridge;
 see `cargo xtask bench`";
 
@@ -59,6 +61,11 @@ async fn run(arguments: &[String]) -> Result<()> {
         }
         [search, moss, directory, tree] if search == "search" => {
             let rows = search::measure(moss.into(), directory.as_ref(), tree.as_ref()).await?;
+            report::publish(&rows, json)
+        }
+        [echo] if echo == "mcp-echo" => mcp::serve().await,
+        [mcp, moss, directory, modules] if mcp == "mcp" => {
+            let rows = mcp::measure(moss.into(), directory.as_ref(), modules.as_ref()).await?;
             report::publish(&rows, json)
         }
         [commands, moss, directory] if commands == "commands" => {

@@ -139,6 +139,16 @@ pub(crate) const TABLES: &[Table] = &[
         baseline: "other",
     },
     Table {
+        name: "mcp",
+        title: "Clients of MCP",
+        text: "The official client for Node.js over standard input and output: `moss mcp` in one process, in \
+               turns with the reference server for files (npm, Node.js), and beside a bare server of rmcp \
+               that returns its argument. An edit is shown as a diff and not done.",
+        subject: "call",
+        own: "moss",
+        baseline: "other",
+    },
+    Table {
         name: "bridge",
         title: "Replies of models",
         text: "To read what chat models write, in pieces as a socket gives them or word by word, against \

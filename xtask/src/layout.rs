@@ -98,6 +98,16 @@ impl Layout {
         self.target.join("clients-node")
     }
 
+    /// What clients and servers of the Model Context Protocol in Node.js need.
+    pub(crate) fn mcp_clients(&self) -> PathBuf {
+        self.root.join("tests/clients/mcp")
+    }
+
+    /// The packages of these.
+    pub(crate) fn mcp_environment(&self) -> PathBuf {
+        self.target.join("mcp-node")
+    }
+
     /// What the conformance suite needs.
     pub(crate) fn conformance(&self) -> PathBuf {
         self.root.join("tests/clients/conformance")

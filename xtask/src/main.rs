@@ -69,6 +69,7 @@ usage:
         search    searches and listings of a large tree, against ripgrep and fd (DIR…: of those,
                   default: the sources that Cargo keeps)
         commands  commands in the sandbox, against bwrap alone and bare processes
+        mcp       calls of MCP clients, against the reference file server and a bare server (Node.js)
         bridge    read replies of models, against serde_json on the same bytes
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)

@@ -49,6 +49,7 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     artifacts::guests(layout)?;
     let python = python::environment(layout)?;
     let node_modules = node::modules(layout)?;
+    let mcp_modules = node::install(&layout.mcp_clients(), &layout.mcp_environment())?;
     artifacts::daemon_beside_tests(layout, FEATURES)?;
 
     let mut tally = TestTally::default();
@@ -61,7 +62,8 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         .env("MOSS_TEST_PLUGIN_TARGET", layout.plugin_target())
         .env("MOSS_TEST_PLUGIN_PROJECTS", layout.plugin_projects())
         .env("MOSS_TEST_PYTHON", python)
-        .env("MOSS_TEST_NODE_MODULES", node_modules);
+        .env("MOSS_TEST_NODE_MODULES", node_modules)
+        .env("MOSS_TEST_MCP_MODULES", mcp_modules);
     if extent == TestExtent::Everything {
         workspace.envs(MORE);
     }

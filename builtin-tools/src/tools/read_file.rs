@@ -1,10 +1,11 @@
-//! `read_file`: lines of a text file, numbered.
+//! `read_file`: lines of a text file, numbered; an image as it is.
 
 use std::num::NonZeroU64;
 
+use moss_sdk::content::{ContentImage, ContentPart};
 use moss_sdk::context::Context;
 use moss_sdk::file::{FileLines, LineEnding, LineWindow, Lines};
-use moss_sdk::{ContentHash, Effect, RelPath, Tool, ToolError};
+use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,9 +25,10 @@ const GUTTER_BYTES: usize = 8;
 /// file.
 ///
 /// One call returns up to 2,000 lines and 48,000 bytes; if there is more, `next_line` says where
-/// to continue. Lines longer than 2,000 bytes are cut, with a mark at the cut. Files of any size
-/// can be read; binary files are refused. Read a file before you change it by line numbers. To see
-/// which files there are, use list_directory.
+/// to continue. Lines longer than 2,000 bytes are cut, with a mark at the cut. Text files of any size
+/// can be read. An image (PNG, JPEG, GIF, WebP, up to 3 MiB) is shown as it is, other binary files are
+/// refused. Read a file before you change it by line numbers. To see which files there are, use
+/// list_directory.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReadFile {
@@ -40,7 +42,7 @@ pub(crate) struct ReadFile {
     end_line: Option<NonZeroU64>,
 }
 
-/// Lines of a text file.
+/// Lines of a text file, or what an image is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReadFileOutput {
     /// The file, relative to the workspace root.
@@ -58,7 +60,7 @@ pub(crate) struct ReadFileOutput {
     size_bytes: u64,
     /// The hash of the file's content.
     hash: ContentHash,
-    /// The encoding of the file; `content` is decoded.
+    /// The encoding of the file; `content` is decoded. `binary` for an image.
     encoding: String,
     /// Whether the file starts with a byte-order mark.
     bom: bool,
@@ -77,6 +79,9 @@ pub(crate) struct ReadFileOutput {
     /// The numbers of the lines that were cut because they are too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut_lines: Vec<u64>,
+    /// The media type of an image, such as `image/png`, which is shown beside this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media_type: Option<String>,
     /// What else there is to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
@@ -98,7 +103,12 @@ impl Tool for ReadFile {
             bytes_max: BYTES_MAX,
             line_bytes_max: LINE_BYTES_MAX,
         };
-        let file = cx.read_lines(&path, window).await?;
+        let file = match cx.read_lines(&path, window).await {
+            Err(error) if matches!(error.code, ErrorCode::Binary | ErrorCode::Encoding) => {
+                return image(&path, &cx, error).await;
+            }
+            file => file?,
+        };
         if start.get() > file.lines_total.max(1) {
             return Err(lines::out_of_range(&path, start.get(), file.lines_total));
         }
@@ -133,8 +143,45 @@ fn output(path: &RelPath, start: u64, wanted_end: Option<u64>, file: FileLines) 
             .filter(|(_, line)| line.bytes_cut > 0)
             .map(|(number, _)| number)
             .collect(),
+        media_type: None,
         note: note(empty, next_line, file.lines_total),
     }
+}
+
+/// Shows a file that is no text, where it is an image; otherwise refuses it with the error.
+async fn image(
+    path: &RelPath,
+    cx: &Context,
+    refused: ToolError,
+) -> Result<ReadFileOutput, ToolError> {
+    let Some(file) = cx.read_bytes(path, ContentImage::BYTES_MAX as u64).await? else {
+        return Err(refused.hint("an image is shown up to 3 MiB"));
+    };
+    let (hash, size_bytes) = (file.hash, file.bytes.len() as u64);
+    let Ok(image) = ContentImage::new(file.bytes) else { return Err(refused) };
+    let media_type = image.kind().media_type();
+    let (width, height) = image.size_px();
+    cx.add_content(ContentPart::Image(image))?;
+    cx.note_read(path, hash);
+    Ok(ReadFileOutput {
+        path: path.to_string(),
+        content: String::new(),
+        start_line: 0,
+        end_line: 0,
+        total_lines: 0,
+        size_bytes,
+        hash,
+        encoding: "binary".to_owned(),
+        bom: false,
+        line_ending: LineEnding::None,
+        final_newline: false,
+        unsaved: false,
+        truncated: false,
+        next_line: None,
+        cut_lines: Vec::new(),
+        media_type: Some(media_type.to_owned()),
+        note: Some(format!("the image, {width} x {height} pixels, is shown beside this")),
+    })
 }
 
 /// Shows lines with their numbers.

@@ -31,6 +31,17 @@ impl Client {
         Ok(body(service!(self).list_jobs(request).await)?.jobs)
     }
 
+    /// Lists what commands wrote that the caller may read.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestFailure`].
+    pub(crate) async fn artifacts(&self) -> Result<Vec<v1::Artifact>, RequestFailure> {
+        let request = v1::ListArtifactsRequest { workspace: self.workspace.clone() };
+        let request = self.request(Role::Caller, request);
+        Ok(body(service!(self).list_artifacts(request).await)?.artifacts)
+    }
+
     /// Returns a job and what it wrote from a byte on, the end of it where none is given.
     ///
     /// # Errors

@@ -81,5 +81,6 @@ fn wire_schema(schema: ListedSchema) -> v1::ListedSchema {
     match schema {
         ListedSchema::Asi => v1::ListedSchema::Asi,
         ListedSchema::Full => v1::ListedSchema::Full,
+        ListedSchema::Brief => v1::ListedSchema::Brief,
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use moss_catalog::{Format, Language, ListedSchema};
 use moss_dispatch::Reason;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, QuestionShown, ReplyChange, ToolBackend, ToolUse, UseReply,
+    BackendOpener, CallFault, CallNote, CommandArtifact, QuestionShown, ReplyChange, ToolBackend,
+    ToolUse, UseReply,
 };
 use moss_model_bridge::{Registry, behaviour_notes};
 use moss_proto::v1;
@@ -20,6 +21,7 @@ use super::calling;
 use super::workspace::WorkspaceHints;
 use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure};
 use crate::error::CliError;
+use crate::views::content;
 use crate::{Session, bridge, tools, views};
 use moss_daemon::setup::Setup;
 
@@ -244,9 +246,23 @@ impl DaemonTools {
 
     async fn list(&self) -> Result<Vec<Value>, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
-        match client.tools(None, ListedSchema::Full, Language::En).await {
+        match client.tools(None, ListedSchema::Brief, Language::En).await {
             Ok(listed) => {
                 Ok(listed.tools.iter().map(|tool| tools::render(tool, Format::Mcp)).collect())
+            }
+            Err(failure) => Err(self.fault(&client, failure).await),
+        }
+    }
+
+    async fn written(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+        let client = self.client().await.map_err(|error| of_cli(&error))?;
+        match client.artifacts().await {
+            Ok(listed) => {
+                let artifact = |one: v1::Artifact| CommandArtifact {
+                    path: one.path,
+                    size_bytes: one.size_bytes,
+                };
+                Ok(listed.into_iter().map(artifact).collect())
             }
             Err(failure) => Err(self.fault(&client, failure).await),
         }
@@ -291,6 +307,10 @@ impl ToolBackend for DaemonTools {
         Box::pin(self.call_tool(request, notes))
     }
 
+    fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {
+        Box::pin(self.written())
+    }
+
     fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
         Box::pin(self.behaviour())
     }
@@ -311,6 +331,7 @@ fn reply(result: v1::CallResult) -> UseReply {
     UseReply {
         changes: changes.collect(),
         call_id: result.call_id,
+        content: result.content.into_iter().map(content::of_proto).collect(),
         result: match failed {
             Some(fault) => Err(fault),
             None => Ok(result.output_json),

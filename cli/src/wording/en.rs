@@ -57,6 +57,9 @@ pub(in super::super) static EN: Wording = Wording {
         unchecked: |path, why| format!("{path} was not checked by {why}"),
         nothing_changed: "nothing was changed",
         undo_with: |number| format!("undo it: moss history undo {number}"),
+        shows_image: |kind, (width, height), size| {
+            format!("shows an image: {kind}, {width} × {height}, {size}; --json has its bytes")
+        },
     },
     prompt: PromptWording {
         apply: "apply?",

@@ -63,6 +63,9 @@ pub(super) static ZH: Wording = Wording {
         unchecked: |path, why| format!("{path} 未经检查：{why}"),
         nothing_changed: "未做任何更改",
         undo_with: |number| format!("撤销：moss history undo {number}"),
+        shows_image: |kind, (width, height), size| {
+            format!("附有图像：{kind}，{width} × {height}，{size}；--json 输出其内容")
+        },
     },
     prompt: PromptWording {
         apply: "应用此更改？",

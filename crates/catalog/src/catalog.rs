@@ -321,6 +321,7 @@ fn fingerprint(spec: &ToolSpec, runner: &Runner) -> blake3::Hash {
         spec.toolset,
         spec.text,
         spec.text_zh,
+        spec.text_brief,
         spec.parameters,
         spec.extras,
         spec.output,

@@ -34,6 +34,8 @@ pub enum ListedSchema {
     Asi,
     /// Those beyond it, too.
     Full,
+    /// Those beyond it, too, with texts that are as short as they can be.
+    Brief,
 }
 
 /// What a client's form is made of, out of the catalog or off the wire.
@@ -66,19 +68,30 @@ impl CatalogEntry {
         }
     }
 
+    /// The tool's text in a language, as a list has it. Brief texts are English.
+    pub fn listed_text(&self, listed: ListedSchema, language: Language) -> &ToolText {
+        match (listed, language, &self.spec.text_brief) {
+            (ListedSchema::Brief, Language::En, Some(text)) => text,
+            _ => self.text(language),
+        }
+    }
+
     /// The published schema with parameter descriptions in a language.
     pub fn parameters(&self, listed: ListedSchema, language: Language) -> Value {
         let mut schema = match listed {
             ListedSchema::Asi => self.spec.parameters.clone(),
-            ListedSchema::Full => self.spec.parameters_full(),
+            ListedSchema::Full | ListedSchema::Brief => self.spec.parameters_full(),
         };
-        let text = self.text(language);
+        let text = self.listed_text(listed, language);
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
         for (name, property) in properties.into_iter().flatten() {
             if let (Some(description), Some(property)) =
                 (text.parameters.get(name), property.as_object_mut())
             {
-                property.insert("description".to_owned(), json!(description));
+                match description.is_empty() {
+                    true => property.shift_remove("description"),
+                    false => property.insert("description".to_owned(), json!(description)),
+                };
             }
         }
         schema

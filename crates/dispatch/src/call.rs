@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use moss_schema::arguments::UnreadableArguments;
+use moss_sdk::content::ContentPart;
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::{UndoConflict, UndoTarget};
 use serde_json::{Map, Value};
@@ -93,6 +94,8 @@ pub struct CallOutcome {
     pub tool: String,
     /// The JSON text of what it returned, or why it failed.
     pub result: Result<String, ToolError>,
+    /// What it shows beside that, where it succeeded.
+    pub content: Vec<ContentPart>,
     /// What it changed, or in a dry run would change.
     pub changes: Vec<FileChange>,
     /// The digest of its effect.

@@ -131,6 +131,7 @@ mod tests {
             call_id: String::new(),
             tool: String::new(),
             result: Ok(String::new()),
+            content: Vec::new(),
             changes: Vec::new(),
             digest: None,
             history: None,

@@ -31,7 +31,7 @@ pub(crate) mod previous {
 
 pub(crate) use self::current::exports::moss::plugin::tools;
 pub(crate) use self::current::moss::plugin::{
-    commands, context, editor, index, store, toolbox, types,
+    commands, content, context, editor, index, store, toolbox, types,
 };
 pub(crate) use self::current::{Plugin, PluginPre};
 

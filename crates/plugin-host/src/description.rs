@@ -246,6 +246,7 @@ fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
             parameters: parameter_texts(&parameters),
         },
         text_zh: None,
+        text_brief: None,
         parameters_strict: closed(parameters.clone()),
         parameters: Value::Object(parameters),
         extras: Map::new(),

@@ -1,6 +1,7 @@
 //! What a guest is linked with.
 
 pub(crate) mod commands;
+pub(crate) mod content;
 pub(crate) mod context;
 pub(crate) mod environment;
 pub(crate) mod filesystem;

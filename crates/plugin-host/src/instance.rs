@@ -21,6 +21,7 @@ use crate::bindings;
 use crate::engine::Engine;
 use crate::error::PluginCallError;
 use crate::imports;
+use crate::imports::content::GuestContent;
 use crate::imports::context::{GuestContext, GuestReporter, NoEvents};
 use crate::imports::filesystem::{Filesystem, FilesystemView};
 use crate::imports::http::Http;
@@ -35,6 +36,7 @@ use moss_schema::quoted;
 /// What a store holds.
 pub(crate) struct StoreData {
     pub(crate) context: GuestContext,
+    pub(crate) content: GuestContent,
     pub(crate) limiter: Limiter,
     pub(crate) http: Http,
     served: Served,
@@ -103,6 +105,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     bindings::toolbox::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
     bindings::commands::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
     bindings::index::add_to_linker::<StoreData, Served>(l, |state| &mut state.served)?;
+    bindings::content::add_to_linker::<StoreData, GuestContent>(l, |state| &mut state.content)?;
     Ok(linker)
 }
 
@@ -333,6 +336,7 @@ impl StoreData {
                 cancelled: setup.cancelled,
                 settings: setup.settings,
             },
+            content: GuestContent::new(setup.limits.output_bytes_max),
             filesystem: Filesystem::new(setup.granted, setup.served.clone()),
             http: Http::new(setup.served.clone()),
             served: setup.served,
@@ -374,6 +378,10 @@ impl HasData for Io {
 }
 
 impl HasData for GuestContext {
+    type Data<'a> = &'a mut Self;
+}
+
+impl HasData for GuestContent {
     type Data<'a> = &'a mut Self;
 }
 

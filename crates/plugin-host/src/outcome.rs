@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use moss_sdk::content::ContentPart;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::{Value, json};
 
@@ -16,6 +17,8 @@ use moss_schema::quoted;
 pub struct PluginOutcome {
     /// The output: always an object.
     pub output: Value,
+    /// What is shown beside it, in order.
+    pub content: Vec<ContentPart>,
     /// The proposed edits, in order.
     pub edits: Vec<PluginEdit>,
     /// What the call used.
@@ -77,16 +80,18 @@ pub(crate) enum OutputForm {
     Wrapped,
 }
 
-/// Reads what a guest returned.
+/// Reads what a guest returned, beside what it shows.
 pub(crate) fn read(
     outcome: tools::Outcome,
     form: OutputForm,
+    shown_bytes: usize,
     output_bytes_max: usize,
 ) -> Result<(Value, Vec<PluginEdit>), PluginCallError> {
     if outcome.edits.len() > EDITS_MAX {
         return Err(PluginCallError::Limit(LimitReached::Edits));
     }
-    let bytes = outcome.output.len() + outcome.edits.iter().map(edit_bytes).sum::<usize>();
+    let bytes =
+        shown_bytes + outcome.output.len() + outcome.edits.iter().map(edit_bytes).sum::<usize>();
     if bytes > output_bytes_max {
         return Err(PluginCallError::Limit(LimitReached::Output(output_bytes_max)));
     }

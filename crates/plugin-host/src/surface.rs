@@ -126,6 +126,7 @@ mod tests {
             toolset: Toolset::Plugin,
             text: ToolText { description: "Does it.".to_owned(), ..ToolText::default() },
             text_zh: None,
+            text_brief: None,
             parameters: json!({}),
             extras: Default::default(),
             parameters_strict: json!({}),

@@ -8,7 +8,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use moss_sdk::RelPath;
-use moss_sdk::file::{Content, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow};
+use moss_sdk::file::{
+    Content, EntryKind, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow,
+};
 use rustix::io::Errno;
 
 use crate::buffers::Buffers;
@@ -230,6 +232,26 @@ impl<'a> OpenedFile<'a> {
             .map_err(|errno| self.workspace.unread(path, errno))?;
         check_size(path, size_bytes, bound)?;
         Ok(FileDigest { hash, size_bytes })
+    }
+
+    /// Reads its bytes, whatever they are; none where there are more than so many, or more than in a file
+    /// that is edited.
+    ///
+    /// # Errors
+    ///
+    /// What reading can meet; `Cancelled`.
+    pub fn read_bytes(&self, bytes_max: u64) -> Result<Option<FileBytes>, Error> {
+        let bytes_max = bytes_max.min(self.workspace.limits().edit().bytes_max);
+        let bytes = match &self.unsaved {
+            Some(text) => text.as_bytes().to_vec(),
+            None if self.stat.size_bytes > bytes_max => return Ok(None),
+            None => {
+                let how = (self.patience, self.stop);
+                self.workspace.read_whole(&self.path, &self.fd, how)?
+            }
+        };
+        let fits = bytes.len() as u64 <= bytes_max;
+        Ok(fits.then(|| FileBytes { hash: handle::hash(&bytes), bytes }))
     }
 
     /// Its content, where it is at most so large and can be read.

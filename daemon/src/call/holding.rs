@@ -43,11 +43,12 @@ pub(super) async fn check_output(
     output: Value,
     bytes_max: usize,
 ) -> Result<String, ToolError> {
+    let shown_bytes = scope.content.size_bytes();
     if output.as_object().is_none_or(|fields| entry.output.is_light(fields)) {
-        return check(entry, &output, bytes_max);
+        return check(entry, &output, shown_bytes, bytes_max);
     }
     let entry = Arc::clone(entry);
-    scope.heavy(move || check(&entry, &output, bytes_max)).await?
+    scope.heavy(move || check(&entry, &output, shown_bytes, bytes_max)).await?
 }
 
 /// Who is to blame for a result that breaks its schema.
@@ -58,7 +59,12 @@ fn broken_output_code(runner: &Runner) -> ErrorCode {
     }
 }
 
-fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
+fn check(
+    entry: &CatalogEntry,
+    output: &Value,
+    shown_bytes: usize,
+    bytes_max: usize,
+) -> Result<String, ToolError> {
     let broken = |message| ToolError::new(broken_output_code(&entry.runner), message);
     match entry.output.hold(output) {
         ValidationOutcome::Fits => {}
@@ -80,8 +86,9 @@ fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<Strin
         }
     }
     let text = result_text::of(output);
-    if text.len() > bytes_max {
-        let size = text.len();
+    // What is shown beside it counts as well.
+    let size = text.len().saturating_add(shown_bytes);
+    if size > bytes_max {
         return Err(ToolError::new(
             ErrorCode::TooLarge,
             format!(

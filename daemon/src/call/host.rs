@@ -6,13 +6,14 @@ use std::sync::atomic::AtomicBool;
 
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::command::{CommandReport, CommandRequest};
+use moss_sdk::content::ContentPart;
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
     TextVisitor,
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
 };
 use moss_sdk::history::{Past, PastQuery, Recalled};
 use moss_sdk::job::{JobReport, JobRequest};
@@ -176,6 +177,14 @@ impl Files for CallHost {
 
     fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
         Box::pin(self.reading(path, |opened: &OpenedFile<'_>| opened.digest()))
+    }
+
+    fn read_bytes<'a>(
+        &'a self,
+        path: &'a RelPath,
+        bytes_max: u64,
+    ) -> BoxFuture<'a, Result<Option<FileBytes>, ToolError>> {
+        Box::pin(self.reading(path, move |opened: &OpenedFile<'_>| opened.read_bytes(bytes_max)))
     }
 
     fn read_lines<'a>(
@@ -344,6 +353,10 @@ impl Host for CallHost {
         work: BlockingWork,
     ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
         Box::pin(self.scope.blocking(work))
+    }
+
+    fn add_content(&self, part: ContentPart) -> Result<(), ToolError> {
+        self.scope.content.add(part, self.scope.daemon.config().calls.output_bytes_max)
     }
 
     fn progress(&self, progress: Progress) {

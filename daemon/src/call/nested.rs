@@ -10,6 +10,7 @@ use moss_dispatch::{Call, CallError, ConfirmMode, Events, RunningCall, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::behalf::{Behalf, CallCount};
+use super::content::CallContent;
 use super::record::DeferredRecords;
 use super::{CallScope, execute, weight};
 use crate::permits::DEPTH_MAX;
@@ -68,6 +69,8 @@ pub(super) async fn call(
         behalf: Some(behalf),
         held: DeferredRecords::default(),
         weight,
+        // What a nested call shows is not what the plugin returns.
+        content: CallContent::default(),
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match RunningCall::new(Box::pin(run), cancel).await {

@@ -44,8 +44,9 @@ pub(super) async fn run(
         whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
     };
     let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tool_error(error))?;
+    let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
+    outcome.content.into_iter().try_for_each(|part| host.add_content(part))?;
     if !outcome.edits.is_empty() {
-        let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
         host.propose(changes).await?.applied()?;
     }

@@ -40,6 +40,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.JobService/ListJobs", Role::Caller),
     ("/moss.v1.JobService/GetJobOutput", Role::Caller),
     ("/moss.v1.JobService/StopJob", Role::Caller),
+    ("/moss.v1.JobService/ListArtifacts", Role::Caller),
     ("/moss.v1.PolicyService/ListPolicyRules", Role::Caller),
     ("/moss.v1.PolicyService/ExplainPolicy", Role::Caller),
     ("/moss.v1.PolicyService/ListStandingApprovals", Role::Caller),

@@ -177,6 +177,7 @@ pub(super) fn listed_schema(schema: i32) -> Result<ListedSchema, Status> {
     match v1::ListedSchema::try_from(schema) {
         Ok(v1::ListedSchema::Unspecified | v1::ListedSchema::Asi) => Ok(ListedSchema::Asi),
         Ok(v1::ListedSchema::Full) => Ok(ListedSchema::Full),
+        Ok(v1::ListedSchema::Brief) => Ok(ListedSchema::Brief),
         Err(_) => Err(invalid_field("schema", "no such value")),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{CallError, Reason, blocking::blocking};
 use moss_proto::v1;
 use moss_proto::v1::job_service_server::JobService;
 use moss_sdk::ToolError;
@@ -36,6 +36,25 @@ impl JobService for JobsRpc {
         let jobs = self.0.jobs.list(&caller, scope.as_deref());
         let jobs = jobs.iter().map(|job| to_wire(job)).collect();
         Ok(Response::new(v1::ListJobsResponse { jobs }))
+    }
+
+    async fn list_artifacts(
+        &self,
+        request: Request<v1::ListArtifactsRequest>,
+    ) -> Result<Response<v1::ListArtifactsResponse>, Status> {
+        let (_, extensions, request) = request.into_parts();
+        let caller = from_proto::caller(&extensions)?;
+        let workspace = from_proto::workspace(&self.0, &request.workspace)?;
+        let listed = blocking(move || workspace.artifacts.list(&caller))
+            .await
+            .map_err(error::broken)?
+            .map_err(|failure| error::call(&CallError::Internal(failure.to_string())))?;
+        let artifacts = listed.into_iter().map(|one| v1::Artifact {
+            path: one.path,
+            size_bytes: one.size_bytes,
+            modified_at: Some(one.modified.into()),
+        });
+        Ok(Response::new(v1::ListArtifactsResponse { artifacts: artifacts.collect() }))
     }
 
     async fn get_job_output(

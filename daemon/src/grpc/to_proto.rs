@@ -7,7 +7,7 @@ use moss_sdk::spec::{Annotations, Effect};
 use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::{FileAction, UndoConflict};
 
-use super::consent;
+use super::{consent, content};
 use crate::approvals::ListedApproval;
 use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language, ListedSchema};
 use moss_dispatch::{
@@ -20,7 +20,7 @@ use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
 
 pub(super) fn tool(entry: &CatalogEntry, schema: ListedSchema, language: Language) -> v1::Tool {
-    let text = entry.text(language);
+    let text = entry.listed_text(schema, language);
     v1::Tool {
         name: entry.spec.name.clone(),
         title: text.title.clone(),
@@ -74,6 +74,7 @@ pub(super) fn outcome(outcome: CallOutcome) -> v1::CallResult {
         history: outcome.history.unwrap_or_default(),
         conflicts: outcome.conflicts.iter().map(undo_conflict).collect(),
         plugins_changed: outcome.plugins.as_deref().map(consent::plugins_changed),
+        content: outcome.content.into_iter().map(content::to_proto).collect(),
     }
 }
 

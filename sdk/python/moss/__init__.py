@@ -12,7 +12,7 @@ the edits that it proposes. Files are read with `open()`, by their paths in the 
     moss.plugin(name="shout", version="0.1.0", tools=[shout])
 """
 
-from . import commands, context, editor, http, index, request, store, toolbox
+from . import commands, content, context, editor, http, index, request, store, toolbox
 from .errors import ToolError
 from .plugin import Example, Proposed, Tool, plugin, tool
 from .edits import Edit, create, delete, replace_text, write
@@ -24,6 +24,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "commands",
+    "content",
     "context",
     "create",
     "delete",

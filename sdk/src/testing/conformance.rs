@@ -70,6 +70,7 @@ const CHECKS: &[(&str, ConformanceCheck)] = checks![
     reading::texts_come_whole_with_their_form,
     reading::what_is_not_text_is_binary,
     reading::what_is_not_a_file_is_not_read,
+    reading::bytes_come_as_they_are,
     reading::lines_come_in_windows,
     reading::windows_are_bounded_in_bytes,
     reading::large_files_are_read_in_windows_only,

@@ -4,7 +4,7 @@ use super::{MemoryHost, ROOT};
 use crate::context::{BoxFuture, Files, FinishedVisit, TextVisitor};
 use crate::error::ToolError;
 use crate::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
 };
 use crate::hash::ContentHash;
 use crate::path::RelPath;
@@ -34,6 +34,15 @@ impl Files for MemoryHost {
     fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
         let digest = self.state().digest(path);
         Box::pin(async { digest })
+    }
+
+    fn read_bytes<'a>(
+        &'a self,
+        path: &'a RelPath,
+        bytes_max: u64,
+    ) -> BoxFuture<'a, Result<Option<FileBytes>, ToolError>> {
+        let bytes = self.state().read_bytes(path, bytes_max);
+        Box::pin(async { bytes })
     }
 
     fn read_lines<'a>(

@@ -8,8 +8,8 @@ use super::{MemoryFile, MemoryHostState, decode, hash};
 use crate::context::TextVisitor;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
-    Content, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing,
-    Skipped, SkippedTexts, Text, VisitOptions, Visited, VisitedText,
+    Content, EntryKind, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions,
+    Listing, Skipped, SkippedTexts, Text, VisitOptions, Visited, VisitedText,
 };
 use crate::path::RelPath;
 use crate::ranking;
@@ -31,6 +31,16 @@ impl MemoryHostState {
     pub(super) fn digest(&self, path: &RelPath) -> Result<FileDigest, ToolError> {
         let bytes = &self.file(path)?.bytes;
         Ok(FileDigest { hash: hash(bytes), size_bytes: bytes.len() as u64 })
+    }
+
+    pub(super) fn read_bytes(
+        &self,
+        path: &RelPath,
+        bytes_max: u64,
+    ) -> Result<Option<FileBytes>, ToolError> {
+        let bytes = &self.file(path)?.bytes;
+        let fits = bytes.len() as u64 <= bytes_max.min(super::EDIT_BYTES_MAX);
+        Ok(fits.then(|| FileBytes { hash: hash(bytes), bytes: bytes.clone() }))
     }
 
     pub(super) fn read_lines(

@@ -3,6 +3,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use moss_proto::v1::{self, content_part::Part};
 use serde_json::{Value, json};
 use tonic::Status;
 
@@ -19,13 +22,15 @@ const UNSTABLE: [&str; 9] =
 const TOKEN: &str = "c0ffee1234567890c0ffee1234567890";
 
 /// How a call ended, as a front shows it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 struct Seen {
     call: String,
     /// The result; null where there is none.
     output: Value,
     /// The code of why there is none; empty where there is one.
     error: String,
+    /// What is shown beside the result, as MCP has it.
+    content: Vec<Value>,
     /// Each changed file with its state and diff.
     changes: Vec<(String, String, String)>,
 }
@@ -39,6 +44,7 @@ fn site() -> Site {
     );
     site.write("a.txt", "one\ntwo\nthree\n");
     site.write("empty.txt", "");
+    site.write("dot.gif", b"GIF89a\x01\0\x01\0\0\0\0");
     site.write("latin.txt", b"caf\xe9\n");
     site.write("src/main.rs", "fn main() {\n    let total = 1;\n}\n");
     site.write("src/lib.rs", "pub fn total() -> u32 {\n    2\n}\n");
@@ -48,7 +54,7 @@ fn site() -> Site {
     site
 }
 
-/// Sixty calls that end in every way a call of one front can.
+/// Calls that end in every way a call of one front can.
 fn golden() -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({ "path": "a.txt" })),
@@ -56,6 +62,7 @@ fn golden() -> Vec<(&'static str, Value)> {
         ("read_file", json!({ "path": "a.txt", "startLine": 3, "endLine": 99 })),
         ("read_file", json!({ "path": "a.txt", "startLine": 3.0 })),
         ("read_file", json!({ "path": "empty.txt" })),
+        ("read_file", json!({ "path": "dot.gif" })),
         ("read_file", json!({ "path": "latin.txt" })),
         ("read_file", json!({ "path": "missing.txt" })),
         ("read_file", json!({ "path": "../outside.txt" })),
@@ -116,8 +123,14 @@ fn golden() -> Vec<(&'static str, Value)> {
         ("reapply", json!({ "index": 99 })),
         ("read_file", json!({ "path": "free/b.txt" })),
         ("reed_file", json!({ "path": "a.txt" })),
-        ("list_directory", json!({ "path": "free" })),
     ]
+}
+
+/// A part of a result as MCP has it: the calls show images alone.
+fn block(part: v1::ContentPart) -> Value {
+    let Some(Part::Image(image)) = part.part else { panic!("{part:?}") };
+    let data = BASE64_STANDARD.encode(image.data);
+    json!({ "type": "image", "mimeType": image.media_type, "data": data })
 }
 
 async fn over_grpc(client: &Client) -> Vec<Seen> {
@@ -131,6 +144,7 @@ async fn over_grpc(client: &Client) -> Vec<Seen> {
                 call: shown,
                 output: serde_json::from_str(&result.output_json).unwrap_or_default(),
                 error: result.error.map(|error| error.code).unwrap_or_default(),
+                content: result.content.into_iter().map(block).collect(),
                 changes: result
                     .changes
                     .iter()
@@ -141,9 +155,7 @@ async fn over_grpc(client: &Client) -> Vec<Seen> {
                     })
                     .collect(),
             },
-            Err(status) => {
-                Seen { call: shown, output: Value::Null, error: code(&status), changes: Vec::new() }
-            }
+            Err(status) => Seen { call: shown, error: code(&status), ..Seen::default() },
         });
     }
     all
@@ -165,7 +177,12 @@ fn over_command_line(site: &Site) -> Vec<Seen> {
         // It shows what was refused; the other fronts show that as a question.
         let is_refused = report["output"].is_null() && report["outcome"] != "failed";
         let changes = if is_refused { Vec::new() } else { changes(&report["changes"]) };
-        Seen { call: shown, output: report["output"].clone(), error, changes }
+        let content = report["content"].as_array().into_iter().flatten().map(|part| {
+            assert_eq!(part["kind"], "image", "{part}");
+            json!({ "type": "image", "mimeType": part["media_type"], "data": part["data"] })
+        });
+        let (content, output) = (content.collect(), report["output"].clone());
+        Seen { call: shown, output, error, content, changes }
     };
     golden().into_iter().map(run).collect()
 }
@@ -177,13 +194,16 @@ fn over_mcp(mut request: impl FnMut(&str, Value) -> Value) -> Vec<Seen> {
         let response = request("tools/call", json!({ "name": tool, "arguments": arguments }));
         if response["error"]["code"] == -32602 {
             let error = "tool_unknown".to_owned();
-            return Seen { call, output: Value::Null, error, changes: Vec::new() };
+            return Seen { call, error, ..Seen::default() };
         }
         let result = &response["result"];
         let facts = &result["_meta"]["moss/call"];
         let error = facts["error"]["code"].as_str().unwrap_or_default().to_owned();
         let output = result.get("structuredContent").cloned().unwrap_or_default();
-        Seen { call, output, error, changes: changes(&facts["changes"]) }
+        // Before it is the output as text, or what went wrong and what was to change.
+        let blocks = result["content"].as_array().into_iter().flatten().skip(1);
+        let content = blocks.filter(|block| block["type"] != "text").cloned().collect();
+        Seen { call, output, error, content, changes: changes(&facts["changes"]) }
     };
     golden().into_iter().map(&mut run).collect()
 }
@@ -221,7 +241,6 @@ fn settled(mut all: Vec<Seen>, site: &Site) -> Vec<Seen> {
 
 #[test]
 fn a_call_is_the_same_call_on_every_front() {
-    assert_eq!(golden().len(), 60);
     let mut sites = [site(), site(), site(), site()];
     let token = sites[3].outside("token");
     std::fs::write(&token, TOKEN).unwrap();

@@ -2,6 +2,7 @@
 //! `probe-python` do what a test tells them.
 
 use moss_proto::v1;
+use moss_proto::v1::content_part::Part;
 use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
 use serde_json::{Value, json};
@@ -131,6 +132,7 @@ async fn has_all(guest: Guest) {
     reaches(&guest, &caller, port).await;
     keeps(&guest, &caller).await;
     is_told(&guest, &caller).await;
+    shows(&guest, &caller).await;
     asks(&guest, &caller, &daemon).await;
     proposes(&guest, &site, &caller).await;
     fails(&guest, &caller).await;
@@ -210,6 +212,26 @@ async fn is_told(guest: &Guest, caller: &Client) {
     let came = guest.took(caller, steps).await;
     assert_eq!(came[0], json!({ "greeting": "hello", "name": "you" }));
     assert_eq!(came[1..], [json!("hello"), Value::Null, json!(false), Value::Null]);
+}
+
+async fn shows(guest: &Guest, caller: &Client) {
+    let gif = b"GIF89a\x03\0\x02\0\0\0\0";
+    let steps = json!([{ "do": "show", "text": "a page" }, { "do": "show", "image": gif }]);
+    let arguments = json!({ "steps": steps, "fail": true });
+    let result = caller.call(call(guest.probe, arguments.clone())).await.unwrap();
+    let parts: Vec<_> = result.content.into_iter().map(|part| part.part.unwrap()).collect();
+    let link = v1::ContentLink { uri: "https://a.example/".into(), name: "a page".into() };
+    let (media_type, data) = ("image/gif".to_owned(), gif.to_vec());
+    let image = v1::ContentImage { media_type, width: 3, height: 2, data };
+    let all = [
+        Part::Text("a page".into()),
+        Part::Json("{\"shown\":\"a page\"}".into()),
+        Part::Link(link),
+        Part::Image(image),
+    ];
+    assert_eq!(parts, all);
+    let came = guest.took(caller, json!([{ "do": "show", "image": [1, 2] }])).await;
+    assert_eq!(came[0]["error"], "invalid-arguments", "{came:?}");
 }
 
 async fn asks(guest: &Guest, caller: &Client, daemon: &Daemon) {

@@ -1,7 +1,7 @@
 //! Does what a test tells it, through everything that a plugin may ask of moss.
 
 use moss::guest::serde_json::Value;
-use moss::guest::{commands, editor, http, index, store, toolbox};
+use moss::guest::{commands, content, editor, http, index, store, toolbox};
 use moss::{Capability, ErrorCode, ToolError, json};
 
 moss::export! {
@@ -93,6 +93,17 @@ fn take(step: &Value) -> Result<Value, ToolError> {
                 "stderr": ended.stderr,
                 "truncated": ended.truncated,
                 "changed": ended.changed,
+            }))
+        }
+        "show" => {
+            let bytes = step["image"].as_array().into_iter().flatten();
+            let bytes: Vec<u8> =
+                bytes.filter_map(|byte| byte.as_u64()).map(|byte| byte as u8).collect();
+            Ok(json!(match text("kind") {
+                "text" => content::text(text("text"))?,
+                "json" => content::json(&step["value"])?,
+                "link" => content::link(text("uri"), text("name"))?,
+                _ => content::image(bytes)?,
             }))
         }
         "panic" => panic!("as told"),

@@ -1,8 +1,9 @@
 //! Tests of `read_file`.
 
-use moss_sdk::ErrorCode;
+use moss_sdk::content::{ContentImage, ContentPart};
 use moss_sdk::context::Files;
 use moss_sdk::testing::{MemoryHost, hash};
+use moss_sdk::{ErrorCode, RelPath};
 use serde_json::{Value, json};
 
 use super::{BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
@@ -57,6 +58,43 @@ fn an_empty_file_says_so() {
         assert_eq!(output["note"], "the file is empty: it has 0 lines");
         assert_eq!(output["truncated"], false);
     }
+}
+
+#[test]
+fn an_image_is_shown_whatever_it_is_called() {
+    let gif = b"GIF89a\x03\0\x02\0\0\0\0";
+    let host = MemoryHost::default();
+    host.write("picture.txt", gif);
+    let output = call(&host, "read_file", json!({ "path": "picture.txt" })).unwrap();
+    assert_eq!(
+        output,
+        json!({
+            "path": "picture.txt",
+            "content": "", "start_line": 0, "end_line": 0, "total_lines": 0, "size_bytes": 13,
+            "hash": hash(gif),
+            "encoding": "binary", "bom": false, "line_ending": "none", "final_newline": false,
+            "truncated": false,
+            "media_type": "image/gif",
+            "note": "the image, 3 x 2 pixels, is shown beside this",
+        })
+    );
+    let image = ContentImage::new(gif.to_vec()).unwrap();
+    assert_eq!(host.content(), [ContentPart::Image(image)]);
+    assert_eq!(host.last_read(&RelPath::parse("picture.txt").unwrap()), Some(hash(gif)));
+}
+
+#[test]
+fn an_image_that_is_too_large_or_cut_is_a_binary_file() {
+    let host = MemoryHost::default();
+    let mut large = b"GIF89a\x03\0\x02\0\0\0\0".to_vec();
+    large.resize(ContentImage::BYTES_MAX + 1, 0);
+    host.write("large.gif", large);
+    host.write("cut.png", b"\x89PNG\r\n\x1a\n\0\0");
+    for (path, hint) in [("large.gif", Some("an image is shown up to 3 MiB")), ("cut.png", None)] {
+        let error = call(&host, "read_file", json!({ "path": path })).unwrap_err();
+        assert_eq!((error.code, error.hint.as_deref()), (ErrorCode::Binary, hint), "{path}");
+    }
+    assert_eq!(host.content(), []);
 }
 
 #[test]

@@ -140,7 +140,10 @@ impl Plugin {
             Some(trouble) => error.with_trouble(&trouble),
             None => error,
         })?;
-        let (output, edits) = outcome::read(outcome, self.form(tool), output_bytes_max)?;
+        let content = &mut run.store.data_mut().content;
+        let (shown_bytes, content) = (content.size_bytes(), content.take());
+        let (output, edits) =
+            outcome::read(outcome, self.form(tool), shown_bytes, output_bytes_max)?;
         if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
             return Err(PluginCallError::Result(
                 "a tool that declares that it only reads returned edits".to_owned(),
@@ -151,7 +154,7 @@ impl Plugin {
             peak_memory_bytes: run.store.data().limiter.memory_bytes_peak(),
         };
         self.warm.keep(&self.engine, request.whom, kept);
-        Ok(PluginOutcome { output, edits, usage })
+        Ok(PluginOutcome { output, content, edits, usage })
     }
 
     fn form(&self, tool: usize) -> OutputForm {

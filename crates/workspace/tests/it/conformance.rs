@@ -11,7 +11,7 @@ use moss_sdk::context::{
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
 };
 use moss_sdk::testing::conformance::{ConformanceHost, failing};
 use moss_sdk::{ContentHash, RelPath, ToolError};
@@ -106,6 +106,15 @@ impl Files for Host {
 
     fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
         ready(self.workspace().open_for_reading(path).and_then(|opened| opened.digest()))
+    }
+
+    fn read_bytes<'a>(
+        &'a self,
+        path: &'a RelPath,
+        bytes_max: u64,
+    ) -> BoxFuture<'a, Result<Option<FileBytes>, ToolError>> {
+        let opened = self.workspace().open_for_reading(path);
+        ready(opened.and_then(|opened| opened.read_bytes(bytes_max)))
     }
 
     fn read_lines<'a>(

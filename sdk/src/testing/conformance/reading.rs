@@ -3,7 +3,7 @@
 use super::super::hash;
 use super::{ConformanceHost, check_refused, finish, read, rel};
 use crate::error::{ErrorCode, ToolError};
-use crate::file::{Content, FileLines, LineEnding, LineWindow};
+use crate::file::{Content, FileBytes, FileLines, LineEnding, LineWindow};
 
 const ALL: LineWindow =
     LineWindow { start: 1, lines_max: 1_000, bytes_max: 1 << 20, line_bytes_max: 1 << 20 };
@@ -85,6 +85,25 @@ pub(super) fn what_is_not_a_file_is_not_read(host: &dyn ConformanceHost) {
         check_refused(read(host, path), code, path);
         check_refused(lines(host, path, ALL), code, path);
     }
+}
+
+pub(super) fn bytes_come_as_they_are(host: &dyn ConformanceHost) {
+    let fits = host.edit_bytes_max();
+    for bytes in [&b""[..], b"text\r\n", b"\0\xff\xfe"] {
+        host.put("a", bytes);
+        let (path, size) = (rel("a"), bytes.len() as u64);
+        let whole = |bytes_max| finish(host.read_bytes(&path, bytes_max)).expect("it is read");
+        let expected = FileBytes { hash: hash(bytes), bytes: bytes.to_vec() };
+        assert_eq!(whole(size), Some(expected.clone()), "{bytes:?}");
+        assert_eq!(whole(u64::MAX), Some(expected), "{bytes:?}");
+        if size > 0 {
+            assert_eq!(whole(size - 1), None, "{bytes:?}");
+        }
+    }
+    let large = usize::try_from(fits).expect("a file that is held in memory") + 1;
+    host.put("large", "x".repeat(large).as_bytes());
+    assert_eq!(finish(host.read_bytes(&rel("large"), u64::MAX)).expect("it is read"), None);
+    check_refused(finish(host.read_bytes(&rel("none"), 1)), ErrorCode::NotFound, "none");
 }
 
 pub(super) fn lines_come_in_windows(host: &dyn ConformanceHost) {

@@ -71,6 +71,12 @@ def take(step: dict) -> Any:
         case {"do": "run", "words": words}:
             ended = moss.commands.run(*words)
             return [ended.exit_code, ended.stdout]
+        case {"do": "show", "text": text}:
+            moss.content.text(text)
+            moss.content.json({"shown": text})
+            return moss.content.link("https://a.example/", text)
+        case {"do": "show", "image": data}:
+            return moss.content.image(bytes(data))
         case {"do": "settings"}:
             return moss.context.settings(Settings)
         case {"do": "read", "path": path}:

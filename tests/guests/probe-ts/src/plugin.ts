@@ -2,6 +2,7 @@
 
 import {
   commands,
+  content,
   context,
   definePlugin,
   defineTool,
@@ -87,6 +88,13 @@ async function take(step: Step): Promise<unknown> {
       const ended = commands.run(step.words as string[]);
       return [ended.exitCode, ended.stdout];
     }
+    case "show":
+      if (step.image) {
+        return content.image(new Uint8Array(step.image as number[]));
+      }
+      content.text(text("text"));
+      content.json({ shown: text("text") });
+      return content.link("https://a.example/", text("text"));
     case "settings":
       return context.settings<typeof settings>();
     case "read":

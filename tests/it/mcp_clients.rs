@@ -1,0 +1,144 @@
+//! The official client for Node.js and the Inspector's command line, as people have them: over HTTP and
+//! over standard input and output, with forms that are accepted, declined and closed.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ended, Site, binary};
+use crate::mcp::over_http::port;
+use crate::tokens;
+
+/// An image of no more than its header.
+const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0";
+
+fn modules() -> PathBuf {
+    let modules = std::env::var_os("MOSS_TEST_MCP_MODULES").expect(
+        "MOSS_TEST_MCP_MODULES is not set: it names the packages of tests/clients/mcp; run \
+         `cargo xtask test`",
+    );
+    modules.into()
+}
+
+/// Runs a program of Node.js in the environment of the commands of a site.
+fn node(site: &Site) -> Command {
+    let mut node = Command::new("node");
+    let environment = site.command::<&str>([]);
+    node.env_clear()
+        .envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    node
+}
+
+fn site() -> Site {
+    let site = Site::new();
+    site.write("a.txt", "one\ntwo\n");
+    site.write("dot.png", GIF);
+    site
+}
+
+/// What the official client saw.
+fn seen(site: &Site, revision: &str, form: &str, server: &[&str]) -> Value {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/mcp/client.mjs");
+    let mut node = node(site);
+    node.arg(script).arg(modules()).args([revision, form]).args(server);
+    let ended = Ended::of(&mut node);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+/// Holds what every client sees alike.
+fn check(seen: &Value, revision: &str) {
+    assert_eq!(seen["revision"], revision, "{seen}");
+    let tools = seen["tools"].as_array().unwrap();
+    assert!(tools.contains(&json!("read_file")) && tools.contains(&json!("find_tools")), "{seen}");
+    assert_eq!(seen["read"]["structuredContent"]["total_lines"], 2, "{seen}");
+    let image = &seen["image"]["content"][1];
+    assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/gif")));
+    assert_eq!(seen["missing"]["isError"], true, "{seen}");
+    assert!(seen["unknown"].to_string().contains("no_such_tool"), "{seen}");
+    assert_eq!(seen["resource"]["contents"][0]["text"], "one\ntwo\n", "{seen}");
+}
+
+#[test]
+fn the_official_client_in_node_works_over_http_with_a_session_and_without() {
+    let mut site = site();
+    site.argument("--mcp").argument("127.0.0.1:0");
+    let token = tokens::create(&site, "editor");
+    let daemon = site.serve();
+    let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
+    for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
+        let seen = seen(&site, mode, "accept", &["http", &url, &token]);
+        check(&seen, revision);
+        // Over HTTP no form of a client decides.
+        assert_eq!(seen["forms"], json!([]), "{seen}");
+        assert!(seen["created"].to_string().contains("confirmation_required"), "{seen}");
+        assert!(!site.has("new.txt"));
+    }
+    daemon.stop();
+}
+
+#[test]
+fn the_official_client_in_node_works_over_standard_input_with_every_answer() {
+    for (form, is_enabled, is_created, part) in [
+        ("accept", true, true, ""),
+        ("decline", true, false, "denied"),
+        ("cancel", true, false, "without a decision"),
+        ("accept", false, false, "confirmation_required"),
+        ("none", true, false, "confirmation_required"),
+    ] {
+        let site = site();
+        let (moss, workspace) = (binary(), site.workspace());
+        let (moss, workspace) = (moss.to_str().unwrap(), workspace.to_str().unwrap());
+        let elicit: &[&str] = if is_enabled { &["--elicit"] } else { &[] };
+        let server = [&["stdio", moss, workspace][..], elicit].concat();
+        for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
+            let seen = seen(&site, mode, form, &server);
+            check(&seen, revision);
+            let has_forms = form != "none" && is_enabled;
+            assert_eq!(seen["forms"].as_array().unwrap().len(), usize::from(has_forms), "{seen}");
+            assert_eq!(site.has("new.txt"), is_created, "{form}: {seen}");
+            assert!(seen["created"].to_string().contains(part), "{form}: {seen}");
+            if is_created {
+                std::fs::remove_file(site.workspace().join("new.txt")).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_inspector_lists_and_calls_over_http_and_standard_input() {
+    let mut site = site();
+    site.argument("--mcp").argument("127.0.0.1:0");
+    let token = tokens::create(&site, "editor");
+    let daemon = site.serve();
+    let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
+    let header = format!("Authorization: Bearer {token}");
+    let over_http = [url.as_str(), "--transport", "http", "--header", header.as_str()];
+    let moss = binary();
+    let over_pipe = [moss.to_str().unwrap(), "mcp"];
+    for server in [&over_http[..], &over_pipe[..]] {
+        let inspect = |words: &[&str]| {
+            let program = modules().join("@modelcontextprotocol/inspector/cli/build/index.js");
+            let mut node = node(&site);
+            node.arg(program).args(server).args(words).current_dir(site.workspace());
+            let ended = Ended::of(&mut node);
+            assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+            serde_json::from_str::<Value>(&ended.stdout).unwrap()
+        };
+        let listed = inspect(&["--method", "tools/list"]);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 17, "{listed}");
+        let call =
+            ["--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=a.txt"];
+        let read = inspect(&call);
+        assert_eq!(read["structuredContent"]["total_lines"], 2, "{read}");
+        let resources = inspect(&["--method", "resources/list"]);
+        assert!(resources.to_string().contains("moss://files/a.txt"), "{resources}");
+        let prompts = inspect(&["--method", "prompts/list"]);
+        assert!(prompts.to_string().contains("moss_notes"), "{prompts}");
+    }
+    daemon.stop();
+}
