@@ -5,7 +5,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Editor, Site, failure};
+use crate::harness::{Client, Editor, Site, failure, until};
+use crate::listings::{has, printed};
 use crate::live_tree;
 
 const RETRY: &str = "/// Tries again after a pause that doubles each time.\npub fn retry_with_backoff() {\n    pause();\n}\n";
@@ -134,7 +135,7 @@ async fn what_may_not_be_read_is_not_found_and_changes_no_answer() {
     // Rules of later apply to the next question.
     site.user_policy(&rules("\"private/**\", \"late/**\""));
     let gone = async || found(&ask(&client, "late needle").await).is_empty();
-    crate::harness::until("the rules are read", gone).await;
+    until("the rules are read", gone).await;
 }
 
 #[tokio::test]
@@ -154,4 +155,62 @@ async fn what_is_no_question_is_refused_and_the_rest_is_answered() {
     assert_eq!(twins[..2], [at("twin.rs", "twin"), at("twin.rs", "twin")]);
     let related = ask(&client, "a.rs:2").await;
     assert!(!found(&related).contains(&at("a.rs", "retry_with_backoff")), "{related}");
+}
+
+/// Commits all files as they are.
+fn commit(site: &Site, subject: &str) {
+    printed(site, "git", &["add", "."]);
+    let author = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+    let all = [author.as_slice(), &["commit", "--quiet", "-m", subject]].concat();
+    printed(site, "git", &all);
+}
+
+#[tokio::test]
+async fn subjects_of_commits_count_for_who_may_run_git_unasked() {
+    if !has("git") {
+        return;
+    }
+    let site = Site::new();
+    printed(&site, "git", &["init", "--quiet"]);
+    // What a repository names runs only where somebody looks: neither does here.
+    let program = site.outside("program.sh");
+    fs::write(&program, "#!/bin/sh\ntouch \"$0.ran\"\n").unwrap();
+    let program = program.display().to_string();
+    for key in ["core.fsmonitor", "core.pager", "pager.log"] {
+        printed(&site, "git", &["config", key, &program]);
+    }
+    site.write("src/a.rs", "fn one() {}\n");
+    commit(&site, "Zebras have stripes");
+    site.write("src/b.rs", "fn two() {}\n");
+    commit(&site, "Giraffes have necks");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    let stripes = ask(&client, "zebra stripes").await;
+    assert_eq!(first(&stripes), at("src/a.rs", "one"), "{stripes}");
+    assert_eq!(stripes["results"][0]["why"], "commits: zebra, stripes");
+    assert_eq!(first(&ask(&client, "necks of giraffes").await), at("src/b.rs", "two"));
+    assert!(!std::path::Path::new(&format!("{program}.ran")).exists());
+
+    // Whom the policy lets run nothing unasked is not told what git says.
+    for decision in ["deny", "ask"] {
+        site.user_policy(&format!(
+            "version = 1\n[[rule]]\neffects = [\"exec\"]\ndecision = \"{decision}\"\n"
+        ));
+        let gone = async || found(&ask(&client, "zebra stripes").await).is_empty();
+        until("the rules are read", gone).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_repository_is_searched_without_complaint() {
+    let site = Site::new();
+    site.write("a.rs", RETRY);
+    site.write(".git/HEAD", "nonsense\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    let answer = ask(&client, "retry after a pause").await;
+    assert_eq!(first(&answer), at("a.rs", "retry_with_backoff"));
+    assert_eq!(answer.get("note"), None, "{answer}");
 }

@@ -7,18 +7,22 @@
 mod analysis;
 mod answer;
 mod chunk;
+mod commits;
 mod glossary;
+mod map;
 mod postings;
 mod question;
 mod ranked;
 mod related;
 mod search;
 mod segment;
+mod short;
 mod stem;
 mod weights;
 mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
+pub use crate::commits::{COMMIT_LOG, CommitSubjects};
 pub use crate::question::CodeQuestion;
 pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
 pub use crate::search::RankedSearch;

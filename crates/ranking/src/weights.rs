@@ -1,6 +1,8 @@
 //! What counts how much: chosen by hand, measured with `cargo xtask bench search-quality` on repositories
 //! of other people; `docs/search.md` has the figures.
 
+use crate::question::TermKind;
+
 /// The fields of a chunk.
 pub(crate) const FIELDS: usize = 5;
 /// The name of what it declares.
@@ -25,6 +27,8 @@ pub struct Weights {
     pub lengths: [f32; FIELDS],
     /// How much two words of a question count that are one identifier.
     pub joined: f32,
+    /// How much a word counts that is short for one of a question.
+    pub short: f32,
     /// What the score of a test is multiplied with.
     pub test: f32,
     /// Of a document.
@@ -33,6 +37,8 @@ pub struct Weights {
     pub vendored: f32,
     /// Of configuration and data.
     pub data: f32,
+    /// Of lines of source between declarations.
+    pub undeclared: f32,
     /// Of a file that mostly passes on what others declare.
     pub barrel: f32,
     /// How much the next two chunks of a file add to the best.
@@ -43,9 +49,26 @@ pub struct Weights {
     pub centrality: f32,
     /// What each further chunk of one file is multiplied with.
     pub repeated: f32,
+    /// How much the subjects of commits count against all else, of the file that fits best in both.
+    pub commits: f32,
+    /// How late more commits with a word count no more.
+    pub commits_k1: f32,
+    /// How far that depends on how much was committed to a file, from 0 to 1.
+    pub commits_length: f32,
 }
 
 // === impl Weights ===
+
+impl Weights {
+    /// How much terms count by how they come from a question.
+    pub(crate) fn share(&self, kind: TermKind) -> f32 {
+        match kind {
+            TermKind::Word => 1.0,
+            TermKind::Short => self.short,
+            TermKind::Joined => self.joined,
+        }
+    }
+}
 
 impl Default for Weights {
     fn default() -> Self {
@@ -54,15 +77,20 @@ impl Default for Weights {
             fields: [10.0, 2.0, 5.0, 1.3, 1.0],
             lengths: [0.9, 0.5, 0.3, 0.5, 0.8],
             joined: 0.5,
+            short: 0.0,
             test: 0.4,
             document: 0.5,
             vendored: 0.4,
             data: 0.6,
+            undeclared: 1.0,
             barrel: 0.7,
             next_chunks: 0.3,
             definition: 1.5,
             centrality: 0.03,
             repeated: 0.5,
+            commits: 0.5,
+            commits_k1: 1.5,
+            commits_length: 0.5,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::context::{
@@ -236,8 +237,18 @@ impl Files for CallHost {
     ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
         let reader = self.reader();
         Box::pin(async move {
-            Ok(self.scope.blocking(move || searching::search(&reader, &search)).await??)
+            let sees_commits = self.effects.follow_commits().await;
+            let search = move || searching::search(&reader, &search, sees_commits);
+            Ok(self.scope.blocking(search).await??)
         })
+    }
+
+    fn map_code<'a>(
+        &'a self,
+        beneath: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<CodeMap>, ToolError>> {
+        let (reader, beneath) = (self.reader(), beneath.clone());
+        Box::pin(self.scope.blocking(move || searching::map(&reader, &beneath)))
     }
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {

@@ -82,6 +82,18 @@ fn take(step: &Value) -> Result<Value, ToolError> {
                 "truncated": found.truncated,
             }))
         }
+        "declared" => {
+            let names = step["names"].as_array().into_iter().flatten();
+            let found = index::symbols(names.filter_map(|name| name.as_str()))?;
+            let one = |found: index::Declaration| {
+                let container = found.container.unwrap_or_default();
+                format!(
+                    "{}:{}-{} {} {container}.{}",
+                    found.path, found.line, found.end_line, found.kind, found.name
+                )
+            };
+            Ok(json!(found.into_iter().map(one).collect::<Vec<_>>()))
+        }
         "run" => {
             let words = step["words"].as_array().into_iter().flatten();
             let words = words.filter_map(|word| word.as_str().map(str::to_owned)).collect();

@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test program: what it unwraps is its message")]
 
 mod changes;
+mod commits;
+mod map;
 mod quality;

@@ -34,13 +34,16 @@ pub(super) enum OutputUse {
     Shown,
     /// A tool reads it whole, and may follow it as it comes.
     Read(Option<Box<dyn CheckFollower>>),
+    /// moss reads it whole, and nobody sees it.
+    Unseen,
 }
 
 /// What a command has written so far, cut where it is long.
 pub(super) struct CollectedOutput {
     workspace: Arc<WorkspaceState>,
     caller: String,
-    events: Events,
+    /// Who is shown it as it comes; none where nobody sees it, and nothing of it is kept.
+    events: Option<Events>,
     follower: Option<Box<dyn CheckFollower>>,
     /// Everything, until it is too long for the result.
     pending: Vec<u8>,
@@ -92,9 +95,10 @@ impl CollectedOutput {
         events: Events,
         output_use: OutputUse,
     ) -> Self {
-        let (is_read_whole, follower) = match output_use {
-            OutputUse::Shown => (false, None),
-            OutputUse::Read(follower) => (true, follower),
+        let (is_read_whole, follower, events) = match output_use {
+            OutputUse::Shown => (false, None, Some(events)),
+            OutputUse::Read(follower) => (true, follower, Some(events)),
+            OutputUse::Unseen => (true, None, None),
         };
         Self {
             workspace,
@@ -116,14 +120,15 @@ impl CollectedOutput {
             OutputStream::Stderr => (&mut self.stderr, "stderr", CheckStream::Stderr),
         };
         stream.push(&chunk.bytes);
+        let Some(events) = &self.events else { return };
         let text = stream.complete(&chunk.bytes);
         if let Some(follower) = &mut self.follower
             && let Some(progress) = follower.follow(followed, &text)
         {
-            self.events.offer(Event::Progress(progress));
+            events.offer(Event::Progress(progress));
         }
         if !text.is_empty() {
-            self.events.offer(Event::Output { stream: name, text });
+            events.offer(Event::Output { stream: name, text });
         }
         self.keep(&chunk.bytes);
     }
