@@ -126,14 +126,14 @@ impl TextAnalyzer {
     }
 
     /// The words of a name, and each two that stand beside each other.
-    fn name(&mut self, name: &str, counts: &mut WordCounts) {
+    fn name(&mut self, field: usize, name: &str, counts: &mut WordCounts) {
         let mut stems: Vec<String> = Vec::new();
         for part in parts(name) {
             self.words.read(part, &mut |word| stems.push(word.to_owned()));
         }
-        self.words.read(name, &mut |word| counts.add(SYMBOL, word));
+        self.words.read(name, &mut |word| counts.add(field, word));
         for two in stems.windows(2) {
-            counts.add_unmeasured(SYMBOL, &pair(&two[0], &two[1]));
+            counts.add_unmeasured(field, &pair(&two[0], &two[1]));
         }
     }
 
@@ -154,12 +154,12 @@ impl TextAnalyzer {
         let name = declaration.map(|declaration| slice(&declaration.name));
         let name = name.map(|name| head(name, NAME_BYTES_MAX)).filter(|name| !name.is_empty());
         if let Some(name) = name {
-            self.name(name, counts);
+            self.name(SYMBOL, name, counts);
             counts.mark(&format!("{DECLARES}{}", name.to_lowercase()));
         }
         for container in &chunk.containers {
             let name = head(slice(container), NAME_BYTES_MAX);
-            self.words.read(name, &mut |word| counts.add(CONTAINER, word));
+            self.name(CONTAINER, name, counts);
         }
         if let Some(documentation) = &chunk.documentation {
             self.words.read(slice(documentation), &mut |word| counts.add(DOCUMENTATION, word));

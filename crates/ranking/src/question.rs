@@ -15,6 +15,8 @@ const SYMBOLS_MAX: usize = 16;
 const WHOLE_WEIGHT: f32 = 1.5;
 /// How much a word counts that only says what is to be done.
 const VERB_WEIGHT: f32 = 0.4;
+/// How much two words count together that stand apart.
+const APART_WEIGHT: f32 = 0.5;
 /// Words of requests and of the subjects of commits that say what is to be done, not to what.
 const VERBS: &[&str] = &[
     "add",
@@ -191,11 +193,18 @@ impl QuestionReading {
             self.add(run, short, weight, TermKind::Short);
         }
         let (before, before_stem) = (self.before.take(), self.before_stem.take());
-        let mut joined: Vec<String> = before.iter().map(|word| format!("{word}{lower}")).collect();
-        joined.extend(before_stem.map(|stem| pair(&stem, &term)));
-        if !joined.is_empty() {
-            let shown = format!("{} {run}", before.unwrap_or_default());
-            self.add(shown.trim_start(), joined, 1.0, TermKind::Joined);
+        let pair = before_stem.map(|stem| pair(&stem, &term));
+        match before {
+            Some(before) => {
+                let joined = [format!("{before}{lower}")].into_iter().chain(pair).collect();
+                self.add(&format!("{before} {run}"), joined, 1.0, TermKind::Joined);
+            }
+            None => {
+                let joined: Vec<String> = pair.into_iter().collect();
+                if !joined.is_empty() {
+                    self.add(run, joined, APART_WEIGHT, TermKind::Joined);
+                }
+            }
         }
         self.before = Some(lower);
         self.before_stem = Some(term);

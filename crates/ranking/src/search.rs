@@ -50,7 +50,7 @@ impl RankedIndex {
         }
         let named = scores.add_symbols(question, search.weights);
         let mut commits = CommitScores::new(self, search);
-        if !question.is_symbol {
+        if !question.is_symbol || named.is_empty() {
             groups.iter().for_each(|group| commits.add(group, search.weights));
         }
         let mut files = FileScores::new(self, question, search);
