@@ -69,7 +69,8 @@ impl Effects {
         let none = Arc::default();
         let tool = ToolFacts { name, effect, plugin: None, component: None, answers: none };
         let answers = &self.scope.workspace.answers;
-        let found = self.situated(&tool, |situation| answers.in_force(situation, Timestamp::now()));
+        let found =
+            self.situated(&tool, |situation| answers.in_effect(situation, Timestamp::now()));
         ToolFacts { answers: Arc::new(found), ..tool }
     }
 
