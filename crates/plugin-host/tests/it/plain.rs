@@ -116,7 +116,7 @@ async fn an_argument_that_does_not_fit_is_named_by_its_location() {
     ] {
         let mut arguments = json!({ "value": everything() });
         arguments["value"][key] = value;
-        let error = plugin.tell(run(&plugin, "zoo_same", arguments).await.unwrap_err());
+        let error = plugin.tool_error(run(&plugin, "zoo_same", arguments).await.unwrap_err());
         assert_eq!(error.code, ErrorCode::InvalidArguments, "{key}");
         assert!(error.message.contains(expected), "{key}: {error}");
     }
@@ -261,7 +261,7 @@ async fn functions_that_do_harm_end_like_those_of_any_plugin() {
     ] {
         // One that keeps failing would be paused.
         let plugin = zoo("plain_hostile").await;
-        let error = plugin.tell(run(&plugin, tool, json!({})).await.unwrap_err());
+        let error = plugin.tool_error(run(&plugin, tool, json!({})).await.unwrap_err());
         assert_eq!(error.code, code, "{tool}: {error}");
         assert!(error.message.contains(expected), "{tool}: {error}");
     }

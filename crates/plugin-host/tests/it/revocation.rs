@@ -36,7 +36,7 @@ async fn a_running_call_is_stopped_in_the_guest_and_in_the_host() {
         let error = bounded(running).await.unwrap().unwrap();
         let lost = "a capability of the plugin was revoked: read docs".to_owned();
         assert_eq!(error, PluginCallError::Revoked(lost), "{name}");
-        let error = plugin.tell(error);
+        let error = plugin.tool_error(error);
         assert_eq!(error.code, ErrorCode::Denied);
         assert!(error.message.contains("while it ran"), "{error}");
         // One that comes too late has nothing either.

@@ -67,7 +67,7 @@ async fn check(member: &Member, loaded: Result<Plugin, LoadError>) -> Option<Str
     let outcome = match loaded {
         Err(error) => Err((String::new(), error.to_string())),
         Ok(plugin) => call_first(&plugin).await.map_err(|error| {
-            let error = plugin.tell(error);
+            let error = plugin.tool_error(error);
             (error.code.to_string(), error.message)
         }),
     };
@@ -181,7 +181,7 @@ async fn a_plugin_that_keeps_crashing_is_paused_and_says_so() {
         assert!(matches!(call(&plugin).await, Err(PluginCallError::Crashed(_))));
     }
     assert!(plugin.paused().is_some_and(|paused| paused.reason.contains("unreachable")));
-    let error = plugin.tell(call(&plugin).await.unwrap_err());
+    let error = plugin.tool_error(call(&plugin).await.unwrap_err());
     assert_eq!(error.code, ErrorCode::PluginFailed);
     assert!(error.message.contains("paused for another 1s"), "{error}");
     // Another entry is another try.
