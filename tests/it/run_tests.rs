@@ -324,6 +324,7 @@ async fn coverage_says_which_of_what_changed_did_not_run() {
     let site = Site::new();
     site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
     site.write("pytest.ini", "[pytest]\n");
+    site.write("requirements-dev.txt", "pytest-cov\n");
     site.write(".gitignore", "__pycache__\n.pytest_cache\n.coverage\n");
     let sign = "def sign(number):\n    if number < 0:\n        return -1\n    return 1\n";
     site.write("calc.py", sign);
