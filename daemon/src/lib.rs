@@ -38,7 +38,6 @@ mod terminal_text;
 pub mod text_index;
 pub mod tls;
 pub mod todos;
-mod tool_notes;
 pub mod traces;
 mod tree_keeping;
 pub mod turns;

@@ -27,17 +27,13 @@ pub trait Checks: Send + Sync {
     /// As [`Checks::run_check`].
     fn follow_check(&self, check: FollowedCheck) -> BoxFuture<'_, Result<CheckReport, ToolError>>;
 
-    /// Returns what this tool kept for the caller in this workspace, if it did since the host started.
-    fn kept(&self) -> Option<String>;
-
-    /// Keeps a text for the caller's next call of this tool in this workspace, in memory and in place of the
-    /// one before. A text of more than 64 KiB is not kept.
-    fn keep(&self, text: String);
-
     /// The linters that the user configured, in the order of their names.
     fn configured_linters(&self) -> Vec<ConfiguredLinter>;
 
-    /// Keeps a large value of this tool for the caller's session under a name, in memory alone, and returns the
+    /// Returns the value that this tool keeps for the caller's session under a name.
+    fn remembered(&self, name: &str) -> Option<Vec<u8>>;
+
+    /// Keeps a value of this tool for the caller's session under a name, in memory alone, and returns the
     /// one that was kept before. In a dry run the value is not kept. Of values that take too much memory together
     /// the oldest are forgotten; one that is too large by itself is not kept.
     fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>>;

@@ -17,6 +17,18 @@ fn denied<'a, T: Send + 'a>() -> BoxFuture<'a, Result<T, ToolError>> {
 
 // === impl CallHost ===
 
+impl CallHost {
+    fn remembered_key(&self, name: &str) -> RememberedKey {
+        let call = &self.scope.call;
+        RememberedKey {
+            caller: call.caller.name().to_owned(),
+            session: call.session_id.clone(),
+            tool: call.tool().to_owned(),
+            name: name.to_owned(),
+        }
+    }
+}
+
 impl Checks for CallHost {
     fn report_directory(&self) -> String {
         self.effects.reports().display().to_string()
@@ -36,32 +48,18 @@ impl Checks for CallHost {
         }
     }
 
-    fn kept(&self) -> Option<String> {
-        let call = &self.scope.call;
-        self.scope.workspace.tool_notes.get(call.tool(), call.caller.name())
-    }
-
-    fn keep(&self, text: String) {
-        let call = &self.scope.call;
-        if !call.dry_run {
-            self.scope.workspace.tool_notes.keep(call.tool(), call.caller.name(), text);
-        }
-    }
     fn configured_linters(&self) -> Vec<ConfiguredLinter> {
         let config = self.scope.daemon.config();
         config.linters.iter().map(|(name, linter)| linter.configured(name)).collect()
     }
 
+    fn remembered(&self, name: &str) -> Option<Vec<u8>> {
+        self.scope.workspace.remembered.get(&self.remembered_key(name))
+    }
+
     fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
-        let call = &self.scope.call;
-        let key = RememberedKey {
-            caller: call.caller.name().to_owned(),
-            session: call.session_id.clone(),
-            tool: call.tool().to_owned(),
-            name: name.to_owned(),
-        };
-        let remembered = &self.scope.workspace.remembered;
-        match call.dry_run {
+        let (remembered, key) = (&self.scope.workspace.remembered, self.remembered_key(name));
+        match self.scope.call.dry_run {
             true => remembered.get(&key),
             false => remembered.replace(key, value),
         }

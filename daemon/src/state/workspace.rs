@@ -20,7 +20,6 @@ use crate::remembered::Remembered;
 use crate::sessions::Sessions;
 use crate::text_index::IndexRules;
 use crate::todos::Todos;
-use crate::tool_notes::ToolNotes;
 use crate::turns::Turns;
 use moss_catalog::Catalog;
 use moss_journal::folding::{self, RefusalFolding};
@@ -62,8 +61,6 @@ pub struct WorkspaceState {
     pub artifacts: Artifacts,
     /// Checks take turns: they report into one directory.
     pub checks: tokio::sync::Mutex<()>,
-    /// What tools keep for their next call.
-    pub tool_notes: ToolNotes,
     name: String,
 }
 
@@ -123,7 +120,6 @@ impl WorkspaceState {
             remembered: Remembered::default(),
             artifacts,
             checks: tokio::sync::Mutex::new(()),
-            tool_notes: ToolNotes::default(),
         }
     }
 

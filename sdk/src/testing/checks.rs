@@ -19,7 +19,6 @@ pub(super) struct MemoryChecks {
     is_asking: bool,
     inputs: Vec<CheckReportFile>,
     progress: Vec<String>,
-    kept: Option<String>,
     linters: Vec<ConfiguredLinter>,
     remembered: BTreeMap<String, Vec<u8>>,
 }
@@ -84,16 +83,12 @@ impl Checks for MemoryHost {
         Box::pin(async { Ok(report) })
     }
 
-    fn kept(&self) -> Option<String> {
-        self.state().checks.kept.clone()
-    }
-
-    fn keep(&self, text: String) {
-        self.state().checks.kept = Some(text);
-    }
-
     fn configured_linters(&self) -> Vec<ConfiguredLinter> {
         self.state().checks.linters.clone()
+    }
+
+    fn remembered(&self, name: &str) -> Option<Vec<u8>> {
+        self.state().checks.remembered.get(name).cloned()
     }
 
     fn remember(&self, name: &str, value: Vec<u8>) -> Option<Vec<u8>> {

@@ -10,6 +10,9 @@ use super::found::{ChosenTests, relative};
 /// Most tests that are kept.
 const IDS_MAX: usize = 50;
 
+/// The name under which it is kept.
+const NAME: &str = "runs";
+
 /// What is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TestMemory {
@@ -32,9 +35,10 @@ pub(super) struct FailedTests {
 // === impl TestMemory ===
 
 impl TestMemory {
-    /// What the caller's last run kept.
+    /// What the last run of the session kept.
     pub(super) fn read(cx: &Context) -> Self {
-        cx.kept().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+        let kept = cx.remembered(NAME);
+        kept.and_then(|kept| serde_json::from_slice(&kept).ok()).unwrap_or_default()
     }
 
     pub(super) fn failed(&self) -> Option<&FailedTests> {
@@ -63,8 +67,8 @@ impl TestMemory {
             }
             _ => return,
         }
-        if let Ok(text) = serde_json::to_string(&self) {
-            cx.keep(text);
+        if let Ok(value) = serde_json::to_vec(&self) {
+            cx.remember(NAME, value);
         }
     }
 }
