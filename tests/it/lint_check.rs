@@ -5,7 +5,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 use tonic::Code;
 
-use crate::harness::{Client, Daemon, Site, output, reason, refusing, waiting};
+use crate::harness::{Client, Daemon, Site, failure, output, reason, refusing, waiting};
 
 /// A linter that needs nothing but a shell: it complains about each line with TODO.
 const TODOS: &str =
@@ -154,6 +154,25 @@ async fn policy_decides_about_linters_and_about_what_is_shown() {
         (&denied["status"], &denied["tools"][0]["status"]),
         (&json!("incomplete"), &json!("denied"))
     );
+}
+
+#[tokio::test]
+async fn what_fails_after_a_linter_was_denied_is_not_that_denial() {
+    let site = site();
+    site.config(&format!("{TODOS}again = {{ command = \"sh -e lint.sh\", format = \"gnu\" }}\n"));
+    site.user_policy(
+        "version = 1\n[[rule]]\nargv = [\"sh\", \"-e\"]\ndecision = \"deny\"\n\
+         [[rule]]\nargv = [\"sh\", \"lint.sh\"]\ndecision = \"allow\"\n",
+    );
+    // There is no directory of reports for the second one.
+    std::fs::create_dir_all(site.outside("cache/moss")).unwrap();
+    std::fs::write(site.outside("cache/moss/reports"), "").unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let failed = client.call(refusing("lint_check", path("src/a.py"))).await.unwrap();
+    let error = failure(&failed);
+    assert_eq!(error.code, "io", "{error:?}");
+    assert!(error.message.contains("directory of reports"), "{error:?}");
 }
 
 /// A daemon whose commands find the toolchains of this machine.

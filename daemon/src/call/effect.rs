@@ -71,7 +71,7 @@ struct EffectsState {
     rooms: Vec<Room>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
     turn: Option<FileTurn>,
-    /// Why an effect ended the call, which the tool only sees as an error of its own.
+    /// Why an effect was stopped, which the tool only sees as an error of its own.
     stopped: Option<CallError>,
     /// The question that waits for a decision.
     asking: Option<ContentHash>,
@@ -110,6 +110,11 @@ pub(super) struct EffectSummary {
 /// The decision that holds for a whole plan.
 fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
+}
+
+/// Whether an error of a tool is one that it was told, in other words around it at most.
+fn is_passed_on(error: &ToolError, told: &ToolError) -> bool {
+    error.code == told.code && error.message.contains(&told.message)
 }
 
 // === impl EffectsState ===
@@ -306,9 +311,14 @@ impl Effects {
         }
     }
 
-    /// What a tool's error stands for: what ended the call, where an effect of the tool did.
+    /// What a tool's error stands for: why an effect was stopped, where the tool passes that on. A tool that
+    /// went on without the effect may fail later for another reason.
     pub(super) fn meant_by(&self, error: ToolError) -> EffectStop {
-        self.lock().stopped.take().map_or(EffectStop::Tool(error), EffectStop::Call)
+        let stopped = self.lock().stopped.take();
+        match stopped.filter(|stopped| is_passed_on(&error, &stopped.told())) {
+            Some(stopped) => EffectStop::Call(stopped),
+            None => EffectStop::Tool(error),
+        }
     }
 
     /// Waits for a write that is under way, and records what is left of the call.
