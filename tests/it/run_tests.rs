@@ -28,8 +28,8 @@ fn serve_with_rust(site: &Site) -> Daemon {
     Daemon::start(command, &site.socket(), &site.state())
 }
 
-/// Starts a daemon whose `python3` has the packages of the client tests, pytest among them.
-fn serve_with_pytest(site: &Site) -> Daemon {
+/// Starts a daemon whose `python3` has the packages of the client tests: pytest, ruff and mypy among them.
+pub(crate) fn serve_with_pytest(site: &Site) -> Daemon {
     let python = std::env::var_os("MOSS_TEST_PYTHON").expect(crate::python::NO_PYTHON);
     let programs = PathBuf::from(python).parent().unwrap().to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -317,4 +317,54 @@ async fn the_tests_of_what_changed_are_those_that_name_it() {
     );
     assert_eq!(failed(&client, json!({"scope": "cursor"})).await.0, "not_found");
     assert_eq!(failed(&client, json!({"scope": "failed"})).await.0, "no_tests");
+}
+
+#[tokio::test]
+async fn coverage_says_which_of_what_changed_did_not_run() {
+    let site = Site::new();
+    site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
+    site.write("pytest.ini", "[pytest]\n");
+    site.write("requirements-dev.txt", "pytest-cov\n");
+    site.write(".gitignore", "__pycache__\n.pytest_cache\n.coverage\n");
+    let sign = "def sign(number):\n    if number < 0:\n        return -1\n    return 1\n";
+    site.write("calc.py", sign);
+    site.write("test_calc.py", "import calc\n\n\ndef test_sign():\n    assert calc.sign(3) == 1\n");
+    let daemon = serve_with_pytest(&site);
+    let client = daemon.caller().await;
+    let measured = async || {
+        let found = client.done(TESTS, json!({"coverage": true})).await;
+        assert_eq!(found["status"], "passed", "{found}");
+        found["coverage"].clone()
+    };
+    let coverage = measured().await;
+    let of = |coverage: &Value, path: &str| {
+        let files = coverage["files"].as_array().unwrap().iter();
+        files.clone().find(|file| file["path"] == path).cloned().unwrap_or_default()
+    };
+    let calc = of(&coverage, "calc.py");
+    assert_eq!((&calc["missed"], &calc["branches_percent"]), (&json!(["3"]), &json!(50.0)));
+    assert_eq!(coverage["changed"], Value::Null, "{coverage}");
+    // By the history alone: since all passed.
+    let edit =
+        json!({"path": "calc.py", "oldText": "        return -1", "newText": "        return -2"});
+    client.done("replace_text", edit).await;
+    let changed = measured().await["changed"].clone();
+    assert_eq!(changed["files"], json!([{"path": "calc.py", "missed": ["3"]}]), "{changed}");
+    assert!(changed["since"].as_str().unwrap().contains("the history"), "{changed}");
+    // By git: what is not committed, whoever wrote it.
+    for words in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "all"],
+    ] {
+        let mut git = std::process::Command::new("git");
+        let ended = git.args(words).current_dir(site.workspace()).env("HOME", site.outside("home"));
+        assert!(ended.status().unwrap().success(), "git {words:?}");
+    }
+    site.write("calc.py", sign.replace("return -1", "number = 1\n        return -1"));
+    site.write("unused.py", "x = 1\n");
+    let changed = measured().await["changed"].clone();
+    assert_eq!(changed["files"], json!([{"path": "calc.py", "missed": ["3-4"]}]), "{changed}");
+    assert_eq!(changed["unmeasured"], json!(["unused.py"]), "{changed}");
+    assert!(changed["since"].as_str().unwrap().starts_with("the last commit"), "{changed}");
 }

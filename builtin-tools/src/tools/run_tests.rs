@@ -1,6 +1,7 @@
 //! `run_tests`: the tests of a project, by its own framework.
 
 mod changed;
+mod changed_lines;
 mod choice;
 mod found;
 mod memory;
@@ -13,6 +14,7 @@ use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::changed_lines::ChangedLines;
 use self::memory::TestMemory;
 use self::output::RunTestsOutput;
 
@@ -77,6 +79,11 @@ impl Tool for RunTests {
         let mut run = run::run(&cx, &chosen).await?;
         if run.results.as_ref().is_some_and(|results| results.status == TestStatus::Failed) {
             run::find_flaky(&cx, &chosen, &mut run).await?;
+        }
+        let coverage = run.results.as_mut().and_then(|results| results.coverage.as_mut());
+        if let Some(coverage) = coverage {
+            let changed = ChangedLines::find(&cx, memory.passed_at()).await?;
+            coverage.compare(&changed.files, changed.since);
         }
         if let Some(results) = &run.results {
             memory.after(&cx, &chosen, results).await;

@@ -1,6 +1,6 @@
 //! Which lines ran: LCOV, and the profile of Go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +23,12 @@ pub struct TestCoverage {
     pub branches_percent: Option<f64>,
     /// The files, those with the most lines that did not run first, up to 50.
     pub files: Vec<FileCoverage>,
+    /// Which of the lines that changed did not run; missing where nothing is known to have changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<ChangedCoverage>,
+    /// All that was measured.
+    #[serde(skip)]
+    counts: LineCounts,
 }
 
 /// Which lines of a file ran.
@@ -32,16 +38,44 @@ pub struct FileCoverage {
     pub path: String,
     /// Share of its lines that ran, in percent.
     pub lines_percent: f64,
+    /// Share of its branches that were taken, in percent, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branches_percent: Option<f64>,
     /// Lines that did not run: `3`, `7-12`, up to 40 of them.
     pub missed: Vec<String>,
 }
 
+/// Which of the lines that changed ran. Only lines count that can run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChangedCoverage {
+    /// Since when.
+    pub since: String,
+    /// Share of them that ran, in percent.
+    pub lines_percent: f64,
+    /// How many of them did not run.
+    pub missed_total: u64,
+    /// The files with lines that changed and did not run, those with the most of them first, up to 50.
+    pub files: Vec<ChangedFileCoverage>,
+    /// Files of a measured language that changed and were not measured: nothing loaded them. Up to 50.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured: Vec<String>,
+}
+
+/// Which lines of a file changed and did not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedFileCoverage {
+    /// The file, relative to the workspace root.
+    pub path: String,
+    /// The lines: `3`, `7-12`, up to 40 of them.
+    pub missed: Vec<String>,
+}
+
 /// How often each line of each file ran.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct LineCounts {
     files: BTreeMap<String, BTreeMap<u64, u64>>,
-    branches: u64,
-    branches_taken: u64,
+    /// How many branches each file has, and how many of them were taken.
+    branches: BTreeMap<String, (u64, u64)>,
 }
 
 /// Reads what was measured; none where nothing was.
@@ -73,8 +107,12 @@ impl LineCounts {
                     };
                     self.add(file.as_ref(), line, count);
                 }
-                "BRF" => self.branches += value.parse::<u64>().unwrap_or(0),
-                "BRH" => self.branches_taken += value.parse::<u64>().unwrap_or(0),
+                "BRF" | "BRH" => {
+                    let Some(file) = &file else { continue };
+                    let (all, taken) = self.branches.entry(file.clone()).or_default();
+                    let count = if key == "BRF" { all } else { taken };
+                    *count = count.saturating_add(value.parse().unwrap_or(0));
+                }
                 _ => {}
             }
         }
@@ -104,38 +142,98 @@ impl LineCounts {
     }
 
     fn summary(self) -> TestCoverage {
-        let share = |ran: usize, all: usize| match all {
-            0 => 100.0,
-            #[expect(clippy::cast_precision_loss, reason = "lines of files are few")]
-            all => (ran as f64 / all as f64 * 1000.0).round() / 10.0,
-        };
-        let ran = |lines: &BTreeMap<u64, u64>| lines.values().filter(|count| **count > 0).count();
         let all: usize = self.files.values().map(BTreeMap::len).sum();
         let all_ran: usize = self.files.values().map(ran).sum();
         let mut files: Vec<(usize, FileCoverage)> = self
             .files
             .iter()
             .map(|(path, lines)| {
-                let missed = lines.len() - ran(lines);
-                let lines_percent = share(ran(lines), lines.len());
-                (missed, FileCoverage { path: path.clone(), lines_percent, missed: ranges(lines) })
+                let file = FileCoverage {
+                    path: path.clone(),
+                    lines_percent: share(ran(lines), lines.len()),
+                    branches_percent: self.branches.get(path).and_then(|of| taken(*of)),
+                    missed: ranges(missed(lines)),
+                };
+                (lines.len() - ran(lines), file)
             })
             .collect();
         files.sort_by(|(one, _), (other, _)| other.cmp(one));
-        let taken = usize::try_from(self.branches_taken).unwrap_or(usize::MAX);
-        let branches = usize::try_from(self.branches).unwrap_or(usize::MAX);
+        let add = |sum: (u64, u64), of: &(u64, u64)| (sum.0 + of.0, sum.1 + of.1);
         TestCoverage {
             lines_percent: share(all_ran, all),
-            branches_percent: (branches > 0).then(|| share(taken.min(branches), branches)),
+            branches_percent: taken(self.branches.values().fold((0, 0), add)),
             files: files.into_iter().take(FILES_MAX).map(|(_, file)| file).collect(),
+            changed: None,
+            counts: self,
         }
     }
 }
 
-/// The lines that did not run, neighbours together.
-fn ranges(lines: &BTreeMap<u64, u64>) -> Vec<String> {
+// === impl TestCoverage ===
+
+impl TestCoverage {
+    /// Says which of the lines that changed did not run. `since` says in words since when they did.
+    pub fn compare(&mut self, changed: &BTreeMap<String, BTreeSet<u64>>, since: String) {
+        let extension = |path: &str| path.rsplit_once('.').map(|(_, end)| end.to_owned());
+        let measured: BTreeSet<_> = self.counts.files.keys().map(|path| extension(path)).collect();
+        let (mut all, mut files, mut unmeasured) = (0, Vec::new(), Vec::new());
+        for (path, changed) in changed.iter().filter(|(_, lines)| !lines.is_empty()) {
+            let Some(lines) = self.counts.files.get(path) else {
+                if measured.contains(&extension(path)) {
+                    unmeasured.push(path.clone());
+                }
+                continue;
+            };
+            all += lines.keys().filter(|line| changed.contains(line)).count();
+            let missed: Vec<u64> = missed(lines).filter(|line| changed.contains(line)).collect();
+            if !missed.is_empty() {
+                files.push((missed.len(), path.clone(), ranges(missed.into_iter())));
+            }
+        }
+        if all == 0 && unmeasured.is_empty() {
+            return;
+        }
+        files.sort_by(|(one, ..), (other, ..)| other.cmp(one));
+        unmeasured.truncate(FILES_MAX);
+        let missed: usize = files.iter().map(|(missed, ..)| missed).sum();
+        let shown = |(_, path, missed)| ChangedFileCoverage { path, missed };
+        self.changed = Some(ChangedCoverage {
+            since,
+            lines_percent: share(all - missed, all),
+            missed_total: missed as u64,
+            files: files.into_iter().take(FILES_MAX).map(shown).collect(),
+            unmeasured,
+        });
+    }
+}
+
+fn share(part: usize, all: usize) -> f64 {
+    match all {
+        0 => 100.0,
+        #[expect(clippy::cast_precision_loss, reason = "lines of files are few")]
+        all => (part as f64 / all as f64 * 1000.0).round() / 10.0,
+    }
+}
+
+/// The share of branches that were taken; none where there are none.
+fn taken((all, taken): (u64, u64)) -> Option<f64> {
+    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    (all > 0).then(|| share(number(taken.min(all)), number(all)))
+}
+
+fn ran(lines: &BTreeMap<u64, u64>) -> usize {
+    lines.values().filter(|count| **count > 0).count()
+}
+
+/// The lines that did not run.
+fn missed(lines: &BTreeMap<u64, u64>) -> impl Iterator<Item = u64> {
+    lines.iter().filter(|(_, count)| **count == 0).map(|(line, _)| *line)
+}
+
+/// Ascending lines, neighbours together.
+fn ranges(lines: impl Iterator<Item = u64>) -> Vec<String> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for line in lines.iter().filter(|(_, count)| **count == 0).map(|(line, _)| *line) {
+    for line in lines {
         match ranges.last_mut() {
             Some((_, end)) if *end + 1 == line => *end = line,
             _ => ranges.push((line, line)),
@@ -176,6 +274,42 @@ mod tests {
         assert_eq!(found.files[0].path, "app/calc.py");
         assert_eq!(found.files[0].missed, ["3-4", "6"]);
         assert_eq!((found.files[1].path.as_str(), found.files.len()), ("app/b.py", 2));
+        let branches: Vec<_> = found.files.iter().map(|file| file.branches_percent).collect();
+        assert_eq!(branches, [Some(50.0), None]);
+    }
+
+    #[test]
+    fn changed_lines_that_did_not_run_are_named_and_only_lines_count_that_can_run() {
+        let lcov = "SF:calc.py\nDA:1,1\nDA:2,1\nDA:3,0\nDA:4,0\nDA:6,0\nend_of_record\n\
+                    SF:b.py\nDA:1,1\nend_of_record\n";
+        let changed = |files: &[(&str, &[u64])]| {
+            let lines = files.iter();
+            lines
+                .map(|(path, lines)| ((*path).to_owned(), lines.iter().copied().collect()))
+                .collect()
+        };
+        let mut found = measured("coverage.lcov", lcov).unwrap();
+        found.compare(
+            &changed(&[
+                ("app/calc.py", &[2, 3, 4, 5, 7]),
+                ("app/b.py", &[1]),
+                ("app/new.py", &[1, 2]),
+                ("app/README.md", &[1]),
+                ("app/same.py", &[]),
+            ]),
+            "then".to_owned(),
+        );
+        let of = found.changed.clone().unwrap();
+        assert_eq!((of.since.as_str(), of.lines_percent, of.missed_total), ("then", 50.0, 2));
+        let missed = ChangedFileCoverage { path: "app/calc.py".into(), missed: vec!["3-4".into()] };
+        assert_eq!(of.files, [missed]);
+        assert_eq!(of.unmeasured, ["app/new.py"]);
+        let mut other = measured("coverage.lcov", lcov).unwrap();
+        other.compare(
+            &changed(&[("app/README.md", &[1]), ("app/calc.py", &[5])]),
+            "then".to_owned(),
+        );
+        assert_eq!(other.changed, None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Text in, values out: nothing here opens a file or starts a process.
 
 mod bash_word;
+mod changed_lines;
 mod comparison;
 mod coverage;
 mod diagnostic;
@@ -24,7 +25,8 @@ mod syntax;
 mod test_at;
 mod test_command;
 
-pub use coverage::{FileCoverage, TestCoverage};
+pub use changed_lines::{GIT_CHANGES, changed_lines, lines_of_git};
+pub use coverage::{ChangedCoverage, ChangedFileCoverage, FileCoverage, TestCoverage};
 pub use diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 pub use framework::{FoundFramework, TestFramework, test_frameworks};
 pub use line_map::LineMap;

@@ -4,6 +4,9 @@ use moss_sdk::command::{
     CheckReport, CheckReportFile, CommandReport, CommandRequest, ReportedSandbox,
 };
 use moss_sdk::editor::{EditorState, Focus, OpenFile, Position, Span};
+use moss_sdk::history::{
+    PastAction, PastChange, PastDiff, PastFile, Recalled, RecalledContent, RecalledFile,
+};
 use moss_sdk::testing::MemoryHost;
 use moss_sdk::{ErrorCode, RelPath};
 use serde_json::{Value, json};
@@ -187,6 +190,88 @@ fn where_the_root_is_no_project_those_in_it_are_found_and_the_others_named() {
     assert_eq!(output["failures"][0]["file"], "api/p/a_test.go");
     assert_eq!(output["failures"][0]["message"], "got 1");
     assert!(output["notes"][0].as_str().unwrap().contains("vitest in web"), "{output}");
+}
+
+/// A run of pytest that passes, with what it covers.
+fn covered() -> CheckReport {
+    let junit = "<testsuites><testsuite name=\"pytest\" errors=\"0\" failures=\"0\" skipped=\"0\" tests=\"1\">\
+                 <testcase classname=\"test_a\" name=\"test_a\" file=\"test_a.py\" line=\"0\" time=\"0.1\"/>\
+                 </testsuite></testsuites>";
+    let lcov = "SF:calc.py\nDA:1,1\nDA:2,1\nDA:3,0\nDA:4,0\nDA:5,0\nend_of_record\n";
+    let files = [("pytest.xml", junit), ("coverage.lcov", lcov)];
+    report(0, "collected 1 item\n\ntest_a.py::test_a PASSED [1/1]\n", "", &files)
+}
+
+/// A change of the whole file `calc.py`, whose content before is this.
+fn change(number: u64, before: &str) -> (PastChange, Recalled) {
+    let path = RelPath::parse("calc.py").unwrap();
+    let (tool, at) = ("replace_text".to_owned(), std::time::SystemTime::UNIX_EPOCH);
+    let hash = moss_sdk::testing::hash(before.as_bytes());
+    let content = Some(moss_sdk::testing::decode(before.as_bytes()));
+    let file = PastFile {
+        path: path.clone(),
+        action: PastAction::Modify,
+        before: Some(hash),
+        after: Some(hash),
+        lines_added: 1,
+        lines_removed: 1,
+        match_level: None,
+        diff: PastDiff::TooLong,
+    };
+    let recalled = RecalledFile {
+        path,
+        action: PastAction::Modify,
+        before: Some(RecalledContent { hash, content }),
+        after: None,
+    };
+    let (undo_of, undone_by, caller) = (Vec::new(), Vec::new(), "caller".to_owned());
+    let past = PastChange {
+        number,
+        at,
+        tool: tool.clone(),
+        caller,
+        undo_of: undo_of.clone(),
+        undone_by,
+        files: vec![file],
+    };
+    (past, Recalled { number, tool, undo_of, files: vec![recalled] })
+}
+
+#[test]
+fn coverage_names_the_changed_lines_that_did_not_run() {
+    let host = MemoryHost::new([
+        ("pytest.ini", "[pytest]\n"),
+        ("test_a.py", "def test_a(): pass\n"),
+        ("calc.py", "1\n2\nthree\nfour\n5\n"),
+        ("new.py", "1\n"),
+    ]);
+    for (number, before) in [(3, "1\n2\n3\n4\n5\n"), (4, "1\n2\nthree\n4\n5\n")] {
+        let (past, recalled) = change(number, before);
+        host.add_past(past);
+        host.add_recalled(recalled);
+    }
+    let measure =
+        || call(&host, "run_tests", json!({"coverage": true})).unwrap()["coverage"].clone();
+    // Without git all that the history knows.
+    host.answer_checks([covered(), report(128, "", "fatal: not a git repository", &[])]);
+    let coverage = measure();
+    let changed = &coverage["changed"];
+    assert_eq!(changed["since"], "the oldest change that the history knows", "{coverage}");
+    assert_eq!(changed["files"], json!([{"path": "calc.py", "missed": ["3-4"]}]), "{coverage}");
+    assert_eq!((&changed["missed_total"], &changed["lines_percent"]), (&json!(2), &json!(0.0)));
+    // All passed: since then nothing changed, but for what is not committed.
+    let diff = "new.py\ndiff --git a/calc.py b/calc.py\n--- a/calc.py\n+++ b/calc.py\n@@ -5 +5 @@\n-4\n+5\n";
+    host.answer_checks([covered(), report(0, diff, "", &[])]);
+    let changed = measure()["changed"].clone();
+    let since = "the last commit, and change 4 of the history: all tests passed";
+    assert_eq!(changed["since"], since, "{changed}");
+    assert_eq!(changed["files"], json!([{"path": "calc.py", "missed": ["5"]}]), "{changed}");
+    assert_eq!(changed["unmeasured"], json!(["new.py"]), "{changed}");
+    // Nobody is asked about git: where the policy would, history alone counts.
+    let command = host.commands().pop().unwrap().command;
+    assert!(command.starts_with("git ls-files"), "{command}");
+    host.answer_checks([covered(), report(0, "", "", &[])]);
+    assert_eq!(measure()["changed"], Value::Null);
 }
 
 const FAILED: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nno\n\n\n\
