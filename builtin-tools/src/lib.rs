@@ -24,6 +24,7 @@ mod tools;
 mod wildcards;
 
 pub use tools::grep_search::line_search::LineSearch;
+pub use tools::lint_check::asked::linters_of;
 
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::{AnyTool, erased};

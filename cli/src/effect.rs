@@ -10,6 +10,9 @@ use super::ui::{bold, dim, yellow};
 use super::wording::{ChangeVerbs, EffectWording, Wording};
 use super::{diff, text};
 
+/// The source of diagnostics of the parser.
+const SYNTAX_SOURCE: &str = "syntax";
+
 /// Shows what is asked, to be read before it is decided.
 pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -> String {
     let words = &wording.effect;
@@ -125,15 +128,35 @@ pub(super) fn is_cut(changes: &[v1::FileChange]) -> bool {
     changes.iter().any(|change| change.diff_omitted_bytes > 0 || change.drift_omitted > 0)
 }
 
-/// Shows what does not parse after a change; nothing where all does.
+/// Shows what does not parse after a change, what linters find in it, and which of them did not look;
+/// nothing where all is as before.
 fn broken(words: &EffectWording, change: &v1::FileChange) -> String {
+    let path = text::line(&change.path);
+    let is_syntax = |found: &&v1::ChangeDiagnostic| found.source == SYNTAX_SOURCE;
+    let (unparsed, linted): (Vec<_>, Vec<_>) = change.diagnostics.iter().partition(is_syntax);
     let mut shown = String::new();
-    if !change.diagnostics.is_empty() {
-        let heading = (words.breaks)(&text::line(&change.path), change.diagnostics.len());
-        let _ = writeln!(shown, "{}", yellow(bold(heading)));
+    for (found, heading) in [(unparsed, words.breaks), (linted, words.lints)] {
+        if !found.is_empty() {
+            let _ = writeln!(shown, "{}", yellow(bold(heading(&path, found.len()))));
+        }
+        for found in found {
+            let v1::ChangeDiagnostic { line, column, message, source, severity, code } = found;
+            let message = text::line(message);
+            let _ = match (source.as_str(), code.as_str()) {
+                (SYNTAX_SOURCE, _) => writeln!(shown, "  {line}:{column}: {message}"),
+                (_, "") => {
+                    let source = text::line(source);
+                    writeln!(shown, "  {line}:{column}: {severity}: {message} ({source})")
+                }
+                (_, code) => {
+                    let (source, code) = (text::line(source), text::line(code));
+                    writeln!(shown, "  {line}:{column}: {severity}: {message} ({source}: {code})")
+                }
+            };
+        }
     }
-    for v1::ChangeDiagnostic { line, column, message, .. } in &change.diagnostics {
-        let _ = writeln!(shown, "  {line}:{column}: {}", text::line(message));
+    for unchecked in &change.unchecked {
+        let _ = writeln!(shown, "{}", yellow((words.unchecked)(&path, &text::line(unchecked))));
     }
     shown
 }

@@ -48,9 +48,12 @@ struct ChangeView {
     /// How many more such lines there are; only where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     drift_omitted: Option<u64>,
-    /// What does not parse after the change and did before; only where there is something.
+    /// What is wrong after the change and was not before; only where there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnostics: Option<Value>,
+    /// Linters that did not check it, with their reasons; only where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -74,6 +77,7 @@ fn change_view(change: &v1::FileChange, status: Option<v1::ChangeStatus>) -> Cha
         drift: views::drift(change),
         drift_omitted: Some(change.drift_omitted).filter(|lines| *lines > 0),
         diagnostics: Some(views::diagnostics(change)).filter(|_| !change.diagnostics.is_empty()),
+        unchecked: change.unchecked.clone(),
     }
 }
 

@@ -144,6 +144,7 @@ fn changes(changes: &[v1::FileChange]) -> Value {
                 "drift": drift(change),
                 "drift_omitted": change.drift_omitted,
                 "diagnostics": diagnostics(change),
+                "unchecked": change.unchecked,
             })
         })
         .collect()
@@ -157,8 +158,11 @@ pub(super) fn drift(change: &v1::FileChange) -> Value {
 /// What is wrong with a file after a change.
 pub(super) fn diagnostics(change: &v1::FileChange) -> Value {
     let view = |found: &v1::ChangeDiagnostic| {
-        let v1::ChangeDiagnostic { line, column, message, source } = found;
-        json!({ "line": line, "column": column, "message": message, "source": source })
+        let v1::ChangeDiagnostic { line, column, message, source, severity, code } = found;
+        json!({
+            "line": line, "column": column, "message": message, "source": source,
+            "severity": severity, "code": code,
+        })
     };
     change.diagnostics.iter().map(view).collect()
 }

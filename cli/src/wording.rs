@@ -65,6 +65,10 @@ pub(super) struct EffectWording {
     pub(super) more_lines: fn(u64) -> String,
     /// Places of a file that do not parse after a change.
     pub(super) breaks: fn(&str, usize) -> String,
+    /// What linters find in a file after a change.
+    pub(super) lints: fn(&str, usize) -> String,
+    /// A linter that did not check a file, and why.
+    pub(super) unchecked: fn(&str, &str) -> String,
     pub(super) nothing_changed: &'static str,
     pub(super) undo_with: fn(u64) -> String,
 }

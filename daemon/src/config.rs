@@ -39,6 +39,7 @@ pub struct Config {
     pub user_prompt: UserPromptConfig,
     pub tool_sets: BTreeMap<String, Vec<String>>,
     pub linters: BTreeMap<String, LinterConfig>,
+    pub checks: ChecksConfig,
     pub grpc: GrpcConfig,
     pub shutdown: ShutdownConfig,
 }
@@ -78,6 +79,7 @@ section!(AnswersConfig {
     approvals_max: usize,
 });
 section!(IndexConfig { enabled: bool, entries_max: usize });
+section!(ChecksConfig { before_edit: Vec<String>, before_edit_ms: u64 });
 section!(SessionsConfig { sessions_max: usize, files_max: usize, bytes_max: usize });
 section!(EditorsConfig {
     attached_max: usize,
@@ -276,6 +278,8 @@ const LIVE: &[&str] = &[
     "calls.output_bytes_max",
     "calls.diff_bytes_max",
     "calls.events_max",
+    "checks.before_edit",
+    "checks.before_edit_ms",
     "approvals.session",
     "approvals.always",
     "approvals.session_hours",

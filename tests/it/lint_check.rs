@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tonic::Code;
 
 use crate::harness::{Client, Daemon, Site, failure, output, reason, refusing, waiting};
+use crate::run_tests::serve_with_pytest;
 
 /// A linter that needs nothing but a shell: it complains about each line with TODO.
 const TODOS: &str =
@@ -233,4 +234,35 @@ async fn clippy_checks_a_crate_before_and_after_its_fix() {
     let broken = lint(&client, "tiny").await;
     assert_eq!(broken["diagnostics"][0]["code"], "E0308", "{broken}");
     assert_eq!(broken["diagnostics"][0]["new"], true);
+}
+
+#[tokio::test]
+async fn ruff_and_mypy_find_what_they_find_also_before_an_edit() {
+    let site = Site::new();
+    site.config("[checks]\nbefore_edit = [\"ruff\", \"mypy\"]\nbefore_edit_ms = 60_000\n");
+    site.user_policy("version = 1\n[[rule]]\ntools = [\"lint_check\"]\nargv = [[\"ruff\", \"mypy\"]]\ndecision = \"allow\"\n");
+    site.write("pyproject.toml", "[tool.ruff]\nlint.select = [\"F\"]\n[tool.mypy]\nstrict = true\n");
+    site.write("a.py", "import os\n\n\ndef double(number: int) -> str:\n    return number * 2\n");
+    site.write("b.py", "# \u{4e2d}\u{6587}\nx: int = 1\n");
+    let daemon = serve_with_pytest(&site);
+    let client = daemon.caller().await;
+    let checked = lint(&client, ".").await;
+    let mut found = found(&checked);
+    found.sort_unstable();
+    let expected = [(1, None, "F401".to_owned()), (5, None, "return-value".to_owned())];
+    assert_eq!(found, expected, "{checked}");
+    assert_eq!(checked["sources"], json!({"mypy": 1, "ruff": 1}));
+    let statuses = [&checked["tools"][0]["status"], &checked["tools"][1]["status"]];
+    assert_eq!(statuses, [&json!("ran"), &json!("ran")], "{checked}");
+    let other = lint(&client, "b.py").await;
+    assert_eq!((&other["totals"]["error"], &other["elsewhere"]), (&json!(0), &json!(2)), "{other}");
+    let edit =
+        json!({"path": "b.py", "oldText": "x: int = 1", "newText": "import sys\nx: int = \"1\""});
+    let dry = v1::Call { dry_run: true, ..refusing("replace_text", edit) };
+    let change = client.call(dry).await.unwrap().changes.remove(0);
+    let mut codes: Vec<_> =
+        change.diagnostics.iter().map(|found| (found.line, found.code.as_str())).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [(2, "F401"), (3, "assignment")], "{change:?}");
+    assert_eq!(change.unchecked, Vec::<String>::new());
 }

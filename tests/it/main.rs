@@ -48,6 +48,7 @@ mod journal;
 mod kill;
 mod kill_side_by_side;
 mod limits;
+mod lint_before_edit;
 mod lint_check;
 mod listings;
 mod live_tree;

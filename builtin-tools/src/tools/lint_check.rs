@@ -1,6 +1,6 @@
 //! `lint_check`: what is wrong in a file or a directory, by grammars and by the linters of the project.
 
-mod asked;
+pub(crate) mod asked;
 mod findings;
 mod output;
 mod reading;

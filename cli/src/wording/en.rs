@@ -50,6 +50,11 @@ pub(in super::super) static EN: Wording = Wording {
             1 => format!("{path} does not parse after this change:"),
             _ => format!("{path} does not parse after this change, in {count} locations:"),
         },
+        lints: |path, count| match count {
+            1 => format!("a linter finds something new in {path} after this change:"),
+            _ => format!("linters find {count} new things in {path} after this change:"),
+        },
+        unchecked: |path, why| format!("{path} was not checked by {why}"),
         nothing_changed: "nothing was changed",
         undo_with: |number| format!("undo it: moss history undo {number}"),
     },

@@ -87,6 +87,20 @@ pub struct FixEdit {
     pub new_text: String,
 }
 
+// === impl CheckSeverity ===
+
+impl CheckSeverity {
+    /// Its name, as results have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+            Self::Hint => "hint",
+        }
+    }
+}
+
 // === impl CheckDiagnostic ===
 
 impl CheckDiagnostic {

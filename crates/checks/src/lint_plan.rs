@@ -148,6 +148,16 @@ impl LinterRow {
     }
 }
 
+// === impl PlannedLint ===
+
+impl PlannedLint {
+    /// The directory of all that it reads, relative to the workspace root, less what the directories above
+    /// configure; empty for the root itself.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+}
+
 // === impl LintWords ===
 
 impl LintWords<'_> {

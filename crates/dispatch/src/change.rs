@@ -46,6 +46,8 @@ pub struct FileChange {
     pub drift_omitted: u64,
     /// What is wrong with the file after the change and was not before.
     pub diagnostics: Vec<ChangeDiagnostic>,
+    /// Linters that were to check it and did not, each with the reason.
+    pub unchecked: Vec<String>,
     /// All of it, where something was cut or left out.
     pub whole: Option<Whole>,
 }
@@ -61,6 +63,10 @@ pub struct ChangeDiagnostic {
     pub message: String,
     /// What found it, such as `syntax`.
     pub source: String,
+    /// How bad it is: `error`, `warning`, `info` or `hint`.
+    pub severity: &'static str,
+    /// The rule of a linter.
+    pub code: Option<String>,
 }
 
 /// All that a change shows, uncut.
@@ -174,7 +180,8 @@ impl FileChange {
         let drift = self.drift.iter().map(|drift| drift.expected.len() + drift.found.len());
         let whole = self.whole.as_ref().map_or(0, |whole| whole.drift.len());
         let diagnostics: usize = self.diagnostics.iter().map(|found| found.message.len()).sum();
-        self.diff.len() + drift.sum::<usize>() + diagnostics + whole
+        let unchecked: usize = self.unchecked.iter().map(String::len).sum();
+        self.diff.len() + drift.sum::<usize>() + diagnostics + unchecked + whole
     }
 
     /// Keeps all that the change shows where its diff or its drift was cut.
@@ -207,6 +214,7 @@ impl FileChange {
             drift: listed.iter().map(shown).collect(),
             drift_omitted: (drift.len() - listed.len()) as u64,
             diagnostics: Vec::new(),
+            unchecked: Vec::new(),
             whole: None,
         }
     }

@@ -93,6 +93,11 @@ impl Dirs {
         self.cache.join("reports").join(Self::workspace_name(root))
     }
 
+    /// Where copies of one workspace lie while linters check a change of it.
+    pub fn workspace_copies(&self, root: &Path) -> PathBuf {
+        self.cache.join("copies").join(Self::workspace_name(root))
+    }
+
     /// What a workspace is called where moss keeps something of several: after its directory,
     /// distinguished by the hash of its path.
     fn workspace_name(root: &Path) -> String {

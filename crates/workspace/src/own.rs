@@ -18,6 +18,7 @@
 
 mod checked;
 mod pieces;
+mod scratch;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
@@ -35,6 +36,7 @@ use cap_std::fs::{
 use self::checked::{PRIVATE, check, check_file, failed, options, present, read_bounded, refused};
 pub use self::checked::{read_secret, read_trusted};
 pub use self::pieces::{OwnAppender, OwnDraft, OwnReader};
+pub use self::scratch::ScratchTree;
 use crate::error::Error;
 use crate::temp_name::temp_name;
 

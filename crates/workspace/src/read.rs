@@ -152,6 +152,21 @@ impl<'a> OpenedFile<'a> {
         self.stat.names
     }
 
+    /// Whether its owner may run it.
+    pub fn is_executable(&self) -> bool {
+        self.stat.mode & 0o100 != 0
+    }
+
+    /// Reads its bytes as they are on disk, up to [`Limits::edit_bytes_max`](crate::FileLimits).
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`; `Cancelled`.
+    pub fn saved_bytes(&self) -> Result<Vec<u8>, Error> {
+        check_size(&self.path, self.stat.size_bytes, self.workspace.limits().edit())?;
+        self.workspace.read_whole(&self.path, &self.fd, (self.patience, self.stop))
+    }
+
     /// Hands out the open file, for content that has bounds of its own.
     pub fn into_file(self) -> std::fs::File {
         self.fd.into()

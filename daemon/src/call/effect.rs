@@ -7,6 +7,7 @@ mod commit;
 mod decide;
 mod fetch;
 mod job;
+mod linting;
 mod network;
 mod propose;
 mod reading;
@@ -28,6 +29,7 @@ pub(crate) use self::command::parts_of;
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::{ReadableByAll, may_show, protection};
+pub(super) use self::linting::{LintsOfChange, ProposedLint, ProposedLints};
 use self::used_approvals::UsedApprovals;
 use super::stop::EffectStop;
 use super::{CallScope, record};
@@ -84,6 +86,8 @@ struct EffectsState {
 /// What the policy looks at in a tool.
 #[derive(Debug, Clone)]
 pub(in crate::call) struct ToolFacts {
+    /// The tool in whose name it is done, where that is another one than the call's.
+    pub(super) name: Option<&'static str>,
     pub(super) effect: moss_sdk::Effect,
     pub(super) plugin: Option<String>,
     /// The digest of the plugin's component.
@@ -135,7 +139,7 @@ impl ToolFacts {
     fn of(entry: &CatalogEntry) -> Self {
         let plugin = entry.plugin().map(ToOwned::to_owned);
         let (effect, component) = (entry.spec.effect, entry.component());
-        Self { effect, plugin, component, answers: Arc::default() }
+        Self { name: None, effect, plugin, component, answers: Arc::default() }
     }
 }
 
@@ -143,7 +147,7 @@ impl Default for ToolFacts {
     /// What an undo is: a write that no plugin provides.
     fn default() -> Self {
         let effect = moss_sdk::Effect::Write;
-        Self { effect, plugin: None, component: None, answers: Arc::default() }
+        Self { name: None, effect, plugin: None, component: None, answers: Arc::default() }
     }
 }
 
@@ -205,7 +209,11 @@ impl Effects {
         }
     }
 
-    async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, EffectStop> {
+    async fn settle(
+        self: &Arc<Self>,
+        plan: Plan,
+        lints: LintsOfChange<'_>,
+    ) -> Result<Applied, EffectStop> {
         // What the caller expects does not come true by trying again.
         self.check_expected(&plan).inspect_err(|_| self.leave_turn())?;
         self.check_buffers(&plan)?;
@@ -226,6 +234,11 @@ impl Effects {
         }
         if self.scope.call.dry_run || decision.verdict == Verdict::Ask {
             self.check_syntax(&plan, &mut changes).await?;
+            if !self.scope.call.approved_digests.contains(&digest) {
+                // Others need not wait for what linters say.
+                self.leave_turn();
+                self.lint_changes(&plan, lints.await?, &mut changes).await?;
+            }
             self.lock().changes.clone_from(&changes);
         }
         if self.scope.call.dry_run {

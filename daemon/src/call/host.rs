@@ -265,7 +265,8 @@ impl Host for CallHost {
     }
 
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<ProposalOutcome, ToolError>> {
-        Box::pin(self.effect(self.effects.propose(changes)))
+        let lints = self.lints_of(&changes);
+        Box::pin(self.effect(self.effects.propose(changes, lints)))
     }
 
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {

@@ -9,6 +9,9 @@ use toml::{Table, Value};
 use super::{ConfigError, ConfigSource, OPEN_SECTIONS, Override, linters, lists, tool_sets};
 use moss_policy::standing::file::DAYS_MAX;
 
+/// Longest time that linters may take before an edit.
+const BEFORE_EDIT_MS_MAX: i64 = 600_000;
+
 /// Something wrong at a byte range of a file.
 struct ConfigFault {
     span: Range<usize>,
@@ -133,6 +136,7 @@ fn range(section: &str, key: &str) -> RangeInclusive<i64> {
     match (section, key) {
         // Nothing at all is a bound that makes sense.
         ("plugin_maximum", "store_bytes") => 0..=u32::MAX.into(),
+        ("checks", "before_edit_ms") => 1..=BEFORE_EDIT_MS_MAX,
         ("approvals", "always_days") => 1..=i64::try_from(DAYS_MAX).unwrap_or(i64::MAX),
         _ => 1..=u32::MAX.into(),
     }

@@ -39,6 +39,10 @@ pub(super) fn put(
                 }
             }
         }
+        None if (section, key) == ("checks", "before_edit") => match take {
+            Override::Replace => given,
+            Override::Bound => kept.into_iter().filter(|name| given.contains(name)).collect(),
+        },
         None => {
             if let Some(text) = given.iter().find(|text| PublicKey::from_base64(text).is_err()) {
                 return Err(format!(
@@ -145,6 +149,20 @@ mod tests {
         }
         let refused = resolve("[plugins]\nsigners = [\"RW\"]", "").unwrap_err();
         assert!(refused.contains("public keys of minisign"), "{refused}");
+    }
+
+    #[test]
+    fn linters_run_before_an_edit_where_the_user_names_them_and_the_administrator_does_not_leave_them_out()
+     {
+        let named = |user: &str, admin: &str| resolve(user, admin).unwrap().checks.before_edit;
+        let user = "[checks]\nbefore_edit = [\"ruff\", \"eslint\"]";
+        assert!(named("", "").is_empty());
+        assert_eq!(named(user, ""), ["ruff", "eslint"]);
+        assert_eq!(named(user, "[checks]\nbefore_edit = [\"ruff\", \"mypy\"]"), ["ruff"]);
+        assert!(named(user, "[checks]\nbefore_edit = []").is_empty());
+        assert!(named("", "[checks]\nbefore_edit = [\"ruff\"]").is_empty());
+        let long = resolve("[checks]\nbefore_edit_ms = 600_001", "").unwrap_err();
+        assert!(long.contains("an integer from 1 to 600000"), "{long}");
     }
 
     #[test]

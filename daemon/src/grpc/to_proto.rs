@@ -216,12 +216,14 @@ pub(super) fn change(change: &FileChange) -> v1::FileChange {
         drift: change.drift.iter().map(drift).collect(),
         drift_omitted: change.drift_omitted,
         diagnostics: change.diagnostics.iter().map(diagnostic).collect(),
+        unchecked: change.unchecked.clone(),
     }
 }
 
 fn diagnostic(found: &ChangeDiagnostic) -> v1::ChangeDiagnostic {
-    let ChangeDiagnostic { line, column, message, source } = found.clone();
-    v1::ChangeDiagnostic { line, column, message, source }
+    let ChangeDiagnostic { line, column, message, source, severity, code } = found.clone();
+    let (severity, code) = (severity.to_owned(), code.unwrap_or_default());
+    v1::ChangeDiagnostic { line, column, message, source, severity, code }
 }
 
 fn drift(drift: &Drift) -> v1::Drift {

@@ -4,7 +4,7 @@ use moss_checks::{LintFormat, LintTarget, OwnLinter, PlannedLint, ProjectFiles, 
 use moss_sdk::command::{ConfiguredFormat, ConfiguredLinter};
 use moss_sdk::context::Context;
 use moss_sdk::file::{Content, EntryKind, ListOptions};
-use moss_sdk::{RelPath, ToolError};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use crate::project::{self, Named};
 
@@ -32,6 +32,35 @@ fn own(linter: ConfiguredLinter) -> OwnLinter {
         ConfiguredFormat::Gnu => LintFormat::Gnu,
     };
     OwnLinter { name, command, format, files, when }
+}
+
+/// The linters that the project uses for a file, which need not be there yet.
+///
+/// # Errors
+///
+/// What listing a directory around it may meet.
+pub async fn linters_of(cx: &Context, path: &RelPath) -> Result<Vec<PlannedLint>, ToolError> {
+    let mut start = path.parent().unwrap_or_else(RelPath::root);
+    while let Err(error) = project::named(cx, &start).await {
+        match start.parent().filter(|_| error.code == ErrorCode::NotFound) {
+            Some(around) => start = around,
+            None => return Err(error),
+        }
+    }
+    let name = path.to_string();
+    let target = LintTarget { path: name.clone(), is_file: true, files: vec![name] };
+    plan(cx, &start, &ProjectFiles::default(), &target).await
+}
+
+async fn plan(
+    cx: &Context,
+    start: &RelPath,
+    beneath: &ProjectFiles,
+    target: &LintTarget,
+) -> Result<Vec<PlannedLint>, ToolError> {
+    let around = project::around(cx, start).await?;
+    let own: Vec<OwnLinter> = cx.configured_linters().into_iter().map(own).collect();
+    Ok(planned_lints(&around, beneath, target, &own))
 }
 
 // === impl AskedPath ===
@@ -91,9 +120,7 @@ impl AskedPath {
             true => (self.path.parent().unwrap_or_else(RelPath::root), ProjectFiles::default()),
             false => (self.path.clone(), project::beneath(cx, &self.path).await?),
         };
-        let around = project::around(cx, &start).await?;
-        let own: Vec<OwnLinter> = cx.configured_linters().into_iter().map(own).collect();
-        Ok(planned_lints(&around, &beneath, &self.target, &own))
+        plan(cx, &start, &beneath, &self.target).await
     }
 
     /// Whether a path is what is asked about, or lies in it.

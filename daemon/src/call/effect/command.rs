@@ -9,6 +9,7 @@ mod files;
 mod granted;
 mod made;
 mod output;
+mod proposed;
 mod running;
 
 use std::path::Path;
@@ -21,10 +22,11 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
+pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 use super::ask::Ask;
 use super::decide::ChangeFacts;
-use super::{Effects, FileNames};
+use super::{Effects, FileNames, ToolFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
@@ -108,7 +110,7 @@ impl Effects {
         let planned = self.plan_command(request, sandbox).await?;
         self.look_for_answers().await;
         let policy = self.scope.workspace.policy.load_full();
-        let decided = self.decide_command(&policy, &planned).await?;
+        let decided = self.decide_command(&policy, &self.tool(), &planned).await?;
         let decision = decided.strictest();
         if decision.verdict == Verdict::Deny {
             return Err(self.denied(decision).into());
@@ -143,7 +145,7 @@ impl Effects {
             };
             self.ask(ask).await?;
             let policy = self.scope.workspace.policy.load_full();
-            let again = self.decide_command(&policy, &planned).await?;
+            let again = self.decide_command(&policy, &self.tool(), &planned).await?;
             let decision = again.strictest();
             if decision.verdict == Verdict::Deny {
                 return Err(self.denied(decision).into());
@@ -221,14 +223,14 @@ impl Effects {
     async fn decide_command(
         &self,
         policy: &Policy,
+        tool: &ToolFacts,
         planned: &PlannedCommand,
     ) -> Result<DecidedCommand, EffectStop> {
-        let tool = self.tool();
         let directory = planned.known_directory();
         let (mut each, mut all_writes) = (Vec::new(), Vec::new());
         for part in &planned.parts {
-            let decision = self.decide_part(policy, &tool, directory, part);
-            let files = self.decide_redirections(policy, directory, part);
+            let decision = self.decide_part(policy, tool, directory, part);
+            let files = self.decide_redirections(policy, tool, directory, part);
             let decisions: Vec<_> = [decision].into_iter().chain(files).collect();
             each.extend(strictest(&decisions).cloned());
             let writes = part.command.iter().flat_map(|command| command.writes());
@@ -244,6 +246,7 @@ impl Effects {
     fn decide_redirections(
         &self,
         policy: &Policy,
+        tool: &ToolFacts,
         directory: Option<&RelPath>,
         part: &CommandPart,
     ) -> Vec<Decision> {
@@ -255,7 +258,7 @@ impl Effects {
                 _ => Action::Modify,
             };
             let names = FileNames { real: &real, asked: &asked };
-            Some(self.decide_file(policy, &self.tool(), action, names, ChangeFacts::default()))
+            Some(self.decide_file(policy, tool, action, names, ChangeFacts::default()))
         };
         opened.filter_map(decide).collect()
     }

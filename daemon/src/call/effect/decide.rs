@@ -303,7 +303,7 @@ impl Effects {
     fn subject<'a>(&'a self, tool: &'a ToolFacts, action: Action) -> Subject<'a> {
         Subject {
             action,
-            tool: self.scope.call.tool(),
+            tool: tool.name.unwrap_or(self.scope.call.tool()),
             tool_effect: tool.effect,
             plugin: tool.plugin.as_deref(),
             caller: self.scope.call.caller.name(),

@@ -8,7 +8,7 @@ use moss_sdk::context::ProposalOutcome;
 use moss_sdk::edit::ChangeSet;
 use moss_workspace::Error;
 
-use super::Effects;
+use super::{Effects, LintsOfChange};
 use crate::call::stop::EffectStop;
 
 // === impl Effects ===
@@ -19,12 +19,13 @@ impl Effects {
     pub(in crate::call) async fn propose(
         self: &Arc<Self>,
         changes: ChangeSet,
+        lints: LintsOfChange<'_>,
     ) -> Result<ProposalOutcome, EffectStop> {
         self.take_turn(&changes).await;
         let workspace = Arc::clone(&self.scope.workspace);
         let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
         let settled = match self.scope.blocking(plan).await? {
-            Ok(plan) => self.settle(plan).await,
+            Ok(plan) => self.settle(plan, lints).await,
             Err(stale @ Error::Changed { .. }) => return Ok(ProposalOutcome::Stale(stale.into())),
             Err(error) => Err(error.into()),
         };

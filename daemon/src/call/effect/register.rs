@@ -218,6 +218,7 @@ impl Effects {
             drift: Vec::new(),
             drift_omitted: 0,
             diagnostics: Vec::new(),
+            unchecked: Vec::new(),
             whole: None,
         };
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;

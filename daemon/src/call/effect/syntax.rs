@@ -53,7 +53,8 @@ impl Effects {
     }
 }
 
-fn shown(found: CheckDiagnostic) -> ChangeDiagnostic {
-    let CheckDiagnostic { line, column, message, source, .. } = found;
-    ChangeDiagnostic { line, column, message, source }
+/// A diagnostic as it stands with a change.
+pub(super) fn shown(found: CheckDiagnostic) -> ChangeDiagnostic {
+    let CheckDiagnostic { line, column, message, source, severity, code, .. } = found;
+    ChangeDiagnostic { line, column, message, source, severity: severity.as_str(), code }
 }

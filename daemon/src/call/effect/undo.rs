@@ -1,13 +1,14 @@
 //! Undoing changes: what the files hold now is looked at only where it may be read.
 
 use std::collections::BTreeSet;
+use std::future::ready;
 use std::sync::Arc;
 
 use moss_sdk::RelPath;
 use moss_workspace::{Error, Plan, UndoTarget};
 use serde_json::{Value, json};
 
-use super::{Effects, FileNames};
+use super::{Effects, FileNames, ProposedLints};
 use crate::call::stop::EffectStop;
 use crate::state::WorkspaceState;
 use moss_policy::{Policy, Verdict};
@@ -37,7 +38,7 @@ impl Effects {
         })?;
         self.permit_showing(&plan).await?;
         let undoes = plan.undo_of().to_vec();
-        let applied = self.settle(plan).await?;
+        let applied = self.settle(plan, Box::pin(ready(Ok(ProposedLints::default())))).await?;
         let files: Vec<_> = applied
             .files
             .iter()

@@ -19,6 +19,9 @@ use moss_policy::standing::{
 };
 use moss_policy::{Action, Decision, Policy, Verdict};
 
+/// The tool in whose name linters run before an edit.
+const LINTING_TOOL: &str = "lint_check";
+
 /// The standing approvals that let something happen in a call.
 #[derive(Debug, Default)]
 pub(super) struct UsedApprovals(BTreeSet<String>);
@@ -57,6 +60,17 @@ impl Effects {
             workspace.answers.in_force(situation, Timestamp::now())
         });
         self.lock().tool.answers = Arc::new(answers);
+    }
+
+    /// What the policy looks at in a linter that runs before an edit: it is one of `lint_check`, and what a
+    /// person lets that tool run applies.
+    pub(super) fn linting_tool(&self) -> ToolFacts {
+        let (name, effect) = (Some(LINTING_TOOL), moss_sdk::Effect::Exec);
+        let none = Arc::default();
+        let tool = ToolFacts { name, effect, plugin: None, component: None, answers: none };
+        let answers = &self.scope.workspace.answers;
+        let found = self.situated(&tool, |situation| answers.in_force(situation, Timestamp::now()));
+        ToolFacts { answers: Arc::new(found), ..tool }
     }
 
     /// What may be offered with the question about changes: the narrowest approvals that would have
@@ -157,8 +171,9 @@ impl Effects {
     fn situated<T>(&self, tool: &ToolFacts, then: impl FnOnce(Situation<'_>) -> T) -> T {
         let call = &self.scope.call;
         let session = call.session();
+        let name = tool.name.unwrap_or(call.tool());
         let asker =
-            Asker { tool: call.tool(), plugin: tool.plugin.as_deref(), caller: call.caller.name() };
+            Asker { tool: name, plugin: tool.plugin.as_deref(), caller: call.caller.name() };
         let component = tool.component.as_deref();
         then(Situation { asker, component, session: session.as_ref() })
     }

@@ -34,6 +34,8 @@ pub(super) enum OutputUse {
     Shown,
     /// A tool reads it whole, and may follow it as it comes.
     Read(Option<Box<dyn CheckFollower>>),
+    /// moss reads it whole. Nobody is shown it, and nothing of it is kept.
+    Unseen,
 }
 
 /// What a command has written so far, cut where it is long.
@@ -42,6 +44,7 @@ pub(super) struct CollectedOutput {
     caller: String,
     events: Events,
     follower: Option<Box<dyn CheckFollower>>,
+    is_seen: bool,
     /// Everything, until it is too long for the result.
     pending: Vec<u8>,
     artifact: Option<ArtifactWriter>,
@@ -92,15 +95,19 @@ impl CollectedOutput {
         events: Events,
         output_use: OutputUse,
     ) -> Self {
+        let is_seen = !matches!(output_use, OutputUse::Unseen);
+        let events = if is_seen { events } else { Events::default() };
         let (is_read_whole, follower) = match output_use {
             OutputUse::Shown => (false, None),
             OutputUse::Read(follower) => (true, follower),
+            OutputUse::Unseen => (true, None),
         };
         Self {
             workspace,
             caller,
             events,
             follower,
+            is_seen,
             pending: Vec::new(),
             artifact: None,
             problem: None,
@@ -133,7 +140,7 @@ impl CollectedOutput {
             artifact.push(bytes);
             return;
         }
-        if self.problem.is_some() {
+        if self.problem.is_some() || !self.is_seen {
             return;
         }
         self.pending.extend_from_slice(bytes);

@@ -90,7 +90,7 @@ impl Effects {
         wanted: OutputWanted,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let mut command = self.sandboxed(planned, tier_min).await?;
-        let (reports, read) = match wanted {
+        let (reports, output_use) = match wanted {
             OutputWanted::Shown => (None, OutputUse::Shown),
             OutputWanted::Whole { reports, follower } => (reports, OutputUse::Read(follower)),
         };
@@ -104,13 +104,34 @@ impl Effects {
         });
         let timeout = time.unwrap_or(TIMEOUT).min(TIMEOUT).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
+        let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
+        let mut report = report(&end, &output, timeout);
+        if let Some(before) = before {
+            let made = self.set_aside_made(protected).await?;
+            report
+                .sandbox
+                .restored
+                .extend(made.set_aside.iter().map(|path| path.display().to_string()));
+            report.notes.extend(made.notes());
+            list_changed(&mut report, self.file_moment().await?.changed_since(&before));
+        }
+        Ok((report, output))
+    }
+
+    /// Runs a command and collects what it writes.
+    pub(super) async fn run_sandboxed(
+        &self,
+        sandbox: &Sandbox,
+        command: SandboxedCommand,
+        output_use: OutputUse,
+    ) -> Result<(CommandEnd, CollectedOutput), ToolError> {
         let (sender, mut chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
         let running = sandbox.start(command, sender).await.map_err(not_started)?;
         let mut output = CollectedOutput::new(
             Arc::clone(&self.scope.workspace),
             self.scope.call.caller.name().to_owned(),
             self.scope.events.clone(),
-            read,
+            output_use,
         );
         let (asks, asked) = watch::channel(false);
         let collect = self.scope.blocking(move || {
@@ -126,18 +147,7 @@ impl Effects {
             ended = ended => ended,
             never = end_at_prompt(asked, stopper) => match never {},
         };
-        let (end, output) = (end.map_err(not_started)?, output?);
-        let mut report = report(&end, &output, timeout);
-        if let Some(before) = before {
-            let made = self.set_aside_made(protected).await?;
-            report
-                .sandbox
-                .restored
-                .extend(made.set_aside.iter().map(|path| path.display().to_string()));
-            report.notes.extend(made.notes());
-            list_changed(&mut report, self.file_moment().await?.changed_since(&before));
-        }
-        Ok((report, output))
+        Ok((end.map_err(not_started)?, output?))
     }
 }
 
