@@ -12,6 +12,7 @@
 mod bare;
 mod bridge;
 mod caller;
+mod checks;
 mod commands;
 mod crowd;
 mod edits;
@@ -32,6 +33,7 @@ const USAGE: &str = "\
 usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
        bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
        bench-calls [--json FILE] commands MOSS DIRECTORY, or
+       bench-calls [--json FILE] checks MOSS DIRECTORY PYTHON, or
        bench-calls [--json FILE] edits DIRECTORY, or bench-calls [--json FILE] bridge;
 see `cargo xtask bench`";
 
@@ -63,6 +65,10 @@ async fn run(arguments: &[String]) -> Result<()> {
         }
         [commands, moss, directory] if commands == "commands" => {
             report::publish(&commands::measure(moss.into(), directory.as_ref()).await?, json)
+        }
+        [checks, moss, directory, python] if checks == "checks" => {
+            let (directory, python) = (directory.as_ref(), python.as_ref());
+            report::publish(&checks::measure(moss.into(), directory, python).await?, json)
         }
         [what, moss, components, directory, seconds @ ..] => {
             let place = testbed::Testbed::new(moss.into(), components.into(), directory.as_ref())?;

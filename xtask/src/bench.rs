@@ -7,12 +7,12 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::layout::{BuildProfile, Layout};
-use crate::{artifacts, child};
+use crate::{artifacts, child, python};
 
 /// How long the load lasts on either side, in seconds.
 const LOAD_SECONDS: &str = "60";
 /// The tables of the page, in the order in which they are measured.
-const TABLES: [(&str, Measured); 10] = [
+const TABLES: [(&str, Measured); 11] = [
     ("calls", Measured::Daemon(&[])),
     ("load", Measured::Daemon(&[LOAD_SECONDS])),
     ("scale", Measured::Daemon(&[])),
@@ -20,6 +20,7 @@ const TABLES: [(&str, Measured); 10] = [
     ("edits", Measured::Disk),
     ("search", Measured::Tree),
     ("commands", Measured::Commands),
+    ("checks", Measured::Checks),
     ("bridge", Measured::Processor),
     ("size", Measured::Size),
     ("build", Measured::Build),
@@ -40,6 +41,8 @@ enum Measured {
     Tree,
     /// The daemon and its sandbox.
     Commands,
+    /// The daemon, its sandbox, Cargo, and a Python with pytest.
+    Checks,
     /// Nothing: it runs in the measuring program.
     Processor,
     /// The release binary and what it is made of.
@@ -156,6 +159,14 @@ impl Job<'_> {
                 let mut measure = calls_program(layout)?;
                 measure.arg("--json").arg(&rows).arg(name);
                 measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
+                measure
+            }
+            Measured::Checks => {
+                artifacts::daemon(layout, BuildProfile::Release)?;
+                let python = python::environment(layout)?;
+                let mut measure = calls_program(layout)?;
+                measure.arg("--json").arg(&rows).arg(name);
+                measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target).arg(python);
                 measure
             }
             Measured::Processor => {
