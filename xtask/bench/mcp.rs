@@ -150,7 +150,7 @@ impl ClientTimes {
     fn rows(&self) -> Result<Vec<Row>> {
         let row = |name: &str, own: &str, other: &str, target: &str| {
             let row = Row::timed(name, self.of(own)?).against(Spread::of(self.of(other)?));
-            Ok(if target.is_empty() { row } else { row.wanted(target) })
+            Ok::<_, anyhow::Error>(if target.is_empty() { row } else { row.wanted(target) })
         };
         Ok(vec![
             row("read_file, 16 KiB, against files", "read moss", "read files", "ratio ≤ 0.5")?,
