@@ -15,7 +15,7 @@ const LAYERS: [(&str, &str); 7] = [
 ];
 
 /// Why a rule that is built in says what it says.
-const REASONS: [(&str, &str); 12] = [
+const REASONS: [(&str, &str); 13] = [
     ("reading needs no rule", "读取无需规则"),
     ("what a call does is decided by effect", "调用按其产生的影响逐一裁定"),
     ("no rule allows it", "没有规则允许"),
@@ -40,7 +40,11 @@ const REASONS: [(&str, &str); 12] = [
         "a person looks at each plugin and at what it may do; no rule allows it unseen",
         "每个插件及其权限都须由人查看；任何规则都不能免除",
     ),
-    ("the list of plugins grants these words", "插件列表授予了这些命令"),
+    ("the list of plugins grants these words, which only read", "插件列表授予了这些只读的命令"),
+    (
+        "the list of plugins grants these words, but the command may write, and no rule allows it",
+        "插件列表授予了这些命令，但该命令可能写入，且没有规则允许",
+    ),
     (
         "the program may run what it reads; no rule allows what nobody can know",
         "该程序可能执行它读入的内容；任何规则都不能允许无法预知的操作",
