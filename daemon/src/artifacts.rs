@@ -128,7 +128,7 @@ impl Artifacts {
         Ok(())
     }
 
-    /// Lists those that a caller may read, the newest first, up to [`LISTED_MAX`]. Waits for the disk.
+    /// Lists those that a caller may read, the newest first, up to 100. Waits for the disk.
     ///
     /// # Errors
     ///
