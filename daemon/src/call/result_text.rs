@@ -1,7 +1,7 @@
 //! The JSON text of a result, byte for byte as `serde_json` writes it.
 //!
 //! Nearly all of a result is the text of files, and `serde_json` looks at each byte of it alone: that was a
-//! quarter of what a read costs. Here eight bytes are looked at at once.
+//! quarter of the instructions of a read. Here eight bytes are looked at at once.
 
 use serde_json::Value;
 
