@@ -20,7 +20,9 @@ pub(crate) use self::listed::{BenchComponent, Given, LIST, entry, write_list};
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
 use moss_daemon::state::{Daemon, WorkspaceState};
-use moss_dispatch::{Call, ConfirmMode, Dispatcher as _, Event, Events, Role, Work};
+use moss_dispatch::{
+    ApprovedDigests, Call, ConfirmMode, Dispatcher as _, Event, Events, Role, Work,
+};
 use moss_plugins::{Changes, PluginState, Plugins, inspect};
 
 /// Most bytes of a file that is compared.
@@ -225,7 +227,7 @@ impl Bench {
             workspace: self.workspace.name().to_owned(),
             work: Work::Tool { name: tool.to_owned(), arguments: Ok(arguments) },
             confirm: ConfirmMode::Refuse,
-            approved_digests: Vec::new(),
+            approved_digests: ApprovedDigests::default(),
             dry_run: false,
             is_attended: true,
             session_id: None,

@@ -34,7 +34,7 @@ pub struct Call {
     /// What to do when an answer is needed.
     pub confirm: ConfirmMode,
     /// Approves exactly the effects with these digests; read by [`Call::approvals`], since only an approver may say it.
-    pub approved_digests: Vec<ContentHash>,
+    pub approved_digests: ApprovedDigests,
     /// Show the effect and do nothing.
     pub dry_run: bool,
     /// Whether whoever calls answers the questions of the call, too, and showed the approver's
@@ -49,6 +49,10 @@ pub struct Call {
     /// What the caller counts it to, where spans are wanted.
     pub parent: Option<TraceParent>,
 }
+
+/// The digests of effects that a call says it approves. Nothing but [`Call::approvals`] reads them.
+#[derive(Debug, Clone, Default)]
+pub struct ApprovedDigests(Vec<ContentHash>);
 
 /// What a call does.
 #[derive(Debug, Clone)]
@@ -110,6 +114,14 @@ pub struct CallOutcome {
     pub duration: Duration,
 }
 
+// === impl ApprovedDigests ===
+
+impl FromIterator<ContentHash> for ApprovedDigests {
+    fn from_iter<T: IntoIterator<Item = ContentHash>>(digests: T) -> Self {
+        Self(digests.into_iter().collect())
+    }
+}
+
 // === impl Call ===
 
 impl Call {
@@ -126,7 +138,7 @@ impl Call {
     /// The digests of the effects that it approves: none unless an approver calls, whatever a front let pass.
     pub fn approvals(&self) -> &[ContentHash] {
         match self.caller.role() {
-            Role::Approver => &self.approved_digests,
+            Role::Approver => &self.approved_digests.0,
             Role::Caller => &[],
         }
     }
@@ -152,7 +164,7 @@ mod tests {
                 further_workspaces: Vec::new(),
                 work: Work::UndoUserPrompt { number: None },
                 confirm: ConfirmMode::Refuse,
-                approved_digests: vec![digest],
+                approved_digests: [digest].into_iter().collect(),
                 dry_run: false,
                 is_attended: false,
                 session_id: None,

@@ -27,7 +27,7 @@ mod running;
 mod session;
 mod unknown;
 
-pub use self::call::{Call, CallOutcome, ConfirmMode, TraceParent, Work};
+pub use self::call::{ApprovedDigests, Call, CallOutcome, ConfirmMode, TraceParent, Work};
 pub use self::caller::{Caller, Role, Standing};
 pub use self::change::FileChange;
 pub use self::confirmation::{Confirmation, Question};

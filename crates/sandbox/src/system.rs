@@ -110,7 +110,7 @@ pub(crate) fn landlock_version() -> Option<u32> {
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
-/// Makes a child that goes on from here as this process does. Returns its id, and none in the child.
+/// Makes a child that continues from here as this process does. Returns its id, and none in the child.
 /// For a process with one thread.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the launcher has one thread, so that no lock is held by another when it forks, and the

@@ -234,7 +234,7 @@ impl Effects {
         }
         if self.scope.call.dry_run || decision.verdict == Verdict::Ask {
             self.check_syntax(&plan, &mut changes).await?;
-            if !self.scope.call.approved_digests.contains(&digest) {
+            if !self.scope.call.approvals().contains(&digest) {
                 // Others need not wait for what linters say.
                 self.leave_turn();
                 self.lint_changes(&plan, lints.await?, &mut changes).await?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use moss_dispatch::{Call, CallError, ConfirmMode, Events, RunningCall, Work};
+use moss_dispatch::{ApprovedDigests, Call, CallError, ConfirmMode, Events, RunningCall, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::behalf::{Behalf, CallCount};
@@ -46,7 +46,7 @@ pub(super) async fn call(
         workspace: scope.call.workspace.clone(),
         work: Work::Tool { name: name.to_owned(), arguments },
         confirm: ConfirmMode::Refuse,
-        approved_digests: Vec::new(),
+        approved_digests: ApprovedDigests::default(),
         dry_run: scope.call.dry_run,
         is_attended: scope.call.is_attended,
         session_id: scope.call.session_id.clone(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use moss_builtin_tools::roots::RootSearch;
-use moss_dispatch::{Call, Caller, ConfirmMode, Reason, Role, TraceParent, Work};
+use moss_dispatch::{ApprovedDigests, Call, Caller, ConfirmMode, Reason, Role, TraceParent, Work};
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::{ContentHash, RelPath};
@@ -206,7 +206,7 @@ fn confirm_mode(mode: i32) -> Result<ConfirmMode, Status> {
 pub(super) fn approved_digests(
     caller: &Caller,
     digests: &[String],
-) -> Result<Vec<ContentHash>, Status> {
+) -> Result<ApprovedDigests, Status> {
     if digests.len() > APPROVED_DIGESTS_MAX {
         let message = format!("more than {APPROVED_DIGESTS_MAX}");
         return Err(invalid_field("approved_digests", &message));
