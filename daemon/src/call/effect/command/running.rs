@@ -29,14 +29,18 @@ const CHUNKS_MAX: usize = 16;
 /// How long a question of a command stands before the command is ended: nobody can reply.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What runs unasked makes git run no program that a directory names: no monitor of files, and nothing of
-/// a directory that is made to look like a repository.
-const READING_GIT: [(&str, &str); 5] = [
-    ("GIT_CONFIG_COUNT", "2"),
+/// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
+/// signatures, none that fetches what a partial clone lacks, and nothing of a directory that is made to
+/// look like a repository.
+const READING_GIT: [(&str, &str); 8] = [
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_CONFIG_COUNT", "3"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
     ("GIT_CONFIG_VALUE_1", "explicit"),
+    ("GIT_CONFIG_KEY_2", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_2", "false"),
 ];
 
 /// How much of what a command writes is wanted.
