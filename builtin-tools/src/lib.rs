@@ -23,6 +23,7 @@ mod text;
 mod tools;
 mod wildcards;
 
+pub use tools::codebase_search::walk::CodeGathering;
 pub use tools::grep_search::line_search::LineSearch;
 pub use tools::lint_check::asked::linters_of;
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::Timestamp;
 use moss_index::IndexStatus;
 use moss_sdk::RelPath;
+use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
@@ -18,7 +19,9 @@ use moss_workspace::{
     Workspace,
 };
 
-use crate::ranked_texts::{RankedGate, RankedSources, RankedStatus, RankedTexts};
+use crate::ranked_texts::{
+    CommitsTurn, HeadStamp, RankedGate, RankedSources, RankedStatus, RankedTexts,
+};
 use crate::text_index::{IndexRules, IndexedTexts};
 
 /// The words of a tree of more entries are only read once somebody asks a question.
@@ -114,6 +117,31 @@ impl KeptTree {
         let sources = RankedSources { tree, files, rules, buffers, cancelled };
         let found = self.ranked.search(sources, gate, search);
         if cancelled() { Err(Error::Cancelled) } else { Ok(found) }
+    }
+
+    /// Says which files beneath a directory are central. None where too little is known.
+    pub(crate) fn map_code(
+        &self,
+        files: &Workspace,
+        (rules, buffers): (&dyn IndexRules, &dyn Buffers),
+        gate: RankedGate<'_>,
+        beneath: &RelPath,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<CodeMap> {
+        let status = self.tree.status();
+        let is_asked = status.entries <= UNASKED_ENTRIES_MAX || self.ranked.was_asked();
+        if status.state != LiveState::Live || !is_asked {
+            return None;
+        }
+        let tree = &self.tree;
+        let sources = RankedSources { tree, files, rules, buffers, cancelled };
+        self.ranked.map(sources, gate, beneath)
+    }
+
+    /// The turn of who has to ask git what was committed, as [`RankedTexts::commits_turn`] gives it.
+    pub(crate) fn commits_turn(&self, head: HeadStamp) -> Option<CommitsTurn<'_>> {
+        let is_asked = matches!(self.tree.status().state, LiveState::Live | LiveState::Sweeping);
+        if is_asked { self.ranked.commits_turn(head) } else { None }
     }
 
     /// Returns how the words of its texts are doing.

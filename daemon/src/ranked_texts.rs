@@ -5,24 +5,30 @@
 //! caller may see is decided again for each of its calls, and nothing else changes a score. What editors
 //! hold unsaved stands for the files.
 
+mod commits;
 mod reading;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use moss_policy::Policy;
 use moss_ranking::{RankedIndex, RankedSize, RankedView};
 use moss_sdk::RelPath;
+use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_workspace::{Buffers, FileMark, GateKey, LiveChanges, LiveTree, Workspace};
 
+use self::commits::AskedCommits;
+pub(crate) use self::commits::{CommitsTurn, HeadStamp};
 use self::reading::ReadStamp;
 use crate::text_index::IndexRules;
 
 /// How long a question waits for texts that are not read yet.
 const WAIT_MAX: Duration = Duration::from_secs(20);
+/// How long a map waits for them: it only adds to what is known without.
+const MAP_WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often a wait looks whether the caller has gone.
 const WAIT_STEP: Duration = Duration::from_millis(50);
 /// Most bytes of texts that are known; the words of further ones are not. They take about a third of
@@ -41,6 +47,7 @@ pub(crate) struct RankedTexts {
     views: Mutex<VecDeque<(GateKey, RankedView)>>,
     /// Whether anybody has asked.
     was_asked: AtomicBool,
+    asked_commits: Mutex<AskedCommits>,
 }
 
 /// What is known of which texts, and what is to be read.
@@ -86,6 +93,8 @@ pub(crate) struct RankedGate<'a> {
     pub(crate) name: Option<GateKey>,
     /// Whether it may see a text.
     pub(crate) sees: &'a mut dyn FnMut(&RelPath) -> bool,
+    /// Whether it may know what git says of commits.
+    pub(crate) sees_commits: bool,
 }
 
 /// How the words of a workspace are doing.
@@ -113,14 +122,38 @@ impl RankedTexts {
         }
         self.take_in(sources, Instant::now() + WAIT_MAX);
         let pending = self.lock().unread();
+        let index = self.frozen();
+        let sees_commits = gate.sees_commits;
+        let view = self.view(&index, gate);
+        let hits = index.answer(search, &view, sees_commits);
+        Some(CodeSearchFound { hits, files: index.len() as u64, pending: pending as u64 })
+    }
+
+    /// Says which files beneath a directory are central. None where it is not known what they hold.
+    pub(crate) fn map(
+        &self,
+        sources: RankedSources<'_>,
+        gate: RankedGate<'_>,
+        beneath: &RelPath,
+    ) -> Option<CodeMap> {
+        if !self.follow(sources) {
+            return None;
+        }
+        self.take_in(sources, Instant::now() + MAP_WAIT_MAX);
+        if self.lock().unread() > 0 {
+            return None;
+        }
+        let index = self.frozen();
+        Some(index.map(beneath, &self.view(&index, gate)))
+    }
+
+    /// The index, with all that was put into it ready to be found.
+    fn frozen(&self) -> RwLockReadGuard<'_, RankedIndex> {
         let is_frozen = self.index.read().unwrap_or_else(PoisonError::into_inner).is_frozen();
         if !is_frozen {
             self.index.write().unwrap_or_else(PoisonError::into_inner).freeze();
         }
-        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
-        let view = self.view(&index, gate);
-        let hits = index.answer(search, &view);
-        Some(CodeSearchFound { hits, files: index.len() as u64, pending: pending as u64 })
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a caller may see, as far as possible from what was decided before.
@@ -175,6 +208,7 @@ impl RankedTexts {
         *work = RankedWork { next, ..RankedWork::default() };
         *self.index.write().unwrap_or_else(PoisonError::into_inner) = RankedIndex::default();
         self.views.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.asked_commits() = AskedCommits::default();
     }
 
     /// Learns what has changed: forgets what is gone or closed, notes what is to be read. Returns whether

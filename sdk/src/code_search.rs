@@ -26,6 +26,8 @@ pub struct CodeSearch {
 pub enum CodeSearchGoal {
     /// What answers a question: words, names, English or Chinese.
     Question(String),
+    /// What declares one of these names, exactly.
+    Declared(Vec<String>),
     /// What belongs to a place.
     RelatedTo {
         /// The file that it lies in.
@@ -91,6 +93,8 @@ pub enum MatchPlace {
     Documentation,
     /// Elsewhere in its text.
     Text,
+    /// In the subject of a commit that changed its file.
+    Commits,
 }
 
 impl fmt::Debug for CodeSearch {

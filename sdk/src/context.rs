@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
 use crate::checks::Checks;
+use crate::code_map::CodeMap;
 use crate::code_search::{CodeSearch, CodeSearchFound};
 use crate::command::{CommandReport, CommandRequest};
 use crate::content::ContentPart;
@@ -118,6 +119,16 @@ pub trait Files: Send + Sync {
         &self,
         _: CodeSearch,
     ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Says which files beneath a directory others use most, from what is kept as for
+    /// [`Files::search_code`]. None where nothing is kept, or not enough of it yet.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`.
+    fn map_code<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Option<CodeMap>, ToolError>> {
         Box::pin(async { Ok(None) })
     }
 

@@ -28,6 +28,8 @@ pub mod spec;
 #[cfg(feature = "host")]
 pub mod checks;
 #[cfg(feature = "host")]
+pub mod code_map;
+#[cfg(feature = "host")]
 pub mod code_search;
 #[cfg(feature = "host")]
 pub mod command;

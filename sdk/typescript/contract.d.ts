@@ -75,7 +75,16 @@ declare module "moss:plugin/index@0.2.0" {
     filesSearched: bigint;
     truncated: boolean;
   };
+  type Declaration = {
+    path: string;
+    line: number;
+    endLine: number;
+    name: string;
+    kind: string;
+    container: string | undefined;
+  };
   export function search(query: Query): Found;
+  export function symbols(names: string[]): Declaration[];
 }
 
 declare module "wasi:cli/environment@0.2.6" {

@@ -288,7 +288,7 @@ export const editor = {
   ) => fromHost(() => hostEditor.definitions(path, position, kind)),
 };
 
-/** The texts of the workspace, searched through the index of moss. */
+/** The texts of the workspace and what they declare, searched through the index of moss. */
 export const index = {
   /** Returns the lines that match a regular expression, of the files that may be read. */
   search(
@@ -311,6 +311,8 @@ export const index = {
       truncated: found.truncated,
     };
   },
+  /** Returns what declares one of the names, exactly, of the files that may be read. */
+  symbols: (...names: string[]) => fromHost(() => hostIndex.symbols(names)),
 };
 
 /** Commands of the machine, in the sandbox of moss. */

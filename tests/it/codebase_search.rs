@@ -2,10 +2,12 @@
 //! closes.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Editor, Site, failure};
+use crate::harness::{Client, Editor, Site, failure, until};
+use crate::listings::{has, printed};
 use crate::live_tree;
 
 const RETRY: &str = "/// Tries again after a pause that doubles each time.\npub fn retry_with_backoff() {\n    pause();\n}\n";
@@ -134,7 +136,7 @@ async fn what_may_not_be_read_is_not_found_and_changes_no_answer() {
     // Rules of later apply to the next question.
     site.user_policy(&rules("\"private/**\", \"late/**\""));
     let gone = async || found(&ask(&client, "late needle").await).is_empty();
-    crate::harness::until("the rules are read", gone).await;
+    until("the rules are read", gone).await;
 }
 
 #[tokio::test]
@@ -154,4 +156,81 @@ async fn what_is_no_question_is_refused_and_the_rest_is_answered() {
     assert_eq!(twins[..2], [at("twin.rs", "twin"), at("twin.rs", "twin")]);
     let related = ask(&client, "a.rs:2").await;
     assert!(!found(&related).contains(&at("a.rs", "retry_with_backoff")), "{related}");
+}
+
+/// Makes what git takes for a signature.
+const SIGNING: &str = "#!/bin/sh\ncat > /dev/null\nprintf '\\n[GNUPG:] SIG_CREATED D\\n' >&2\n\
+                       printf '%s\\n' '-----BEGIN PGP SIGNATURE-----' '' A= '-----END PGP SIGNATURE-----'\n";
+/// Ends the git that runs it.
+const ENDING: &str = "#!/bin/sh\nkill -9 $PPID\n";
+
+/// Puts a program into the workspace; returns its path.
+fn program(site: &Site, name: &str, text: &str) -> String {
+    let path = site.write(name, text);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+/// Commits all files as they are, signed by a program.
+fn commit(site: &Site, subject: &str, signing: &str) {
+    printed(site, "git", &["add", "."]);
+    let signing = format!("gpg.program={signing}");
+    let settings = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", &signing];
+    let all = [settings.as_slice(), &["commit", "--quiet", "-S", "-m", subject]].concat();
+    printed(site, "git", &all);
+}
+
+#[tokio::test]
+async fn subjects_of_commits_count_for_who_may_run_git_unasked() {
+    if !has("git") {
+        return;
+    }
+    let site = Site::new();
+    printed(&site, "git", &["init", "--quiet"]);
+    let (signing, ending) =
+        (program(&site, "bin/signing", SIGNING), program(&site, "bin/ending", ENDING));
+    site.write("src/a.rs", "fn one() {}\n");
+    commit(&site, "Zebras have stripes", &signing);
+    site.write("src/b.rs", "fn two() {}\n");
+    commit(&site, "Giraffes have necks", &signing);
+    // Were one of them run, git would print nothing.
+    for key in ["core.fsmonitor", "core.pager", "pager.log", "gpg.program", "diff.external"] {
+        printed(&site, "git", &["config", key, &ending]);
+    }
+    printed(&site, "git", &["config", "log.showSignature", "true"]);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    let stripes = ask(&client, "zebra stripes").await;
+    assert_eq!(first(&stripes), at("src/a.rs", "one"), "{stripes}");
+    assert_eq!(stripes["results"][0]["why"], "commits: zebra, stripes");
+    assert_eq!(first(&ask(&client, "necks of giraffes").await), at("src/b.rs", "two"));
+
+    // Whom the policy lets run nothing unasked is not told what git says.
+    let deny_git = "effects = [\"read\"]\npaths = [\".git/**\"]\ndecision = \"deny\"";
+    for rule in [
+        "effects = [\"exec\"]\ndecision = \"deny\"",
+        "effects = [\"exec\"]\ndecision = \"ask\"",
+        deny_git,
+    ] {
+        site.user_policy(&format!("version = 1\n[[rule]]\n{rule}\n"));
+        let gone = async || found(&ask(&client, "zebra stripes").await).is_empty();
+        until("the rules are read", gone).await;
+        site.user_policy("version = 1\n");
+        let back = async || !found(&ask(&client, "zebra stripes").await).is_empty();
+        until("the rules are gone", back).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_repository_is_searched_without_complaint() {
+    let site = Site::new();
+    site.write("a.rs", RETRY);
+    site.write(".git/HEAD", "nonsense\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    let answer = ask(&client, "retry after a pause").await;
+    assert_eq!(first(&answer), at("a.rs", "retry_with_backoff"));
+    assert_eq!(answer.get("note"), None, "{answer}");
 }

@@ -184,7 +184,47 @@ async fn an_editor_that_does_not_respond_is_a_timeout() {
     // A tool continues without what the editor does not say.
     editor.look("a.rs", 0, 4).await;
     let output = caller.done("get_cursor_context", json!({})).await;
-    assert_eq!((&output["focus"]["line"], output["focus"].get("symbols")), (&json!(1), None));
+    let focus = &output["focus"];
+    assert_eq!((&focus["line"], &focus["symbols"][0]["name"]), (&json!(1), &json!("one")));
+}
+
+#[tokio::test]
+async fn what_no_editor_knows_of_code_the_index_does() {
+    let site = Site::new();
+    site.write("src/store.rs", "/// Opens it.\npub fn open_store() {}\npub struct StoreOptions;\n");
+    site.write(
+        "src/main.rs",
+        "use crate::store::open_store;\n\n/// Begins.\nfn begin(all: bool) {\n    open_store();\n}\n\nfn main() {\n    begin(true);\n}\n",
+    );
+    site.write("other.py", "def open_store():\n    pass\n");
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"closed/**\"]\ndecision = \"deny\"\n",
+    );
+    site.write("closed/store.rs", "pub fn open_store() {}\nfn go() { begin(false); }\n");
+    let (_daemon, caller, approver) = served(&site).await;
+    crate::live_tree::ready(&caller).await;
+    let hello = v1::EditorHello { capabilities: Vec::new(), ..Editor::hello("plain") };
+    let mut editor = Editor::attach_as(&approver, hello).await.unwrap();
+    editor.look("src/main.rs", 4, 8).await;
+    let arguments = json!({"includeCallers": true, "includeCallees": true});
+    let output = caller.done("get_cursor_context", arguments).await;
+    let focus = &output["focus"];
+    let declared = json!([{"path": "src/store.rs", "line": 2, "column": 8}]);
+    assert_eq!(focus["enclosing"]["signature"], "fn begin(all: bool)", "{focus}");
+    assert_eq!(focus["imports"], json!([{"line": 1, "text": "use crate::store::open_store;"}]));
+    assert_eq!(focus["definitions"], declared, "{focus}");
+    assert_eq!(
+        focus["callees"],
+        json!([{"name": "open_store", "line": 5, "definitions": declared}])
+    );
+    let callers = json!([
+        {"path": "src/main.rs", "line": 9, "container": "main", "text": "begin(true);"}
+    ]);
+    assert_eq!(focus["callers"], callers);
+    // The same names say which files are central.
+    let structure = caller.done("get_project_structure", json!({})).await;
+    let central = json!([{"path": "src/store.rs", "used_by": 1, "names": ["open_store"]}]);
+    assert_eq!(structure["central_files"], central, "{structure}");
 }
 
 #[tokio::test]

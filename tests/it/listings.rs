@@ -97,12 +97,12 @@ const GLOBS: &[&str] = &[
 ];
 
 /// Whether a program is there; says aloud where it is not.
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output();
     let works = found.is_ok_and(|output| output.status.success());
     if !works {
         // Written past the test runner, which shows nothing of a test that passes.
-        let note = format!("\nNOT TESTED: the same files as {program}: there is none here\n");
+        let note = format!("\nNOT TESTED: what needs {program}: there is none here\n");
         std::io::stderr().write_all(note.as_bytes()).unwrap();
     }
     works
@@ -119,7 +119,7 @@ fn fd() -> Option<&'static str> {
 
 /// Runs a program in the workspace, without settings of the user; returns the paths that it
 /// prints, each ended by NUL.
-fn printed(site: &Site, program: &str, arguments: &[&str]) -> BTreeSet<Vec<u8>> {
+pub(crate) fn printed(site: &Site, program: &str, arguments: &[&str]) -> BTreeSet<Vec<u8>> {
     let home = site.outside("home");
     let output = Command::new(program)
         .args(arguments)

@@ -68,10 +68,11 @@ async fn nothing_is_there_that_was_not_granted() {
         { "do": "symbols", "path": "a.txt" },
         { "do": "search", "pattern": "a" },
         { "do": "run", "words": ["ls"] },
+        { "do": "declared", "names": ["a"] },
     ]);
     let came = probe(&caller, steps).await;
     assert_eq!(came[1], json!([]));
-    for index in [0, 2, 3, 4, 5, 6] {
+    for index in [0, 2, 3, 4, 5, 6, 7] {
         assert_eq!(came[index]["error"], "denied", "{}", came[index]);
     }
     // Where its list lies is not exposed to a guest, only to its caller.
@@ -185,6 +186,44 @@ async fn a_search_of_a_guest_finds_what_it_may_read_as_it_is_now() {
     site.write("src/b.rs", "wanted now\n");
     let came = probe(&caller, json!([search("wanted")])).await;
     assert_eq!(came[0]["total"], 4, "{}", came[0]);
+}
+
+#[tokio::test]
+async fn symbols_of_a_guest_are_those_of_files_that_it_may_read() {
+    let site = Site::new();
+    site.user_policy(CLOSED);
+    for (path, text) in [
+        ("src/a.rs", "struct A;\nimpl A {\n    /// Says so.\n    fn wanted() {}\n}\n"),
+        ("src/b.rs", "fn Wanted() {}\n"),
+        ("tests/a.rs", "fn wanted() {}\n"),
+        ("closed/a.rs", "fn wanted() {}\n"),
+        ("asked/a.rs", "fn wanted() {}\n"),
+        (".github/workflows/a.py", "def wanted(): pass\n"),
+    ] {
+        site.write(path, text);
+    }
+    let (_daemon, caller) = probed(&site, json!({ "index": true })).await;
+    let declared = |names: &[&str]| json!({ "do": "declared", "names": names });
+    let many: Vec<String> = (0..=200).map(|number| format!("n{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let steps =
+        json!([declared(&["wanted", "A"]), declared(&[]), declared(&["canary"]), declared(&many)]);
+    let all = [
+        "src/a.rs:3-4 method A.wanted",
+        "tests/a.rs:1-1 function .wanted",
+        "src/a.rs:1-1 struct .A",
+    ];
+    // As well before everything is known as after.
+    for _ in 0..2 {
+        let came = probe(&caller, steps.clone()).await;
+        assert_eq!(came[0], json!(all), "{came:?}");
+        assert_eq!((&came[1], &came[2]), (&json!([]), &json!([])));
+        assert_eq!(came[3]["error"], "invalid_arguments", "{}", came[3]);
+        crate::live_tree::ready(&caller).await;
+    }
+    site.write("src/c.rs", "fn late() {}\n");
+    let came = probe(&caller, json!([declared(&["late"])])).await;
+    assert_eq!(came[0], json!(["src/c.rs:1-1 function .late"]));
 }
 
 /// Rules about commands of the probe.

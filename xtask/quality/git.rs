@@ -19,6 +19,8 @@ pub(crate) struct FrozenRepository {
     pub(crate) name: String,
     /// Its texts by path.
     pub(crate) texts: BTreeMap<String, String>,
+    /// What was committed until then, as [`moss_ranking::COMMIT_LOG`] prints it.
+    pub(crate) log: String,
     /// What was committed later, the newest first.
     pub(crate) later: Vec<LaterCommit>,
 }
@@ -55,8 +57,12 @@ impl FrozenRepository {
         let base = commits.get(frozen).context("it has no commits")?;
         let name = directory.components().rev().map(|part| part.as_os_str().to_string_lossy());
         let name = name.into_iter().find(|name| name != "repo" && name != ".git");
+        let name = name.unwrap_or_default().into_owned();
+        let log = moss_ranking::COMMIT_LOG.split_whitespace().skip(1);
         Ok(Self {
-            name: name.unwrap_or_default().into_owned(),
+            // A copy may be named by its owner as well.
+            name: name.rsplit('+').next().unwrap_or_default().to_owned(),
+            log: output(git(directory).args(log).arg(base))?,
             texts: texts(directory, base)?,
             later: later(directory, base)?,
         })

@@ -57,22 +57,28 @@ impl RankingScores {
         self.repositories.iter().map(Vec::len).sum()
     }
 
+    /// NDCG@10 alone.
+    pub(crate) fn mean(&self) -> f64 {
+        self.over(&|scores| scores.0)
+    }
+
+    fn over(&self, pick: &dyn Fn(&(f64, f64)) -> f64) -> f64 {
+        let each = self
+            .repositories
+            .iter()
+            .map(|all| all.iter().map(pick).sum::<f64>() / all.len() as f64);
+        each.sum::<f64>() / self.repositories.len().max(1) as f64
+    }
+
     pub(crate) fn figures(&self) -> RankingFigures {
-        let over = |pick: &dyn Fn(&(f64, f64)) -> f64| {
-            let each = self
-                .repositories
-                .iter()
-                .map(|all| all.iter().map(pick).sum::<f64>() / all.len() as f64);
-            each.sum::<f64>() / self.repositories.len().max(1) as f64
-        };
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut draws: Vec<f64> = (0..DRAWS).map(|_| self.draw(&mut state)).collect();
         draws.sort_by(f64::total_cmp);
         let at = |share: f64| draws[((DRAWS - 1) as f64 * share) as usize];
         RankingFigures {
-            ndcg: over(&|scores| scores.0),
+            ndcg: self.mean(),
             interval: (at(0.025), at(0.975)),
-            first: over(&|scores| scores.1),
+            first: self.over(&|scores| scores.1),
         }
     }
 

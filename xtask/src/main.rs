@@ -73,9 +73,12 @@ usage:
         bridge    read replies of models, against serde_json on the same bytes
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)
-  cargo xtask bench search-quality [--try NAME=V1,V2]… DIR…
+  cargo xtask bench search-quality [--set NAME=V]… [--try NAME=V1,V2]… [--tune] [--show A|B=COUNT]…
+                                 [--speed TREE]… DIR…
       how well codebase_search answers questions made of the history and the documentation of the git
-      repositories DIR…, against counting words and plain BM25; --try with other weights
+      repositories DIR…, against counting words and plain BM25; with other weights (--set), each of
+      several as well (--try) or those that are found to be best (--tune); --show what ranked wrongly;
+      --speed how long questions take over a tree, and how much memory
   cargo xtask bench page
       write the page from the results that are kept
   cargo xtask bench zoo

@@ -2,7 +2,7 @@
 
 mod output;
 mod snippet;
-mod walk;
+pub(crate) mod walk;
 
 use std::sync::Arc;
 

@@ -1,17 +1,22 @@
 //! `get_cursor_context`: where the person is in the editor, and what stands there.
 
 mod calls;
+mod code;
+mod declared;
+mod diagnostics;
 mod lines;
 mod names;
 
 use moss_sdk::context::Context;
-use moss_sdk::editor::{DefinitionKind, Diagnostic, EditorState, Focus, Position, Severity, Span};
+use moss_sdk::editor::{DefinitionKind, EditorState, Focus, Position, Span, Symbol};
 use moss_sdk::file::{Content, Text};
 use moss_sdk::{ContentHash, Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::calls::{CallSite, Callee};
+use self::code::{EnclosingDeclaration, FocusedCode, ImportedName};
+use self::diagnostics::{DiagnosticOutput, diagnostics};
 use self::lines::EditorLines;
 use crate::lines::push_gutter;
 
@@ -19,8 +24,6 @@ use crate::lines::push_gutter;
 const LINES_MAX: u32 = 1_000;
 /// Most bytes of text of one result, lines and selection each.
 const BYTES_MAX: usize = 48_000;
-/// Most diagnostics of one result.
-const DIAGNOSTICS_MAX: usize = 50;
 /// Most open files of one result.
 const OPEN_MAX: usize = 100;
 
@@ -38,9 +41,9 @@ fn semantic_default() -> bool {
 /// columns, a tab, and the line.
 ///
 /// The text is what the user sees, also where it is not saved. With `semanticContext` also the
-/// symbols that the cursor lies in and where the symbol at the cursor is defined, as far as the
-/// editor knows. Where no editor is attached, or no file of the workspace has the focus, the result
-/// says so. To read another part of a file, use read_file.
+/// symbols that the cursor lies in, the signature of the function around it, what the file imports, and
+/// where the symbol at the cursor is defined. Where no editor is attached, or no file of the workspace
+/// has the focus, the result says so. To read another part of a file, use read_file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GetCursorContext {
@@ -52,16 +55,16 @@ pub(crate) struct GetCursorContext {
     #[serde(default = "lines_default")]
     #[schemars(range(min = 0, max = 1000))]
     lines_after: u32,
-    /// Whether to ask the editor which symbols the cursor lies in, and for the definition of the
-    /// symbol at the cursor. Default: true.
+    /// Whether to show which symbols the cursor lies in, the function around it, the imports of the file,
+    /// and the definition of the symbol at the cursor. Default: true.
     #[serde(default = "semantic_default")]
     semantic_context: bool,
     /// Whether to list where the function around the cursor, or the name at it, is called: found by
     /// the name, in files of the same kind, up to 50 locations. Default: false.
     #[serde(default)]
     include_callers: bool,
-    /// Whether to list what the function around the cursor calls: names followed by `(`, with their
-    /// definitions as far as the editor knows, up to 50. Default: false.
+    /// Whether to list what the function around the cursor calls, with the definitions, up to 50.
+    /// Default: false.
     #[serde(default)]
     include_callees: bool,
 }
@@ -115,6 +118,12 @@ struct FocusedFile {
     /// The symbols that the cursor lies in, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     symbols: Vec<Enclosing>,
+    /// The function around the cursor, or what else is declared around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enclosing: Option<EnclosingDeclaration>,
+    /// What the file imports, up to 50.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    imports: Vec<ImportedName>,
     /// Where the symbol at the cursor is defined.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     definitions: Vec<FileLocation>,
@@ -163,20 +172,6 @@ pub(crate) struct FileLocation {
     path: String,
     line: u32,
     column: u32,
-}
-
-/// What a compiler or a linter says.
-#[derive(Debug, Serialize, JsonSchema)]
-struct DiagnosticOutput {
-    line: u32,
-    column: u32,
-    severity: Severity,
-    message: String,
-    /// Who says it, such as `rustc`.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    source: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    code: String,
 }
 
 /// A file that is open in the editor.
@@ -244,43 +239,67 @@ impl GetCursorContext {
             selection: selection(&lines, focus.selection),
             visible: focus.visible.map(line_range),
             symbols: Vec::new(),
+            enclosing: None,
+            imports: Vec::new(),
             definitions: Vec::new(),
             diagnostics: diagnostics(focus.diagnostics, cursor),
             callers: None,
             callees: None,
         };
-        let needs_symbols = self.include_callers || self.include_callees;
-        let mut around = None;
-        if self.semantic_context || needs_symbols {
-            let symbols = cx.editors().symbols(&focus.path).await.unwrap_or_default();
-            let holding = names::holding(symbols, cursor);
-            around = holding.iter().rev().find(|symbol| names::is_called(&symbol.kind)).cloned();
-            shown.symbols = holding
-                .into_iter()
-                .map(|symbol| Enclosing {
-                    start_line: symbol.span.start.line + 1,
-                    end_line: last_line(symbol.span),
-                    name: symbol.name,
-                    kind: symbol.kind,
-                })
-                .collect();
+        if self.semantic_context || self.include_callers || self.include_callees {
+            let code = FocusedCode::read(cx, &focus.path, &text, &lines).await?;
+            self.add_code(cx, &focus.path, (&lines, cursor), code.as_ref(), &mut shown).await?;
         }
-        if self.semantic_context && names::at(lines.line(cursor.line), cursor.character).is_some() {
-            shown.definitions = definitions(cx, &focus.path, cursor).await;
+        Ok(shown)
+    }
+
+    /// Adds what the editor and the grammar know of the code around the cursor.
+    async fn add_code(
+        &self,
+        cx: &Context,
+        path: &RelPath,
+        (lines, cursor): (&EditorLines<'_>, Position),
+        code: Option<&FocusedCode<'_>>,
+        shown: &mut FocusedFile,
+    ) -> Result<(), ToolError> {
+        let symbols = cx.editors().symbols(path).await.unwrap_or_default();
+        let holding = names::holding(symbols, cursor);
+        let called = |symbol: &&Symbol| names::is_called(&symbol.kind);
+        let around = holding.iter().rev().find(called).cloned();
+        shown.symbols = holding.into_iter().map(Enclosing::from).collect();
+        let at_cursor = names::at(lines.line(cursor.line), cursor.character);
+        if self.semantic_context {
+            if let Some(code) = code {
+                shown.enclosing = code.enclosing(cursor);
+                shown.imports = code.imports();
+                if shown.symbols.is_empty() {
+                    shown.symbols = code.chain(cursor).into_iter().map(Enclosing::new).collect();
+                }
+            }
+            if let Some(name) = at_cursor {
+                shown.definitions = definitions(cx, path, cursor).await;
+                if shown.definitions.is_empty() {
+                    let mut found = declared::find(cx, path, vec![name.to_owned()]).await?;
+                    shown.definitions = found.remove(name).unwrap_or_default();
+                }
+            }
         }
+        let function = || code.and_then(|code| code.function(cursor));
         if self.include_callers {
-            let at_cursor = names::at(lines.line(cursor.line), cursor.character);
-            let name = around.as_ref().map(|symbol| names::plain(&symbol.name)).or(at_cursor);
-            shown.callers = Some(match name {
-                Some(name) => calls::callers(cx, &focus.path, name).await?,
+            let name = around.as_ref().map(|symbol| names::plain(&symbol.name));
+            shown.callers = Some(match name.or_else(function).or(at_cursor) {
+                Some(name) => calls::callers(cx, path, name).await?,
                 None => Vec::new(),
             });
         }
         if self.include_callees {
-            let span = around.map_or(Span { start: cursor, end: cursor }, |symbol| symbol.span);
-            shown.callees = Some(calls::callees(cx, &focus.path, &lines, span).await);
+            let called = code.and_then(|code| code.called(cursor)).unwrap_or_else(|| {
+                let span = around.map_or(Span { start: cursor, end: cursor }, |symbol| symbol.span);
+                calls::seemingly_called(lines, span)
+            });
+            shown.callees = Some(calls::callees(cx, path, called, code).await?);
         }
-        Ok(shown)
+        Ok(())
     }
 
     /// The lines around the cursor, and the first and the last of them, from 1.
@@ -336,19 +355,23 @@ fn last_line(span: Span) -> u32 {
     span.end.line.saturating_add(1) - u32::from(is_before)
 }
 
-fn diagnostics(mut said: Vec<Diagnostic>, cursor: Position) -> Vec<DiagnosticOutput> {
-    said.sort_by_key(|one| (one.span.start.line.abs_diff(cursor.line), one.severity));
-    said.into_iter()
-        .take(DIAGNOSTICS_MAX)
-        .map(|one| DiagnosticOutput {
-            line: one.span.start.line.saturating_add(1),
-            column: one.span.start.character.saturating_add(1),
-            severity: one.severity,
-            message: one.message,
-            source: one.source,
-            code: one.code,
-        })
-        .collect()
+// === impl Enclosing ===
+
+impl Enclosing {
+    fn new((name, kind, start_line, end_line): (String, &'static str, u32, u32)) -> Self {
+        Self { name, kind: kind.to_owned(), start_line, end_line }
+    }
+}
+
+impl From<Symbol> for Enclosing {
+    fn from(symbol: Symbol) -> Self {
+        Self {
+            start_line: symbol.span.start.line + 1,
+            end_line: last_line(symbol.span),
+            name: symbol.name,
+            kind: symbol.kind,
+        }
+    }
 }
 
 // === impl FileLocation ===

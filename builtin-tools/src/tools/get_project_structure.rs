@@ -1,5 +1,6 @@
 //! `get_project_structure`: a project at a glance, in few words.
 
+mod central;
 mod landmarks;
 mod languages;
 mod manifests;
@@ -14,6 +15,7 @@ use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::central::{CentralFileOutput, ModuleOutput};
 use self::landmarks::{Landmarks, Tests};
 use self::languages::LanguageCount;
 use self::manifests::{Facts, ManifestKind};
@@ -33,7 +35,8 @@ fn default_limit() -> u64 {
 
 /// Shows how the project in the workspace is built up: a tree of its directories and files, its
 /// languages, its manifests (`Cargo.toml`, `package.json` and the like) with the names of projects,
-/// the files that programs start in, its tests, its continuous integration and what to read first.
+/// the files that programs start in, its tests, its continuous integration and what to read first; where
+/// the code is indexed, also the files that others use most and which directories use which.
 ///
 /// The tree has up to 300 lines. Where a project is larger, the levels at the top are shown first,
 /// and what is further down is given as counts, such as `assets/ (412 files: 400 .png, 12 .svg)`;
@@ -82,6 +85,13 @@ pub(crate) struct ProjectStructure {
     ci: Vec<String>,
     /// Files in the root that describe the project, such as a readme and a licence.
     documents: Vec<String>,
+    /// The files whose names stand in other files, those that everything leads to first, up to 15;
+    /// missing where the code is not indexed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    central_files: Vec<CentralFileOutput>,
+    /// Directories whose files use those of others, up to 20; missing where the code is not indexed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modules: Vec<ModuleOutput>,
     /// How many files and directories the tree gives only as counts.
     folded: u64,
     /// Whether a bound ended the look at the workspace early: then all counts are lower bounds.
@@ -133,6 +143,7 @@ impl Tool for GetProjectStructure {
             false => None,
         };
         let lines_max = usize::try_from(self.limit.min(TREE_LINES_MAX)).expect("a small bound");
+        let map = cx.map_code(&base).await?.unwrap_or_default();
         let survey = cx.compute(move || Survey::new(&base, listing, top, lines_max)).await?;
         let Survey { listing, drawn, files, directories, landmarks } = survey;
         let mut starts: EntryPoints = landmarks.starts.into_iter().map(placed).collect();
@@ -158,6 +169,8 @@ impl Tool for GetProjectStructure {
             tests: landmarks.tests,
             ci: landmarks.ci,
             documents: landmarks.documents,
+            central_files: map.files.into_iter().map(CentralFileOutput::from).collect(),
+            modules: map.modules.into_iter().map(ModuleOutput::from).collect(),
             folded: drawn.folded,
             truncated: listing.truncated,
             skipped: listing.skipped,

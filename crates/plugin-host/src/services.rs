@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
+use moss_sdk::code_search::CodeHit;
 use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
@@ -89,6 +90,13 @@ pub trait Services: Send + Sync {
     ///
     /// `InvalidArguments` for what cannot be searched for; `LimitExceeded` after too many searches.
     fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>>;
+
+    /// Finds what declares some names, exactly.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for too many names; `LimitExceeded` after too many searches.
+    fn declarations(&self, names: Vec<String>) -> BoxFuture<'_, Result<Vec<CodeHit>, ToolError>>;
 
     /// Runs a command whose words were granted, and waits for its end. Who drops the future ends it.
     ///

@@ -7,7 +7,7 @@ use moss_symbols::{DeclarationKind, Language, Outline, Outliner, TextRange};
 
 use crate::chunk::{self, TextChunk};
 use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL};
-use crate::words::WordReader;
+use crate::words::{WordReader, pair, parts};
 
 /// Most of a text without an outline that is read: data of that size are nobody's words.
 const UNOUTLINED_BYTES_MAX: usize = 256 << 10;
@@ -35,6 +35,8 @@ pub(crate) struct AnalyzedChunk {
     pub(crate) container: Option<Box<str>>,
     pub(crate) kind: Option<DeclarationKind>,
     pub(crate) is_test: bool,
+    /// Whether it is a further part of the declaration that the chunk before it begins.
+    pub(crate) is_continued: bool,
     /// How long each field is, in words.
     pub(crate) lengths: [u16; FIELDS],
     /// How often each term is in each field, by its place among those of the text.
@@ -125,6 +127,18 @@ impl TextAnalyzer {
         words
     }
 
+    /// The words of a name, and each two that stand beside each other.
+    fn name(&mut self, field: usize, name: &str, counts: &mut WordCounts) {
+        let mut stems: Vec<String> = Vec::new();
+        for part in parts(name) {
+            self.words.read(part, &mut |word| stems.push(word.to_owned()));
+        }
+        self.words.read(name, &mut |word| counts.add(field, word));
+        for two in stems.windows(2) {
+            counts.add_unmeasured(field, &pair(&two[0], &two[1]));
+        }
+    }
+
     fn chunk(
         &mut self,
         chunk: &TextChunk,
@@ -142,18 +156,26 @@ impl TextAnalyzer {
         let name = declaration.map(|declaration| slice(&declaration.name));
         let name = name.map(|name| head(name, NAME_BYTES_MAX)).filter(|name| !name.is_empty());
         if let Some(name) = name {
-            self.words.read(name, &mut |word| counts.add(SYMBOL, word));
-            counts.mark(&format!("{DECLARES}{}", name.to_lowercase()));
+            self.name(SYMBOL, name, counts);
+            if !chunk.is_continued {
+                counts.mark(&format!("{DECLARES}{}", name.to_lowercase()));
+            }
         }
         for container in &chunk.containers {
             let name = head(slice(container), NAME_BYTES_MAX);
-            self.words.read(name, &mut |word| counts.add(CONTAINER, word));
+            self.name(CONTAINER, name, counts);
         }
         if let Some(documentation) = &chunk.documentation {
             self.words.read(slice(documentation), &mut |word| counts.add(DOCUMENTATION, word));
         }
+        let signs = outline.map_or(&[][..], |outline| comment_signs(outline.language));
         for piece in &chunk.pieces {
-            self.words.read(&text[piece.clone()], &mut |word| counts.add(BODY, word));
+            for line in text[piece.clone()].split_inclusive('\n') {
+                let start = line.trim_start();
+                let is_comment = signs.iter().any(|sign| start.starts_with(sign));
+                let field = if is_comment { DOCUMENTATION } else { BODY };
+                self.words.read(line, &mut |word| counts.add(field, word));
+            }
         }
         let container = chunk.containers.first();
         let container = container.map(|range| head(slice(range), NAME_BYTES_MAX));
@@ -163,9 +185,20 @@ impl TextAnalyzer {
             container: container.filter(|name| !name.is_empty()).map(Into::into),
             kind: declaration.map(|declaration| declaration.kind),
             is_test: chunk.is_test,
+            is_continued: chunk.is_continued,
             lengths: counts.lengths,
             counts: counts.take(),
         }
+    }
+}
+
+/// How lines begin that are comments; nothing of a language where that is not sure.
+fn comment_signs(language: Language) -> &'static [&'static str] {
+    match language.name() {
+        "python" | "ruby" | "bash" | "elixir" | "yaml" | "toml" => &["# "],
+        "lua" | "sql" | "haskell" => &["--"],
+        "json" | "markdown" | "html" => &[],
+        _ => &["//", "/*", "* "],
     }
 }
 
@@ -197,6 +230,13 @@ impl WordCounts {
         let counts = self.counts.entry(place).or_insert([0; FIELDS]);
         counts[field] = counts[field].saturating_add(1);
         self.lengths[field] = self.lengths[field].saturating_add(1);
+    }
+
+    /// Adds a term that does not make its field longer.
+    fn add_unmeasured(&mut self, field: usize, term: &str) {
+        let place = self.place(term);
+        let counts = self.counts.entry(place).or_insert([0; FIELDS]);
+        counts[field] = counts[field].saturating_add(1);
     }
 
     /// Notes a term that is in no field.

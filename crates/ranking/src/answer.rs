@@ -11,9 +11,15 @@ use crate::weights::Weights;
 
 impl RankedIndex {
     /// Finds what a tool asks for, the best first, among the texts that may be seen.
-    pub fn answer(&self, search: &CodeSearch, view: &RankedView) -> Vec<CodeHit> {
+    pub fn answer(
+        &self,
+        search: &CodeSearch,
+        view: &RankedView,
+        uses_commits: bool,
+    ) -> Vec<CodeHit> {
         let (question, left_out) = match &search.goal {
             CodeSearchGoal::Question(text) => (CodeQuestion::parse(text), None),
+            CodeSearchGoal::Declared(names) => return self.declarations(names, search, view),
             CodeSearchGoal::RelatedTo { path, line, text } => {
                 match CodeQuestion::related(path, text, *line) {
                     Some((question, lines)) => (question, Some((path, lines))),
@@ -27,6 +33,7 @@ impl RankedIndex {
             leaves_out: left_out,
             hits_max: search.hits_max,
             hits_of_file_max: search.hits_of_file_max,
+            uses_commits: uses_commits && matches!(search.goal, CodeSearchGoal::Question(_)),
             weights: &Weights::default(),
         };
         self.search(&question, &ranked)

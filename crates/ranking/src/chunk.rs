@@ -29,6 +29,8 @@ pub(crate) struct TextChunk {
     pub(crate) lines: (u32, u32),
     /// Whether it belongs to tests.
     pub(crate) is_test: bool,
+    /// Whether it is a further part of the declaration that the chunk before it begins.
+    pub(crate) is_continued: bool,
 }
 
 /// Where the lines of a text begin.
@@ -199,6 +201,7 @@ fn declared(
         documentation,
         pieces,
         lines,
+        is_continued: false,
     };
     let body_lines: usize = whole.pieces.iter().map(|piece| lines_in(text, piece)).sum();
     if body_lines <= UNCUT_LINES_MAX {
@@ -206,9 +209,17 @@ fn declared(
         return;
     }
     let parts = in_windows(text, starts, &whole.pieces);
-    for (number, (pieces, lines)) in parts.into_iter().enumerate() {
-        let documentation = whole.documentation.clone().filter(|_| number == 0);
-        chunks.push(TextChunk { documentation, pieces, lines, ..whole.clone() });
+    let count = parts.len();
+    for (number, (pieces, mut lines)) in parts.into_iter().enumerate() {
+        let is_continued = number > 0;
+        let documentation = whole.documentation.clone().filter(|_| !is_continued);
+        if !is_continued {
+            lines.0 = whole.lines.0;
+        }
+        if number + 1 == count {
+            lines.1 = whole.lines.1;
+        }
+        chunks.push(TextChunk { documentation, pieces, lines, is_continued, ..whole.clone() });
     }
 }
 
@@ -232,6 +243,7 @@ fn between(text: &str, starts: &LineStarts, pieces: &[Range<usize>], chunks: &mu
             pieces,
             lines,
             is_test: false,
+            is_continued: false,
         });
     }
 }
@@ -350,7 +362,7 @@ mod tests {
         let found = cut_up(Language::Rust, &text);
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found.iter().all(|(name, _)| name.as_deref() == Some("long")));
-        assert_eq!((found[0].1.0, found[2].1.1), (2, 153));
+        assert_eq!((found[0].1.0, found[2].1.1), (1, 153));
     }
 
     #[test]

@@ -7,7 +7,9 @@
 mod analysis;
 mod answer;
 mod chunk;
+mod commits;
 mod glossary;
+mod map;
 mod postings;
 mod question;
 mod ranked;
@@ -19,6 +21,7 @@ mod weights;
 mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
+pub use crate::commits::{COMMIT_LOG, CommitSubjects};
 pub use crate::question::CodeQuestion;
 pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
 pub use crate::search::RankedSearch;

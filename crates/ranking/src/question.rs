@@ -2,7 +2,8 @@
 
 use crate::analysis::head;
 use crate::glossary::Glossary;
-use crate::words::{WordReader, is_stop_word, parts, runs};
+use crate::weights::Weights;
+use crate::words::{WordReader, is_stop_word, pair, parts, runs};
 
 /// Longest question that is read; what is beyond it is not.
 const QUESTION_BYTES_MAX: usize = 32 << 10;
@@ -69,8 +70,16 @@ pub(crate) struct TermGroup {
     pub(crate) shown: String,
     pub(crate) terms: Vec<String>,
     pub(crate) weight: f32,
-    /// Whether it is two words put together.
-    pub(crate) is_joined: bool,
+    pub(crate) kind: TermKind,
+}
+
+/// How terms come from a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TermKind {
+    /// As it has them.
+    Word,
+    /// Two words of it, put together.
+    Joined,
 }
 
 /// A name that a question spells out.
@@ -86,8 +95,8 @@ pub(crate) struct SymbolWord {
 struct QuestionReading {
     words: WordReader,
     question: CodeQuestion,
-    /// The plain word right before.
-    before: Option<String>,
+    /// The plain word right before, and its stem.
+    before: Option<(String, String)>,
 }
 
 // === impl CodeQuestion ===
@@ -156,9 +165,9 @@ impl QuestionReading {
         let count = parts(run).count();
         if count > 1 {
             let whole = terms.pop_if(|term| term.len() > 3);
-            terms.into_iter().for_each(|term| self.add(run, vec![term], 1.0, false));
+            terms.into_iter().for_each(|term| self.add(run, vec![term], 1.0, TermKind::Word));
             if let Some(whole) = whole {
-                self.add(run, vec![whole], WHOLE_WEIGHT, false);
+                self.add(run, vec![whole], WHOLE_WEIGHT, TermKind::Word);
             }
             self.before = None;
             return;
@@ -170,11 +179,13 @@ impl QuestionReading {
             return;
         };
         let is_verb = VERBS.contains(&lower.as_str()) && !self.question.is_symbol;
-        self.add(run, vec![term], if is_verb { VERB_WEIGHT } else { 1.0 }, false);
-        if let Some(before) = self.before.take() {
-            self.add(&format!("{before}{run}"), vec![format!("{before}{lower}")], 1.0, true);
+        let weight = if is_verb { VERB_WEIGHT } else { 1.0 };
+        self.add(run, vec![term.clone()], weight, TermKind::Word);
+        if let Some((before, stem)) = self.before.take() {
+            let joined = vec![format!("{before}{lower}"), pair(&stem, &term)];
+            self.add(&format!("{before} {run}"), joined, 1.0, TermKind::Joined);
         }
-        self.before = Some(lower);
+        self.before = Some((lower, term));
     }
 
     /// A run of Chinese: words of the glossary, pairs of characters of what is left.
@@ -198,13 +209,13 @@ impl QuestionReading {
                     terms.extend(self.words.words(word));
                 }
                 if !terms.is_empty() {
-                    self.add(word, terms, entry.weight(), false);
+                    self.add(word, terms, entry.weight(), TermKind::Word);
                 }
             }
             // The characters themselves may stand in comments, too.
             if word.chars().count() > 1 && !entry.is_empty() {
                 let pairs = self.words.words(word);
-                pairs.into_iter().for_each(|pair| self.add(word, vec![pair], 0.5, false));
+                pairs.into_iter().for_each(|pair| self.add(word, vec![pair], 0.5, TermKind::Word));
             }
             rest = &rest[word.len()..];
         }
@@ -215,22 +226,34 @@ impl QuestionReading {
         if unknown.chars().count() > 1 {
             for pair in self.words.words(unknown) {
                 let shown = pair.clone();
-                self.add(&shown, vec![pair], 1.0, false);
+                self.add(&shown, vec![pair], 1.0, TermKind::Word);
             }
         }
         unknown.clear();
     }
 
-    fn add(&mut self, shown: &str, terms: Vec<String>, weight: f32, is_joined: bool) {
+    fn add(&mut self, shown: &str, terms: Vec<String>, weight: f32, kind: TermKind) {
         let groups = &mut self.question.groups;
         if let Some(known) = groups.iter_mut().find(|group| group.terms == terms) {
             known.weight = known.weight.max(weight);
-            known.is_joined &= is_joined;
+            known.kind = known.kind.min(kind);
             return;
         }
         // Much more is cut to the rarest words later on.
         if groups.len() < 4 * GROUPS_MAX {
-            groups.push(TermGroup { shown: shown.to_owned(), terms, weight, is_joined });
+            groups.push(TermGroup { shown: shown.to_owned(), terms, weight, kind });
+        }
+    }
+}
+
+// === impl TermKind ===
+
+impl TermKind {
+    /// How much terms count by how they come from a question.
+    pub(crate) fn share(self, weights: &Weights) -> f32 {
+        match self {
+            Self::Word => 1.0,
+            Self::Joined => weights.joined,
         }
     }
 }
@@ -251,14 +274,15 @@ mod tests {
 
     fn terms(text: &str) -> Vec<String> {
         let question = CodeQuestion::parse(text);
-        question.groups.into_iter().map(|group| group.terms.join("|")).collect()
+        question.groups.into_iter().map(|group| group.terms.join(" ")).collect()
     }
 
     #[test]
     fn questions_are_read_as_they_are_meant() {
         for (text, expected) in [
-            ("how are files parsed", &["file", "pars", "filesparsed"][..]),
-            ("rate limiter", &["rate", "limit", "ratelimiter"]),
+            ("how are files parsed", &["file", "pars", "filesparsed file|pars"][..]),
+            ("rate limiter", &["rate", "limit", "ratelimiter limit|rate"]),
+            ("rate of the limit", &["rate", "limit"]),
             ("parseFile", &["pars", "file", "parsefile"]),
             ("the", &[]),
             ("", &[]),

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use moss_sdk::RelPath;
 
 use crate::analysis::AnalyzedText;
+use crate::commits::CommitSubjects;
 use crate::segment::{RankedSegment, SegmentDraft};
 use crate::weights::FIELDS;
 
@@ -29,6 +30,15 @@ pub struct RankedIndex {
     /// The number of the draft once it is a segment.
     next: u32,
     unparsed: usize,
+    pub(crate) commits: Option<HeldCommits>,
+}
+
+/// What commits say, with where the files are that they changed.
+#[derive(Debug)]
+pub(crate) struct HeldCommits {
+    pub(crate) subjects: Arc<CommitSubjects>,
+    /// By the places of their files: the place of the segment, and the number of the text in it.
+    pub(crate) texts: Vec<Option<(usize, u32)>>,
 }
 
 /// A segment and what of it is no longer true.
@@ -141,6 +151,25 @@ impl RankedIndex {
         std::mem::take(&mut self.draft_dead).into_iter().for_each(|text| held.kill(text));
         self.segments.push(held);
         self.next += 1;
+        self.place_commits();
+    }
+
+    /// Takes what commits say in place of what it knew of them. It only adds to what is found in texts.
+    pub fn set_commits(&mut self, subjects: Option<Arc<CommitSubjects>>) {
+        self.commits = subjects.map(|subjects| HeldCommits { subjects, texts: Vec::new() });
+        self.place_commits();
+    }
+
+    /// Looks up where the files are that commits changed.
+    fn place_commits(&mut self) {
+        let Some(commits) = &mut self.commits else { return };
+        let numbers = self.segments.iter().enumerate().map(|(at, held)| (held.number, at));
+        let numbers: HashMap<u32, usize> = numbers.collect();
+        let text = |path: &RelPath| {
+            let place = self.places.get(path)?;
+            Some((*numbers.get(&place.segment)?, place.text))
+        };
+        commits.texts = commits.subjects.paths.iter().map(text).collect();
     }
 
     /// Whether all that was put can be found.
@@ -190,6 +219,7 @@ impl RankedIndex {
             self.segments.push(held);
         }
         self.next += 1;
+        self.place_commits();
     }
 
     /// Merges segments until none is better merged.
@@ -226,10 +256,11 @@ impl RankedIndex {
             self.segments.iter().map(|held| held.segment.memory_bytes() + held.dead.len());
         let paths =
             self.places.keys().map(|path| path.as_str().len() + size_of::<TextPlace>() + 48);
+        let commits = self.commits.as_ref().map_or(0, |held| held.subjects.memory_bytes());
         RankedSize {
             texts: self.places.len(),
             chunks: self.segments.iter().map(|held| held.segment.chunks.len()).sum(),
-            memory_bytes: segments.sum::<usize>() + paths.sum::<usize>(),
+            memory_bytes: segments.sum::<usize>() + paths.sum::<usize>() + commits,
         }
     }
 

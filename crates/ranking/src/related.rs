@@ -5,7 +5,7 @@ use moss_sdk::RelPath;
 use moss_symbols::{DeclarationKind, Language, Outline, Outliner};
 
 use crate::chunk::{self, LineStarts, TextChunk};
-use crate::question::{CodeQuestion, SymbolWord, TermGroup};
+use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
 use crate::words::{WordReader, parts, runs};
 
 /// Most words of a place that are asked for.
@@ -66,7 +66,7 @@ fn question(text: &str, outline: Option<&Outline>, around: &TextChunk) -> CodeQu
 }
 
 fn group(shown: &str, term: String, weight: f32) -> TermGroup {
-    TermGroup { shown: shown.to_owned(), terms: vec![term], weight, is_joined: false }
+    TermGroup { shown: shown.to_owned(), terms: vec![term], weight, kind: TermKind::Word }
 }
 
 /// The names that a place calls and the types that it names, the first of each.

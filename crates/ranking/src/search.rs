@@ -1,12 +1,15 @@
 //! Ranks the chunks of an index by a question: words weighed by field (BM25F), then what a file is for,
 //! names that the question spells out, how much others use what is declared.
 
+mod commits;
+mod declared;
 mod hits;
 mod scoring;
 
 use moss_sdk::RelPath;
 use moss_sdk::code_search::CodeHit;
 
+use self::commits::CommitScores;
 use self::hits::FileScores;
 use self::scoring::ChunkScores;
 use crate::question::CodeQuestion;
@@ -25,6 +28,8 @@ pub struct RankedSearch<'a> {
     pub hits_max: usize,
     /// Most hits of one file.
     pub hits_of_file_max: usize,
+    /// Whether it counts what commits say.
+    pub uses_commits: bool,
     /// What counts how much.
     pub weights: &'a Weights,
 }
@@ -44,10 +49,15 @@ impl RankedIndex {
             scores.add(group, search.weights);
         }
         let named = scores.add_symbols(question, search.weights);
+        let mut commits = CommitScores::new(self, search);
+        if !question.is_symbol || named.is_empty() {
+            groups.iter().for_each(|group| commits.add(group, search.weights));
+        }
         let mut files = FileScores::new(self, question, search);
-        files.gather(&scores, &named);
+        files.gather(&scores, &named, &commits);
         let mut hits = files.hits(&named);
         scores.explain(&groups, &mut hits);
+        commits.explain(&groups, &mut hits);
         hits.into_iter().map(|(hit, _)| hit).collect()
     }
 }

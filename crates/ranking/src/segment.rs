@@ -51,6 +51,8 @@ pub(crate) struct RankedChunk {
     container: u32,
     pub(crate) kind: Option<DeclarationKind>,
     pub(crate) is_test: bool,
+    /// Whether it is a further part of the declaration that the chunk before it begins.
+    pub(crate) is_continued: bool,
     pub(crate) lengths: [u16; FIELDS],
 }
 
@@ -104,6 +106,7 @@ impl SegmentDraft {
                 container,
                 kind: chunk.kind,
                 is_test: chunk.is_test,
+                is_continued: chunk.is_continued,
                 lengths: chunk.lengths,
             });
             for (term, counts) in &chunk.counts {

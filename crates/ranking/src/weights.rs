@@ -43,6 +43,12 @@ pub struct Weights {
     pub centrality: f32,
     /// What each further chunk of one file is multiplied with.
     pub repeated: f32,
+    /// How much the subjects of commits count against all else, of the file that fits best in both.
+    pub commits: f32,
+    /// How late more commits with a word count no more.
+    pub commits_k1: f32,
+    /// How far that depends on how much was committed to a file, from 0 to 1.
+    pub commits_length: f32,
 }
 
 // === impl Weights ===
@@ -63,6 +69,9 @@ impl Default for Weights {
             definition: 1.5,
             centrality: 0.03,
             repeated: 0.5,
+            commits: 0.5,
+            commits_k1: 1.5,
+            commits_length: 0.5,
         }
     }
 }

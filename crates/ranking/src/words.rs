@@ -77,6 +77,12 @@ pub(crate) fn runs(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
+/// The term for two stems beside each other in a name, whichever is first.
+pub(crate) fn pair(one: &str, other: &str) -> String {
+    let (first, last) = if one <= other { (one, other) } else { (other, one) };
+    format!("{first}|{last}")
+}
+
 /// Splits an identifier at underscores, humps and digits.
 pub(crate) fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     let mut rest = identifier.trim_matches('_');

@@ -120,3 +120,30 @@ pub struct SyntaxError {
     /// What is missing, as the grammar names it; none where something is there that should not be.
     pub missing: Option<String>,
 }
+
+// === impl DeclarationKind ===
+
+impl DeclarationKind {
+    /// Its word, such as `function`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Method => "method",
+            Self::Class => "class",
+            Self::Struct => "struct",
+            Self::Enum => "enum",
+            Self::Variant => "variant",
+            Self::Interface => "interface",
+            Self::Trait => "trait",
+            Self::Type => "type",
+            Self::Constant => "constant",
+            Self::Variable => "variable",
+            Self::Field => "field",
+            Self::Macro => "macro",
+            Self::Module => "module",
+            Self::Test => "test",
+            Self::Heading => "heading",
+            Self::Key => "key",
+        }
+    }
+}

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
+use moss_sdk::code_map::CodeMap;
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound, CodeSearchGoal};
 use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::content::ContentPart;
 use moss_sdk::context::{
@@ -245,8 +246,19 @@ impl Files for CallHost {
     ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
         let reader = self.reader();
         Box::pin(async move {
-            Ok(self.scope.blocking(move || searching::search(&reader, &search)).await??)
+            let is_question = matches!(search.goal, CodeSearchGoal::Question(_));
+            let sees_commits = is_question && self.effects.follow_commits().await;
+            let search = move || searching::search(&reader, &search, sees_commits);
+            Ok(self.scope.blocking(search).await??)
         })
+    }
+
+    fn map_code<'a>(
+        &'a self,
+        beneath: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<CodeMap>, ToolError>> {
+        let (reader, beneath) = (self.reader(), beneath.clone());
+        Box::pin(self.scope.blocking(move || searching::map(&reader, &beneath)))
     }
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {

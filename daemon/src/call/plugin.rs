@@ -5,6 +5,7 @@ mod files;
 mod search;
 mod services;
 mod store;
+mod symbols;
 
 use std::sync::Arc;
 use std::time::Duration;

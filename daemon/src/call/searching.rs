@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use moss_sdk::RelPath;
+use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_workspace::{Error, MayRead};
 
@@ -14,20 +15,39 @@ use crate::ranked_texts::RankedGate;
 pub(super) fn search(
     reader: &ReadAccess,
     search: &CodeSearch,
+    sees_commits: bool,
 ) -> Result<Option<CodeSearchFound>, Error> {
     let workspace = reader.workspace();
-    let mut listed: HashMap<RelPath, bool> = HashMap::new();
-    let mut sees = |path: &RelPath| {
-        let may_read = reader.reads(path, path) == MayRead::Yes;
-        may_read && path.parent().is_none_or(|parent| lists(reader, &parent, &mut listed))
-    };
-    let gate = RankedGate { name: reader.name(), sees: &mut sees };
+    let mut sees = seeing(reader);
+    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits };
     let cancelled = || reader.is_cancelled();
     workspace.search_code(gate, search, &ReadableByAll(workspace), &cancelled)
 }
 
+/// Says which files beneath a directory are central, of those that the caller may read.
+pub(super) fn map(reader: &ReadAccess, beneath: &RelPath) -> Option<CodeMap> {
+    let workspace = reader.workspace();
+    let mut sees = seeing(reader);
+    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false };
+    let cancelled = || reader.is_cancelled();
+    workspace.map_code(gate, beneath, &ReadableByAll(workspace), &cancelled)
+}
+
+/// Which texts a caller may see: those that it may read, where a walk would come to them.
+fn seeing(reader: &ReadAccess) -> impl FnMut(&RelPath) -> bool {
+    let mut listed: HashMap<RelPath, bool> = HashMap::new();
+    move |path: &RelPath| {
+        let may_read = reader.reads(path, path) == MayRead::Yes;
+        may_read && path.parent().is_none_or(|parent| lists(reader, &parent, &mut listed))
+    }
+}
+
 /// Whether a walk would come to a directory: it and all around it may be listed.
-fn lists(reader: &ReadAccess, directory: &RelPath, known: &mut HashMap<RelPath, bool>) -> bool {
+pub(super) fn lists(
+    reader: &ReadAccess,
+    directory: &RelPath,
+    known: &mut HashMap<RelPath, bool>,
+) -> bool {
     if directory.is_root() {
         return true;
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use moss_sdk::RelPath;
+use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
@@ -176,6 +177,18 @@ impl WorkspaceState {
     ) -> Result<Option<CodeSearchFound>, moss_workspace::Error> {
         let Some(kept) = self.live.get() else { return Ok(None) };
         kept.search_code(&self.files, (rules, &*self.editors), gate, search, cancelled)
+    }
+
+    /// Says which files beneath a directory are central, from what is known of texts.
+    pub(crate) fn map_code(
+        &self,
+        gate: RankedGate<'_>,
+        beneath: &RelPath,
+        rules: &dyn IndexRules,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<CodeMap> {
+        let kept = self.live.get()?;
+        kept.map_code(&self.files, (rules, &*self.editors), gate, beneath, cancelled)
     }
 
     /// Its root directory as text: its name on the wire and in questions.

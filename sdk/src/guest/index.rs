@@ -1,4 +1,4 @@
-//! The texts of the workspace, searched through moss's index. Capability
+//! The texts of the workspace and what they declare, searched through moss's index. Capability
 //! [`index`](crate::Capability::index).
 //!
 //! Found is what the policy lets the plugin read without asking, as it is at that moment; how long it
@@ -17,7 +17,7 @@
 use crate::error::ToolError;
 use crate::guest::bindings::moss::plugin::index as wit;
 
-pub use wit::{Found, Line, Query};
+pub use wit::{Declaration, Found, Line, Query};
 
 /// How many lines a search returns where nobody says.
 const LINES_DEFAULT: u32 = 100;
@@ -30,6 +30,22 @@ const LINES_DEFAULT: u32 = 100;
 /// `LimitExceeded` after too many searches of one call.
 pub fn search(query: &Query) -> Result<Found, ToolError> {
     Ok(wit::search(query)?)
+}
+
+/// Finds what declares one of some names, upper and lower case differing: of each in turn, source before
+/// all else, then by path. Up to 200 names and 1,000 declarations.
+///
+/// # Errors
+///
+/// `InvalidArguments` for more names; `Denied` without the capability; `LimitExceeded` after too many
+/// searches of one call.
+pub fn symbols<I>(names: I) -> Result<Vec<Declaration>, ToolError>
+where
+    I: IntoIterator,
+    I::Item: Into<String>,
+{
+    let names: Vec<String> = names.into_iter().map(Into::into).collect();
+    Ok(wit::symbols(&names)?)
 }
 
 // === impl Query ===

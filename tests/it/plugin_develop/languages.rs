@@ -237,6 +237,8 @@ async fn shows(guest: &Guest, caller: &Client) {
 async fn asks(guest: &Guest, caller: &Client, daemon: &Daemon) {
     let found = guest.took(caller, json!([{ "do": "search", "pattern": "t.o|^s" }])).await;
     assert_eq!(found, [json!(["dir/b.txt:1:1:two", 1])]);
+    let declared = guest.took(caller, json!([{ "do": "declared", "names": ["nobody"] }])).await;
+    assert_eq!(declared, [json!([])]);
     let ran = guest.took(caller, json!([{ "do": "run", "words": ["cat", "a.txt"] }])).await;
     assert_eq!(ran, [json!([0, "one\n"])]);
     let steps = json!([{ "do": "symbols", "path": "a.txt" }, { "do": "symbols", "path": ".env" }]);

@@ -82,6 +82,7 @@ fn take(step: &Value) -> Result<Value, ToolError> {
                 "truncated": found.truncated,
             }))
         }
+        "declared" => declared(step),
         "run" => {
             let words = step["words"].as_array().into_iter().flatten();
             let words = words.filter_map(|word| word.as_str().map(str::to_owned)).collect();
@@ -109,6 +110,20 @@ fn take(step: &Value) -> Result<Value, ToolError> {
         "panic" => panic!("as told"),
         other => Err(ToolError::new(ErrorCode::InvalidArguments, format!("no step `{other}`"))),
     }
+}
+
+/// What declares names, each as `path:first-last kind container.name`.
+fn declared(step: &Value) -> Result<Value, ToolError> {
+    let names = step["names"].as_array().into_iter().flatten();
+    let found = index::symbols(names.filter_map(|name| name.as_str()))?;
+    let one = |found: index::Declaration| {
+        let container = found.container.unwrap_or_default();
+        format!(
+            "{}:{}-{} {} {container}.{}",
+            found.path, found.line, found.end_line, found.kind, found.name
+        )
+    };
+    Ok(json!(found.into_iter().map(one).collect::<Vec<_>>()))
 }
 
 fn follows(step: &Value) -> bool {

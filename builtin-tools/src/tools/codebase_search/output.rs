@@ -92,12 +92,13 @@ impl ResultBudget {
 
 /// Says which words of a question a place has, by where it has them.
 fn why(hit: &CodeHit) -> String {
-    const PLACES: [(MatchPlace, &str); 5] = [
+    const PLACES: [(MatchPlace, &str); 6] = [
         (MatchPlace::Name, "name"),
         (MatchPlace::Container, "container"),
         (MatchPlace::Path, "path"),
         (MatchPlace::Documentation, "documentation"),
         (MatchPlace::Text, "text"),
+        (MatchPlace::Commits, "commits"),
     ];
     let mut reasons = Vec::new();
     if hit.is_named {

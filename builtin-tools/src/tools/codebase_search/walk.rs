@@ -10,12 +10,8 @@ use moss_sdk::{RelPath, ToolError};
 
 use crate::extent;
 
-/// How far one search goes.
-const EXTENT: VisitOptions =
-    VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 128 << 20 };
-
-/// Gathers the words of the files of a walk.
-struct WordGathering {
+/// Gathers the words of the files of a walk, to answer from.
+pub struct CodeGathering {
     index: RankedIndex,
     wants: FileChoice,
 }
@@ -29,15 +25,9 @@ pub(super) async fn search(
     cx: &Context,
     search: CodeSearch,
 ) -> Result<(CodeSearchFound, Option<String>), ToolError> {
-    let gathering = WordGathering { index: RankedIndex::default(), wants: search.wants.clone() };
-    let (gathering, visited) = cx.visit(&RelPath::root(), EXTENT, gathering).await?;
-    let found = cx.compute(move || {
-        let mut index = gathering.index;
-        index.freeze();
-        let view = index.view(&RankedView::default(), &mut |_| true);
-        let hits = index.answer(&search, &view);
-        CodeSearchFound { hits, files: index.len() as u64, pending: 0 }
-    });
+    let gathering = CodeGathering::new(&search);
+    let (gathering, visited) = cx.visit(&RelPath::root(), CodeGathering::EXTENT, gathering).await?;
+    let found = cx.compute(move || gathering.answer(&search));
     let note = visited.truncated.then(|| {
         let files = visited.files;
         format!("the search ended at a bound after {files} files: what is in the rest is unknown")
@@ -45,7 +35,28 @@ pub(super) async fn search(
     Ok((found.await?, note))
 }
 
-impl TextVisitor for WordGathering {
+// === impl CodeGathering ===
+
+impl CodeGathering {
+    /// How far one search goes.
+    pub const EXTENT: VisitOptions =
+        VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 128 << 20 };
+
+    /// Gathers what a question is put to.
+    pub fn new(search: &CodeSearch) -> Self {
+        Self { index: RankedIndex::default(), wants: search.wants.clone() }
+    }
+
+    /// Answers from what was gathered.
+    pub fn answer(mut self, search: &CodeSearch) -> CodeSearchFound {
+        self.index.freeze();
+        let view = self.index.view(&RankedView::default(), &mut |_| true);
+        let hits = self.index.answer(search, &view, false);
+        CodeSearchFound { hits, files: self.index.len() as u64, pending: 0 }
+    }
+}
+
+impl TextVisitor for CodeGathering {
     fn wants(&self, path: &RelPath) -> bool {
         (self.wants)(path)
     }

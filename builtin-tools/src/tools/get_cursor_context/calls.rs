@@ -1,22 +1,26 @@
-//! Calls, found by names in the text: what looks like `name(`. Nothing is resolved but by the
-//! editor.
+//! Calls, found by name: where a grammar knows the language as its tree has them, else what looks like
+//! `name(`. Where they lead to, the editor says, else what is kept of declarations with that name.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use moss_sdk::context::{Context, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::editor::{Position, Span};
-use moss_sdk::file::{VisitOptions, VisitedText};
+use moss_sdk::file::{TextPattern, VisitOptions, VisitedText};
 use moss_sdk::{RelPath, ToolError};
+use moss_symbols::{Language, Outline, Outliner, UseKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::code::{CalledName, FocusedCode, slice};
 use super::lines::EditorLines;
-use super::names::{character_of, is_part};
-use super::{FileLocation, definitions};
+use super::names::{character_of, ending, is_part};
+use super::{FileLocation, declared, definitions};
 
 /// Most calls of one result.
 const CALLS_MAX: usize = 50;
+/// Most declarations of a name in the file at the cursor that are shown.
+const HERE_MAX: usize = 3;
 /// Most definitions that the editor is asked for.
 const ASKED_MAX: usize = 20;
 /// Longest line that is shown, in bytes.
@@ -36,6 +40,9 @@ const KEYWORDS: &[&str] = &[
 pub(super) struct CallSite {
     path: String,
     line: u32,
+    /// The declaration in which it is called, where a grammar knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<String>,
     /// The line, without the blanks around it, up to 200 bytes.
     text: String,
 }
@@ -46,7 +53,8 @@ pub(super) struct Callee {
     name: String,
     /// Where it is called first.
     line: u32,
-    /// Where it is defined, as far as the editor knows.
+    /// Where it is defined, as far as the editor knows, else where something of that name is declared, up
+    /// to 3 locations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     definitions: Vec<FileLocation>,
 }
@@ -61,6 +69,7 @@ struct Callers {
 /// Finds the calls of a name in one file: the first ones, in their order.
 struct CallFinder {
     name: String,
+    outliner: Outliner,
 }
 
 /// Where a name seems to be called: source before tests, then by path.
@@ -75,13 +84,38 @@ pub(super) async fn callers(
     Ok(visitor.found)
 }
 
-/// What the text of a span seems to call, in its order.
+/// What is called around the cursor, in the order of the text, with where that is defined.
 pub(super) async fn callees(
     cx: &Context,
     path: &RelPath,
-    lines: &EditorLines<'_>,
-    span: Span,
-) -> Vec<Callee> {
+    called: Vec<CalledName>,
+    code: Option<&FocusedCode<'_>>,
+) -> Result<Vec<Callee>, ToolError> {
+    let mut found = Vec::new();
+    let mut unknown = Vec::new();
+    for CalledName { name, position } in called.into_iter().take(CALLS_MAX) {
+        let mut definitions = match found.len() < ASKED_MAX {
+            true => definitions(cx, path, position).await,
+            false => Vec::new(),
+        };
+        if let Some(code) = code.filter(|_| definitions.is_empty()) {
+            let here = code.declared(&name).into_iter().take(HERE_MAX);
+            definitions.extend(here.map(|position| FileLocation::new(path, position)));
+        }
+        if definitions.is_empty() {
+            unknown.push(name.clone());
+        }
+        found.push(Callee { name, line: position.line + 1, definitions });
+    }
+    let mut declared = declared::find(cx, path, unknown).await?;
+    for callee in found.iter_mut().filter(|callee| callee.definitions.is_empty()) {
+        callee.definitions = declared.remove(&callee.name).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+/// What the text of a span seems to call: each name once.
+pub(super) fn seemingly_called(lines: &EditorLines<'_>, span: Span) -> Vec<CalledName> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for number in span.start.line..=span.end.line.min(lines.count()) {
@@ -89,12 +123,8 @@ pub(super) async fn callees(
         for (at, name) in called(line) {
             let position = Position { line: number, character: character_of(line, at) };
             let is_inside = span.start <= position && position < span.end;
-            if is_inside && found.len() < CALLS_MAX && seen.insert(name.to_owned()) {
-                let definitions = match found.len() < ASKED_MAX {
-                    true => definitions(cx, path, position).await,
-                    false => Vec::new(),
-                };
-                found.push(Callee { name: name.to_owned(), line: number + 1, definitions });
+            if is_inside && found.len() < CALLS_MAX && seen.insert(name) {
+                found.push(CalledName { name: name.to_owned(), position });
             }
         }
     }
@@ -116,11 +146,6 @@ fn called(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What a file's name ends with, after the last dot.
-fn ending(path: &RelPath) -> Option<&str> {
-    path.file_name()?.rsplit_once('.').map(|(_, ending)| ending)
-}
-
 /// Whether what stands before a name says that it is defined here.
 fn is_defined(before: &str) -> bool {
     let word = before.trim_end().rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
@@ -132,8 +157,13 @@ impl TextVisitor for Callers {
         ending(path) == self.extension.as_deref()
     }
 
+    fn pattern(&self) -> Option<TextPattern> {
+        let expression = regex::escape(&self.name);
+        Some(TextPattern { expression, case_sensitive: true })
+    }
+
     fn scanner(&self) -> Box<dyn TextScanner> {
-        Box::new(CallFinder { name: self.name.clone() })
+        Box::new(CallFinder { name: self.name.clone(), outliner: Outliner::default() })
     }
 
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
@@ -152,16 +182,48 @@ impl TextScanner for CallFinder {
         if !file.text.contains(&self.name) {
             return None;
         }
-        let lines = (1..).zip(file.text.lines());
-        let calls = lines.filter(|(_, line)| called(line).any(|(_, name)| name == self.name));
-        let site = |(number, line): (u32, &str)| {
-            let text = line.trim();
-            let text = text[..text.floor_char_boundary(LINE_BYTES_MAX)].to_owned();
-            CallSite { path: file.path.to_string(), line: number, text }
+        let language = Language::of_path(file.path.as_str());
+        let outline = language.and_then(|language| self.outliner.outline(language, file.text).ok());
+        let found = match outline {
+            Some(outline) => self.outlined(file, &outline),
+            None => self.by_lines(file),
         };
-        let found: Vec<CallSite> = calls.take(CALLS_MAX).map(site).collect();
         if found.is_empty() { None } else { Some(Box::new(found)) }
     }
+}
+
+impl CallFinder {
+    /// The calls that the tree of a file has.
+    fn outlined(&self, file: VisitedText<'_>, outline: &Outline) -> Vec<CallSite> {
+        let lines = EditorLines::new(file.text);
+        let is_call = |used: &&moss_symbols::NameUse| {
+            used.kind == UseKind::Call && slice(file.text, &used.name) == self.name
+        };
+        let site = |used: &moss_symbols::NameUse| {
+            let line = lines.position(used.name.start as usize).line;
+            let around = used.container.map(|at| &outline.declarations[at as usize].name);
+            let container = around.map(|name| slice(file.text, name).to_owned());
+            site(file.path, line + 1, lines.line(line), container)
+        };
+        let mut found: Vec<CallSite> = outline.uses.iter().filter(is_call).map(site).collect();
+        found.dedup_by_key(|site| site.line);
+        found.truncate(CALLS_MAX);
+        found
+    }
+
+    /// The lines that seem to have calls.
+    fn by_lines(&self, file: VisitedText<'_>) -> Vec<CallSite> {
+        let lines = (1..).zip(file.text.lines());
+        let calls = lines.filter(|(_, line)| called(line).any(|(_, name)| name == self.name));
+        let sites = calls.map(|(number, line)| site(file.path, number, line, None));
+        sites.take(CALLS_MAX).collect()
+    }
+}
+
+fn site(path: &RelPath, line: u32, text: &str, container: Option<String>) -> CallSite {
+    let text = text.trim();
+    let text = text[..text.floor_char_boundary(LINE_BYTES_MAX)].to_owned();
+    CallSite { path: path.to_string(), line, container, text }
 }
 
 #[cfg(test)]

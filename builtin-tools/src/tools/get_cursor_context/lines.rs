@@ -52,8 +52,16 @@ impl<'a> EditorLines<'a> {
         &self.text[self.offset(start)..self.offset(end)]
     }
 
+    /// The position of a byte of the text.
+    pub(super) fn position(&self, at: usize) -> Position {
+        let line = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
+        let before = self.text.get(self.starts[line]..at).unwrap_or_default();
+        let character = u32::try_from(before.encode_utf16().count()).unwrap_or(u32::MAX);
+        Position { line: u32::try_from(line).unwrap_or(u32::MAX), character }
+    }
+
     /// Where a position of the text lies in it, in bytes.
-    fn offset(&self, position: Position) -> usize {
+    pub(super) fn offset(&self, position: Position) -> usize {
         let start = self.starts[position.line as usize];
         start + names::byte_of(self.line(position.line), position.character)
     }

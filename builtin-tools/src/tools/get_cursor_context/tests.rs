@@ -1,6 +1,6 @@
 //! `get_cursor_context` beside an editor that knows what the test says.
 
-use moss_sdk::editor::{Definitions, Location, OpenFile, Symbol};
+use moss_sdk::editor::{Definitions, Diagnostic, Location, OpenFile, Severity};
 use moss_sdk::testing::{MemoryHost, hash};
 use serde_json::{Value, json};
 
@@ -163,7 +163,9 @@ fn calls_are_found_by_name() {
     };
     host.set_definitions("src/a.rs", place(5, 4), definitions);
     let output = context(&host, json!({ "includeCallers": true, "includeCallees": true }));
-    let called = json!([{ "path": "src/main.rs", "line": 2, "text": "load(\"x\"); // load(it)" }]);
+    let called = json!([{
+        "path": "src/main.rs", "line": 2, "container": "main", "text": "load(\"x\"); // load(it)"
+    }]);
     assert_eq!(output["focus"]["callers"], called);
     let callees = output["focus"]["callees"].as_array().unwrap();
     let names: Vec<_> = callees.iter().map(|callee| callee["name"].as_str().unwrap()).collect();

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use moss_sdk::code_search::CodeHit;
 use moss_sdk::editor as sdk;
 use moss_sdk::search::{FoundLine, TextQuery, TextQueryResult};
 use moss_sdk::{ErrorCode, ToolError};
@@ -172,6 +173,27 @@ impl index::Host for Served {
             lines_max: query.lines_max,
         };
         Ok(self.services.search(query).await?.into())
+    }
+
+    async fn symbols(&mut self, names: Vec<String>) -> Result<Vec<index::Declaration>, Error> {
+        self.check_index()?;
+        let found = self.services.declarations(names).await?;
+        Ok(found.into_iter().map(index::Declaration::from).collect())
+    }
+}
+
+// === impl Declaration ===
+
+impl From<CodeHit> for index::Declaration {
+    fn from(hit: CodeHit) -> Self {
+        Self {
+            path: hit.path.to_string(),
+            line: hit.lines.0,
+            end_line: hit.lines.1,
+            name: hit.name.unwrap_or_default(),
+            kind: hit.kind.unwrap_or_default().to_owned(),
+            container: hit.container,
+        }
     }
 }
 

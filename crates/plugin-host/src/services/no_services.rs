@@ -1,5 +1,6 @@
 //! A guest without services: it has code and nothing else.
 
+use moss_sdk::code_search::CodeHit;
 use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
@@ -67,6 +68,10 @@ impl Services for NoServices {
     }
 
     fn search(&self, _: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>> {
+        Self::refused()
+    }
+
+    fn declarations(&self, _: Vec<String>) -> BoxFuture<'_, Result<Vec<CodeHit>, ToolError>> {
         Self::refused()
     }
 

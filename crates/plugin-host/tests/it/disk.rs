@@ -11,6 +11,7 @@ use moss_plugin_host::services::{
     FileError, FileKind, FoundNames, GuestFile, GuestFiles, GuestStore, HttpBody, HttpError,
     HttpOptions, LastLink, NoServices, ResolvedFile, Services,
 };
+use moss_sdk::code_search::CodeHit;
 use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
@@ -167,6 +168,10 @@ impl Services for Disk {
 
     fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>> {
         NoServices.search(query)
+    }
+
+    fn declarations(&self, names: Vec<String>) -> BoxFuture<'_, Result<Vec<CodeHit>, ToolError>> {
+        NoServices.declarations(names)
     }
 
     fn run_command(

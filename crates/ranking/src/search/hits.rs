@@ -6,12 +6,13 @@ use hashbrown::HashSet;
 use moss_sdk::code_search::CodeHit;
 use moss_symbols::DeclarationKind;
 
+use super::commits::CommitScores;
 use super::scoring::ChunkScores;
 use super::{ChunkPlace, RankedSearch};
 use crate::analysis::FileRole;
 use crate::question::CodeQuestion;
 use crate::ranked::RankedIndex;
-use crate::segment::RankedChunk;
+use crate::segment::{RankedChunk, RankedSegment, RankedText};
 use crate::words::parts;
 
 /// How many times as many files are looked at closely as hits are wanted.
@@ -25,6 +26,19 @@ struct ScoredFile {
     text: u32,
     score: f32,
     chunks: Vec<(f32, u32)>,
+}
+
+/// Where a text is: the place of its segment among all, its number there.
+type TextOfSegment = (usize, u32);
+
+/// A file before it is looked at closely.
+#[derive(Clone, Copy)]
+struct RoughFile {
+    place: TextOfSegment,
+    /// What its best chunks are worth, whatever the file is for.
+    worth: f32,
+    /// What commits add to that.
+    commits: f32,
 }
 
 /// The files that have something.
@@ -47,8 +61,57 @@ impl<'a> FileScores<'a> {
     }
 
     /// Takes the best files that are wanted.
-    pub(super) fn gather(&mut self, scores: &ChunkScores<'_>, named: &HashSet<ChunkPlace>) {
-        let mut all: Vec<(f32, usize, u32)> = Vec::new();
+    pub(super) fn gather(
+        &mut self,
+        scores: &ChunkScores<'_>,
+        named: &HashSet<ChunkPlace>,
+        commits: &CommitScores<'_>,
+    ) {
+        let mut all = self.by_texts(scores);
+        let best = all.iter().map(|file| file.worth).fold(0.0, f32::max);
+        let mut others = Vec::new();
+        for (place, share) in commits.shares() {
+            let worth = self.search.weights.commits * share * best.max(f32::MIN_POSITIVE);
+            match all.binary_search_by_key(&place, |file| file.place) {
+                Ok(at) => all[at].commits = worth,
+                Err(_) => others.push(RoughFile { place, worth: 0.0, commits: worth }),
+            }
+        }
+        all.extend(others);
+        let mut all: Vec<(f32, RoughFile)> = all.into_iter().map(|file| (0.0, file)).collect();
+        for (score, file) in &mut all {
+            *score = (file.worth + file.commits) * self.prior(self.role(file.place), false);
+        }
+        let wanted = self.search.hits_max.saturating_mul(FILES_EACH).max(20);
+        let chosen = self.best(all, wanted);
+        self.files = chosen.iter().map(|file| self.closely(file, scores, named)).collect();
+    }
+
+    /// The best files that are wanted, the best first. Far more are scored than that: not all are sorted.
+    fn best(&self, mut all: Vec<(f32, RoughFile)>, wanted: usize) -> Vec<RoughFile> {
+        let best_first = |one: &(f32, RoughFile), other: &(f32, RoughFile)| {
+            other.0.total_cmp(&one.0).then_with(|| self.path_order(one.1.place, other.1.place))
+        };
+        let (mut chosen, mut rest, mut count) = (Vec::new(), all.as_mut_slice(), wanted);
+        while !rest.is_empty() && chosen.len() < wanted {
+            count = count.saturating_mul(4).min(rest.len());
+            if count < rest.len() {
+                rest.select_nth_unstable_by(count - 1, best_first);
+            }
+            let (first, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            first.sort_unstable_by(best_first);
+            let is_wanted = |file: &RoughFile| (self.search.wants)(&self.text(file.place).path);
+            let room = wanted - chosen.len();
+            let files = first.iter().map(|(_, file)| *file);
+            chosen.extend(files.filter(is_wanted).take(room));
+            rest = behind;
+        }
+        chosen
+    }
+
+    /// What the chunks of each file are worth, in the order of their places.
+    fn by_texts(&self, scores: &ChunkScores<'_>) -> Vec<RoughFile> {
+        let mut all = Vec::new();
         for (segment, held) in self.index.segments.iter().enumerate() {
             let chunk_scores = &scores.scores[segment];
             for (number, text) in (0..).zip(&held.segment.texts) {
@@ -62,37 +125,25 @@ impl<'a> FileScores<'a> {
                     }
                 }
                 if best[0] > 0.0 {
-                    all.push((self.file_score(&best, text.role), segment, number));
+                    let rest: f32 = best[1..].iter().sum();
+                    let worth = best[0] + self.search.weights.next_chunks * rest;
+                    all.push(RoughFile { place: (segment, number), worth, commits: 0.0 });
                 }
             }
         }
-        let by_score = |one: &(f32, usize, u32), other: &(f32, usize, u32)| {
-            other.0.total_cmp(&one.0).then_with(|| self.path_order(one, other))
-        };
-        let wanted = self.search.hits_max.saturating_mul(FILES_EACH).max(20);
-        all.sort_unstable_by(by_score);
-        for (_, segment, text) in all {
-            let held = &self.index.segments[segment];
-            if !(self.search.wants)(&held.segment.texts[text as usize].path) {
-                continue;
-            }
-            let file = self.closely((segment, text), scores, named);
-            self.files.push(file);
-            if self.files.len() >= wanted {
-                break;
-            }
-        }
+        all
     }
 
-    fn path_order(&self, one: &(f32, usize, u32), other: &(f32, usize, u32)) -> Ordering {
-        let path =
-            |at: &(f32, usize, u32)| &self.index.segments[at.1].segment.texts[at.2 as usize].path;
-        path(one).cmp(path(other))
+    fn text(&self, (segment, text): TextOfSegment) -> &RankedText {
+        &self.index.segments[segment].segment.texts[text as usize]
     }
 
-    fn file_score(&self, best: &[f32; COUNTED_CHUNKS], role: FileRole) -> f32 {
-        let rest: f32 = best[1..].iter().sum();
-        (best[0] + self.search.weights.next_chunks * rest) * self.prior(role, false)
+    fn role(&self, place: TextOfSegment) -> FileRole {
+        self.text(place).role
+    }
+
+    fn path_order(&self, one: TextOfSegment, other: TextOfSegment) -> Ordering {
+        self.text(one).path.cmp(&self.text(other).path)
     }
 
     /// What the score of a chunk is multiplied with for what it is for.
@@ -114,13 +165,14 @@ impl<'a> FileScores<'a> {
     /// Looks at all chunks of a file, with all that counts.
     fn closely(
         &self,
-        (segment, text): (usize, u32),
+        file: &RoughFile,
         scores: &ChunkScores<'_>,
         named: &HashSet<ChunkPlace>,
     ) -> ScoredFile {
+        let (segment, text) = file.place;
         let held = &self.index.segments[segment];
-        let role = held.segment.texts[text as usize].role;
-        let (first, count) = held.segment.texts[text as usize].chunks;
+        let role = self.role(file.place);
+        let (first, count) = self.text(file.place).chunks;
         let mut chunks: Vec<(f32, u32)> = Vec::new();
         for at in first..first + count {
             let score = scores.scores[segment][at as usize];
@@ -143,7 +195,12 @@ impl<'a> FileScores<'a> {
         let best = chunks.first().map_or(0.0, |(score, _)| *score);
         let rest: f32 =
             chunks.iter().skip(1).take(COUNTED_CHUNKS - 1).map(|(score, _)| score).sum();
-        let score = best + self.search.weights.next_chunks * rest;
+        let commits = file.commits * self.prior(role, false);
+        let score = best + self.search.weights.next_chunks * rest + commits;
+        if chunks.is_empty() && count > 0 {
+            // Only commits say something of it: its beginning is shown.
+            chunks.push((1.0, first));
+        }
         ScoredFile { segment, text, score, chunks }
     }
 
@@ -170,10 +227,10 @@ impl<'a> FileScores<'a> {
         for file in &self.files {
             let best = file.chunks.first().map_or(0.0, |(score, _)| *score);
             let mut share = 1.0;
-            let mut shown = 0;
+            let mut shown: Vec<u32> = Vec::new();
             let segment = &self.index.segments[file.segment].segment;
             for (score, at) in &file.chunks {
-                if shown >= self.search.hits_of_file_max || best <= 0.0 {
+                if shown.len() >= self.search.hits_of_file_max || best <= 0.0 {
                     break;
                 }
                 let chunk = &segment.chunks[*at as usize];
@@ -184,8 +241,11 @@ impl<'a> FileScores<'a> {
                 }) {
                     continue;
                 }
+                if shown.iter().any(|shown| is_same_declaration(segment, *shown, *at)) {
+                    continue;
+                }
                 let score = file.score * (score / best) * share;
-                shown += 1;
+                shown.push(*at);
                 share *= self.search.weights.repeated;
                 let hit = CodeHit {
                     path: path.clone(),
@@ -209,25 +269,16 @@ impl<'a> FileScores<'a> {
     }
 }
 
+/// Whether two chunks are parts of one declaration, which is long.
+fn is_same_declaration(segment: &RankedSegment, one: u32, other: u32) -> bool {
+    let (first, last) = (one.min(other) as usize, one.max(other) as usize);
+    segment.chunks[first + 1..=last].iter().all(|chunk| chunk.is_continued)
+}
+
 /// The word for a kind of declaration.
-fn kind_name(kind: DeclarationKind) -> &'static str {
+pub(super) fn kind_name(kind: DeclarationKind) -> &'static str {
     match kind {
-        DeclarationKind::Function => "function",
-        DeclarationKind::Method => "method",
-        DeclarationKind::Class => "class",
-        DeclarationKind::Struct => "struct",
-        DeclarationKind::Enum => "enum",
-        DeclarationKind::Variant => "variant",
-        DeclarationKind::Interface => "interface",
-        DeclarationKind::Trait => "trait",
-        DeclarationKind::Type => "type",
-        DeclarationKind::Constant => "constant",
-        DeclarationKind::Variable => "variable",
-        DeclarationKind::Field => "field",
-        DeclarationKind::Macro => "macro",
-        DeclarationKind::Module => "module",
-        DeclarationKind::Test => "test",
         DeclarationKind::Heading => "section",
-        DeclarationKind::Key => "key",
+        other => other.as_str(),
     }
 }

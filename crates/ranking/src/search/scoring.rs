@@ -6,7 +6,7 @@ use moss_sdk::code_search::{CodeHit, MatchPlace, MatchedWord};
 use super::ChunkPlace;
 use crate::analysis::DECLARES;
 use crate::postings::TermPosting;
-use crate::question::{CodeQuestion, SymbolWord, TermGroup};
+use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
 use crate::ranked::{HeldSegment, RankedIndex, RankedView};
 use crate::segment::RankedChunk;
 use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL, Weights};
@@ -121,7 +121,10 @@ impl<'a> ChunkScores<'a> {
 
     /// Adds what the terms of a group are worth: of several in one chunk the best.
     pub(super) fn add(&mut self, group: &TermGroup, weights: &Weights) {
-        let share = if group.is_joined { weights.joined } else { 1.0 };
+        let share = group.kind.share(weights);
+        if share == 0.0 {
+            return;
+        }
         let worth = |all: Vec<WeighedPosting>, rarity: f32| {
             let weight = group.weight * share * rarity;
             let k1 = weights.k1;
@@ -197,7 +200,7 @@ impl<'a> ChunkScores<'a> {
 
     /// Says of each hit which words it has.
     pub(super) fn explain(&self, groups: &[&TermGroup], hits: &mut [(CodeHit, ChunkPlace)]) {
-        for group in groups.iter().filter(|group| !group.is_joined) {
+        for group in groups.iter().filter(|group| group.kind != TermKind::Joined) {
             for term in &group.terms {
                 for (place, held) in self.index.segments.iter().enumerate() {
                     let mut of_segment: Vec<_> =

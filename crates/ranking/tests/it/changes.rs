@@ -17,6 +17,7 @@ fn search(index: &RankedIndex, view: &RankedView, question: &str) -> Vec<CodeHit
         leaves_out: None,
         hits_max: 10,
         hits_of_file_max: 3,
+        uses_commits: true,
         weights: &weights,
     };
     index.search(&CodeQuestion::parse(question), &search)

@@ -3,4 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test program: what it unwraps is its message")]
 
 mod changes;
+mod commits;
+mod declared;
+mod map;
 mod quality;

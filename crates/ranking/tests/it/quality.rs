@@ -27,7 +27,7 @@ pub(crate) fn index() -> RankedIndex {
 pub(crate) fn ask(index: &RankedIndex, goal: CodeSearchGoal) -> Vec<CodeHit> {
     let search = CodeSearch { goal, wants: Arc::new(|_| true), hits_max: 10, hits_of_file_max: 3 };
     let view = index.view(&RankedView::default(), &mut |_| true);
-    index.answer(&search, &view)
+    index.answer(&search, &view, true)
 }
 
 /// The results as `path symbol`.

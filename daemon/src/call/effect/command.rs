@@ -5,6 +5,7 @@
 
 mod background;
 mod checking;
+mod commits;
 mod files;
 mod granted;
 mod made;

@@ -16,9 +16,16 @@ use crate::call::CallScope;
 use crate::call::behalf::CallCount;
 use crate::call::effect::{Effects, ReadableByAll};
 use crate::call::read_access::ReadAccess;
+use crate::state::WorkspaceState;
 
 /// How many searches one call from outside may lead to, calls of other tools included.
-const SEARCHES_MAX: usize = 512;
+pub(super) const SEARCHES_MAX: usize = 512;
+
+/// Whether a guest may see a name: not what decides what other programs do.
+pub(super) fn is_shown(workspace: &WorkspaceState, path: &RelPath) -> bool {
+    let protection = workspace.files.protection(path);
+    !matches!(protection, Some(Protection::Code | Protection::Metadata))
+}
 
 /// Searches the texts of the workspace for a guest.
 ///
@@ -39,18 +46,14 @@ pub(super) async fn search(
     let reader = ReadAccess::new(scope, effects);
     let visit = move || {
         let workspace = reader.workspace();
-        let is_shown = |path: &RelPath| {
-            let protection = workspace.files.protection(path);
-            !matches!(protection, Some(Protection::Code | Protection::Metadata))
-        };
         // The same rules let grep_search see more: what is kept of its walks is another thing.
         let name = reader.name().map(|GateKey { rules, facts }| GateKey {
             rules,
             facts: format!("{facts}, without what makes programs run code"),
         });
         let gate = VisitGate {
-            lists: &|path| is_shown(path) && reader.lists(path),
-            reads: &|real, asked| match is_shown(real) && is_shown(asked) {
+            lists: &|path| is_shown(workspace, path) && reader.lists(path),
+            reads: &|real, asked| match is_shown(workspace, real) && is_shown(workspace, asked) {
                 true => reader.reads(real, asked),
                 false => MayRead::No,
             },

@@ -9,6 +9,7 @@ use moss_plugin_host::{
     services::{GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services},
 };
 use moss_plugin_list::grants::OWN_VARIABLES;
+use moss_sdk::code_search::CodeHit;
 use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
 use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
@@ -18,6 +19,7 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use super::files::CallFiles;
 use super::search;
 use super::store::CallStore;
+use super::symbols;
 use crate::call::behalf::{Behalf, CallCount};
 use crate::call::effect::{Effects, FileNames};
 use crate::call::host::CallHost;
@@ -152,6 +154,11 @@ impl Services for CallServices {
     fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<TextQueryResult, ToolError>> {
         let CallHost { scope, effects, .. } = &self.host;
         Box::pin(async move { search::search((scope, effects), &self.made, &query).await })
+    }
+
+    fn declarations(&self, names: Vec<String>) -> BoxFuture<'_, Result<Vec<CodeHit>, ToolError>> {
+        let CallHost { scope, effects, .. } = &self.host;
+        Box::pin(symbols::symbols((scope, effects), &self.made, names))
     }
 
     fn run_command(

@@ -68,6 +68,8 @@ def take(step: dict) -> Any:
             found = moss.index.search(pattern)
             lines = [f"{one.path}:{one.number}:{one.column}:{one.text}" for one in found.lines]
             return [*lines, found.total]
+        case {"do": "declared", "names": names}:
+            return [f"{one.path}:{one.line} {one.kind} {one.name}" for one in moss.index.symbols(*names)]
         case {"do": "run", "words": words}:
             ended = moss.commands.run(*words)
             return [ended.exit_code, ended.stdout]

@@ -84,6 +84,10 @@ async function take(step: Step): Promise<unknown> {
       const shown = lines.map((one) => `${one.path}:${one.number}:${one.column}:${one.text}`);
       return [...shown, total];
     }
+    case "declared":
+      return index
+        .symbols(...(step.names as string[]))
+        .map((one) => `${one.path}:${one.line} ${one.kind} ${one.name}`);
     case "run": {
       const ended = commands.run(step.words as string[]);
       return [ended.exitCode, ended.stdout];

@@ -22,6 +22,8 @@ use crate::call::effect::Effects;
 
 /// Longest time that a command may run.
 const TIMEOUT: Duration = Duration::from_secs(600);
+/// Longest time of a command whose output nobody sees.
+const UNSEEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// What is left of the call's time to report what came of its command; of a short one a quarter.
 const REPORTING: Duration = Duration::from_millis(3_000);
 /// Chunks of output that are held for a slow disk.
@@ -29,14 +31,18 @@ const CHUNKS_MAX: usize = 16;
 /// How long a question of a command stands before the command is ended: nobody can reply.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What runs unasked makes git run no program that a directory names: no monitor of files, and nothing of
-/// a directory that is made to look like a repository.
-const READING_GIT: [(&str, &str); 5] = [
-    ("GIT_CONFIG_COUNT", "2"),
+/// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
+/// signatures, none that fetches what a partial clone lacks, and nothing of a directory that is made to
+/// look like a repository.
+const READING_GIT: [(&str, &str); 8] = [
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_CONFIG_COUNT", "3"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
     ("GIT_CONFIG_VALUE_1", "explicit"),
+    ("GIT_CONFIG_KEY_2", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_2", "false"),
 ];
 
 /// How much of what a command writes is wanted.
@@ -46,6 +52,8 @@ pub(super) enum OutputWanted {
     /// Much more of it, for a tool that reads it and may follow it as it comes; with a directory of reports
     /// that the command may write.
     Whole { reports: Option<PathBuf>, follower: Option<Box<dyn CheckFollower>> },
+    /// Much of it, for moss itself: nobody sees it, and nobody waits long for it.
+    Unseen,
 }
 
 /// The least tier that a policy accepts.
@@ -90,9 +98,12 @@ impl Effects {
         wanted: OutputWanted,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let mut command = self.sandboxed(planned, tier_min).await?;
-        let (reports, output_use) = match wanted {
-            OutputWanted::Shown => (None, OutputUse::Shown),
-            OutputWanted::Whole { reports, follower } => (reports, OutputUse::Read(follower)),
+        let (reports, output_use, time_max) = match wanted {
+            OutputWanted::Shown => (None, OutputUse::Shown, TIMEOUT),
+            OutputWanted::Whole { reports, follower } => {
+                (reports, OutputUse::Read(follower), TIMEOUT)
+            }
+            OutputWanted::Unseen => (None, OutputUse::Unseen, UNSEEN_TIMEOUT),
         };
         command.files.writable.extend(reports);
         let writes = planned.profile != Profile::ReadOnly;
@@ -102,7 +113,7 @@ impl Effects {
             let left = deadline.saturating_duration_since(Instant::now());
             left.saturating_sub(REPORTING.min(left / 4))
         });
-        let timeout = time.unwrap_or(TIMEOUT).min(TIMEOUT).max(Duration::from_millis(1));
+        let timeout = time.unwrap_or(time_max).min(time_max).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
         let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
         let mut report = report(&end, &output, timeout);

@@ -1,0 +1,71 @@
+//! What commits say of files adds to what these say.
+
+use std::sync::Arc;
+
+use moss_ranking::{CodeQuestion, CommitSubjects, RankedIndex, RankedSearch, RankedView, Weights};
+use moss_sdk::RelPath;
+use moss_sdk::code_search::{CodeHit, MatchPlace};
+
+use crate::quality::index;
+
+const LOG: &str = "\u{1}Zebra crossing\0\nserver/router.go\0\u{1}Unrelated\0\nweb/src/cache.ts\0gone.rs\0\
+                   \u{1}Zebra again\0\nsrc/auth/token.rs\0server/router.go\0";
+
+fn search(index: &RankedIndex, view: &RankedView, question: &str, counts: bool) -> Vec<CodeHit> {
+    let weights = Weights::default();
+    let search = RankedSearch {
+        view,
+        wants: &|_| true,
+        leaves_out: None,
+        hits_max: 10,
+        hits_of_file_max: 3,
+        uses_commits: counts,
+        weights: &weights,
+    };
+    index.search(&CodeQuestion::parse(question), &search)
+}
+
+fn paths(hits: &[CodeHit]) -> Vec<&str> {
+    hits.iter().map(|hit| hit.path.as_str()).collect()
+}
+
+#[test]
+fn a_file_is_found_by_what_was_committed_to_it() {
+    let mut index = index();
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    index.set_commits(Some(Arc::new(CommitSubjects::of_log(LOG))));
+    let hits = search(&index, &view, "zebra", true);
+    assert_eq!(paths(&hits), ["server/router.go", "src/auth/token.rs"]);
+    assert_eq!(
+        (hits[0].matched[0].word.as_str(), hits[0].matched[0].place),
+        ("zebra", MatchPlace::Commits)
+    );
+    assert_eq!(paths(&search(&index, &view, "zebra", false)), [""; 0]);
+    // A name is looked for where it is declared.
+    assert_eq!(search(&index, &view, "zebra", true).len(), 2);
+    let named = search(&index, &view, "verify_token", true);
+    assert_eq!(named[0].path.as_str(), "src/auth/token.rs");
+}
+
+#[test]
+fn it_follows_files_that_change_and_says_nothing_of_hidden_ones() {
+    let mut index = index();
+    index.set_commits(Some(Arc::new(CommitSubjects::of_log(LOG))));
+    let router = RelPath::parse("server/router.go").unwrap();
+    let mut analyzer = moss_ranking::TextAnalyzer::default();
+    for turn in 0..5 {
+        let text = format!("package server\n\nfunc Turn{turn}() {{}}\n");
+        index.put(&analyzer.analyze(&router, &text));
+        index.settle();
+        let view = index.view(&RankedView::default(), &mut |_| true);
+        let hits = search(&index, &view, "zebra crossing", true);
+        assert_eq!(hits[0].name.as_deref(), Some(format!("Turn{turn}").as_str()));
+    }
+    let view = index.view(&RankedView::default(), &mut |path| *path != router);
+    assert_eq!(paths(&search(&index, &view, "zebra crossing", true)), ["src/auth/token.rs"]);
+    index.remove(&router);
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    assert_eq!(paths(&search(&index, &view, "zebra crossing", true)), ["src/auth/token.rs"]);
+    index.set_commits(None);
+    assert_eq!(paths(&search(&index, &view, "zebra crossing", true)), [""; 0]);
+}

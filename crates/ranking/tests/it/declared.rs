@@ -1,0 +1,61 @@
+//! What declares a name, exactly.
+
+use std::sync::Arc;
+
+use moss_ranking::{RankedIndex, RankedView, TextAnalyzer};
+use moss_sdk::RelPath;
+use moss_sdk::code_search::{CodeSearch, CodeSearchGoal};
+
+fn index(files: &[(&str, &str)]) -> RankedIndex {
+    let (mut index, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+    for (path, text) in files {
+        index.put(&analyzer.analyze(&RelPath::parse(path).unwrap(), text));
+    }
+    index.freeze();
+    index
+}
+
+/// The declarations of some names as `path:first-last kind container.name`, but for those of hidden files.
+fn declared(index: &RankedIndex, names: &[&str], hidden: &str) -> Vec<String> {
+    let search = CodeSearch {
+        goal: CodeSearchGoal::Declared(names.iter().map(|&name| name.to_owned()).collect()),
+        wants: Arc::new(|_| true),
+        hits_max: 10,
+        hits_of_file_max: 10,
+    };
+    let view = index.view(&RankedView::default(), &mut |path| path.as_str() != hidden);
+    let one = |hit: &moss_sdk::code_search::CodeHit| {
+        let (first, last) = hit.lines;
+        let container = hit.container.clone().unwrap_or_default();
+        let name = hit.name.clone().unwrap_or_default();
+        format!("{}:{first}-{last} {} {container}.{name}", hit.path, hit.kind.unwrap_or_default())
+    };
+    index.answer(&search, &view, true).iter().map(one).collect()
+}
+
+#[test]
+fn every_declaration_of_a_name_is_found_with_all_its_lines() {
+    let long = format!("# Doc.\n\ndef long():\n{}", "    step()\n".repeat(200));
+    let index = index(&[
+        (
+            "src/A.java",
+            "class A {\n  void run(int a) {\n  }\n  void run(long a) {\n  }\n  void Run() {\n  }\n}\n",
+        ),
+        ("src/long.py", &long),
+        ("tests/a.py", "def run():\n    pass\n"),
+        ("b.py", "def run():\n    pass\n"),
+    ]);
+    assert_eq!(
+        declared(&index, &["run", "long"], ""),
+        [
+            "b.py:1-2 function .run",
+            "src/A.java:2-3 method A.run",
+            "src/A.java:4-5 method A.run",
+            "tests/a.py:1-2 function .run",
+            "src/long.py:3-203 function .long",
+        ]
+    );
+    assert_eq!(declared(&index, &["Run"], ""), ["src/A.java:6-7 method A.Run"]);
+    assert_eq!(declared(&index, &["ru", ""], ""), [""; 0]);
+    assert_eq!(declared(&index, &["run"], "src/A.java").len(), 2);
+}

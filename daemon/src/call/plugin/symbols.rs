@@ -1,0 +1,102 @@
+//! What declares names, for a guest: of the texts that the policy lets its call read, from what is kept of
+//! their code, else by reading them.
+//!
+//! As in its searches, names that decide what other programs do are out of sight.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use moss_builtin_tools::CodeGathering;
+use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_workspace::{GateKey, MayRead, VisitGate};
+
+use super::search::{SEARCHES_MAX, is_shown};
+use crate::call::CallScope;
+use crate::call::behalf::CallCount;
+use crate::call::effect::{Effects, ReadableByAll};
+use crate::call::read_access::ReadAccess;
+use crate::call::searching::lists;
+use crate::ranked_texts::RankedGate;
+
+/// Most names that one search looks for.
+const NAMES_MAX: usize = 200;
+/// Most declarations of one result.
+const DECLARATIONS_MAX: usize = 1_000;
+
+/// Finds what declares some names.
+///
+/// # Errors
+///
+/// `InvalidArguments`, `LimitExceeded`, `Cancelled`.
+pub(super) async fn symbols(
+    (scope, effects): (&Arc<CallScope>, &Arc<Effects>),
+    made: &CallCount,
+    names: Vec<String>,
+) -> Result<Vec<CodeHit>, ToolError> {
+    if names.len() > NAMES_MAX {
+        let message = format!("`names` has {}: it has at most {NAMES_MAX}", names.len());
+        return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+            .hint("look for them in several parts"));
+    }
+    if made.0.fetch_add(1, Ordering::Relaxed) >= SEARCHES_MAX {
+        let message = format!("one call leads to at most {SEARCHES_MAX} searches and other calls");
+        return Err(ToolError::new(ErrorCode::LimitExceeded, message)
+            .hint("look for several names at once"));
+    }
+    let reader = ReadAccess::new(scope, effects);
+    let search = CodeSearch {
+        goal: CodeSearchGoal::Declared(names),
+        wants: Arc::new(|_| true),
+        hits_max: DECLARATIONS_MAX,
+        hits_of_file_max: DECLARATIONS_MAX,
+    };
+    let find = move || {
+        let workspace = reader.workspace();
+        // The same rules let a question see more: what is kept of what it may see is another thing.
+        let name = reader.name().map(|GateKey { rules, facts }| GateKey {
+            rules,
+            facts: format!("{facts}, without what makes programs run code"),
+        });
+        let rules = ReadableByAll(workspace);
+        let cancelled = || reader.is_cancelled();
+        let mut listed: HashMap<RelPath, bool> = HashMap::new();
+        let mut sees = |path: &RelPath| {
+            is_shown(workspace, path)
+                && reader.reads(path, path) == MayRead::Yes
+                && path.parent().is_none_or(|parent| lists(&reader, &parent, &mut listed))
+        };
+        let gate = RankedGate { name: name.clone(), sees: &mut sees, sees_commits: false };
+        if let Some(found) = workspace.search_code(gate, &search, &rules, &cancelled)?
+            && found.pending == 0
+        {
+            return Ok::<_, ToolError>(found.hits);
+        }
+        let gate = VisitGate {
+            lists: &|path| is_shown(workspace, path) && reader.lists(path),
+            reads: &|real, asked| match is_shown(workspace, real) && is_shown(workspace, asked) {
+                true => reader.reads(real, asked),
+                false => MayRead::No,
+            },
+            buffers: &*workspace.editors,
+            cancelled: &cancelled,
+            name: name.as_ref(),
+        };
+        let mut gathering = CodeGathering::new(&search);
+        let options = CodeGathering::EXTENT;
+        let root = RelPath::root();
+        let visited = workspace.visit_texts(&root, options, gate, &mut gathering, &rules)?;
+        if visited.truncated {
+            let files = visited.files;
+            let message = format!(
+                "the workspace is not indexed yet, and has more than {files} files that can be read at once"
+            );
+            return Err(ToolError::new(ErrorCode::LimitExceeded, message).hint(
+                "call it again in a minute: `moss index status` shows how far the index is",
+            ));
+        }
+        Ok(gathering.answer(&search).hits)
+    };
+    scope.blocking(find).await?
+}
