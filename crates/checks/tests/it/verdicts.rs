@@ -90,6 +90,33 @@ fn what_is_missing_is_named_with_what_brings_it() {
             of(TestFramework::Ctest, 1, "", "Error: /w/build is not a directory\n"),
             "cmake -S . -B build",
         ),
+        (
+            of(
+                TestFramework::Gradle,
+                1,
+                "Downloading https://wrapper.example/gradle-4.3-all.zip\n",
+                "Exception in thread \"main\" java.net.UnknownHostException: wrapper.example\n",
+            ),
+            "./gradlew --version",
+        ),
+        (
+            of(
+                TestFramework::Maven,
+                1,
+                "",
+                "curl: Failed to fetch https://repo/org/apache/maven/apache-maven-3.9.9-bin.zip\n",
+            ),
+            "./mvnw --version",
+        ),
+        (
+            of(
+                TestFramework::Gradle,
+                1,
+                "",
+                "ERROR: JAVA_HOME is not set and no 'java' command could be found in your PATH.\n",
+            ),
+            "default-jdk",
+        ),
     ] {
         let found = read(&ended);
         assert_eq!(
@@ -263,4 +290,17 @@ fn libtest_counts_what_tests_wrote_into_its_lines() {
     let found = read(&of(TestFramework::Cargo, 101, dead, "error: test failed\n"));
     assert_eq!((found.status, found.totals.passed), (TestStatus::Inconsistent, 2), "{found:?}");
     assert!(found.note.unwrap().contains("2 of 3 tests did not end"));
+}
+
+/// A program that is missing is named with a command that brings it, whichever framework needs it.
+#[test]
+fn every_missing_program_has_a_command_that_brings_it() {
+    for framework in TestFramework::all() {
+        let found = read(&of(framework, 127, "", "bash: line 1: x: command not found\n"));
+        assert_eq!(found.status, TestStatus::NotInstalled, "{framework:?}");
+        let note = found.note.expect("it says what brings it");
+        let (_, brings) = note.split_once("is not installed: ").expect("it says what is missing");
+        let is_command = brings.starts_with('`') || brings.contains("rustup.rs");
+        assert!(is_command, "{framework:?}: {note}");
+    }
 }
