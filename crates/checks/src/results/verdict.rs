@@ -169,7 +169,10 @@ impl TestFramework {
             return (TestStatus::BuildFailed, note);
         }
         if self.found_none(totals, report, finished) {
-            return (TestStatus::NoTests, self.where_others_may_be());
+            return (
+                TestStatus::NoTests,
+                report.without_tests().or_else(|| self.where_others_may_be()),
+            );
         }
         if let Some(problem) = &report.problem {
             return (TestStatus::Inconsistent, because(problem.clone()));
@@ -180,7 +183,7 @@ impl TestFramework {
                 TestStatus::NoTests,
                 Some(format!("all of the {} tests were skipped", totals.skipped)),
             ),
-            (true, false) => (TestStatus::Passed, None),
+            (true, false) => (TestStatus::Passed, report.without_tests()),
             (false, true) => {
                 let note = "something was not built or loaded, and its tests did not run: see `diagnostics`";
                 (TestStatus::Failed, report.is_build_failed.then(|| note.to_owned()))
@@ -237,6 +240,21 @@ impl TestFramework {
             _ => return None,
         };
         Some(text.to_owned())
+    }
+}
+
+// === impl TestReport ===
+
+impl TestReport {
+    /// What has to be known of files that declare no test.
+    fn without_tests(&self) -> Option<String> {
+        let files = self.files_without_tests;
+        (files > 0).then(|| {
+            format!(
+                "{files} files ended well and declare no test: they are not counted, although the framework \
+                 calls them passed"
+            )
+        })
     }
 }
 

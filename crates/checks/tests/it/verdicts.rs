@@ -304,3 +304,25 @@ fn every_missing_program_has_a_command_that_brings_it() {
         assert!(is_command, "{framework:?}: {note}");
     }
 }
+
+/// What Node 20.20.2 reports of a file that has only `export const x = 1;`.
+#[test]
+fn a_file_that_declares_no_test_is_not_called_passed() {
+    let empty = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.109448\" classname=\"test\"/>\n\
+                 \t<!-- tests 1 -->\n</testsuites>\n";
+    let mixed = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n\
+                 \t<testcase name=\"reads a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n</testsuites>\n";
+    for (report, status, passed) in
+        [(empty, TestStatus::NoTests, 0), (mixed, TestStatus::Passed, 1)]
+    {
+        let found = read(&Ended {
+            framework: TestFramework::Node,
+            exit_code: Some(0),
+            stdout: "",
+            stderr: "",
+            report: Some(("node.xml", report)),
+        });
+        assert_eq!((found.status, found.totals.passed), (status, passed), "{found:?}");
+        assert!(found.note.unwrap().contains("1 files ended well and declare no test"));
+    }
+}
