@@ -292,6 +292,26 @@ fn libtest_counts_what_tests_wrote_into_its_lines() {
     assert!(found.note.unwrap().contains("2 of 3 tests did not end"));
 }
 
+#[test]
+fn tests_that_take_long_are_named_slowest_first() {
+    let report = "<testsuites><testsuite name=\"a\">\
+        <testcase classname=\"t\" name=\"quick\" file=\"t.py\" time=\"0.9994\"/>\
+        <testcase classname=\"t\" name=\"long\" file=\"t.py\" time=\"1.25\"/>\
+        <testcase classname=\"t\" name=\"longest\" file=\"t.py\" time=\"61.5\"><failure message=\"no\"/></testcase>\
+        <testcase classname=\"t\" name=\"odd\" file=\"t.py\" time=\"NaN\"/>\
+        </testsuite></testsuites>";
+    let found = read(&Ended {
+        framework: TestFramework::Pytest,
+        exit_code: Some(1),
+        stdout: "",
+        stderr: "",
+        report: Some(("pytest.xml", report)),
+    });
+    let slowest = found.slowest.iter().map(|slow| (slow.id.as_str(), slow.duration_ms));
+    assert_eq!(slowest.collect::<Vec<_>>(), [("t.py::longest", 61_500), ("t.py::long", 1_250)]);
+    assert_eq!(found.failures[0].duration_ms, Some(61_500));
+}
+
 /// A program that is missing is named with a command that brings it, whichever framework needs it.
 #[test]
 fn every_missing_program_has_a_command_that_brings_it() {
