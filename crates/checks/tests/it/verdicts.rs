@@ -90,6 +90,22 @@ fn what_is_missing_is_named_with_what_brings_it() {
             of(TestFramework::Ctest, 1, "", "Error: /w/build is not a directory\n"),
             "cmake -S . -B build",
         ),
+    ] {
+        let found = read(&ended);
+        assert_eq!(
+            found.status,
+            TestStatus::NotInstalled,
+            "{:?} {}",
+            ended.framework,
+            ended.stderr
+        );
+        assert!(found.note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {found:?}");
+    }
+}
+
+#[test]
+fn what_builds_of_java_miss_is_named_with_what_brings_it() {
+    for (ended, says) in [
         (
             of(
                 TestFramework::Gradle,
