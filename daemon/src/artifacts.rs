@@ -2,7 +2,7 @@
 //! of the state directory of a workspace. Who made one, and approvers, may read it.
 //!
 //! A file is at most [`ARTIFACT_BYTES_MAX`] long and all together take at most [`TOTAL_BYTES_MAX`]: the
-//! oldest go first.
+//! oldest go first. None takes the last [`FREE_BYTES_MIN`] of its disk, which history and journal need.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -18,6 +18,8 @@ use moss_dispatch::{Caller, Role};
 pub const ARTIFACT_BYTES_MAX: u64 = 64 << 20;
 /// Most bytes of all files of a workspace.
 pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of the disk that no artifact takes, so that edits go on to be recorded.
+pub const FREE_BYTES_MIN: u64 = 32 << 20;
 /// How a path begins that names one.
 pub const SCHEME: &str = "artifact:";
 
@@ -51,8 +53,16 @@ pub struct ArtifactWriter {
     pub path: String,
     file: OwnAppender,
     bytes: u64,
-    /// Whether all that came was written.
-    is_whole: bool,
+    /// Why it has only the first part of what came.
+    cut: Option<ArtifactCut>,
+}
+
+/// What ended an artifact before its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ArtifactCut {
+    Limit,
+    Disk,
+    Write(std::io::ErrorKind),
 }
 
 /// The part of a file's name that says who may read it.
@@ -110,7 +120,7 @@ impl Artifacts {
         self.make_room()?;
         let id = crate::ids::random();
         let file = self.directory.appender(&format!("{id}-{}", owner(caller)))?;
-        Ok(ArtifactWriter { path: format!("{SCHEME}{id}"), file, bytes: 0, is_whole: true })
+        Ok(ArtifactWriter { path: format!("{SCHEME}{id}"), file, bytes: 0, cut: None })
     }
 
     /// Removes the oldest files until one more fits.
@@ -176,19 +186,36 @@ impl Artifacts {
 impl ArtifactWriter {
     /// Writes what came, as far as there is room. Waits for the disk.
     pub fn push(&mut self, bytes: &[u8]) {
+        if self.cut.is_some() {
+            return;
+        }
         let room = usize::try_from(ARTIFACT_BYTES_MAX - self.bytes).unwrap_or(usize::MAX);
         let part = &bytes[..bytes.len().min(room)];
-        // What cannot be written is missing at the end, and the result says so.
-        let is_written = self.is_whole && self.file.write_all(part).is_ok();
-        self.is_whole &= is_written && part.len() == bytes.len();
-        if is_written {
-            self.bytes += part.len() as u64;
+        let needed = FREE_BYTES_MIN + part.len() as u64;
+        if self.file.free_bytes().is_some_and(|free| free < needed) {
+            self.cut = Some(ArtifactCut::Disk);
+            return;
         }
+        self.cut = match self.file.write_all(part) {
+            Err(error) => Some(ArtifactCut::Write(error.kind())),
+            Ok(()) => {
+                self.bytes += part.len() as u64;
+                (part.len() < bytes.len()).then_some(ArtifactCut::Limit)
+            }
+        };
     }
 
-    /// Whether all that came is in it.
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
+    /// Says what is missing and why, where it has not all that came.
+    pub fn missing(&self) -> Option<String> {
+        let reason = match self.cut? {
+            ArtifactCut::Limit => format!("it is full with {} MiB", ARTIFACT_BYTES_MAX >> 20),
+            ArtifactCut::Disk => format!(
+                "the disk of moss's state has less than {} MiB left",
+                FREE_BYTES_MIN >> 20
+            ),
+            ArtifactCut::Write(kind) => format!("it cannot be written: {kind}"),
+        };
+        Some(format!("the artifact has only the first part of the output: {reason}"))
     }
 }
 
@@ -203,7 +230,7 @@ mod tests {
         let mut writer = artifacts.begin("caller").unwrap();
         writer.push(b"one\n");
         writer.push(b"two\n");
-        assert!(writer.is_whole());
+        assert_eq!(writer.missing(), None);
         let (caller, approver) = (Caller::from(Role::Caller), Caller::from(Role::Approver));
         for reader in [&caller, &approver] {
             assert_eq!(artifacts.read(&writer.path, reader).unwrap(), b"one\ntwo\n");
@@ -232,7 +259,8 @@ mod tests {
         for _ in 0..65 {
             writer.push(&chunk);
         }
-        assert!(!writer.is_whole());
+        let missing = writer.missing().unwrap();
+        assert!(missing.contains("full with 64 MiB"), "{missing}");
         let size = artifacts.directory.files().unwrap()[0].size_bytes;
         assert_eq!(size, ARTIFACT_BYTES_MAX);
     }

@@ -82,9 +82,9 @@ async fn collect(
         match blocking(write).await.map_err(|broken| broken.to_string()).and_then(|kept| kept) {
             Ok(writer) => {
                 job.keep_in(&writer.path);
-                if !writer.is_whole() {
+                if let Some(missing) = writer.missing() {
                     is_kept = false;
-                    job.note("the artifact has only the first part of the output".to_owned());
+                    job.note(missing);
                 }
                 artifact = Some(writer);
             }

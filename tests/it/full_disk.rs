@@ -2,7 +2,7 @@
 //! file, in the history and in the audit journal.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -65,26 +65,37 @@ fn recorded(site: &Site) -> Vec<Value> {
     committed.map(|mut record| record["history"].take()).collect()
 }
 
-#[tokio::test]
-async fn edits_on_a_full_state_disk_are_recorded_or_change_nothing() {
-    if std::env::var_os(INSIDE).is_none() {
-        let Some((program, arguments)) = mounts().and_then(|launcher| launcher.split_first())
-        else {
-            return;
-        };
-        let test = "full_disk::edits_on_a_full_state_disk_are_recorded_or_change_nothing";
+/// Whether this process has mounts of its own. Where it has not, the test runs in one that has.
+fn is_inside(test: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    if let Some((program, arguments)) = mounts().and_then(|launcher| launcher.split_first()) {
         let mut command = Command::new(program);
         command.args(arguments).arg(std::env::current_exe().unwrap());
-        command.args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
+        command.args(["--exact", &format!("full_disk::{test}"), "--nocapture"]).env(INSIDE, "1");
         let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         assert!(ended.code == Some(0) && ended.stdout.contains("1 passed"), "{ended:?}");
+    }
+    false
+}
+
+/// Gives a site a disk of its own for its state.
+fn mount(site: &Site, size: &str) -> PathBuf {
+    let disk = site.outside("state");
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", size, "none"]).arg(&disk);
+    assert!(mount.status().unwrap().success());
+    disk
+}
+
+#[tokio::test]
+async fn edits_on_a_full_state_disk_are_recorded_or_change_nothing() {
+    if !is_inside("edits_on_a_full_state_disk_are_recorded_or_change_nothing") {
         return;
     }
     let site = Site::allowing();
-    let disk = site.outside("state");
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", DISK, "none"]).arg(&disk);
-    assert!(mount.status().unwrap().success());
+    let disk = mount(&site, DISK);
     let daemon = site.serve();
     let client = daemon.caller().await;
     let (mut written, mut refused) = (0, 0);
@@ -116,5 +127,25 @@ async fn edits_on_a_full_state_disk_are_recorded_or_change_nothing() {
     output(last.as_ref().unwrap());
     entries.push(json!(last.unwrap().history));
     assert_eq!(recorded(&site), entries);
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn the_output_of_a_command_leaves_room_on_the_state_disk_for_edits() {
+    if !is_inside("the_output_of_a_command_leaves_room_on_the_state_disk_for_edits") {
+        return;
+    }
+    let site = Site::allowing();
+    mount(&site, "size=48m");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let printing = json!({ "command": "head -c 60000000 /dev/zero | tr '\\0' 'x'" });
+    let ended = client.call(call("run_terminal_cmd", printing)).await.unwrap();
+    let ended = output(&ended);
+    assert!(ended["artifact"].is_string(), "{ended}");
+    assert!(ended.to_string().contains("has less than 32 MiB left"), "{ended}");
+    let edit = refusing("create_file", json!({ "path": "a.txt", "content": "x\n".repeat(4096) }));
+    let written = client.call(edit).await.unwrap();
+    assert!(written.history > 0 && site.has("a.txt"));
     daemon.stop();
 }

@@ -56,6 +56,13 @@ struct CommandKeeper {
     counted: Instant,
 }
 
+/// Whether the keeper has any child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Children {
+    Some,
+    None,
+}
+
 /// Whether moss is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moss {
@@ -231,12 +238,13 @@ impl CommandKeeper {
     }
 
     /// Takes note of all that has ended.
-    fn reap(&mut self) -> io::Result<()> {
+    fn reap(&mut self) -> io::Result<Children> {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid == self.leader => self.exit = exit(status),
                 Ok(Some(_)) => {}
-                Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(()),
+                Ok(None) => return Ok(Children::Some),
+                Err(rustix::io::Errno::CHILD) => return Ok(Children::None),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -265,12 +273,22 @@ impl CommandKeeper {
         Ok(())
     }
 
+    /// Takes note of what has ended, and returns what has not.
+    ///
+    /// Whoever loses its parent becomes a child of the keeper: where it has no child nothing is left,
+    /// and `/proc` with the processes of everybody, which takes milliseconds to read, need not be.
+    fn reap_and_list(&mut self) -> io::Result<Vec<tree::TreeProcess>> {
+        match self.reap()? {
+            Children::None => Ok(Vec::new()),
+            Children::Some => self.tree.processes(),
+        }
+    }
+
     /// Waits a moment for what is about to end anyway, and returns what is left.
     fn settle(&mut self) -> io::Result<Vec<tree::TreeProcess>> {
         let since = Instant::now();
         loop {
-            self.reap()?;
-            let left = self.tree.processes()?;
+            let left = self.reap_and_list()?;
             let is_over = since.elapsed() >= LEFT_GRACE || self.limit.is_some();
             if left.is_empty() || is_over || self.wait(None, LEFT_EVERY)? == Moss::Gone {
                 return Ok(left);
@@ -281,8 +299,7 @@ impl CommandKeeper {
     /// Ends all that is left.
     fn end_all(&mut self) -> io::Result<()> {
         for _ in 0..KILL_ROUNDS_MAX {
-            self.reap()?;
-            let left = self.tree.processes()?;
+            let left = self.reap_and_list()?;
             if left.is_empty() {
                 return Ok(());
             }

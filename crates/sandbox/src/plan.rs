@@ -96,7 +96,9 @@ fn masked(command: &SandboxedCommand, environment: &SelectedEnvironment) -> BTre
     };
     let all = command.files.masked.iter().chain(&built_in);
     let all = all.filter(|path| !command.files.sockets.contains(path));
-    all.filter_map(|path| real(path).ok()).collect()
+    // Nearly none of them is there: to ask for the name takes one call, not one for each directory.
+    let there = all.filter(|path| path.symlink_metadata().is_ok());
+    there.filter_map(|path| real(path).ok()).collect()
 }
 
 /// The directories of programs and toolchains that lie in none of the system's.
@@ -203,8 +205,16 @@ impl FilePlan {
     }
 
     fn show(&mut self, path: &Path) {
-        if path.exists() {
+        if path.exists() && !self.is_shown(path) {
             self.mounts.push(PlannedMount::Readable(path.to_owned()));
+        }
+    }
+
+    /// Whether a path is read already, by way of a directory that it lies in.
+    fn is_shown(&self, path: &Path) -> bool {
+        match self.mount_of(path) {
+            Some(PlannedMount::Readable(root)) => real(path).is_ok_and(|real| real.starts_with(root)),
+            _ => false,
         }
     }
 

@@ -78,6 +78,14 @@ impl OwnDir {
 
 // === impl OwnAppender ===
 
+impl OwnAppender {
+    /// Returns how much of its disk is left to the user; none where the system does not say.
+    pub fn free_bytes(&self) -> Option<u64> {
+        let disk = rustix::fs::fstatvfs(&self.0).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+}
+
 impl std::io::Write for OwnAppender {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.write(bytes)

@@ -173,12 +173,10 @@ impl CollectedOutput {
 
     /// Says where the whole output is.
     pub(super) fn kept(&self) -> KeptOutput {
-        let is_cut_off = self.artifact.as_ref().is_some_and(|artifact| !artifact.is_whole());
-        let note =
-            is_cut_off.then(|| "the artifact has only the first part of the output".to_owned());
+        let missing = self.artifact.as_ref().and_then(ArtifactWriter::missing);
         KeptOutput {
             artifact: self.artifact.as_ref().map(|artifact| artifact.path.clone()),
-            note: self.problem.clone().or(note),
+            note: self.problem.clone().or(missing),
         }
     }
 }
