@@ -1,6 +1,8 @@
 //! Looks at the directories around a file: which manifests, configurations and programs of the project are
 //! there. What the caller may not read is not there.
 
+use std::collections::BTreeSet;
+
 use moss_checks::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 use moss_sdk::context::Context;
 use moss_sdk::file::{Content, EntryKind, FileSnapshot, ListOptions};
@@ -84,14 +86,38 @@ async fn look(cx: &Context, path: &RelPath) -> Result<ProjectDirectory, ToolErro
             _ => drop(found.files.insert(name)),
         }
     }
-    if !found.manifests.is_empty() || path.is_root() {
-        for probe in PROBES {
+    // What configures a framework need not be a manifest: `pytest.ini`, `.rspec`.
+    if !found.files.is_empty() || path.is_root() {
+        found.probed = probed(cx, path).await?;
+    }
+    Ok(found)
+}
+
+/// Those of [`PROBES`] that a directory has. Most have none of the directories that programs lie in.
+async fn probed(cx: &Context, path: &RelPath) -> Result<BTreeSet<String>, ToolError> {
+    let top = |probe: &'static str| probe.split_once('/').map_or(probe, |(top, _)| top);
+    let tops: BTreeSet<&str> = PROBES.iter().map(|probe| top(probe)).collect();
+    let mut probed = BTreeSet::new();
+    for directory in tops {
+        if !may_hold(cx, &path.join(directory)?).await? {
+            continue;
+        }
+        for probe in PROBES.iter().filter(|probe| top(probe) == directory) {
             if is_there(cx, &path.join(probe)?).await? {
-                found.probed.insert((*probe).to_owned());
+                probed.insert((*probe).to_owned());
             }
         }
     }
-    Ok(found)
+    Ok(probed)
+}
+
+/// Whether a directory is there, also where its link leads out of the workspace.
+async fn may_hold(cx: &Context, path: &RelPath) -> Result<bool, ToolError> {
+    match cx.list(path, GLANCE).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+        Err(error) => Ok(error.code == ErrorCode::OutsideWorkspace),
+    }
 }
 
 async fn text(cx: &Context, path: &RelPath) -> Result<Option<String>, ToolError> {

@@ -1,9 +1,11 @@
 //! A change after which a file does not parse: said before anybody agrees to it.
 
 use moss_proto::v1;
+use moss_proto::v1::editor_question::Question;
 use serde_json::{Value, json};
 
-use crate::harness::{Site, call, waiting};
+use crate::editor::PATIENT;
+use crate::harness::{Editor, Site, call, waiting};
 
 const FILE: &str = "fn one() -> u32 {\n    1\n}\n\nfn two() -> u32 {\n    2\n}\n";
 
@@ -82,4 +84,25 @@ async fn who_is_asked_sees_what_does_not_parse_and_what_was_broken_before_is_not
     assert_eq!(question.changes[0].diagnostics, [], "it did not parse before either");
     approver.approve(&question).await.unwrap();
     call.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_attached_editor_shows_what_does_not_parse() {
+    let site = Site::new();
+    site.config(PATIENT);
+    site.write("src/a.rs", FILE);
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut editor = Editor::attach(&approver, "Code").await;
+    let broken = call("replace_text", edit("    2\n}", "    2\n"));
+    let waits = tokio::spawn(async move { caller.call(broken).await });
+    let (_, Question::Confirmation(asked)) = editor.question().await else {
+        panic!("no confirmation")
+    };
+    let [diagnostic] = &asked.changes[0].diagnostics[..] else { panic!("{asked:?}") };
+    assert_eq!((diagnostic.line, diagnostic.source.as_str()), (5, "syntax"));
+    assert_eq!(diagnostic.message, "`}` is missing: nothing closes `{`");
+    editor.resolve(&asked, v1::Verdict::Deny).await;
+    waits.await.unwrap().unwrap_err();
+    assert_eq!(site.read("src/a.rs"), FILE);
 }

@@ -9,13 +9,13 @@ use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::{Value, json};
 use tonic::Request;
 
-use crate::harness::{Client, Daemon, Site, failure, output, refusing, waiting};
+use crate::harness::{Client, Daemon, Editor, Site, failure, output, refusing, waiting};
 use crate::run_terminal_cmd::ALLOWING;
 
 const TESTS: &str = "run_tests";
 
 /// A directory of toolchains, which a home directory of its own would hide.
-fn toolchain(variable: &str, name: &str) -> PathBuf {
+pub(crate) fn toolchain(variable: &str, name: &str) -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(name);
     std::env::var_os(variable).map_or_else(home, PathBuf::from)
 }
@@ -216,6 +216,49 @@ async fn nothing_that_misbehaves_is_called_passed() {
 }
 
 #[tokio::test]
+async fn a_report_that_contradicts_its_framework_or_is_not_whole_is_inconsistent() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("pytest.ini", "[pytest]\n");
+    let fails = "def test_a():\n    assert False\n";
+    let passes = "def test_a():\n    pass\n";
+    let at_end =
+        |body: &str| format!("import atexit, os\n\n\ndef pytest_configure(config):\n    {body}\n");
+    let when_over = |body: &str| {
+        at_end(&format!("path = config.option.xmlpath\n    atexit.register(lambda: {body})"))
+    };
+    let well = "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n";
+    let badly = "def pytest_sessionfinish(session):\n    session.exitstatus = 1\n";
+    let daemon = serve_with_pytest(&site);
+    let client = daemon.caller().await;
+    for (what, plugin, tests) in [
+        ("exits with 0 although tests fail", well.to_owned(), fails),
+        ("exits with 1 although none fails", badly.to_owned(), passes),
+        ("writes no report", when_over("os.remove(path)"), passes),
+        ("writes half a report", when_over("os.truncate(path, 90)"), passes),
+        ("writes something else", when_over("open(path, 'w').write('<html/>')"), passes),
+    ] {
+        site.write("conftest.py", plugin);
+        site.write("test_a.py", tests);
+        let (code, message) = failed(&client, json!({})).await;
+        assert_eq!(code, "inconsistent", "{what}: {message}");
+    }
+    // What is printed is no report, whatever it looks like; names may be anything.
+    site.write("conftest.py", "");
+    std::fs::remove_file(site.workspace().join("test_a.py")).unwrap();
+    let name = "test_new\nline \"and\" 'quotes' & <more>.py";
+    let prints = "print('<testsuites><testsuite name=\"x\"><testcase name=\"a\"/></testsuite></testsuites>')";
+    site.write(name, format!("def test_a():\n    {prints}\n    assert 1 == 2\n"));
+    let found = client.done(TESTS, json!({})).await;
+    assert_eq!((&found["status"], totals(&found)), (&json!("failed"), vec![0, 1, 0, 0]), "{found}");
+    assert_eq!(found["failures"][0]["file"], name, "{found}");
+    // No tool takes a path with a line break; its id runs it again.
+    assert_eq!(failed(&client, json!({"testFile": name})).await.0, "invalid_path");
+    let again = client.done(TESTS, json!({"scope": "failed"})).await;
+    assert_eq!(totals(&again), [0, 1, 0, 0], "{again}");
+}
+
+#[tokio::test]
 async fn what_tests_leave_behind_is_ended_and_listed() {
     let site = Site::new();
     site.user_policy(ALLOWING);
@@ -317,6 +360,35 @@ async fn the_tests_of_what_changed_are_those_that_name_it() {
     );
     assert_eq!(failed(&client, json!({"scope": "cursor"})).await.0, "not_found");
     assert_eq!(failed(&client, json!({"scope": "failed"})).await.0, "no_tests");
+}
+
+#[tokio::test]
+async fn the_test_at_the_cursor_of_an_attached_editor_runs_alone() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("calc.py", "def add_numbers(a, b):\n    return a + b\n");
+    let tests = "import unittest\nfrom calc import *\n\n\nclass A(unittest.TestCase):\n    \
+        def test_one(self):\n        self.assertEqual(add_numbers(1, 2), 4)\n\n    \
+        def test_two(self):\n        self.assertTrue(True)\n";
+    site.write("test_calc.py", tests);
+    site.write("test_other.py", unittest("pass"));
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut editor = Editor::attach(&approver, "Code").await;
+    let mut at = async |path: &str, line| {
+        editor.hold(path, 1, None).await;
+        editor.look(path, line, 8).await;
+        client.done(TESTS, json!({"scope": "cursor"})).await
+    };
+    let one = at("test_calc.py", 6).await;
+    assert_eq!((&one["status"], totals(&one)), (&json!("failed"), vec![0, 1, 0, 0]), "{one}");
+    assert_eq!(one["failures"][0]["line"], 7, "{one}");
+    let two = at("test_calc.py", 9).await;
+    assert_eq!((&two["status"], totals(&two)), (&json!("passed"), vec![1, 0, 0, 0]), "{two}");
+    // In other code: the tests that name what stands there.
+    let named = at("calc.py", 1).await;
+    assert_eq!(totals(&named), [1, 1, 0, 0], "{named}");
+    assert!(named["notes"].to_string().contains("test_calc.py"), "{named}");
 }
 
 #[tokio::test]

@@ -23,6 +23,15 @@ pub(crate) struct BenchClient {
 /// How a daemon reports its catalog.
 pub(crate) struct Catalogs(Streaming<v1::WatchToolsResponse>);
 
+fn call(tool: &str, arguments: String) -> v1::Call {
+    v1::Call {
+        tool: tool.to_owned(),
+        arguments_json: arguments,
+        confirm: v1::ConfirmMode::Refuse.into(),
+        ..v1::Call::default()
+    }
+}
+
 // === impl BenchClient ===
 
 impl BenchClient {
@@ -62,12 +71,19 @@ impl BenchClient {
         tool: &str,
         arguments: String,
     ) -> Result<v1::CallToolResponse, Status> {
-        let call = v1::Call {
-            tool: tool.to_owned(),
-            arguments_json: arguments,
-            confirm: v1::ConfirmMode::Refuse.into(),
-            ..v1::Call::default()
-        };
+        self.send(call(tool, arguments)).await
+    }
+
+    /// As [`BenchClient::call`], to be shown what would change.
+    pub(crate) async fn dry_run(
+        &self,
+        tool: &str,
+        arguments: String,
+    ) -> Result<v1::CallToolResponse, Status> {
+        self.send(v1::Call { dry_run: true, ..call(tool, arguments) }).await
+    }
+
+    async fn send(&self, call: v1::Call) -> Result<v1::CallToolResponse, Status> {
         let request = self.request(v1::CallToolRequest { call: Some(call) });
         let response = ToolServiceClient::new(self.channel.clone()).call_tool(request).await?;
         Ok(response.into_inner())

@@ -12,6 +12,7 @@
 mod bare;
 mod bridge;
 mod caller;
+mod checks;
 mod commands;
 mod crowd;
 mod edits;
@@ -34,6 +35,7 @@ usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECT
        bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
        bench-calls [--json FILE] commands MOSS DIRECTORY, or
        bench-calls [--json FILE] mcp MOSS DIRECTORY MODULES, or
+       bench-calls [--json FILE] checks MOSS DIRECTORY PYTHON, or
        bench-calls [--json FILE] edits DIRECTORY, or bench-calls [--json FILE] bridge;
 see `cargo xtask bench`";
 
@@ -70,6 +72,10 @@ async fn run(arguments: &[String]) -> Result<()> {
         }
         [commands, moss, directory] if commands == "commands" => {
             report::publish(&commands::measure(moss.into(), directory.as_ref()).await?, json)
+        }
+        [checks, moss, directory, python] if checks == "checks" => {
+            let (directory, python) = (directory.as_ref(), python.as_ref());
+            report::publish(&checks::measure(moss.into(), directory, python).await?, json)
         }
         [what, moss, components, directory, seconds @ ..] => {
             let place = testbed::Testbed::new(moss.into(), components.into(), directory.as_ref())?;

@@ -1,5 +1,6 @@
 //! Where measuring happens: a home, a configuration and a workspace of its own, gone afterwards.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,6 +45,8 @@ pub(crate) struct Testbed {
     pub(crate) component: PathBuf,
     /// A tree that is served in place of files of its own.
     tree: Option<PathBuf>,
+    /// Variables that its commands have besides.
+    environment: Vec<(String, OsString)>,
 }
 
 // === impl Testbed ===
@@ -68,11 +71,35 @@ impl Testbed {
         Ok(place)
     }
 
+    /// With variables for the daemon and what it runs.
+    pub(crate) fn with_environment(self, environment: Vec<(String, OsString)>) -> Self {
+        Self { environment, ..self }
+    }
+
+    /// These variables, with the home directory that belongs to them.
+    pub(crate) fn environment(&self) -> Vec<(String, OsString)> {
+        let home = ("HOME".to_owned(), self.home.path().as_os_str().to_owned());
+        self.environment.iter().cloned().chain([home]).collect()
+    }
+
+    /// Finds a program by these variables.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        let (_, path) = self.environment.iter().find(|(variable, _)| variable == "PATH")?;
+        std::env::split_paths(path).map(|path| path.join(name)).find(|path| path.is_file())
+    }
+
     fn empty(moss: PathBuf, directory: &Path) -> Result<Self> {
         let home = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
         let home = home.with_context(|| format!("cannot write in {}", directory.display()))?;
         let sockets = tempfile::Builder::new().prefix("moss-bench-").tempdir()?;
-        Ok(Self { moss, home, sockets, component: PathBuf::new(), tree: None })
+        Ok(Self {
+            moss,
+            home,
+            sockets,
+            component: PathBuf::new(),
+            tree: None,
+            environment: Vec::new(),
+        })
     }
 
     fn fill(&self) -> Result<()> {
@@ -158,7 +185,8 @@ impl Testbed {
             .env("XDG_STATE_HOME", self.home.path().join("state"))
             .env("XDG_DATA_HOME", self.home.path().join("data"))
             .env("XDG_CACHE_HOME", self.home.path().join("cache"))
-            .env("XDG_RUNTIME_DIR", self.sockets.path());
+            .env("XDG_RUNTIME_DIR", self.sockets.path())
+            .envs(self.environment.iter().cloned());
         command
     }
 

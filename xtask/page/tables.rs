@@ -149,6 +149,17 @@ pub(crate) const TABLES: &[Table] = &[
         baseline: "other",
     },
     Table {
+        name: "checks",
+        title: "Checks",
+        text: "`run_tests` over gRPC, with sandbox, report and what it reads of it, in turns with the same \
+               runner alone, as a person starts it. `lint_check` on a directory of 1,000 files of 100 lines, \
+               all by their grammar, and again after one changed. A dry run of an edit in the middle of \
+               5,000 lines of Rust, against that of the same lines as a text without a grammar.",
+        subject: "what",
+        own: "moss",
+        baseline: "other",
+    },
+    Table {
         name: "bridge",
         title: "Replies of models",
         text: "To read what chat models write, in pieces as a socket gives them or word by word, against \

@@ -1,18 +1,18 @@
 //! `cargo xtask bench calls` and its like: builds what is measured and what measures, then runs it.
 //! `bench all` keeps the results in `docs/performance/` and writes the page of figures from them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use crate::layout::{BuildProfile, Layout};
-use crate::{artifacts, child, node};
+use crate::{artifacts, child, node, python};
 
 /// How long the load lasts on either side, in seconds.
 const LOAD_SECONDS: &str = "60";
 /// The tables of the page, in the order in which they are measured.
-const TABLES: [(&str, Measured); 11] = [
+const TABLES: [(&str, Measured); 12] = [
     ("calls", Measured::Daemon(&[])),
     ("load", Measured::Daemon(&[LOAD_SECONDS])),
     ("scale", Measured::Daemon(&[])),
@@ -21,6 +21,7 @@ const TABLES: [(&str, Measured); 11] = [
     ("search", Measured::Tree),
     ("commands", Measured::Commands),
     ("mcp", Measured::Mcp),
+    ("checks", Measured::Checks),
     ("bridge", Measured::Processor),
     ("size", Measured::Size),
     ("build", Measured::Build),
@@ -43,6 +44,8 @@ enum Measured {
     Commands,
     /// The daemon and servers of others, called from Node.js.
     Mcp,
+    /// The daemon, its sandbox, Cargo, and a Python with pytest.
+    Checks,
     /// Nothing: it runs in the measuring program.
     Processor,
     /// The release binary and what it is made of.
@@ -147,26 +150,21 @@ impl Job<'_> {
                 measure
             }
             Measured::Tree => {
-                artifacts::daemon(layout, BuildProfile::Release)?;
-                let mut measure = calls_program(layout)?;
-                measure.arg("--json").arg(&rows).arg(name);
-                measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
+                let mut measure = self.with_daemon(name, &rows)?;
                 measure.arg(self.tree.map_or_else(registry_sources, |tree| Ok(tree.into()))?);
                 measure
             }
-            Measured::Commands => {
-                artifacts::daemon(layout, BuildProfile::Release)?;
-                let mut measure = calls_program(layout)?;
-                measure.arg("--json").arg(&rows).arg(name);
-                measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
-                measure
-            }
+            Measured::Commands => self.with_daemon(name, &rows)?,
             Measured::Mcp => {
                 let modules = node::install(&layout.mcp_clients(), &layout.mcp_environment())?;
-                artifacts::daemon(layout, BuildProfile::Release)?;
-                let mut measure = calls_program(layout)?;
-                measure.arg("--json").arg(&rows).arg(name);
-                measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target).arg(modules);
+                let mut measure = self.with_daemon(name, &rows)?;
+                measure.arg(modules);
+                measure
+            }
+            Measured::Checks => {
+                let python = python::environment(layout)?;
+                let mut measure = self.with_daemon(name, &rows)?;
+                measure.arg(python);
                 measure
             }
             Measured::Processor => {
@@ -192,6 +190,16 @@ impl Job<'_> {
         };
         child::run(&mut measure)?;
         if self.is_kept { self.keep(name, &rows) } else { Ok(()) }
+    }
+
+    /// What measures a daemon on the disk of the target directory.
+    fn with_daemon(self, name: &str, rows: &Path) -> Result<Command> {
+        let layout = self.layout;
+        artifacts::daemon(layout, BuildProfile::Release)?;
+        let mut measure = calls_program(layout)?;
+        measure.arg("--json").arg(rows).arg(name);
+        measure.arg(layout.moss(BuildProfile::Release)).arg(&layout.target);
+        Ok(measure)
     }
 
     /// Where the program that measures puts its rows.

@@ -8,6 +8,7 @@ mod home;
 mod screen;
 mod session;
 mod stage;
+mod testing;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -60,6 +61,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     };
     let place = DemoHome::new(layout, &binary, &components)?;
     write_list(&place, "docs", "")?;
+    let is_isolated = testing::prepare(&place)?;
     println!("{WELCOME}\n\nEverything happens in {}", place.work().display());
     let daemon = place.serve()?;
     let mut stage = DemoStage::new(&place, !options.hurries, options.picture.is_some());
@@ -67,6 +69,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let digest = propose(&mut stage)?;
     refuse(&mut stage)?;
     confirm_and_undo(&mut stage, &digest)?;
+    testing::fail_fix_and_pass(&mut stage, is_isolated)?;
     reload(&mut stage)?;
     escape(&mut stage)?;
     audit(&mut stage)?;

@@ -108,6 +108,16 @@ impl Layout {
         self.target.join("mcp-node")
     }
 
+    /// Test frameworks and linters that npm brings.
+    pub(crate) fn check_packages(&self) -> PathBuf {
+        self.root.join("tests/clients/checks")
+    }
+
+    /// The packages of these.
+    pub(crate) fn check_environment(&self) -> PathBuf {
+        self.target.join("checks-node")
+    }
+
     /// What the conformance suite needs.
     pub(crate) fn conformance(&self) -> PathBuf {
         self.root.join("tests/clients/conformance")

@@ -14,13 +14,15 @@ use crate::{artifacts, child, demo, node, python};
 const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 
 /// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
-const MORE: [(&str, &str); 6] = [
+const MORE: [(&str, &str); 8] = [
     ("MOSS_TEST_SEARCHES", "10000"),
     ("MOSS_TEST_PATTERNS", "2000"),
     ("MOSS_TEST_KILLS", "100"),
     ("MOSS_TEST_RELOADS", "500"),
     ("MOSS_TEST_FILES", "200000"),
     ("MOSS_TEST_OUTPUT_MB", "1024"),
+    ("MOSS_TEST_FRAMEWORKS", "all"),
+    ("MOSS_TEST_LINTERS", "all"),
 ];
 
 /// How much is tested.
@@ -50,6 +52,7 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     let python = python::environment(layout)?;
     let node_modules = node::modules(layout)?;
     let mcp_modules = node::install(&layout.mcp_clients(), &layout.mcp_environment())?;
+    let check_modules = node::install(&layout.check_packages(), &layout.check_environment())?;
     artifacts::daemon_beside_tests(layout, FEATURES)?;
 
     let mut tally = TestTally::default();
@@ -63,7 +66,8 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         .env("MOSS_TEST_PLUGIN_PROJECTS", layout.plugin_projects())
         .env("MOSS_TEST_PYTHON", python)
         .env("MOSS_TEST_NODE_MODULES", node_modules)
-        .env("MOSS_TEST_MCP_MODULES", mcp_modules);
+        .env("MOSS_TEST_MCP_MODULES", mcp_modules)
+        .env("MOSS_TEST_CHECK_MODULES", check_modules);
     if extent == TestExtent::Everything {
         workspace.envs(MORE);
     }

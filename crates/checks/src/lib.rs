@@ -37,7 +37,9 @@ pub use lint_plan::{LintTarget, OwnLinter, PlannedLint, planned_lints};
 pub use lint_results::{LintResults, LintStatus};
 pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
-pub use results::{TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results};
+pub use results::{
+    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results,
+};
 pub use run::{CheckCommand, FinishedRun, ReportFile};
 pub use source_paths::SourcePaths;
 pub use syntax::{SYNTAX_SOURCE, is_same, new_syntax_errors, syntax_diagnostics};

@@ -41,6 +41,7 @@ pub const PROBES: &[&str] = &[
     "build/CMakeCache.txt",
     "bin/rubocop",
     "build/compile_commands.json",
+    "node_modules/.bin/bats",
     "node_modules/.bin/biome",
     "node_modules/.bin/bun",
     "node_modules/.bin/deno",

@@ -55,6 +55,8 @@ pub(crate) struct TestReport {
     pub(crate) build: Vec<CheckDiagnostic>,
     /// Whether something was not built or loaded, also where nobody says where.
     pub(crate) is_build_failed: bool,
+    /// How many files ended well and declare no test.
+    pub(crate) files_without_tests: u64,
     /// What of the report is missing or cannot be read.
     pub(crate) problem: Option<String>,
 }
@@ -80,6 +82,7 @@ impl TestReport {
         other.cases.into_iter().for_each(|case| self.push(case));
         self.build.extend(other.build);
         self.is_build_failed |= other.is_build_failed;
+        self.files_without_tests += other.files_without_tests;
         self.problem = self.problem.take().or(other.problem);
     }
 }

@@ -32,6 +32,9 @@ const OUTPUT_BYTES_MAX: usize = 2_000;
 const OUTPUT_BYTES_MIN_CUT: usize = 16 << 20;
 /// Most lines of a stack.
 const FRAMES_MAX: usize = 20;
+/// Most slow tests of one result, and how long each takes at least.
+const SLOWEST_MAX: usize = 5;
+const SLOW_MS_MIN: u64 = 1_000;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -45,6 +48,9 @@ pub struct TestResults {
     /// Why something could not be built or loaded. Its tests did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<CheckDiagnostic>,
+    /// Up to 5 tests that took a second or longer, the slowest first, where the report has times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<SlowTest>,
     /// Which lines ran, where that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<TestCoverage>,
@@ -111,9 +117,21 @@ pub struct TestFailure {
     /// The end of what it wrote.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub output_tail: String,
+    /// How long it took, in milliseconds, where the report says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// Whether it passed when it was run again: then it depends on more than the code.
     #[serde(skip_serializing_if = "is_false")]
     pub flaky: bool,
+}
+
+/// A test that takes long, whether it passes or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SlowTest {
+    /// What runs it again as `testPattern`.
+    pub id: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
@@ -135,6 +153,7 @@ pub fn test_results(
     };
     let bad = report.cases.iter().filter(|case| case.is_bad()).take(FAILURES_MAX);
     let failures: Vec<_> = bad.map(|case| framework.failure(case, paths)).collect();
+    let slowest = slowest(&report.cases);
     let more = (totals.failed + totals.errored).saturating_sub(failures.len() as u64);
     let more = (more > 0).then(|| format!("{more} more failures are not shown"));
     let diagnostics = report.build.into_iter().take(BUILD_ERRORS_MAX).map(|mut found| {
@@ -148,9 +167,20 @@ pub fn test_results(
         totals,
         failures,
         diagnostics: diagnostics.collect(),
+        slowest,
         coverage: coverage::read(finished, paths),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
     }
+}
+
+fn slowest(cases: &[TestCase]) -> Vec<SlowTest> {
+    let timed = cases.iter().filter_map(|case| Some((case.duration_ms?, &case.id)));
+    let mut slow: Vec<_> =
+        timed.filter(|(duration_ms, id)| *duration_ms >= SLOW_MS_MIN && !id.is_empty()).collect();
+    slow.sort_by_key(|(duration_ms, _)| std::cmp::Reverse(*duration_ms));
+    let slow = slow.into_iter().take(SLOWEST_MAX);
+    slow.map(|(duration_ms, id)| SlowTest { id: shortened(id, MESSAGE_BYTES_MAX), duration_ms })
+        .collect()
 }
 
 /// The ids of tests that passed in a run, for who asks whether those that failed before do so again.
@@ -252,6 +282,7 @@ impl TestFramework {
             actual: actual.as_deref().map(short),
             stack: frames.into_iter().map(|frame| short(&frame.text)).take(FRAMES_MAX).collect(),
             output_tail: ended(case.output.trim(), OUTPUT_BYTES_MAX),
+            duration_ms: case.duration_ms,
             flaky: false,
         }
     }

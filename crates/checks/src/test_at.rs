@@ -27,7 +27,8 @@ impl TestFramework {
             Self::Deno => called_test(text, line),
             Self::Bats => above(text, line, |line| quoted_after(line, "@test"))
                 .map(|name| format!("^{}$", escaped(&name))),
-            Self::Rspec | Self::Ctest => None,
+            Self::Rspec => above(text, line, example),
+            Self::Ctest => None,
             _ => self.declared_test(outliner, path, text, line),
         }
     }
@@ -112,6 +113,19 @@ fn called_test(text: &str, line: usize) -> Option<String> {
     })
 }
 
+/// The name of the example or group of RSpec that a line begins: `it 'adds' do`, `RSpec.describe("calc")`.
+fn example(line: &str) -> Option<String> {
+    let line = line.trim_start();
+    let line = line.strip_prefix("RSpec.").unwrap_or(line);
+    ["it", "specify", "example", "describe", "context"].iter().find_map(|call| {
+        let rest = line.strip_prefix(call)?;
+        let is_call = rest.starts_with([' ', '(']);
+        // A name that is only known when it runs chooses nothing.
+        let name = is_call.then(|| quoted_after(rest, &rest[..1]))??;
+        (!name.contains("#{")).then_some(name)
+    })
+}
+
 /// What a line at or above another one says.
 fn above(text: &str, line: usize, says: impl Fn(&str) -> Option<String>) -> Option<String> {
     let lines: Vec<&str> = text.lines().take(line).collect();
@@ -148,6 +162,7 @@ mod tests {
         let js = "describe('calc', () => {\n  it('adds (1)', () => {\n    expect(1);\n  });\n  it.only(\"it's\", () => {\n  });\n});\n";
         let go = "package a\n\nfunc TestAdds(t *testing.T) {\n\tx := 1\n}\n\nfunc help() {\n}\n";
         let bats = "@test \"adds\" {\n  true\n}\n";
+        let ruby = "RSpec.describe 'calc' do\n  it('adds (1)') do\n    x = 1\n  end\n  it \"it's\" do\n    x\n  end\nend\n";
         let java = "class CalcTest {\n    @Test\n    void adds() {\n        int x = 1;\n    }\n}\n";
         for (framework, path, text, line, expected) in [
             (TestFramework::Cargo, "src/a.rs", rust, 7, Some("tests::adds")),
@@ -166,6 +181,11 @@ mod tests {
             (TestFramework::Go, "a_test.go", go, 4, Some("^TestAdds$")),
             (TestFramework::Go, "a_test.go", go, 8, None),
             (TestFramework::Bats, "a.bats", bats, 2, Some("^adds$")),
+            (TestFramework::Rspec, "spec/a_spec.rb", ruby, 3, Some("adds (1)")),
+            (TestFramework::Rspec, "spec/a_spec.rb", ruby, 6, Some("it's")),
+            (TestFramework::Rspec, "spec/a_spec.rb", ruby, 1, Some("calc")),
+            (TestFramework::Rspec, "spec/a_spec.rb", "iterate 'x'\n", 1, None),
+            (TestFramework::Rspec, "spec/a_spec.rb", "it \"is #{x}\" do\n", 1, None),
             (TestFramework::Maven, "CalcTest.java", java, 4, Some("CalcTest#adds")),
             (TestFramework::Cargo, "src/a.rs", "", 99, None),
         ] {

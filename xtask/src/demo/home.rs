@@ -71,6 +71,11 @@ impl DemoHome {
         self.root.join("config/moss/moss-tools.json")
     }
 
+    /// The policy of the user.
+    pub(super) fn policy(&self) -> PathBuf {
+        self.root.join("config/moss/policy.toml")
+    }
+
     /// Makes a command of words as one types them in the copy.
     pub(super) fn command(&self, words: &[&str]) -> Result<Command> {
         let (program, arguments) = words.split_first().expect("a command has a name");
@@ -87,6 +92,15 @@ impl DemoHome {
         ] {
             command.env(variable, self.root.join(directory));
         }
+        // Rust is the one of who takes the tour, and builds where the tour is.
+        for (variable, directory) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            let own = std::env::home_dir().map(|home| home.join(directory));
+            let found = std::env::var_os(variable).map(PathBuf::from).or(own);
+            if let Some(found) = found.filter(|found| found.is_dir()) {
+                command.env(variable, found);
+            }
+        }
+        command.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
         Ok(command)
     }
 

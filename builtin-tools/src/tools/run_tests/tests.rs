@@ -112,6 +112,28 @@ fn the_nearest_project_runs_its_own_framework() {
 }
 
 #[test]
+fn programs_of_the_project_go_before_those_of_the_machine() {
+    for (files, command) in [
+        // A configuration that is no manifest says as much.
+        (&["app/pytest.ini", "app/.venv/bin/pytest"][..], ".venv/bin/pytest -v"),
+        (&["app/conftest.py", "app/venv/bin/python"], "venv/bin/python -m pytest"),
+        (&["app/jest.config.js", "node_modules/.bin/jest"], "../node_modules/.bin/jest --ci"),
+        (&["app/phpunit.xml", "app/vendor/bin/phpunit"], "vendor/bin/phpunit --colors"),
+        (&["app/.rspec", "app/bin/rspec"], "bin/rspec --no-color"),
+        (&["app/a.bats", "node_modules/.bin/bats"], "../node_modules/.bin/bats --report"),
+        (&["app/build.gradle", "gradlew"], "../gradlew --offline"),
+        (&["app/pom.xml", "app/mvnw"], "./mvnw -o"),
+    ] {
+        let host = MemoryHost::new(files.iter().map(|file| (*file, "")));
+        host.answer_checks([report(0, "", "", &[])]);
+        let _ = call(&host, "run_tests", json!({"path": "app"}));
+        let [ran] = &host.commands()[..] else { panic!("{files:?}: {:?}", host.commands()) };
+        assert!(ran.command.starts_with(command), "{files:?}: {ran:?}");
+        assert_eq!(ran.directory.to_string(), "app", "{files:?}");
+    }
+}
+
+#[test]
 fn failing_tests_are_a_result_and_each_says_where_and_why() {
     let host = host();
     let stdout = "\nrunning 2 tests\ntest tests::fine ... ok\ntest tests::wrong ... FAILED\n\nfailures:\n\n\

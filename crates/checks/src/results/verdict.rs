@@ -48,7 +48,30 @@ impl TestFramework {
         if no_gem || stdout.contains("run `bundle install`") {
             return Some("gems of the project are not installed: run `bundle install`".to_owned());
         }
-        self.missing_dependency(stdout, stderr)
+        self.missing_of_java(stdout, stderr).or_else(|| self.missing_dependency(stdout, stderr))
+    }
+
+    /// What Maven, Gradle and their wrappers need: Java, and a wrapper what it would download first.
+    fn missing_of_java(self, stdout: &str, stderr: &str) -> Option<String> {
+        let wrapper = match self {
+            Self::Gradle => "gradlew",
+            Self::Maven => "mvnw",
+            _ => return None,
+        };
+        let mut said = stderr.lines().chain(stdout.lines());
+        let signs = ["no 'java' command could be found", "JAVA_HOME environment variable is not"];
+        if said.clone().any(|line| signs.iter().any(|sign| line.contains(sign))) {
+            let next = "`apt install default-jdk` or `brew install openjdk`";
+            return Some(format!("Java is not installed, or not found: {next}"));
+        }
+        let is_download = |line: &&str| {
+            let is_thrown = line.starts_with("Exception in thread \"main\"");
+            (is_thrown && (line.contains("UnknownHost") || line.contains("Downloading from ")))
+                || line.contains(": Failed to fetch ")
+        };
+        let line = said.find(is_download)?.trim();
+        let next = format!("`./{wrapper} --version`, where the network is reached, brings it");
+        Some(format!("`{wrapper}` has not downloaded yet what it runs: {next} ({line})"))
     }
 
     /// A dependency of the project that would have to be downloaded.
@@ -94,14 +117,26 @@ impl TestFramework {
         match self {
             Self::Cargo | Self::Nextest => "https://rustup.rs installs it",
             Self::Pytest => "`python3 -m pip install pytest` in the environment of the project",
+            Self::Unittest => "`apt install python3` or `brew install python`",
             Self::Jest | Self::Vitest | Self::Mocha => {
                 "`npm install` in the directory of the project"
             }
+            Self::Node => "`apt install nodejs` or `brew install node`",
+            Self::Bun => "`npm install --save-dev bun` in the directory of the project",
+            Self::Deno => "`npm install --save-dev deno` in the directory of the project",
             Self::Phpunit => "`composer install` in the directory of the project",
             Self::Rspec => "`bundle install`, or `gem install rspec`",
-            Self::Ctest => "install CMake",
-            Self::Go => "install Go, of the version that `go.mod` names",
-            _ => "install it, and run this again",
+            Self::Ctest => "`apt install cmake` or `brew install cmake`",
+            Self::Go => {
+                "`apt install golang` or `brew install go`, of the version that `go.mod` names"
+            }
+            Self::Bats => {
+                "`npm install --save-dev bats`, `apt install bats` or `brew install bats-core`"
+            }
+            Self::Maven => "`apt install maven` or `brew install maven`",
+            Self::Gradle => "`sdk install gradle` or `brew install gradle`",
+            Self::Dotnet => "`apt install dotnet-sdk-8.0` or `brew install dotnet-sdk`",
+            Self::Swift => "`swiftly install latest`",
         }
     }
 
@@ -134,7 +169,10 @@ impl TestFramework {
             return (TestStatus::BuildFailed, note);
         }
         if self.found_none(totals, report, finished) {
-            return (TestStatus::NoTests, self.where_others_may_be());
+            return (
+                TestStatus::NoTests,
+                report.without_tests().or_else(|| self.where_others_may_be()),
+            );
         }
         if let Some(problem) = &report.problem {
             return (TestStatus::Inconsistent, because(problem.clone()));
@@ -145,7 +183,7 @@ impl TestFramework {
                 TestStatus::NoTests,
                 Some(format!("all of the {} tests were skipped", totals.skipped)),
             ),
-            (true, false) => (TestStatus::Passed, None),
+            (true, false) => (TestStatus::Passed, report.without_tests()),
             (false, true) => {
                 let note = "something was not built or loaded, and its tests did not run: see `diagnostics`";
                 (TestStatus::Failed, report.is_build_failed.then(|| note.to_owned()))
@@ -202,6 +240,21 @@ impl TestFramework {
             _ => return None,
         };
         Some(text.to_owned())
+    }
+}
+
+// === impl TestReport ===
+
+impl TestReport {
+    /// What has to be known of files that declare no test.
+    fn without_tests(&self) -> Option<String> {
+        let files = self.files_without_tests;
+        (files > 0).then(|| {
+            format!(
+                "{files} files ended well and declare no test: they are not counted, although the framework \
+                 calls them passed"
+            )
+        })
     }
 }
 

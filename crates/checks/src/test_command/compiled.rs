@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Words;
 use crate::bash_word::{joined, quoted};
+use crate::project::ProjectDirectory;
 
 /// What chosen Rust files are to Cargo.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -176,10 +177,17 @@ impl Words<'_> {
         ]
     }
 
-    /// The project's own way to start its build tool, or that of the machine.
+    /// The project's own way to start its build tool, which lies at the top of its modules, or that of the
+    /// machine.
     fn wrapper(&self, own: &str, other: &str) -> String {
-        let is_there = self.directory().files.contains(own);
-        if is_there { format!("./{own}") } else { other.to_owned() }
+        let has_it = |(_, around): &(usize, &ProjectDirectory)| around.files.contains(own);
+        let Some((_, around)) = self.files.at_or_above(self.place).find(has_it) else {
+            return other.to_owned();
+        };
+        match self.directory().beneath(&around.path) {
+            Some("") | None => format!("./{own}"),
+            Some(inside) => quoted(&format!("{}{own}", "../".repeat(inside.split('/').count()))),
+        }
     }
 }
 

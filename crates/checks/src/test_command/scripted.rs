@@ -36,7 +36,7 @@ impl Words<'_> {
             false => self.paths(),
         };
         vec![
-            "bats".to_owned(),
+            self.program("bats"),
             format!("--report-formatter junit --output {}", quoted(self.reports)),
             self.expression("--filter "),
             files,

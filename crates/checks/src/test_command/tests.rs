@@ -147,6 +147,31 @@ fn programs_of_the_project_go_first_also_those_of_a_directory_around_it() {
 }
 
 #[test]
+fn a_module_is_built_by_the_wrapper_at_the_top_of_its_project() {
+    for (framework, wrapper, machine) in
+        [(TestFramework::Gradle, "gradlew", "gradle "), (TestFramework::Maven, "mvnw", "mvn ")]
+    {
+        let mut files = project("java/app/core", &["build.gradle", "pom.xml"]);
+        for (path, names) in [("java/app", &[][..]), ("java", &[wrapper]), ("", &[])] {
+            files.directories.push(project(path, names).directories.remove(0));
+        }
+        let start = |files: &ProjectFiles, place| {
+            framework.command(files, place, &TestChoice::default(), "/r").command.command
+        };
+        assert!(start(&files, 0).starts_with(&format!("../../{wrapper} ")), "{files:?}");
+        assert!(start(&files, 2).starts_with(&format!("./{wrapper} ")), "{files:?}");
+        assert!(start(&files, 3).starts_with(machine), "{files:?}");
+        // That of another project is not its own.
+        files.directories[2].path = "other".to_owned();
+        assert!(start(&files, 0).starts_with(machine), "{files:?}");
+    }
+    let mut files = project("", &["a.bats"]);
+    files.directories[0].probed.insert("node_modules/.bin/bats".to_owned());
+    let planned = TestFramework::Bats.command(&files, 0, &TestChoice::default(), "/r");
+    assert!(planned.command.command.starts_with("node_modules/.bin/bats "), "{planned:?}");
+}
+
+#[test]
 fn what_is_asked_for_and_not_done_is_said() {
     let coverage = TestChoice { coverage: true, ..TestChoice::default() };
     let planned = TestFramework::Pytest.command(&project("", &[]), 0, &coverage, "/r");

@@ -104,6 +104,49 @@ fn what_is_missing_is_named_with_what_brings_it() {
 }
 
 #[test]
+fn what_builds_of_java_miss_is_named_with_what_brings_it() {
+    for (ended, says) in [
+        (
+            of(
+                TestFramework::Gradle,
+                1,
+                "Downloading https://wrapper.example/gradle-4.3-all.zip\n",
+                "Exception in thread \"main\" java.net.UnknownHostException: wrapper.example\n",
+            ),
+            "./gradlew --version",
+        ),
+        (
+            of(
+                TestFramework::Maven,
+                1,
+                "",
+                "curl: Failed to fetch https://repo/org/apache/maven/apache-maven-3.9.9-bin.zip\n",
+            ),
+            "./mvnw --version",
+        ),
+        (
+            of(
+                TestFramework::Gradle,
+                1,
+                "",
+                "ERROR: JAVA_HOME is not set and no 'java' command could be found in your PATH.\n",
+            ),
+            "default-jdk",
+        ),
+    ] {
+        let found = read(&ended);
+        assert_eq!(
+            found.status,
+            TestStatus::NotInstalled,
+            "{:?} {}",
+            ended.framework,
+            ended.stderr
+        );
+        assert!(found.note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {found:?}");
+    }
+}
+
+#[test]
 fn a_report_is_held_against_the_exit_status() {
     let passed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"/></testsuite></testsuites>";
     let failed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"><failure/></testcase>\
@@ -263,4 +306,59 @@ fn libtest_counts_what_tests_wrote_into_its_lines() {
     let found = read(&of(TestFramework::Cargo, 101, dead, "error: test failed\n"));
     assert_eq!((found.status, found.totals.passed), (TestStatus::Inconsistent, 2), "{found:?}");
     assert!(found.note.unwrap().contains("2 of 3 tests did not end"));
+}
+
+#[test]
+fn tests_that_take_long_are_named_slowest_first() {
+    let report = "<testsuites><testsuite name=\"a\">\
+        <testcase classname=\"t\" name=\"quick\" file=\"t.py\" time=\"0.9994\"/>\
+        <testcase classname=\"t\" name=\"long\" file=\"t.py\" time=\"1.25\"/>\
+        <testcase classname=\"t\" name=\"longest\" file=\"t.py\" time=\"61.5\"><failure message=\"no\"/></testcase>\
+        <testcase classname=\"t\" name=\"odd\" file=\"t.py\" time=\"NaN\"/>\
+        </testsuite></testsuites>";
+    let found = read(&Ended {
+        framework: TestFramework::Pytest,
+        exit_code: Some(1),
+        stdout: "",
+        stderr: "",
+        report: Some(("pytest.xml", report)),
+    });
+    let slowest = found.slowest.iter().map(|slow| (slow.id.as_str(), slow.duration_ms));
+    assert_eq!(slowest.collect::<Vec<_>>(), [("t.py::longest", 61_500), ("t.py::long", 1_250)]);
+    assert_eq!(found.failures[0].duration_ms, Some(61_500));
+}
+
+/// A program that is missing is named with a command that brings it, whichever framework needs it.
+#[test]
+fn every_missing_program_has_a_command_that_brings_it() {
+    for framework in TestFramework::all() {
+        let found = read(&of(framework, 127, "", "bash: line 1: x: command not found\n"));
+        assert_eq!(found.status, TestStatus::NotInstalled, "{framework:?}");
+        let note = found.note.expect("it says what brings it");
+        let (_, brings) = note.split_once("is not installed: ").expect("it says what is missing");
+        let is_command = brings.starts_with('`') || brings.contains("rustup.rs");
+        assert!(is_command, "{framework:?}: {note}");
+    }
+}
+
+/// What Node 20.20.2 reports of a file that has only `export const x = 1;`.
+#[test]
+fn a_file_that_declares_no_test_is_not_called_passed() {
+    let empty = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.109448\" classname=\"test\"/>\n\
+                 \t<!-- tests 1 -->\n</testsuites>\n";
+    let mixed = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n\
+                 \t<testcase name=\"reads a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n</testsuites>\n";
+    for (report, status, passed) in
+        [(empty, TestStatus::NoTests, 0), (mixed, TestStatus::Passed, 1)]
+    {
+        let found = read(&Ended {
+            framework: TestFramework::Node,
+            exit_code: Some(0),
+            stdout: "",
+            stderr: "",
+            report: Some(("node.xml", report)),
+        });
+        assert_eq!((found.status, found.totals.passed), (status, passed), "{found:?}");
+        assert!(found.note.unwrap().contains("1 files ended well and declare no test"));
+    }
 }

@@ -18,7 +18,7 @@ use moss_sdk::context::BoxFuture;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::Plan;
 
-use self::copy::{ChangeSide, ChangedText};
+use self::copy::{ChangeSide, ChangedText, LintCopy};
 use super::Effects;
 use super::command::{PermittedLint, UnseenRun};
 use super::syntax::shown;
@@ -121,24 +121,35 @@ impl Effects {
     ) -> Result<Vec<LintOutcome>, ToolError> {
         let linted = LintedTexts::new(plan, self.time_to_lint());
         let lints = runs.iter().map(|run| &run.proposed.lint);
-        let tree = self.copied(lints, &linted.texts, linted.end).await?;
-        let view = self.view_of_copy(tree.path().to_owned()).await?;
+        let copy = self.copied(lints, &linted.texts, linted.end).await?;
+        let outcomes = self.lint_both_sides(runs, &linted, &copy).await;
+        copy.remove().await;
+        outcomes
+    }
+
+    /// Runs linters on a copy as it is, and again without the change those that find something.
+    async fn lint_both_sides(
+        self: &Arc<Self>,
+        runs: &[LintRun],
+        linted: &LintedTexts,
+        copy: &LintCopy,
+    ) -> Result<Vec<LintOutcome>, ToolError> {
+        let view = self.view_of_copy(copy.path().to_owned()).await?;
         let mut outcomes = Vec::new();
         for run in runs {
-            outcomes.push(self.linted(run, &view, &linted, ChangeSide::After).await?);
+            outcomes.push(self.linted(run, &view, linted, ChangeSide::After).await?);
         }
         let is_doubtful =
             |outcome: &LintOutcome| outcome.found.iter().any(|found| linted.was_there(&found.path));
         if outcomes.iter().any(is_doubtful) {
-            self.show_side(&tree, &linted.texts, ChangeSide::Before).await?;
+            self.show_side(copy, &linted.texts, ChangeSide::Before).await?;
             for (run, outcome) in runs.iter().zip(&mut outcomes) {
                 if is_doubtful(outcome) {
-                    let before = self.linted(run, &view, &linted, ChangeSide::Before).await?;
+                    let before = self.linted(run, &view, linted, ChangeSide::Before).await?;
                     outcome.leave_new(before, &linted.texts);
                 }
             }
         }
-        self.scope.blocking(move || drop(tree)).await?;
         Ok(outcomes)
     }
 

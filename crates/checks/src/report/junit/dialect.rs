@@ -26,6 +26,7 @@ pub(super) fn finish(case: JunitCase, framework: TestFramework, report: &mut Tes
     };
     match finish(case) {
         Finished::Test(case) => report.push(case),
+        Finished::WithoutTests => report.files_without_tests += 1,
         Finished::NotLoaded(problem) => {
             report.is_build_failed = true;
             report.build.push(problem);
@@ -58,6 +59,8 @@ pub(super) fn tidied(mut report: TestReport, framework: TestFramework) -> TestRe
 /// What an element of a report is.
 enum Finished {
     Test(TestCase),
+    /// A file that ended well and declares no test.
+    WithoutTests,
     NotLoaded(CheckDiagnostic),
 }
 
@@ -131,6 +134,10 @@ fn node(found: JunitCase) -> Finished {
         [".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"].iter().any(|end| name.ends_with(end));
     if is_file && case.is_bad() && case.details.contains("'test failed'") {
         return not_loaded(&name, None, FAILED_AS_A_WHOLE);
+    }
+    // Node calls a file a test that passed where nothing in it is one.
+    if is_file && name.starts_with('/') && case.outcome == CaseOutcome::Passed {
+        return Finished::WithoutTests;
     }
     case.id = escaped(&name);
     if case.details.contains("at TestContext.test (") && !suite.is_empty() {

@@ -2,6 +2,7 @@
 //! with the change in it. What a project installs is linked to where it is.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,9 @@ use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::PlannedFile;
 use moss_workspace::own::{OwnDir, ScratchTree};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
 use crate::call::effect::{Effects, FileNames, ToolFacts};
 
@@ -40,12 +44,22 @@ pub(super) enum ChangeSide {
     After,
 }
 
+/// A copy. Its files are removed by a thread for blocking work, whichever way its use ends, and the daemon waits
+/// for that before it ends.
+#[derive(Debug)]
+pub(super) struct LintCopy {
+    /// None once it is being removed.
+    tree: Option<Arc<ScratchTree>>,
+    tasks: TaskTracker,
+    runtime: Handle,
+}
+
 /// A copy as it comes to be.
 struct GrowingCopy<'a> {
     effects: &'a Effects,
     policy: Arc<Policy>,
     tool: ToolFacts,
-    tree: ScratchTree,
+    copy: LintCopy,
     files: usize,
     bytes: usize,
     end: Instant,
@@ -60,19 +74,19 @@ impl Effects {
         lints: impl Iterator<Item = &PlannedLint>,
         texts: &Arc<Vec<ChangedText>>,
         end: Instant,
-    ) -> Result<Arc<ScratchTree>, ToolError> {
+    ) -> Result<LintCopy, ToolError> {
         let bases: BTreeSet<String> = lints.map(|lint| lint.base().to_owned()).collect();
         let (effects, texts) = (Arc::clone(self), Arc::clone(texts));
         let copy = move || {
-            let mut copy = GrowingCopy::new(&effects, end)?;
+            let mut growing = GrowingCopy::new(&effects, end)?;
             for base in bases {
-                copy.add_project(&base)?;
+                growing.add_project(&base)?;
             }
             for text in texts.iter() {
-                copy.link_installed(text.path.parent())?;
-                text.put(&copy.tree, ChangeSide::After)?;
+                growing.link_installed(text.path.parent())?;
+                text.put(growing.copy.tree(), ChangeSide::After)?;
             }
-            Ok::<_, ToolError>(Arc::new(copy.tree))
+            Ok::<_, ToolError>(growing.copy)
         };
         self.scope.blocking(copy).await?
     }
@@ -80,11 +94,11 @@ impl Effects {
     /// Gives the files of a change the texts that they have before or after it.
     pub(super) async fn show_side(
         &self,
-        tree: &Arc<ScratchTree>,
+        copy: &LintCopy,
         texts: &Arc<Vec<ChangedText>>,
         side: ChangeSide,
     ) -> Result<(), ToolError> {
-        let (tree, texts) = (Arc::clone(tree), Arc::clone(texts));
+        let (tree, texts) = (Arc::clone(copy.tree()), Arc::clone(texts));
         let show = move || texts.iter().try_for_each(|text| text.put(&tree, side));
         self.scope.blocking(show).await?
     }
@@ -95,6 +109,45 @@ fn not_copied(error: moss_workspace::Error) -> ToolError {
     ToolError { message: format!("the project could not be copied: {}", error.message), ..error }
 }
 
+// === impl LintCopy ===
+
+impl LintCopy {
+    /// Takes a tree over, on a thread of the runtime that will remove it.
+    fn new(tree: ScratchTree, tasks: &TaskTracker) -> Self {
+        Self { tree: Some(Arc::new(tree)), tasks: tasks.clone(), runtime: Handle::current() }
+    }
+
+    /// Its real path.
+    pub(super) fn path(&self) -> &Path {
+        self.tree().path()
+    }
+
+    /// Removes it, and waits until its files are gone.
+    pub(super) async fn remove(mut self) {
+        if let Some(removal) = self.begin_removal()
+            && let Err(error) = removal.await
+        {
+            tracing::error!(%error, "a copy that linters looked at was not removed");
+        }
+    }
+
+    fn tree(&self) -> &Arc<ScratchTree> {
+        self.tree.as_ref().expect("only what ends it takes its tree")
+    }
+
+    fn begin_removal(&mut self) -> Option<JoinHandle<()>> {
+        let tree = self.tree.take()?;
+        Some(self.tasks.spawn_blocking_on(move || drop(tree), &self.runtime))
+    }
+}
+
+impl Drop for LintCopy {
+    fn drop(&mut self) {
+        // The daemon waits for its tasks; nobody else does.
+        drop(self.begin_removal());
+    }
+}
+
 // === impl GrowingCopy ===
 
 impl<'a> GrowingCopy<'a> {
@@ -103,8 +156,9 @@ impl<'a> GrowingCopy<'a> {
         let path = scope.daemon.setup.dirs.workspace_copies(scope.workspace.files.root());
         let home = OwnDir::create(&path).map_err(not_copied)?;
         let tree = home.scratch_tree(AGE_MAX).map_err(not_copied)?;
+        let copy = LintCopy::new(tree, &scope.daemon.tasks);
         let policy = scope.workspace.policy.load_full();
-        Ok(Self { effects, policy, tool: effects.tool(), tree, files: 0, bytes: 0, end })
+        Ok(Self { effects, policy, tool: effects.tool(), copy, files: 0, bytes: 0, end })
     }
 
     /// Adds a directory whole, and the files in the directories above it: what is configured there applies.
@@ -162,7 +216,7 @@ impl<'a> GrowingCopy<'a> {
         if self.bytes > BYTES_MAX {
             return Err(too_large(format!("more than {} MiB", BYTES_MAX >> 20)));
         }
-        self.tree.write(path, &bytes, opened.is_executable()).map_err(not_copied)
+        self.copy.tree().write(path, &bytes, opened.is_executable()).map_err(not_copied)
     }
 
     /// Links what the project installs in a directory and in those above it.
@@ -176,7 +230,7 @@ impl<'a> GrowingCopy<'a> {
                 let real = found.filter(|found| found.kind == Some(EntryKind::Directory));
                 if let Some(real) = real {
                     let target = files.root().join(real.path.as_str());
-                    self.tree.link(&path, &target).map_err(not_copied)?;
+                    self.copy.tree().link(&path, &target).map_err(not_copied)?;
                 }
             }
             next = directory.parent().filter(|_| !directory.is_root());
@@ -219,5 +273,40 @@ impl ChangedText {
             put.map_err(not_copied)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Whoever lets go of a copy, on whichever path: its files are removed by another thread, and the end of the
+    /// daemon waits for that.
+    #[test]
+    fn a_copy_that_is_let_go_of_is_removed_by_a_blocking_thread() {
+        let temp = tempfile::tempdir().unwrap();
+        let own = OwnDir::create(&temp.path().join("own")).unwrap();
+        let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let (begin, begun) = oneshot::channel::<()>();
+            let busy = tokio::task::spawn_blocking(move || begun.blocking_recv());
+            let tasks = TaskTracker::new();
+            let copy = LintCopy::new(own.scratch_tree(AGE_MAX).unwrap(), &tasks);
+            let path = copy.path().to_owned();
+            drop(copy);
+            assert!(path.exists(), "the only thread for blocking work is busy");
+            begin.send(()).unwrap();
+            busy.await.unwrap().unwrap();
+            tasks.close();
+            tasks.wait().await;
+            assert!(!path.exists());
+            let copy = LintCopy::new(own.scratch_tree(AGE_MAX).unwrap(), &tasks);
+            let path = copy.path().to_owned();
+            copy.remove().await;
+            assert!(!path.exists());
+        });
     }
 }

@@ -1,0 +1,134 @@
+//! `run_tests` with real frameworks: of each a project whose tests pass, fail, cannot run to their end, are not
+//! there and cannot be built. The counts are those that the framework itself prints.
+//!
+//! Those that cargo, pip and npm bring run always; `MOSS_TEST_FRAMEWORKS=all` runs those of the system, too.
+
+mod samples;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+use self::samples::{FrameworkSample, SAMPLES, SampleEnd, SampleOrigin};
+use crate::harness::{Client, Daemon, Site, failure, output};
+use crate::run_terminal_cmd::ALLOWING;
+use crate::run_tests::toolchain;
+
+/// What runs all of them.
+const ALL: &str = "MOSS_TEST_FRAMEWORKS";
+const NO_MODULES: &str = "MOSS_TEST_CHECK_MODULES is not set: it names the packages of tests/clients/checks; run \
+                          `cargo xtask test`, which installs them";
+
+/// Whether what a machine may lack has to be there.
+fn runs_all() -> bool {
+    std::env::var_os(ALL).is_some_and(|value| value == "all")
+}
+
+/// Copies the packages of npm into a workspace: what leads out of it is not its own.
+pub(crate) fn copy_modules(site: &Site) {
+    let modules = std::env::var_os("MOSS_TEST_CHECK_MODULES").expect(NO_MODULES);
+    let mut copy = Command::new("cp");
+    copy.arg("-a").arg(modules).arg(site.workspace().join("node_modules"));
+    assert!(copy.status().expect("cp starts").success(), "{copy:?}");
+}
+
+/// Starts a daemon whose commands find the Python of the client tests, Rust, and what the machine has.
+pub(crate) fn serve_with_tools(site: &Site) -> Daemon {
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(crate::python::NO_PYTHON);
+    let programs = PathBuf::from(python).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(programs).chain(std::env::split_paths(&path));
+    let mut command = site.serve_command();
+    command.env("PATH", std::env::join_paths(all).unwrap());
+    command.env("CARGO_HOME", toolchain("CARGO_HOME", ".cargo"));
+    command.env("RUSTUP_HOME", toolchain("RUSTUP_HOME", ".rustup"));
+    Daemon::start(command, &site.socket(), &site.state())
+}
+
+/// Whether a program is on the path.
+pub(crate) fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// What came of a call, as the table of samples has it.
+async fn came_of(client: &Client, directory: &str) -> (SampleEnd<String>, Value) {
+    let result = client.ran("run_tests", json!({"path": directory})).await;
+    if result.outcome() != v1::Outcome::Ok {
+        let error = failure(&result);
+        return (SampleEnd::Refused(error.code.clone()), json!(error.message));
+    }
+    let output = output(&result);
+    let count = |key: &str| output["totals"][key].as_u64().unwrap();
+    let totals = ["passed", "failed", "skipped", "errored"].map(count);
+    let status = output["status"].as_str().unwrap().to_owned();
+    (SampleEnd::Ended(status, totals), output)
+}
+
+/// Lays a sample out with a test file of its own, or without one.
+fn lay_out(site: &Site, sample: &FrameworkSample, test: Option<&str>) {
+    let inside = |path: &str| format!("{}/{path}", sample.framework);
+    for (path, text) in sample.files {
+        site.write(&inside(path), text);
+    }
+    let file = inside(sample.test_file);
+    match test {
+        Some(text) => drop(site.write(&file, text)),
+        None => {
+            let removed = std::fs::remove_file(site.workspace().join(file));
+            assert!(removed.is_ok(), "an earlier variant wrote it");
+        }
+    }
+    if let [program, arguments @ ..] = sample.prepared_by {
+        let mut prepare = Command::new(program);
+        prepare.args(arguments).current_dir(site.workspace().join(sample.framework));
+        let done = prepare.output().expect("it is installed");
+        assert!(done.status.success(), "{prepare:?}: {done:?}");
+    }
+}
+
+async fn check(site: &Site, client: &Client, sample: &FrameworkSample) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (variant, text, expected) in &sample.variants {
+        lay_out(site, sample, *text);
+        let (found, said) = came_of(client, sample.framework).await;
+        if found != expected.owned() {
+            let framework = sample.framework;
+            wrong.push(format!("{framework}, {variant}: {found:?} for {expected:?}: {said}"));
+        } else if let SampleEnd::Ended(..) = found {
+            let is_named = said["framework"] == sample.framework;
+            let files = || said["failures"].as_array().unwrap().iter();
+            let is_located = files().all(|failure| {
+                sample.names_no_file || failure["file"] == sample.path_of_tests().as_str()
+            });
+            if !is_named || !is_located {
+                wrong.push(format!("{}, {variant}: {said}", sample.framework));
+            }
+        }
+    }
+    wrong
+}
+
+#[tokio::test]
+async fn what_each_framework_counts_is_what_a_result_says() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write(".gitignore", "node_modules\ntarget\nbuild\n__pycache__\n.pytest_cache\n");
+    copy_modules(&site);
+    let daemon = serve_with_tools(&site);
+    let client = daemon.caller().await;
+    let mut wrong = Vec::new();
+    for sample in SAMPLES {
+        match sample.origin {
+            SampleOrigin::System { program, install } if runs_all() => {
+                assert!(is_installed(program), "{ALL}=all needs `{program}`: {install}");
+            }
+            SampleOrigin::System { .. } => continue,
+            SampleOrigin::Packages => {}
+        }
+        wrong.extend(check(&site, &client, sample).await);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
