@@ -209,10 +209,9 @@ impl ArtifactWriter {
     pub fn missing(&self) -> Option<String> {
         let reason = match self.cut? {
             ArtifactCut::Limit => format!("it is full with {} MiB", ARTIFACT_BYTES_MAX >> 20),
-            ArtifactCut::Disk => format!(
-                "the disk of moss's state has less than {} MiB left",
-                FREE_BYTES_MIN >> 20
-            ),
+            ArtifactCut::Disk => {
+                format!("the disk of moss's state has less than {} MiB left", FREE_BYTES_MIN >> 20)
+            }
             ArtifactCut::Write(kind) => format!("it cannot be written: {kind}"),
         };
         Some(format!("the artifact has only the first part of the output: {reason}"))

@@ -213,7 +213,9 @@ impl FilePlan {
     /// Whether a path is read already, by way of a directory that it lies in.
     fn is_shown(&self, path: &Path) -> bool {
         match self.mount_of(path) {
-            Some(PlannedMount::Readable(root)) => real(path).is_ok_and(|real| real.starts_with(root)),
+            Some(PlannedMount::Readable(root)) => {
+                real(path).is_ok_and(|real| real.starts_with(root))
+            }
             _ => false,
         }
     }
