@@ -13,6 +13,9 @@ use super::code::FocusedCode;
 use super::lines::EditorLines;
 use super::names::ending;
 
+/// A name, and the first and last line of what declares it.
+type NamedLines = (String, (u32, u32));
+
 /// Most declarations of one name: of a name that is declared more often, nobody knows which is meant.
 const DECLARATIONS_MAX: usize = 3;
 /// Most declarations that are looked for.
@@ -44,7 +47,7 @@ pub(super) async fn find(
             by_name.entry(name).or_default().push(hit);
         }
     }
-    let mut by_file: BTreeMap<RelPath, Vec<(String, (u32, u32))>> = BTreeMap::new();
+    let mut by_file: BTreeMap<RelPath, Vec<NamedLines>> = BTreeMap::new();
     for (name, mut hits) in by_name {
         hits.sort_by_key(|hit| std::cmp::Reverse(shared(near, &hit.path)));
         for hit in hits.into_iter().take(DECLARATIONS_MAX) {
@@ -70,7 +73,7 @@ fn shared(one: &RelPath, other: &RelPath) -> usize {
 async fn locations(
     cx: &Context,
     path: &RelPath,
-    wanted: Vec<(String, (u32, u32))>,
+    wanted: Vec<NamedLines>,
 ) -> Result<Vec<(String, FileLocation)>, ToolError> {
     let text = match cx.read_unasked(path).await {
         Ok(Some(snapshot)) => match snapshot.content {
