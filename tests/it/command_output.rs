@@ -175,3 +175,56 @@ async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads()
     let status = ran(&client, "git status --short").await;
     assert!(status["stdout"].as_str().unwrap().contains("a.txt"), "{status}");
 }
+
+/// A commit that git takes for signed, by how its signature begins.
+fn signed(site: &Site, tree: &str, signature: &str) -> String {
+    let text = format!(
+        "tree {tree}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\
+         gpgsig -----BEGIN {signature}-----\n \n AAAA\n -----END {signature}-----\n\nsubject\n"
+    );
+    site.write("commit.txt", &text);
+    line(site, &["hash-object", "-t", "commit", "-w", "commit.txt"])
+}
+
+/// The line that git prints.
+fn line(site: &Site, arguments: &[&str]) -> String {
+    let printed = crate::listings::printed(site, "git", arguments);
+    let first = printed.into_iter().next().unwrap_or_default();
+    String::from_utf8(first).unwrap().trim().to_owned()
+}
+
+#[tokio::test]
+async fn git_that_only_reads_lets_no_program_of_the_repository_check_signatures() {
+    let site = Site::new();
+    crate::listings::printed(&site, "git", &["init", "-q"]);
+    let tree = line(&site, &["write-tree"]);
+    let signatures = ["PGP SIGNATURE", "SIGNED MESSAGE", "SSH SIGNATURE"];
+    let commits = signatures.map(|signature| signed(&site, &tree, signature));
+    // The git that runs it ends by a signal.
+    let ending = site.write("ending", "#!/bin/sh\nkill -9 $PPID\n");
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(&ending, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ending = ending.display().to_string();
+    for key in ["gpg.program", "gpg.openpgp.program", "gpg.x509.program", "gpg.ssh.program"] {
+        crate::listings::printed(&site, "git", &["config", key, &ending]);
+    }
+    for (key, value) in [
+        ("gpg.ssh.allowedSignersFile", ending.as_str()),
+        ("format.pretty", "%s %G?"),
+        ("log.showSignature", "true"),
+    ] {
+        crate::listings::printed(&site, "git", &["config", key, value]);
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for commit in &commits {
+        // Without moss it runs.
+        let mut bare = std::process::Command::new("git");
+        bare.args(["log", "-1", commit]).current_dir(site.workspace());
+        assert_eq!(bare.output().unwrap().status.code(), None, "it proves nothing");
+        for text in ["git log -1", "git log -1 --format='%G?'", "git show"] {
+            let shown = ran(&client, &format!("{text} {commit}")).await;
+            assert_eq!(shown["exit_code"], 0, "{text}: {shown}");
+        }
+    }
+}

@@ -276,7 +276,9 @@ impl CommandKeeper {
     /// Takes note of what has ended, and returns what has not.
     ///
     /// Whoever loses its parent becomes a child of the keeper: where it has no child nothing is left,
-    /// and `/proc` with the processes of everybody, which takes milliseconds to read, need not be.
+    /// and `/proc` with the processes of everybody, which takes milliseconds to read, need not be. That
+    /// holds for one cloned without a signal for its end, too, which no wait of its first parent sees:
+    /// Linux gives it that signal when it hands it on.
     fn reap_and_list(&mut self) -> io::Result<Vec<tree::TreeProcess>> {
         match self.reap()? {
             Children::None => Ok(Vec::new()),

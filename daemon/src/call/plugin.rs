@@ -2,6 +2,7 @@
 //! proposes the edits that it returned like those of any tool.
 
 mod files;
+mod guest_reader;
 mod search;
 mod services;
 mod store;

@@ -1,27 +1,14 @@
 //! An index that is told of changes is as one that is made anew; what nobody may see changes nothing.
 
-use moss_ranking::{CodeQuestion, RankedIndex, RankedSearch, RankedView, TextAnalyzer, Weights};
+use moss_ranking::{RankedIndex, RankedView, TextAnalyzer};
 use moss_sdk::RelPath;
 use moss_sdk::code_search::CodeHit;
 use proptest::prelude::*;
 
+use crate::commits::search;
 use crate::quality::{answers, corpus, index};
 
 const QUESTIONS: [&str; 4] = ["failed requests", "login password", "cache", "read settings"];
-
-fn search(index: &RankedIndex, view: &RankedView, question: &str) -> Vec<CodeHit> {
-    let weights = Weights::default();
-    let search = RankedSearch {
-        view,
-        wants: &|_| true,
-        leaves_out: None,
-        hits_max: 10,
-        hits_of_file_max: 3,
-        uses_commits: true,
-        weights: &weights,
-    };
-    index.search(&CodeQuestion::parse(question), &search)
-}
 
 /// Whether two answers are the same, apart from the last digits of scores.
 fn is_same(one: &[CodeHit], other: &[CodeHit]) -> bool {
@@ -44,7 +31,8 @@ fn what_is_hidden_changes_no_score() {
     open.freeze();
     let all = open.view(&RankedView::default(), &mut |_| true);
     for question in QUESTIONS {
-        let (hidden, expected) = (search(&whole, &view, question), search(&open, &all, question));
+        let (hidden, expected) =
+            (search(&whole, &view, question, true), search(&open, &all, question, true));
         assert!(is_same(&hidden, &expected), "{question}: {hidden:?} {expected:?}");
     }
 }
@@ -108,7 +96,7 @@ proptest! {
             anew.view(&RankedView::default(), &mut |_| true),
         );
         for question in QUESTIONS {
-            let (changed, new) = (search(&index, &view, question), search(&anew, &all, question));
+            let (changed, new) = (search(&index, &view, question, true), search(&anew, &all, question, true));
             prop_assert!(is_same(&changed, &new), "{question}: {changed:?} {new:?}");
         }
     }

@@ -11,7 +11,13 @@ use crate::quality::index;
 const LOG: &str = "\u{1}Zebra crossing\0\nserver/router.go\0\u{1}Unrelated\0\nweb/src/cache.ts\0gone.rs\0\
                    \u{1}Zebra again\0\nsrc/auth/token.rs\0server/router.go\0";
 
-fn search(index: &RankedIndex, view: &RankedView, question: &str, counts: bool) -> Vec<CodeHit> {
+/// Answers a question; whether commits count in it is said last.
+pub(crate) fn search(
+    index: &RankedIndex,
+    view: &RankedView,
+    question: &str,
+    counts: bool,
+) -> Vec<CodeHit> {
     let weights = Weights::default();
     let search = RankedSearch {
         view,

@@ -20,6 +20,13 @@ const LEFTOVERS: &[(&str, &str)] = &[
     ("closed streams", "setsid sleep MARKER <&- >&- 2>&- & echo ok"),
     ("a double fork", "(setsid sh -c '(sleep MARKER </dev/null >/dev/null 2>&1 &) &' &); echo ok"),
     ("deaf to signals", "(trap '' TERM HUP INT; setsid sleep MARKER) & echo ok"),
+    (
+        "cloned without a signal for its end",
+        "/usr/bin/python3 -c 'import ctypes, os, time\n\
+         clone = 56 if os.uname().machine == \"x86_64\" else 220\n\
+         if ctypes.CDLL(None).syscall(clone, 0, 0, 0, 0, 0): os._exit(0)\n\
+         time.sleep(600)' MARKER & wait; echo ok",
+    ),
     ("a chain of parents", "sh -c 'sh -c \"sleep MARKER & exec sleep MARKER\" &' ; echo ok"),
 ];
 

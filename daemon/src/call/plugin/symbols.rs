@@ -1,7 +1,5 @@
-//! What declares names, for a guest: of the texts that the policy lets its call read, from what is kept of
-//! their code, else by reading them.
-//!
-//! As in its searches, names that decide what other programs do are out of sight.
+//! What declares names, for a guest: of the texts that it may see, from what is kept of their code, else by
+//! reading them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +8,13 @@ use std::sync::atomic::Ordering;
 use moss_builtin_tools::CodeGathering;
 use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_workspace::{GateKey, MayRead, VisitGate};
+use moss_workspace::MayRead;
 
-use super::search::{SEARCHES_MAX, is_shown};
+use super::guest_reader::GuestReader;
+use super::search::SEARCHES_MAX;
 use crate::call::CallScope;
 use crate::call::behalf::CallCount;
 use crate::call::effect::{Effects, ReadableByAll};
-use crate::call::read_access::ReadAccess;
 use crate::call::searching::lists;
 use crate::ranked_texts::RankedGate;
 
@@ -45,7 +43,7 @@ pub(super) async fn symbols(
         return Err(ToolError::new(ErrorCode::LimitExceeded, message)
             .hint("look for several names at once"));
     }
-    let reader = ReadAccess::new(scope, effects);
+    let reader = GuestReader::new(scope, effects);
     let search = CodeSearch {
         goal: CodeSearchGoal::Declared(names),
         wants: Arc::new(|_| true),
@@ -54,39 +52,22 @@ pub(super) async fn symbols(
     };
     let find = move || {
         let workspace = reader.workspace();
-        // The same rules let a question see more: what is kept of what it may see is another thing.
-        let name = reader.name().map(|GateKey { rules, facts }| GateKey {
-            rules,
-            facts: format!("{facts}, without what makes programs run code"),
-        });
         let rules = ReadableByAll(workspace);
-        let cancelled = || reader.is_cancelled();
+        let cancelled = || reader.access().is_cancelled();
         let mut listed: HashMap<RelPath, bool> = HashMap::new();
         let mut sees = |path: &RelPath| {
-            is_shown(workspace, path)
-                && reader.reads(path, path) == MayRead::Yes
-                && path.parent().is_none_or(|parent| lists(&reader, &parent, &mut listed))
+            let parent = path.parent();
+            reader.reads(path, path) == MayRead::Yes
+                && parent.is_none_or(|parent| lists(reader.access(), &parent, &mut listed))
         };
-        let gate = RankedGate { name: name.clone(), sees: &mut sees, sees_commits: false };
+        let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false };
         if let Some(found) = workspace.search_code(gate, &search, &rules, &cancelled)?
             && found.pending == 0
         {
             return Ok::<_, ToolError>(found.hits);
         }
-        let gate = VisitGate {
-            lists: &|path| is_shown(workspace, path) && reader.lists(path),
-            reads: &|real, asked| match is_shown(workspace, real) && is_shown(workspace, asked) {
-                true => reader.reads(real, asked),
-                false => MayRead::No,
-            },
-            buffers: &*workspace.editors,
-            cancelled: &cancelled,
-            name: name.as_ref(),
-        };
         let mut gathering = CodeGathering::new(&search);
-        let options = CodeGathering::EXTENT;
-        let root = RelPath::root();
-        let visited = workspace.visit_texts(&root, options, gate, &mut gathering, &rules)?;
+        let visited = reader.visit(CodeGathering::EXTENT, &mut gathering)?;
         if visited.truncated {
             let files = visited.files;
             let message = format!(

@@ -32,18 +32,29 @@ const CHUNKS_MAX: usize = 16;
 const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
-/// signatures, none that fetches what a partial clone lacks, and nothing of a directory that is made to
-/// look like a repository.
-const READING_GIT: [(&str, &str); 8] = [
+/// signatures (which the configuration, a format and an option can each ask for), none that fetches what a
+/// partial clone lacks, and nothing of a directory that is made to look like a repository.
+const READING_GIT: [(&str, &str); 16] = [
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_CONFIG_COUNT", "3"),
+    ("GIT_CONFIG_COUNT", "7"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
     ("GIT_CONFIG_VALUE_1", "explicit"),
     ("GIT_CONFIG_KEY_2", "log.showSignature"),
     ("GIT_CONFIG_VALUE_2", "false"),
+    ("GIT_CONFIG_KEY_3", "gpg.program"),
+    ("GIT_CONFIG_VALUE_3", NO_PROGRAM),
+    ("GIT_CONFIG_KEY_4", "gpg.openpgp.program"),
+    ("GIT_CONFIG_VALUE_4", NO_PROGRAM),
+    ("GIT_CONFIG_KEY_5", "gpg.x509.program"),
+    ("GIT_CONFIG_VALUE_5", NO_PROGRAM),
+    ("GIT_CONFIG_KEY_6", "gpg.ssh.program"),
+    ("GIT_CONFIG_VALUE_6", NO_PROGRAM),
 ];
+/// Stands where git would run another program. It can be nowhere: one that starts and ends without reading could
+/// end git with it. What git says of it names the reason.
+const NO_PROGRAM: &str = "/dev/null/no-signatures-are-checked-unasked";
 
 /// How much of what a command writes is wanted.
 pub(super) enum OutputWanted {
