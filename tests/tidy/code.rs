@@ -43,6 +43,11 @@ const UNSAFE: &[(&str, &str)] = &[
 /// Who may know gRPC besides `proto/`, `daemon/src/grpc/`, `cli/src/client/`, `tests/`, `xtask/`.
 const TONIC: &[(&str, &str)] =
     &[("daemon/src/listener/connection.rs", "a connection tells the server who its peer is")];
+/// Who may name the library of MCP besides `mcp/`.
+const RMCP: &[(&str, &str)] = &[
+    ("cli/src/logging.rs", "its log is held back"),
+    ("xtask/bench/mcp/echo.rs", "the baseline that the front is measured against"),
+];
 /// Who may know the WASM engine besides `crates/plugin-host/`.
 const WASMTIME: &[(&str, &str)] =
     &[("xtask/bench/bare/plugin.rs", "the baseline that the plugin host is measured against")];
@@ -168,6 +173,13 @@ fn only_the_rims_know_grpc() {
     });
     let holders = holders.filter(|(path, _)| !may.iter().any(|rim| path.starts_with(rim)));
     hold_but("does not name tonic", holders, TONIC);
+}
+
+#[test]
+fn only_one_front_uses_the_library_of_mcp() {
+    let holders = naming(|code| rust::has_word(code, "rmcp"));
+    let holders = holders.filter(|(path, _)| !path.starts_with("mcp/"));
+    hold_but("does not name rmcp", holders, RMCP);
 }
 
 #[test]

@@ -100,12 +100,16 @@ fn crates_come_from_the_public_registry() {
 }
 
 #[test]
-fn every_document_is_linked_from_the_readme() {
-    let readme = &file("README.md").text;
+fn every_document_is_linked_from_both_readmes() {
     let documents = FILES.iter().filter(|file| file.path.starts_with("docs/"));
-    let offences = documents
-        .filter(|file| file.path.ends_with(".md") && !readme.contains(&format!("({})", file.path)));
-    hold("linked", offences.map(|file| file.path.clone()));
+    let pages = documents.filter(|file| file.path.ends_with(".md"));
+    let offences = pages.flat_map(|page| {
+        let link = format!("({})", page.path);
+        let readmes = ["README.md", "README.zh.md"].into_iter();
+        let lacking = readmes.filter(move |readme| !file(readme).text.contains(&link));
+        lacking.map(|readme| format!("{} in {readme}", page.path))
+    });
+    hold("linked", offences);
 }
 
 #[test]

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::tree::file;
+use crate::tree::{FILES, file};
 use crate::{hold, rust};
 
 const TABLE: &str = "builtin-tools/src/lib.rs";
+const TOOLS: &str = "builtin-tools/src/tools/";
 const SPECIFICATION: &str = "builtin-tools/tests/fixtures/builtin-tools.json";
 const LANGUAGES: &str = "crates/symbols/src/language.rs";
 const ONES: [&str; 20] = [
@@ -98,6 +99,40 @@ fn page_of_tools_counts_the_languages_with_a_grammar_right() {
     let (all, extra) = (variants.len(), extra.count());
     let text = format!("grammars of {} languages, in released binaries of {all} |", all - extra);
     assert!(file("docs/tools.md").text.contains(&text), "docs/tools.md lacks: {text}");
+}
+
+#[test]
+fn page_of_tools_names_the_parameters_beyond_the_specification() {
+    let page = joined("docs/tools.md");
+    let tools = FILES.iter().filter_map(|file| {
+        let name = file.path.strip_prefix(TOOLS)?.strip_suffix(".rs")?;
+        Some((name, further_parameters(&file.text)))
+    });
+    let texts = tools.filter_map(|(tool, names)| {
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        let (last, first) = names.split_last()?;
+        let first = first.join(", ");
+        let and = if first.is_empty() { "" } else { " and " };
+        Some(format!("{first}{and}{last} of `{tool}`"))
+    });
+    let texts: Vec<_> = texts.collect();
+    assert!(!texts.is_empty(), "no tool has any");
+    hold("docs/tools.md names", texts.into_iter().filter(|text| !page.contains(text)));
+}
+
+/// The fields of a tool that its specification does not have.
+fn further_parameters(tool: &str) -> Vec<String> {
+    let parsed = syn::parse_file(tool).unwrap();
+    let structs = parsed.items.iter().filter_map(|item| match item {
+        syn::Item::Struct(one) => Some(one),
+        _ => None,
+    });
+    let is_further = |field: &syn::Field| {
+        let mut lists = field.attrs.iter().filter_map(|attribute| attribute.meta.require_list().ok());
+        lists.any(|list| list.path.is_ident("schemars") && list.tokens.to_string().contains("x-extra"))
+    };
+    let fields = structs.flat_map(|one| one.fields.iter()).filter(|field| is_further(field));
+    fields.filter_map(|field| Some(field.ident.as_ref()?.to_string())).collect()
 }
 
 #[test]
