@@ -6,6 +6,7 @@
 //! hold unsaved stands for the files.
 
 mod commits;
+mod kept_ranks;
 mod reading;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -22,6 +23,7 @@ use moss_workspace::{Buffers, FileMark, GateKey, LiveChanges, LiveTree, Workspac
 
 use self::commits::AskedCommits;
 pub(crate) use self::commits::{CommitsTurn, HeadStamp};
+use self::kept_ranks::KeptRanks;
 use self::reading::ReadStamp;
 use crate::text_index::IndexRules;
 
@@ -45,6 +47,7 @@ pub(crate) struct RankedTexts {
     /// Somebody has finished reading.
     done: Condvar,
     views: Mutex<VecDeque<(GateKey, RankedView)>>,
+    ranks: KeptRanks,
     /// Whether anybody has asked.
     was_asked: AtomicBool,
     asked_commits: Mutex<AskedCommits>,
@@ -144,7 +147,9 @@ impl RankedTexts {
             return None;
         }
         let index = self.frozen();
-        Some(index.map(beneath, &self.view(&index, gate)))
+        let (name, changes) = (gate.name.clone(), index.changes());
+        let ranks = self.ranks.of(name, changes, || index.rank_files(&self.view(&index, gate)));
+        Some(ranks.beneath(beneath))
     }
 
     /// The index, with all that was put into it ready to be found.
@@ -208,6 +213,7 @@ impl RankedTexts {
         *work = RankedWork { next, ..RankedWork::default() };
         *self.index.write().unwrap_or_else(PoisonError::into_inner) = RankedIndex::default();
         self.views.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.ranks.clear();
         *self.asked_commits() = AskedCommits::default();
     }
 

@@ -132,13 +132,16 @@ impl RelPath {
         if self.is_root() {
             return Self::parse(name);
         }
-        let joined = format!("{}/{name}", self.0);
+        let mut joined = String::with_capacity(self.0.len() + 1 + name.len());
+        joined.push_str(&self.0);
+        joined.push('/');
+        joined.push_str(name);
         // A walk joins every name that it meets: what is plainly well-formed is not parsed again.
         let is_plain = !matches!(name, "" | "." | "..")
             && name.len() <= COMPONENT_BYTES_MAX
             && joined.len() <= PATH_BYTES_MAX
-            && !name.chars().any(|c| c == '/' || c.is_control())
-            && self.0.matches('/').count() + 2 <= COMPONENTS_MAX;
+            && name.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'/')
+            && self.0.bytes().filter(|byte| *byte == b'/').count() + 2 <= COMPONENTS_MAX;
         if is_plain { Ok(Self(joined)) } else { Self::parse(&joined) }
     }
 }

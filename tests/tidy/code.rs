@@ -44,10 +44,8 @@ const UNSAFE: &[(&str, &str)] = &[
 const TONIC: &[(&str, &str)] =
     &[("daemon/src/listener/connection.rs", "a connection tells the server who its peer is")];
 /// Who may name the library of MCP besides `mcp/`.
-const RMCP: &[(&str, &str)] = &[
-    ("cli/src/logging.rs", "its log is held back"),
-    ("xtask/bench/mcp/echo.rs", "the baseline that the front is measured against"),
-];
+const RMCP: &[(&str, &str)] =
+    &[("xtask/bench/mcp/echo.rs", "the baseline that the front is measured against")];
 /// Who may know the WASM engine besides `crates/plugin-host/`.
 const WASMTIME: &[(&str, &str)] =
     &[("xtask/bench/bare/plugin.rs", "the baseline that the plugin host is measured against")];

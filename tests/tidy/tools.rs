@@ -128,8 +128,11 @@ fn further_parameters(tool: &str) -> Vec<String> {
         _ => None,
     });
     let is_further = |field: &syn::Field| {
-        let mut lists = field.attrs.iter().filter_map(|attribute| attribute.meta.require_list().ok());
-        lists.any(|list| list.path.is_ident("schemars") && list.tokens.to_string().contains("x-extra"))
+        let mut lists =
+            field.attrs.iter().filter_map(|attribute| attribute.meta.require_list().ok());
+        lists.any(|list| {
+            list.path.is_ident("schemars") && list.tokens.to_string().contains("x-extra")
+        })
     };
     let fields = structs.flat_map(|one| one.fields.iter()).filter(|field| is_further(field));
     fields.filter_map(|field| Some(field.ident.as_ref()?.to_string())).collect()

@@ -64,7 +64,7 @@ pub(crate) fn report(root: &Path, weights: &Weights) -> Result<()> {
     );
     let started = Instant::now();
     let view = index.view(&Default::default(), &mut |_| true);
-    let map = index.map(&RelPath::root(), &view);
+    let map = index.rank_files(&view).beneath(&RelPath::root());
     let took = started.elapsed().as_secs_f64() * 1e3;
     println!("the map of {} central files takes {took:.0} ms", map.files.len());
     Ok(())

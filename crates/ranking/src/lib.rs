@@ -22,6 +22,7 @@ mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
 pub use crate::commits::{COMMIT_LOG, CommitSubjects};
+pub use crate::map::FileRanks;
 pub use crate::question::CodeQuestion;
 pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
 pub use crate::search::RankedSearch;

@@ -4,11 +4,13 @@
 //! Names alone tell: those of one part, such as `get`, stand for too many things to say anything, but
 //! for the names of types that only one file declares.
 
-use hashbrown::{HashMap, HashSet};
+mod file_ranks;
+
+use hashbrown::HashMap;
 use moss_sdk::RelPath;
-use moss_sdk::code_map::{CentralFile, CodeMap, UsingModule};
 use moss_symbols::DeclarationKind;
 
+pub use self::file_ranks::FileRanks;
 use crate::analysis::FileRole;
 use crate::ranked::{HeldSegment, RankedIndex, RankedView};
 use crate::stem::stem;
@@ -27,14 +29,6 @@ const PRIVATE_WEIGHT: f32 = 0.1;
 const DAMPING: f64 = 0.85;
 /// How many steps the walk takes.
 const STEPS: usize = 30;
-/// Most files of a map.
-const FILES_MAX: usize = 15;
-/// Most names of a file.
-const NAMES_MAX: usize = 4;
-/// Most directories of a map.
-const MODULES_MAX: usize = 20;
-/// Most directories that one uses.
-const USES_MAX: usize = 5;
 
 /// A name that a file declares.
 struct NameOfFile<'a> {
@@ -60,12 +54,11 @@ struct FileGraph<'a> {
 // === impl RankedIndex ===
 
 impl RankedIndex {
-    /// Says which files are central, of those beneath a directory, among all that may be seen.
-    pub fn map(&self, beneath: &RelPath, view: &RankedView) -> CodeMap {
+    /// Ranks all files that may be seen. It looks at every name there is: the result is worth keeping.
+    pub fn rank_files(&self, view: &RankedView) -> FileRanks {
         let graph = FileGraph::new(self, view);
         let ranks = graph.ranks();
-        let is_wanted = |path: &RelPath| beneath.is_root() || path.beneath(beneath).is_some();
-        CodeMap { files: graph.central(&ranks, &is_wanted), modules: graph.modules(&is_wanted) }
+        FileRanks::new(&graph, &ranks)
     }
 }
 
@@ -168,66 +161,6 @@ impl<'a> FileGraph<'a> {
             ranks = next;
         }
         ranks
-    }
-
-    fn central(&self, ranks: &[f64], is_wanted: &dyn Fn(&RelPath) -> bool) -> Vec<CentralFile> {
-        let mut used_by = vec![0_u32; self.paths.len()];
-        for (_, used) in self.uses.keys() {
-            used_by[*used as usize] += 1;
-        }
-        let mut all: Vec<usize> = (0..self.paths.len())
-            .filter(|file| used_by[*file] > 0 && is_wanted(self.paths[*file]))
-            .collect();
-        all.sort_by(|one, other| {
-            let by_path = || self.paths[*one].cmp(self.paths[*other]);
-            ranks[*other].total_cmp(&ranks[*one]).then_with(by_path)
-        });
-        let one = |file: usize| {
-            let mut names = self.names[file].clone();
-            names.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
-            let names = names.into_iter().take(NAMES_MAX).map(|(_, name)| name.to_owned());
-            let path = self.paths[file].clone();
-            CentralFile { path, used_by: used_by[file], names: names.collect() }
-        };
-        all.into_iter().take(FILES_MAX).map(one).collect()
-    }
-
-    /// Which directories use which: those that have to do with most others.
-    fn modules(&self, is_wanted: &dyn Fn(&RelPath) -> bool) -> Vec<UsingModule> {
-        let parent = |file: u32| self.paths[file as usize].parent().unwrap_or_else(RelPath::root);
-        let mut uses: HashMap<RelPath, HashMap<RelPath, f32>> = HashMap::new();
-        let mut users: HashMap<RelPath, HashSet<RelPath>> = HashMap::new();
-        for (user, used, weight) in self.in_order() {
-            let (from, to) = (parent(user), parent(used));
-            let is_shown = is_wanted(self.paths[user as usize]);
-            if from != to && is_shown {
-                *uses.entry(from.clone()).or_default().entry(to.clone()).or_default() += weight;
-                users.entry(to).or_default().insert(from);
-            }
-        }
-        let paths: HashSet<&RelPath> = uses.keys().chain(users.keys()).collect();
-        let mut all: Vec<UsingModule> = paths
-            .into_iter()
-            .map(|path| {
-                let used = uses.get(path).into_iter().flatten();
-                let mut used: Vec<(&RelPath, f32)> =
-                    used.map(|(to, weight)| (to, *weight)).collect();
-                used.sort_by(|one, other| {
-                    other.1.total_cmp(&one.1).then_with(|| one.0.cmp(other.0))
-                });
-                UsingModule {
-                    path: path.clone(),
-                    uses: used.into_iter().take(USES_MAX).map(|(to, _)| to.clone()).collect(),
-                    used_by: users.get(path).map_or(0, |users| users.len() as u32),
-                }
-            })
-            .collect();
-        all.sort_by(|one, other| {
-            let links = |module: &UsingModule| module.used_by as usize + module.uses.len();
-            links(other).cmp(&links(one)).then_with(|| one.path.cmp(&other.path))
-        });
-        all.truncate(MODULES_MAX);
-        all
     }
 }
 

@@ -30,6 +30,7 @@ pub struct RankedIndex {
     /// The number of the draft once it is a segment.
     next: u32,
     unparsed: usize,
+    changes: u64,
     pub(crate) commits: Option<HeldCommits>,
 }
 
@@ -99,6 +100,7 @@ impl RankedIndex {
     /// Takes a text in place of what it knew under the same path.
     pub fn put(&mut self, analyzed: &AnalyzedText) {
         self.remove(&analyzed.path);
+        self.changes += 1;
         self.unparsed += usize::from(analyzed.is_unparsed);
         let text = self.draft.add(analyzed);
         let place = TextPlace { segment: self.next, text };
@@ -111,6 +113,7 @@ impl RankedIndex {
     /// Forgets a text. Returns whether it knew it.
     pub fn remove(&mut self, path: &RelPath) -> bool {
         let Some(place) = self.places.remove(path) else { return false };
+        self.changes += 1;
         if place.segment == self.next {
             self.draft_dead.push(place.text);
         } else if let Some(held) =
@@ -129,6 +132,11 @@ impl RankedIndex {
     /// How many texts it knows.
     pub fn len(&self) -> usize {
         self.places.len()
+    }
+
+    /// How many changes of texts it has seen. As long as this is the same, so is what it knows of them.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Whether it knows none.

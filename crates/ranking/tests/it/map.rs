@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 5] = [
 fn what_everything_leads_to_is_central() {
     let index = index(&FILES);
     let view = index.view(&RankedView::default(), &mut |_| true);
-    let map = index.map(&RelPath::root(), &view);
+    let map = index.rank_files(&view).beneath(&RelPath::root());
     let files: Vec<_> = map.files.iter().map(|file| (file.path.as_str(), file.used_by)).collect();
     // Tests use everything and say nothing of what is central.
     assert_eq!(files, [("base/store.rs", 2), ("net/client.rs", 2), ("net/server.rs", 1)]);
@@ -41,7 +41,7 @@ fn what_everything_leads_to_is_central() {
     assert_eq!((uses("app"), uses("net")), (vec!["net".to_owned()], vec!["base".to_owned()]));
     assert_eq!(module("base").unwrap().used_by, 1);
 
-    let beneath = index.map(&path("net"), &view);
+    let beneath = index.rank_files(&view).beneath(&path("net"));
     let files: Vec<_> = beneath.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(files, ["net/client.rs", "net/server.rs"]);
 }
@@ -57,7 +57,7 @@ fn a_name_of_another_language_is_not_meant_nor_one_that_the_file_declares_itself
         ("web/f.js", "new StoreView();\n"),
     ]);
     let view = index.view(&RankedView::default(), &mut |_| true);
-    let map = index.map(&RelPath::root(), &view);
+    let map = index.rank_files(&view).beneath(&RelPath::root());
     let mut files: Vec<_> = map.files.iter().map(|f| (f.path.as_str(), f.used_by)).collect();
     files.sort_unstable();
     assert_eq!(files, [("a.rs", 1), ("d.rs", 1), ("web/e.ts", 1)]);
@@ -67,10 +67,13 @@ fn a_name_of_another_language_is_not_meant_nor_one_that_the_file_declares_itself
 fn what_may_not_be_seen_uses_nothing() {
     let index = index(&FILES);
     let view = index.view(&RankedView::default(), &mut |path| path.as_str() != "net/server.rs");
-    let map = index.map(&RelPath::root(), &view);
+    let map = index.rank_files(&view).beneath(&RelPath::root());
     let files: Vec<_> = map.files.iter().map(|file| (file.path.as_str(), file.used_by)).collect();
     assert_eq!(files, [("base/store.rs", 1), ("net/client.rs", 1)]);
     let empty = RankedIndex::default();
     let view = empty.view(&RankedView::default(), &mut |_| true);
-    assert_eq!(empty.map(&RelPath::root(), &view), moss_sdk::code_map::CodeMap::default());
+    assert_eq!(
+        empty.rank_files(&view).beneath(&RelPath::root()),
+        moss_sdk::code_map::CodeMap::default()
+    );
 }
