@@ -31,6 +31,8 @@ use crate::text_index::IndexRules;
 const WAIT_MAX: Duration = Duration::from_secs(20);
 /// How long a map waits for them: it only adds to what is known without.
 const MAP_WAIT_MAX: Duration = Duration::from_secs(2);
+/// Where more texts are not read yet, a map is not waited for at all: that time would not suffice.
+const MAP_TEXTS_MAX: usize = 2_000;
 /// How often a wait looks whether the caller has gone.
 const WAIT_STEP: Duration = Duration::from_millis(50);
 /// Most bytes of texts that are known; the words of further ones are not. They take about a third of
@@ -140,6 +142,9 @@ impl RankedTexts {
         beneath: &RelPath,
     ) -> Option<CodeMap> {
         if !self.follow(sources) {
+            return None;
+        }
+        if self.lock().unread() > MAP_TEXTS_MAX {
             return None;
         }
         self.take_in(sources, Instant::now() + MAP_WAIT_MAX);
