@@ -134,8 +134,8 @@ mod tests {
     fn every_byte_and_its_neighbours_are_written_as_by_serde_json() {
         for byte in 0..0x250_u32 {
             let Some(found) = char::from_u32(byte) else { continue };
-            for before in 0..9 {
-                for after in ["", "\u{1f}", "!", "\"", "]", "\\", "0123456789"] {
+            for before in (0..9).chain(BLOCK_BYTES - 3..BLOCK_BYTES + 3) {
+                for after in ["", "\u{1f}", "!", "\"", "]", "\\", &"0".repeat(BLOCK_BYTES)] {
                     let text = format!("{}{found}{after}", "x".repeat(before));
                     let value = json!({ text.clone(): [text, null, true, -1.5e300, u64::MAX] });
                     assert_eq!(of(&value), value.to_string(), "{byte:#x} after {before}");
