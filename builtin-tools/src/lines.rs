@@ -14,6 +14,8 @@ use serde::Serialize;
 const GUTTER_WIDTH: usize = GUTTER.len();
 /// What fills them on their left.
 const GUTTER: &str = "      ";
+/// Largest number that fits into it.
+const GUTTER_NUMBER_MAX: u64 = 10_u64.pow(GUTTER_WIDTH as u32) - 1;
 /// Lines shown before and after the lines that an error is about.
 const EXCERPT_CONTEXT_LINES: usize = 2;
 /// Most lines shown in an error.
@@ -62,6 +64,13 @@ pub(crate) fn push_gutter(text: &mut String, number: u64) {
     text.push('\t');
 }
 
+/// The gutters of lines that follow each other, each as [`push_gutter`] writes it.
+pub(crate) struct Gutters {
+    next: u64,
+    /// The next number as it is shown, as long as it fits: counting on is less work than writing it.
+    shown: [u8; GUTTER_WIDTH],
+}
+
 /// Splits off a line end, if there is one.
 pub(crate) fn without_line_end(line: &str) -> &str {
     line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
@@ -104,6 +113,38 @@ pub(crate) fn has_gutter(text: &str) -> bool {
 /// Converts a line number of an argument. What does not fit lies past the end of any text.
 pub(crate) fn number(line: NonZeroU64) -> usize {
     usize::try_from(line.get()).unwrap_or(usize::MAX)
+}
+
+// === impl Gutters ===
+
+impl Gutters {
+    /// Starts with the gutter of this line.
+    pub(crate) fn starting_at(number: u64) -> Self {
+        let shown = format!("{number:>GUTTER_WIDTH$}").into_bytes();
+        Self { next: number, shown: shown.try_into().unwrap_or_default() }
+    }
+
+    /// Appends the gutter of the next line.
+    pub(crate) fn push(&mut self, text: &mut Vec<u8>) {
+        if self.next > GUTTER_NUMBER_MAX {
+            text.extend_from_slice(itoa::Buffer::new().format(self.next).as_bytes());
+        } else {
+            text.extend_from_slice(&self.shown);
+            self.count();
+        }
+        text.push(b'\t');
+        self.next = self.next.saturating_add(1);
+    }
+
+    fn count(&mut self) {
+        for digit in self.shown.iter_mut().rev() {
+            match *digit {
+                b'9' => *digit = b'0',
+                b' ' => return *digit = b'1',
+                _ => return *digit += 1,
+            }
+        }
+    }
 }
 
 // === impl LineRange ===

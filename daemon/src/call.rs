@@ -241,7 +241,8 @@ async fn ready<'a>(
     Ok(PreparedWork::Tool(entry, arguments))
 }
 
-/// Returns the JSON text of what comes of a call.
+/// Returns the JSON text of what comes of a call. What is seldom called is boxed: a call moves the memory
+/// of the largest of them, whatever it does.
 async fn carry_out(
     scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
@@ -254,11 +255,11 @@ async fn carry_out(
             let bytes_max = scope.daemon.config().calls.output_bytes_max;
             Ok(holding::check_output(scope, entry, output, bytes_max).await?)
         }
-        PreparedWork::Undo(target) => Ok(effects.undo(target.clone()).await?.to_string()),
+        PreparedWork::Undo(target) => Ok(Box::pin(effects.undo(target.clone())).await?.to_string()),
         PreparedWork::UndoUserPrompt(number) => {
-            Ok(effects.undo_user_prompt(number).await?.to_string())
+            Ok(Box::pin(effects.undo_user_prompt(number)).await?.to_string())
         }
-        PreparedWork::ChangePlugins(change) => effects.change_list(change.clone()).await,
+        PreparedWork::ChangePlugins(change) => Box::pin(effects.change_list(change.clone())).await,
     }
 }
 
@@ -273,7 +274,9 @@ async fn run(
             let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
             tool.call(arguments, Context::new(Arc::new(host))).await
         }
-        Runner::Plugin(plugin) => plugin::run(scope, effects, entry, plugin, arguments).await,
+        Runner::Plugin(plugin) => {
+            Box::pin(plugin::run(scope, effects, entry, plugin, arguments)).await
+        }
     }
 }
 

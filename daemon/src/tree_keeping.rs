@@ -2,6 +2,7 @@
 //! read then and as they change, all looked at again now and then.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use moss_workspace::{LiveOptions, LiveStatus};
@@ -14,8 +15,13 @@ use crate::state::{Daemon, WorkspaceState};
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Sweeping takes at most this part of the time: one in so many.
 const SWEEP_SHARE: u32 = 100;
-/// How long changes are let gather before they are read.
-const GATHER_FOR: Duration = Duration::from_millis(500);
+/// How long changes are let gather before they are read, at least and at most. Who asks meanwhile has them
+/// read at once.
+const GATHER_MIN: Duration = Duration::from_millis(500);
+const GATHER_MAX: Duration = Duration::from_secs(10);
+/// Reading changes takes at most this part of the time, one in so many: files that change all the time
+/// would otherwise be read all the time, at the cost of the calls that change them.
+const GATHER_SHARE: u32 = 10;
 
 /// Work on what is known of a workspace, where it may wait for disks.
 type TreeWork = fn(&KeptTree, &WorkspaceState, &(dyn Fn() -> bool + Sync));
@@ -54,13 +60,19 @@ pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
 async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &KeptTree) {
     let mut wait = SWEEP_EVERY;
     let mut sweep_at = Instant::now() + wait;
+    let mut gather = GATHER_MIN;
+    // What was announced is not forgotten where a sweep comes before it is read.
+    let is_announced = AtomicBool::new(false);
     loop {
+        let gather_for = gather;
         let work = async {
             match kept.texts() {
+                Some(_) if is_announced.load(Ordering::Relaxed) => {}
                 Some(texts) => texts.wait_for_work().await,
                 None => std::future::pending().await,
             }
-            tokio::time::sleep(GATHER_FOR).await;
+            is_announced.store(true, Ordering::Relaxed);
+            tokio::time::sleep(gather_for).await;
         };
         tokio::select! {
             () = daemon.draining.cancelled() => return,
@@ -72,7 +84,12 @@ async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
                 }
                 sweep_at = Instant::now() + wait;
             }
-            () = work => drop(on_tree(daemon, workspace, read_texts).await),
+            () = work => {
+                is_announced.store(false, Ordering::Relaxed);
+                let started = Instant::now();
+                on_tree(daemon, workspace, read_texts).await;
+                gather = (started.elapsed() * GATHER_SHARE).clamp(GATHER_MIN, GATHER_MAX);
+            }
         }
     }
 }

@@ -254,6 +254,11 @@ pub enum EntryKind {
 // === impl Lines ===
 
 impl Lines {
+    /// Makes room for so many bytes of text in so many lines.
+    pub fn with_capacity(text_bytes: usize, lines: usize) -> Self {
+        Self { text: String::with_capacity(text_bytes), ends: Vec::with_capacity(lines) }
+    }
+
     /// Adds a line behind the last one.
     pub fn push(&mut self, line: Line<'_>) {
         self.text.push_str(line.text);

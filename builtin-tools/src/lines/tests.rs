@@ -54,6 +54,19 @@ fn pasted_line_numbers_are_recognized() {
 }
 
 #[test]
+fn gutters_that_follow_each_other_are_those_of_each_line() {
+    for first in [1, 5, 95, 995, 9_995, 99_995, 999_995, 1_000_000, u64::MAX - 20] {
+        let mut gutters = Gutters::starting_at(first);
+        let (mut counted, mut each) = (Vec::new(), String::new());
+        for number in first..first + 20 {
+            gutters.push(&mut counted);
+            push_gutter(&mut each, number);
+        }
+        assert_eq!(String::from_utf8(counted).unwrap(), each);
+    }
+}
+
+#[test]
 fn an_excerpt_is_bounded_and_says_so() {
     let text = "x\n".repeat(100);
     let lines = LineIndex::new(&text);

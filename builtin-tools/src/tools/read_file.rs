@@ -9,7 +9,7 @@ use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::lines::{self, LineRange};
+use crate::lines::{self, Gutters, LineRange};
 
 /// Most lines of one result.
 const LINES_MAX: usize = 2_000;
@@ -186,18 +186,19 @@ async fn image(
 
 /// Shows lines with their numbers.
 fn shown(start: u64, file: &Lines) -> String {
-    let mut text = String::with_capacity(file.text_bytes() + file.len() * GUTTER_BYTES);
-    for (number, line) in (start..).zip(file.iter()) {
-        if number > start {
-            text.push('\n');
+    let mut text = Vec::with_capacity(file.text_bytes() + file.len() * GUTTER_BYTES);
+    let mut gutters = Gutters::starting_at(start);
+    for line in file.iter() {
+        if !text.is_empty() {
+            text.push(b'\n');
         }
-        lines::push_gutter(&mut text, number);
-        text.push_str(line.text);
+        gutters.push(&mut text);
+        text.extend_from_slice(line.text.as_bytes());
         if line.bytes_cut > 0 {
-            text.push_str(&format!("… [{} more bytes cut]", line.bytes_cut));
+            text.extend_from_slice(format!("… [{} more bytes cut]", line.bytes_cut).as_bytes());
         }
     }
-    text
+    String::from_utf8(text).expect("it is made of texts")
 }
 
 fn note(empty: bool, next_line: Option<u64>, lines_total: u64) -> Option<String> {

@@ -185,7 +185,8 @@ impl RedactedText {
             kept.push('…');
         }
         let deceives = |c: char| c >= ' ' && is_deceptive(c);
-        if kept.contains(deceives) {
+        // Of what is ASCII, only its last character can be one: most texts need no closer look.
+        if kept.bytes().any(|byte| byte >= 0x7f) && kept.contains(deceives) {
             let escape =
                 |c: char| if deceives(c) { c.escape_default().to_string() } else { c.to_string() };
             kept = kept.chars().map(escape).collect();

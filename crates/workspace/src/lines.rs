@@ -14,6 +14,27 @@ use crate::text::{self, NotText};
 const PIECE_BYTES_MIN: u64 = 1 << 10;
 /// Most bytes of text that are decoded at once.
 const PIECE_BYTES_MAX: u64 = 1 << 16;
+/// How long most lines are, at least: room is made for so many of them.
+const LINE_BYTES_EXPECTED: usize = 32;
+
+/// Turns the chunks of a file into text.
+struct Decoding {
+    encoding: &'static Encoding,
+    /// Whether a mark at the start names the encoding.
+    bom: bool,
+    /// The size that the file was found to have.
+    found_bytes: u64,
+    /// Whether a chunk was taken as it is: nearly every file is UTF-8 and is read at one go.
+    is_whole: bool,
+    /// What decodes from the first chunk on that is not UTF-8 by itself.
+    pieces: Option<Pieces>,
+}
+
+/// Decodes with a copy, piece by piece.
+struct Pieces {
+    decoder: Decoder,
+    piece: String,
+}
 
 /// Splits pieces of text into lines and keeps those in the window.
 struct Collector {
@@ -42,32 +63,29 @@ pub(crate) fn stream(
     (patience, stop): (Patience, CancelCheck<'_>),
     window: LineWindow,
 ) -> Result<Option<(std::result::Result<FileLines, NotText>, u64)>> {
-    let mut head = None;
+    let mut decoding = None;
     let mut hasher = blake3::Hasher::new();
-    let mut collector = Collector::new(window);
-    // What a small file does not need is not asked for: memory that comes and goes is touched anew.
-    let piece_bytes = found_bytes.clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
-    let mut piece = String::with_capacity(usize::try_from(piece_bytes).unwrap_or_default());
+    let mut collector = Collector::new(window, found_bytes);
     let (mut malformed, mut binary) = (false, false);
     let size_bytes = handle::feed(fd, bytes_max, Some(found_bytes), patience, |chunk| {
         hasher.update(chunk);
-        let ((encoding, _), decoder) = head.get_or_insert_with(|| start(chunk));
-        malformed = !decode_into(decoder, chunk, false, &mut piece, |text| {
-            binary |= text.contains('\0');
+        let decoding = decoding.get_or_insert_with(|| Decoding::of(chunk, found_bytes));
+        malformed = !decoding.decode(chunk, |text| {
+            binary |= memchr::memchr(0, text.as_bytes()).is_some();
             collector.push(text);
         });
-        binary |= malformed && *encoding == UTF_8 && chunk.contains(&0);
+        binary |= malformed && decoding.encoding == UTF_8 && chunk.contains(&0);
         !malformed && !binary && !stop.is_due()
     })?;
     if stop.is_due() {
         return Err(Errno::CANCELED);
     }
-    let ((encoding, bom), mut decoder) = head.unwrap_or_else(|| start(&[]));
-    let intact =
-        !malformed && decode_into(&mut decoder, &[], true, &mut piece, |text| collector.push(text));
+    let mut decoding = decoding.unwrap_or_else(|| Decoding::of(&[], found_bytes));
+    let intact = !malformed && decoding.end(|text| collector.push(text));
     if binary {
         return Ok(Some((Err(NotText::Binary), size_bytes)));
     }
+    let (encoding, bom) = (decoding.encoding, decoding.bom);
     if !intact {
         let marked = bom || encoding != UTF_8;
         return Ok(marked.then_some((Err(NotText::Encoding), size_bytes)));
@@ -83,34 +101,68 @@ pub(crate) fn of_text(
     size_bytes: u64,
     window: LineWindow,
 ) -> FileLines {
-    let mut collector = Collector::new(window);
+    let mut collector = Collector::new(window, text.text.len() as u64);
     collector.push(&text.text);
     collector.finish(hash, size_bytes, &text.form.encoding, text.form.bom)
 }
 
-fn start(chunk: &[u8]) -> ((&'static Encoding, bool), Decoder) {
-    let (encoding, mark) = text::mark(chunk);
-    let encoding = encoding.unwrap_or(UTF_8);
-    ((encoding, mark > 0), encoding.new_decoder_with_bom_removal())
+// === impl Decoding ===
+
+impl Decoding {
+    /// Starts with the first chunk of a file.
+    fn of(chunk: &[u8], found_bytes: u64) -> Self {
+        let (encoding, mark) = text::mark(chunk);
+        let encoding = encoding.unwrap_or(UTF_8);
+        Self { encoding, bom: mark > 0, found_bytes, is_whole: false, pieces: None }
+    }
+
+    /// Decodes the next chunk; `false` where it is malformed.
+    fn decode(&mut self, chunk: &[u8], mut take: impl FnMut(&str)) -> bool {
+        let is_plain = self.pieces.is_none() && self.encoding == UTF_8 && !self.bom;
+        if is_plain && let Ok(text) = simdutf8::basic::from_utf8(chunk) {
+            self.is_whole = true;
+            take(text);
+            return true;
+        }
+        self.pieces().decode(chunk, false, take)
+    }
+
+    /// Decodes what is left at the end of the file; `false` where a character is cut.
+    fn end(&mut self, take: impl FnMut(&str)) -> bool {
+        self.pieces.as_mut().is_none_or(|pieces| pieces.decode(&[], true, take))
+    }
+
+    fn pieces(&mut self) -> &mut Pieces {
+        self.pieces.get_or_insert_with(|| {
+            // Behind the start of a file a mark is a character.
+            let decoder = match self.is_whole {
+                true => self.encoding.new_decoder_without_bom_handling(),
+                false => self.encoding.new_decoder_with_bom_removal(),
+            };
+            // What a small file does not need is not asked for: memory that comes and goes is
+            // touched anew.
+            let bytes = self.found_bytes.clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
+            let piece = String::with_capacity(usize::try_from(bytes).unwrap_or_default());
+            Pieces { decoder, piece }
+        })
+    }
 }
 
-/// Decodes a chunk piece by piece; `false` where it is malformed.
-fn decode_into(
-    decoder: &mut Decoder,
-    mut chunk: &[u8],
-    last: bool,
-    piece: &mut String,
-    mut take: impl FnMut(&str),
-) -> bool {
-    loop {
-        piece.clear();
-        let (outcome, read) = decoder.decode_to_string_without_replacement(chunk, piece, last);
-        take(piece);
-        chunk = &chunk[read..];
-        match outcome {
-            DecoderResult::InputEmpty => return true,
-            DecoderResult::OutputFull => {}
-            DecoderResult::Malformed(..) => return false,
+// === impl Pieces ===
+
+impl Pieces {
+    fn decode(&mut self, mut chunk: &[u8], last: bool, mut take: impl FnMut(&str)) -> bool {
+        let Self { decoder, piece } = self;
+        loop {
+            piece.clear();
+            let (outcome, read) = decoder.decode_to_string_without_replacement(chunk, piece, last);
+            take(piece);
+            chunk = &chunk[read..];
+            match outcome {
+                DecoderResult::InputEmpty => return true,
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(..) => return false,
+            }
         }
     }
 }
@@ -118,10 +170,12 @@ fn decode_into(
 // === impl Collector ===
 
 impl Collector {
-    fn new(window: LineWindow) -> Self {
+    fn new(window: LineWindow, found_bytes: u64) -> Self {
+        let bytes = usize::try_from(found_bytes.min(PIECE_BYTES_MAX)).unwrap_or_default();
+        let bytes = bytes.min(window.bytes_max);
         Self {
             window,
-            lines: Lines::default(),
+            lines: Lines::with_capacity(bytes, window.lines_max.min(bytes / LINE_BYTES_EXPECTED)),
             line: String::new(),
             cut: 0,
             line_bytes: 0,

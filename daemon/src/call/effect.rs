@@ -197,7 +197,7 @@ impl Effects {
                     command: None,
                     offers: Vec::new(),
                 };
-                self.ask(ask).await?;
+                Box::pin(self.ask(ask)).await?;
                 let policy = self.scope.workspace.policy.load_full();
                 let decision = self.decide(&policy, Action::Call, None);
                 if decision.verdict == Verdict::Deny {

@@ -1,20 +1,18 @@
 //! The JSON text of a result, byte for byte as `serde_json` writes it.
 //!
 //! Nearly all of a result is the text of files, and `serde_json` looks at each byte of it alone: that was a
-//! quarter of the instructions of a read. Here eight bytes are looked at at once.
+//! quarter of the instructions of a read. Here a block of bytes is looked at at once.
 
 use serde_json::Value;
 
-/// The lowest bit of each byte.
-const ONES: u64 = u64::MAX / 255;
-/// The highest bit of each byte.
-const HIGHS: u64 = ONES << 7;
+/// How many bytes are looked at at once: as many as a word has bits.
+const BLOCK_BYTES: usize = 64;
 
 /// Writes a value into room that mostly is enough: growing by doubling copies a large text several times.
 pub(super) fn of(value: &Value) -> String {
-    let mut text = Vec::with_capacity(expected_bytes(value));
+    let mut text = String::with_capacity(expected_bytes(value));
     put(&mut text, value);
-    String::from_utf8(text).expect("JSON is UTF-8")
+    text
 }
 
 /// About how long a value is as JSON: an eighth of each text, for what is escaped in it.
@@ -31,94 +29,98 @@ fn expected_bytes(value: &Value) -> usize {
     }
 }
 
-fn put(out: &mut Vec<u8>, value: &Value) {
+fn put(out: &mut String, value: &Value) {
     match value {
         Value::String(text) => put_string(out, text),
         Value::Array(items) => {
-            out.push(b'[');
+            out.push('[');
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {
-                    out.push(b',');
+                    out.push(',');
                 }
                 put(out, item);
             }
-            out.push(b']');
+            out.push(']');
         }
         Value::Object(fields) => {
-            out.push(b'{');
+            out.push('{');
             for (at, (name, value)) in fields.iter().enumerate() {
                 if at > 0 {
-                    out.push(b',');
+                    out.push(',');
                 }
                 put_string(out, name);
-                out.push(b':');
+                out.push(':');
                 put(out, value);
             }
-            out.push(b'}');
+            out.push('}');
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {
-            serde_json::to_writer(out, value).expect("memory takes it");
-        }
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => out.push_str(&number.to_string()),
     }
 }
 
-fn put_string(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    let mut rest = text.as_bytes();
-    while let Some(at) = first_escaped(rest) {
-        out.extend_from_slice(&rest[..at]);
-        put_escaped(out, rest[at]);
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out.push(b'"');
-}
-
-/// Finds the first byte that does not stand for itself in a JSON string.
-fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found = zeroes(word ^ (ONES * u64::from(b'"')))
-            | zeroes(word ^ (ONES * u64::from(b'\\')))
-            // A byte below 0x20 borrows from its highest bit, which it does not have itself.
-            | (word.wrapping_sub(ONES * 0x20) & !word & HIGHS);
-        if found != 0 {
-            // Borrows only go upwards: the lowest one that is found is one.
-            return Some(at * 8 + found.trailing_zeros() as usize / 8);
+fn put_string(out: &mut String, text: &str) {
+    out.push('"');
+    let (blocks, rest) = text.as_bytes().as_chunks();
+    let mut copied = 0;
+    for (number, block) in blocks.iter().enumerate() {
+        let mut found = escaped_in(block);
+        while found != 0 {
+            let at = number * BLOCK_BYTES + found.trailing_zeros() as usize;
+            out.push_str(&text[copied..at]);
+            put_escaped(out, text.as_bytes()[at]);
+            copied = at + 1;
+            found &= found - 1;
         }
     }
-    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-    rest.iter().position(is_escaped).map(|at| words.len() * 8 + at)
+    for (at, byte) in (text.len() - rest.len()..).zip(rest) {
+        if is_escaped(*byte) {
+            out.push_str(&text[copied..at]);
+            put_escaped(out, *byte);
+            copied = at + 1;
+        }
+    }
+    out.push_str(&text[copied..]);
+    out.push('"');
 }
 
-/// Marks the bytes that are zero; of those above the first one, perhaps others, too.
-fn zeroes(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHS
+/// Whether a byte does not stand for itself in a JSON string.
+fn is_escaped(byte: u8) -> bool {
+    // All of it each time: the compiler makes this a comparison of many bytes at once.
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-fn put_escaped(out: &mut Vec<u8>, byte: u8) {
-    let short = match byte {
-        b'"' | b'\\' => byte,
-        b'\n' => b'n',
-        b'\t' => b't',
-        b'\r' => b'r',
-        0x08 => b'b',
-        0x0c => b'f',
+/// Finds the bytes that do not stand for themselves: a bit for each, the lowest for the first one.
+fn escaped_in(block: &[u8; BLOCK_BYTES]) -> u64 {
+    let flags = block.map(|byte| u8::from(is_escaped(byte)));
+    let (words, _) = flags.as_chunks();
+    let mut found = [0; size_of::<u64>()];
+    for (found, word) in found.iter_mut().zip(words) {
+        // Moves the lowest bit of each byte into the highest byte, that of the first one lowest.
+        *found = (u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+    }
+    u64::from_le_bytes(found)
+}
+
+fn put_escaped(out: &mut String, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 0xf)]);
+    out.push_str(match byte {
+        b'\n' => "\\n",
+        b'\t' => "\\t",
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        b'\r' => "\\r",
+        0x08 => "\\b",
+        0x0c => "\\f",
         _ => {
-            const DIGITS: &[u8; 16] = b"0123456789abcdef";
-            let digit = |nibble: u8| DIGITS[usize::from(nibble & 0xf)];
-            return out.extend_from_slice(&[
-                b'\\',
-                b'u',
-                b'0',
-                b'0',
-                digit(byte >> 4),
-                digit(byte),
-            ]);
+            out.push_str("\\u00");
+            out.push(digit(byte >> 4));
+            return out.push(digit(byte));
         }
-    };
-    out.extend_from_slice(&[b'\\', short]);
+    });
 }
 
 #[cfg(test)]
@@ -132,8 +134,8 @@ mod tests {
     fn every_byte_and_its_neighbours_are_written_as_by_serde_json() {
         for byte in 0..0x250_u32 {
             let Some(found) = char::from_u32(byte) else { continue };
-            for before in 0..9 {
-                for after in ["", "\u{1f}", "!", "\"", "]", "\\", "0123456789"] {
+            for before in (0..9).chain(BLOCK_BYTES - 3..BLOCK_BYTES + 3) {
+                for after in ["", "\u{1f}", "!", "\"", "]", "\\", &"0".repeat(BLOCK_BYTES)] {
                     let text = format!("{}{found}{after}", "x".repeat(before));
                     let value = json!({ text.clone(): [text, null, true, -1.5e300, u64::MAX] });
                     assert_eq!(of(&value), value.to_string(), "{byte:#x} after {before}");

@@ -6,7 +6,7 @@ const ALL: LineWindow =
     LineWindow { start: 1, lines_max: 100, bytes_max: 1 << 20, line_bytes_max: 1 << 20 };
 
 fn collect(pieces: &[&str], window: LineWindow) -> FileLines {
-    let mut collector = Collector::new(window);
+    let mut collector = Collector::new(window, 0);
     pieces.iter().for_each(|piece| collector.push(piece));
     collector.finish(handle::hash(b""), 0, "UTF-8", false)
 }
@@ -27,6 +27,39 @@ fn any_chunking_gives_the_same_lines() {
     let characters: Vec<String> = text.chars().map(String::from).collect();
     let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
     assert_eq!(collect(&characters, ALL), whole);
+}
+
+#[test]
+fn any_chunks_of_a_file_are_decoded_alike() {
+    let text = "a\u{feff}é\n\u{feff}€\u{10348}\0z\r\n";
+    let decoded = |chunks: &[&[u8]]| {
+        let mut decoding = Decoding::of(chunks[0], 0);
+        let mut seen = String::new();
+        let are_fit = chunks.iter().all(|chunk| decoding.decode(chunk, |text| seen.push_str(text)));
+        let is_intact = are_fit && decoding.end(|text| seen.push_str(text));
+        is_intact.then_some((seen, decoding.encoding.name(), decoding.bom))
+    };
+    let utf_16: Vec<u8> =
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let marked = format!("\u{feff}{text}");
+    let cases = [
+        (text.as_bytes(), "UTF-8", false),
+        (marked.as_bytes(), "UTF-8", true),
+        (&utf_16, "UTF-16LE", true),
+    ];
+    for (bytes, encoding, bom) in cases {
+        let wanted = Some((text.to_owned(), encoding, bom));
+        // A mark is looked for in the first chunk, which is longer.
+        for one in 3..bytes.len() {
+            for other in one..bytes.len() {
+                let chunks = [&bytes[..one], &bytes[one..other], &bytes[other..]];
+                assert_eq!(decoded(&chunks), wanted, "{encoding}, cut at {one} and {other}");
+            }
+        }
+        assert_eq!(decoded(&[&bytes[..bytes.len() - 1], b"\xff"]).is_some(), encoding != "UTF-8");
+    }
+    assert_eq!(decoded(&[b"a\xe2\x82"]), None);
+    assert_eq!(decoded(&[b"abc", b"\xe2\x82", b""]), None);
 }
 
 #[test]
