@@ -124,6 +124,16 @@ impl RandomEdit {
     }
 }
 
+#[test]
+fn the_code_of_each_language_parses_so_that_its_tree_is_kept() {
+    for (language, code, _) in CODE {
+        let (trees, mut outliner) = (RecentTrees::default(), Outliner::default());
+        let found = trees.syntax_errors(&mut outliner, "a", language, &text_of(code)).unwrap();
+        assert_eq!(found, [], "{language:?}");
+        assert!(trees.nodes() > 100, "{language:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
