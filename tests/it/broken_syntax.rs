@@ -87,6 +87,34 @@ async fn who_is_asked_sees_what_does_not_parse_and_what_was_broken_before_is_not
 }
 
 #[tokio::test]
+async fn of_a_large_file_each_change_is_judged_by_itself_whatever_was_proposed_before() {
+    let site = Site::new();
+    let large = FILE.repeat(200);
+    site.write("large.rs", &format!("{large}const LAST: u32 = 1;\n"));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = async |old: &str, new: &str| {
+        let edit = json!({"path": "large.rs", "oldText": old, "newText": new});
+        let dry = v1::Call { dry_run: true, ..call("replace_text", edit) };
+        let result = client.call(dry).await.unwrap();
+        let diagnostics = &result.changes[0].diagnostics;
+        diagnostics.iter().map(|found| found.line).collect::<Vec<_>>()
+    };
+    let last = 200 * 7 + 1;
+    for _ in 0..2 {
+        assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = 2;").await, []);
+        assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = (2;").await, [last]);
+        // What another version was is no part of this one.
+        assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = ;").await, [last]);
+    }
+    // By another hand it is broken now: that is not new, and what it was before counts no more.
+    site.write("large.rs", &format!("fn broken( {{}}\n{large}const LAST: u32 = 1;\n"));
+    assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = 3;").await, []);
+    site.write("large.rs", &format!("{large}const LAST: u32 = 1;\n"));
+    assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = (2;").await, [last]);
+}
+
+#[tokio::test]
 async fn an_attached_editor_shows_what_does_not_parse() {
     let site = Site::new();
     site.config(PATIENT);

@@ -1,5 +1,7 @@
 //! What checks cost: tests of a project through moss in turns with the bare runner, the syntax of a thousand
-//! files, and what a proposal pays for being parsed.
+//! files and of one in each language, and what a proposal pays for being parsed.
+
+mod languages;
 
 use std::ffi::OsString;
 use std::fs;
@@ -74,6 +76,7 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, python: &Path) -> R
         rows.push(project.measure(&place, &caller).await?);
     }
     rows.extend(syntax(&caller, &workspace).await?);
+    rows.extend(languages::measure(&caller).await?);
     rows.extend(proposals(&caller).await?);
     drop(caller);
     daemon.stop().await?;
@@ -119,10 +122,17 @@ fn lay_out(workspace: &Path) -> Result<()> {
     for file in 0..FILES {
         fs::write(workspace.join(format!("syntax/{file}.rs")), functions(FUNCTIONS))?;
     }
-    for name in ["large.rs", "large.txt"] {
+    fs::create_dir_all(workspace.join("new"))?;
+    let new = (0..PROPOSALS_WARM + PROPOSALS).map(new_file);
+    for name in new.chain(["large.rs".to_owned(), "large.txt".to_owned()]) {
         fs::write(workspace.join(name), functions(LARGE_FUNCTIONS))?;
     }
-    Ok(())
+    languages::lay_out(workspace)
+}
+
+/// A large file that is proposed once.
+fn new_file(round: usize) -> String {
+    format!("new/{round}.rs")
 }
 
 /// Functions of five lines each, with the one between them.
@@ -154,17 +164,22 @@ async fn parsed(caller: &BenchClient) -> Result<Duration> {
     Ok(duration)
 }
 
-/// Proposes edits of a large file, in turns with those of a text that no grammar is for.
+/// Proposes edits of a large file, in turns with the first one of another and with those of a text that no
+/// grammar is for.
 async fn proposals(caller: &BenchClient) -> Result<Vec<Row>> {
-    let (mut fine, mut broken, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut fine, mut broken) = (Vec::new(), Vec::new());
+    let (mut first, mut plain) = (Vec::new(), Vec::new());
     for round in 0..PROPOSALS_WARM + PROPOSALS {
         let times = [
             proposed(caller, "large.rs", FINE, 0).await?,
             proposed(caller, "large.rs", BROKEN, 1).await?,
+            proposed(caller, &new_file(round), FINE, 0).await?,
             proposed(caller, "large.txt", BROKEN, 0).await?,
         ];
         if round >= PROPOSALS_WARM {
-            for (all, time) in [&mut fine, &mut broken, &mut plain].into_iter().zip(times) {
+            for (all, time) in
+                [&mut fine, &mut broken, &mut first, &mut plain].into_iter().zip(times)
+            {
                 all.push(time);
             }
         }
@@ -173,6 +188,7 @@ async fn proposals(caller: &BenchClient) -> Result<Vec<Row>> {
     let row = |name: &str, times| Row::timed(name, times).against(plain);
     Ok(vec![
         row("proposal, 5,000 lines that parse, against plain text", fine).wanted("≤ 5 ms more"),
+        row("proposal, the first of such a file, against plain text", first),
         row("proposal, 5,000 lines that do not, against plain text", broken).wanted("< 50 ms more"),
     ])
 }

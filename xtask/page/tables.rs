@@ -153,8 +153,10 @@ pub(crate) const TABLES: &[Table] = &[
         title: "Checks",
         text: "`run_tests` over gRPC, with sandbox, report and what it reads of it, in turns with the same \
                runner alone, as a person starts it. `lint_check` on a directory of 1,000 files of 100 lines, \
-               all by their grammar, and again after one changed. A dry run of an edit in the middle of \
-               5,000 lines of Rust, against that of the same lines as a text without a grammar.",
+               all by their grammar, and again after one changed; and on one file of 5,000 lines, in each \
+               language that is checked. A dry run of an edit in the middle of 5,000 lines of Rust, against \
+               that of the same lines as a text without a grammar: of a file that was proposed before, and \
+               the first one of a file.",
         subject: "what",
         own: "moss",
         baseline: "other",

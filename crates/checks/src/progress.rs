@@ -213,16 +213,49 @@ fn nextest(line: &str) -> Option<ProgressLine> {
     }
 }
 
-/// `tests/a.py::test_a PASSED                                  [ 17/240]`.
+/// `tests/a.py::test_a PASSED`, `[gw0] FAILED tests/a.py::test_a`, or a letter for each test of a file where the
+/// project wants it short: `tests/a.py ..F.`. Before that `collected 240 items / 3 deselected / 237 selected`.
 fn pytest(line: &str) -> Option<ProgressLine> {
-    let (before, counts) = line.trim_end().strip_suffix(']')?.rsplit_once('[')?;
-    let (done, total) = counts.split_once('/')?;
-    let failed = [" FAILED", " ERROR"].iter().any(|verdict| before.trim_end().ends_with(verdict));
-    Some(ProgressLine::Of {
-        done: done.trim().parse().ok()?,
-        total: total.trim().parse().ok()?,
-        failed,
+    let line = line.trim_end();
+    if let Some(total) = pytest_total(line) {
+        return Some(ProgressLine::Announced(total));
+    }
+    let ended = |verdict: &str| match verdict {
+        "PASSED" | "SKIPPED" | "XFAIL" | "XPASS" => Some(ProgressLine::Ended { failed: false }),
+        "FAILED" | "ERROR" => Some(ProgressLine::Ended { failed: true }),
+        _ => None,
+    };
+    if let Some((_, rest)) = line.strip_prefix("[gw").and_then(|rest| rest.split_once("] ")) {
+        return ended(rest.split(' ').next()?);
+    }
+    if line.contains("::") {
+        // Behind a test that was left out stands why.
+        let is_left_out = line.contains(" SKIPPED (") || line.contains(" XFAIL (");
+        return ended(if is_left_out { "SKIPPED" } else { line.rsplit(' ').next()? });
+    }
+    let letters = match line.split_once(' ') {
+        Some((file, letters)) if file.ends_with(".py") => letters,
+        _ => line,
+    };
+    let is_whole = !letters.is_empty() && letters.chars().all(|letter| ".FEsxX".contains(letter));
+    is_whole.then(|| ProgressLine::EndedTogether {
+        done: letters.len() as u64,
+        failed: letters.chars().filter(|letter| "FE".contains(*letter)).count() as u64,
     })
+}
+
+/// How many tests pytest is going to run.
+fn pytest_total(line: &str) -> Option<u64> {
+    let first = |text: &str| text.split(' ').next()?.parse().ok();
+    if let Some((_, items)) = line.split_once(" workers [").or_else(|| line.split_once(" worker ["))
+    {
+        return first(items);
+    }
+    let counts = line.strip_prefix("collecting ... ").unwrap_or(line).strip_prefix("collected ")?;
+    match counts.strip_suffix(" selected") {
+        Some(counts) => counts.rsplit(' ').next()?.parse().ok(),
+        None => first(counts),
+    }
 }
 
 fn go(line: &str) -> Option<ProgressLine> {
@@ -296,9 +329,23 @@ mod tests {
             ),
             (
                 TestFramework::Pytest,
-                "collected 240 items\na.py::test_a PASSED    [ 16/240]\na.py::test_b FAILED  [ 17/240]\n",
+                "collecting ... collected 240 items\n\na.py::test_a PASSED\na.py::test_b[x y] FAILED\n\
+                 a.py::test_c SKIPPED (not now)\na.py::test_d \n",
                 "",
-                "17 of 240, 1 failed",
+                "3 of 240, 1 failed",
+            ),
+            (
+                TestFramework::Pytest,
+                "collected 24 items / 4 deselected / 20 selected\n\na.py ..F.s\nb/c.py .E\n..x\n\
+                 === FAILURES ===\nFAILED a.py::test_b - assert\n",
+                "",
+                "10 of 20, 2 failed",
+            ),
+            (
+                TestFramework::Pytest,
+                "4 workers [8 items]\n\na.py::test_a \n[gw1] PASSED a.py::test_a \n[gw0] ERROR a.py::test_b \n",
+                "",
+                "2 of 8, 1 failed",
             ),
             (TestFramework::Unittest, "", "test_a (t.A.test_a) ... ok\n", "1 tests"),
             (

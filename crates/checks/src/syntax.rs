@@ -1,6 +1,6 @@
 //! Whether a text parses, by the grammar of its language.
 
-use moss_symbols::{Language, OutlineProblem, Outliner, SyntaxError};
+use moss_symbols::{Language, OutlineProblem, Outliner, RecentTrees, SyntaxError};
 
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::line_map::LineMap;
@@ -23,34 +23,52 @@ pub fn syntax_diagnostics(
     path: &str,
     text: &str,
 ) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
-    let Some(language) = Language::of_path(path).filter(|language| language.is_read_whole()) else {
-        return Ok(None);
-    };
-    let errors = outliner.syntax_errors(language, text)?;
-    let starts = line_starts(text);
-    let told = errors.iter().take(ERRORS_MAX);
-    Ok(Some(told.map(|error| diagnostic(path, text, &starts, error)).collect()))
+    diagnostics(path, text, |language| outliner.syntax_errors(language, text))
 }
 
-/// Finds where a new text does not parse although the old one did there, or was not there at all.
+/// Finds where a new text does not parse although the old one did there, or was not there at all. Of large
+/// texts only what differs from the version that was parsed last is parsed, where both parse.
 ///
 /// # Errors
 ///
 /// Where a text passes a bound of the parser.
 pub fn new_syntax_errors(
     outliner: &mut Outliner,
+    trees: &RecentTrees,
     path: &str,
     old: Option<&str>,
     new: &str,
 ) -> Result<Vec<CheckDiagnostic>, OutlineProblem> {
-    let mut found = syntax_diagnostics(outliner, path, new)?.unwrap_or_default();
+    let mut errors = |text: &str| {
+        let found =
+            diagnostics(path, text, |language| trees.syntax_errors(outliner, path, language, text));
+        found.map(Option::unwrap_or_default)
+    };
+    let mut found = errors(new)?;
     let Some(old) = old.filter(|_| !found.is_empty()) else { return Ok(found) };
-    let before = syntax_diagnostics(outliner, path, old)?.unwrap_or_default();
+    let before = errors(old)?;
     if !before.is_empty() {
         let lines = LineMap::new(old, new);
         found.retain(|error| !before.iter().any(|was| is_same(was, error, &lines)));
     }
     Ok(found)
+}
+
+fn diagnostics(
+    path: &str,
+    text: &str,
+    errors: impl FnOnce(Language) -> Result<Vec<SyntaxError>, OutlineProblem>,
+) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
+    let Some(language) = Language::of_path(path).filter(|language| language.is_read_whole()) else {
+        return Ok(None);
+    };
+    let errors = errors(language)?;
+    if errors.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let starts = line_starts(text);
+    let told = errors.iter().take(ERRORS_MAX);
+    Ok(Some(told.map(|error| diagnostic(path, text, &starts, error)).collect()))
 }
 
 /// Whether a diagnostic of a new text is one of the old text that only moved.

@@ -7,6 +7,7 @@ mod grammar;
 mod language;
 mod outline;
 mod outliner;
+mod recent_trees;
 mod rules;
 mod walk;
 
@@ -15,3 +16,4 @@ pub use crate::outline::{
     Declaration, DeclarationKind, Import, NameUse, Outline, SyntaxError, TextRange, UseKind,
 };
 pub use crate::outliner::{OutlineProblem, Outliner};
+pub use crate::recent_trees::RecentTrees;

@@ -1,9 +1,10 @@
 //! Parses texts within bounds.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use tree_sitter::{ParseOptions, Parser, Tree};
+use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 use crate::errors;
 use crate::grammar::grammar;
@@ -62,33 +63,65 @@ impl Outliner {
         Ok(errors::syntax_errors(&tree, text))
     }
 
-    fn parse(&mut self, language: Language, text: &str) -> Result<Tree, OutlineProblem> {
+    /// Parses a text.
+    pub(crate) fn parse(&mut self, language: Language, text: &str) -> Result<Tree, OutlineProblem> {
+        self.parse_from(language, text, None)?.ok_or(OutlineProblem::TimedOut)
+    }
+
+    /// Parses what differs between a text and an earlier tree, which has the difference marked. Returns none where
+    /// the text has an error.
+    pub(crate) fn parse_changed(
+        &mut self,
+        language: Language,
+        text: &str,
+        earlier: &Tree,
+    ) -> Result<Option<Tree>, OutlineProblem> {
+        let tree = self.parse_from(language, text, Some(earlier))?;
+        Ok(tree.filter(|tree| !tree.root_node().has_error()))
+    }
+
+    fn parse_from(
+        &mut self,
+        language: Language,
+        text: &str,
+        earlier: Option<&Tree>,
+    ) -> Result<Option<Tree>, OutlineProblem> {
         let is_minified = || text.lines().any(|line| line.len() > LINE_BYTES_MAX);
         if text.len() > TEXT_BYTES_MAX || is_minified() {
             return Err(OutlineProblem::TooLarge);
         }
-        let parser = match &mut self.parser {
-            Some((known, parser)) if *known == language => parser,
-            parser => {
-                let mut new = Parser::new();
-                new.set_language(&grammar(language)).expect("a test loads each grammar");
-                &mut parser.insert((language, new)).1
+        let parser = self.parser(language);
+        let (started, is_wrong) = (Instant::now(), Cell::new(false));
+        let mut goes_on = |state: &ParseState| {
+            // It is true once no way to read the text is left that is without an error.
+            is_wrong.set(earlier.is_some() && state.has_error());
+            match is_wrong.get() || started.elapsed() > PARSE_TIME_MAX {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
-        };
-        let started = Instant::now();
-        let mut in_time = |_: &tree_sitter::ParseState| match started.elapsed() > PARSE_TIME_MAX {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
         };
         let bytes = text.as_bytes();
         let mut rest = |at: usize, _| bytes.get(at..).unwrap_or_default();
-        let options = ParseOptions::new().progress_callback(&mut in_time);
-        let tree = parser.parse_with_options(&mut rest, None, Some(options));
-        tree.ok_or_else(|| {
+        let options = ParseOptions::new().progress_callback(&mut goes_on);
+        let tree = parser.parse_with_options(&mut rest, earlier, Some(options));
+        if tree.is_none() {
             // What it had begun would be continued with the next text.
             parser.reset();
-            OutlineProblem::TimedOut
-        })
+        }
+        match tree {
+            None if !is_wrong.get() => Err(OutlineProblem::TimedOut),
+            tree => Ok(tree),
+        }
+    }
+
+    fn parser(&mut self, language: Language) -> &mut Parser {
+        self.parser.take_if(|(known, _)| *known != language);
+        let (_, parser) = self.parser.get_or_insert_with(|| {
+            let mut parser = Parser::new();
+            parser.set_language(&grammar(language)).expect("a test loads each grammar");
+            (language, parser)
+        });
+        parser
     }
 }
 

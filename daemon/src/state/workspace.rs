@@ -28,6 +28,7 @@ use moss_journal::{Durability, Journal};
 use moss_plugins::Installed;
 use moss_plugins::store::PluginStores;
 use moss_policy::Policy;
+use moss_symbols::RecentTrees;
 
 /// One workspace with all that belongs to it.
 #[derive(Debug)]
@@ -52,6 +53,8 @@ pub struct WorkspaceState {
     pub editors: Arc<EditorRegistry>,
     /// What its callers have read.
     pub sessions: Sessions,
+    /// The trees of large texts that were proposed last: what is proposed next is parsed sooner by them.
+    pub recent_trees: RecentTrees,
     /// Who may change which file now.
     pub turns: Turns,
     /// The task lists of its callers.
@@ -116,6 +119,7 @@ impl WorkspaceState {
                 config.sessions.files_max,
                 config.sessions.bytes_max,
             ),
+            recent_trees: RecentTrees::default(),
             turns: Turns::default(),
             todos,
             remembered: Remembered::default(),

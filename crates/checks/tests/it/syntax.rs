@@ -1,7 +1,7 @@
 //! What parses, and what an edit broke.
 
 use moss_checks::{CheckDiagnostic, LineMap, new_syntax_errors, syntax_diagnostics};
-use moss_symbols::Outliner;
+use moss_symbols::{Outliner, RecentTrees};
 use proptest::prelude::*;
 
 fn errors(path: &str, text: &str) -> Option<Vec<CheckDiagnostic>> {
@@ -9,7 +9,7 @@ fn errors(path: &str, text: &str) -> Option<Vec<CheckDiagnostic>> {
 }
 
 fn broken(path: &str, old: Option<&str>, new: &str) -> Vec<(u64, String)> {
-    let found = new_syntax_errors(&mut Outliner::default(), path, old, new);
+    let found = new_syntax_errors(&mut Outliner::default(), &RecentTrees::default(), path, old, new);
     found.expect("it is short").into_iter().map(|error| (error.line, error.message)).collect()
 }
 

@@ -6,3 +6,4 @@ mod entries;
 #[cfg(feature = "lang-extra")]
 mod extra;
 mod reading;
+mod recent_trees;

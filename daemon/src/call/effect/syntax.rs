@@ -1,5 +1,6 @@
 //! What a change breaks: whether the files in it parse afterwards.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_checks::{CheckDiagnostic, new_syntax_errors};
@@ -37,12 +38,15 @@ impl Effects {
         if texts.is_empty() {
             return Ok(());
         }
+        let workspace = Arc::clone(&self.scope.workspace);
         let parse = move || {
+            let trees = &workspace.recent_trees;
             let (mut outliner, started) = (Outliner::default(), Instant::now());
             let in_time = texts.into_iter().take_while(|_| started.elapsed() < TIME_MAX);
             let found = in_time.filter_map(|(at, path, old, new)| {
                 // What passes a bound of the parser is not checked.
-                Some((at, new_syntax_errors(&mut outliner, &path, old.as_deref(), &new).ok()?))
+                let found = new_syntax_errors(&mut outliner, trees, &path, old.as_deref(), &new);
+                Some((at, found.ok()?))
             });
             found.collect::<Vec<_>>()
         };

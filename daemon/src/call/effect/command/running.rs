@@ -15,7 +15,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::watch;
 
 use super::PlannedCommand;
-use super::files::{CHANGED_MAX, COMPARED_MAX, absolute};
+use super::files::{CHANGED_MAX, COMPARED_MAX, FileMoment, absolute};
 use super::made::ProtectedBefore;
 use super::output::{CollectedOutput, OutputUse};
 use crate::call::effect::Effects;
@@ -108,7 +108,10 @@ impl Effects {
         tier_min: Tier,
         wanted: OutputWanted,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
-        let mut command = self.sandboxed(planned, tier_min).await?;
+        let writes = planned.profile != Profile::ReadOnly;
+        let before = async { if writes { self.file_moment().await.map(Some) } else { Ok(None) } };
+        // Both walk through the workspace.
+        let (mut command, before) = tokio::try_join!(self.sandboxed(planned, tier_min), before)?;
         let (reports, output_use, time_max) = match wanted {
             OutputWanted::Shown => (None, OutputUse::Shown, TIMEOUT),
             OutputWanted::Whole { reports, follower } => {
@@ -117,8 +120,6 @@ impl Effects {
             OutputWanted::Unseen => (None, OutputUse::Unseen, UNSEEN_TIMEOUT),
         };
         command.files.writable.extend(reports);
-        let writes = planned.profile != Profile::ReadOnly;
-        let before = if writes { Some(self.file_moment().await?) } else { None };
         let protected = ProtectedBefore::of(&command.files);
         let time = self.scope.call.deadline.map(|deadline| {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -129,15 +130,30 @@ impl Effects {
         let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
         let mut report = report(&end, &output, timeout);
         if let Some(before) = before {
-            let made = self.set_aside_made(protected).await?;
-            report
-                .sandbox
-                .restored
-                .extend(made.set_aside.iter().map(|path| path.display().to_string()));
-            report.notes.extend(made.notes());
-            list_changed(&mut report, self.file_moment().await?.changed_since(&before));
+            self.report_changes(&mut report, protected, &before).await?;
         }
         Ok((report, output))
+    }
+
+    /// Moves aside what a command may not have made, and reports what it changed.
+    async fn report_changes(
+        self: &Arc<Self>,
+        report: &mut CommandReport,
+        protected: ProtectedBefore,
+        before: &FileMoment,
+    ) -> Result<(), ToolError> {
+        // What may not be there is moved aside also where the rest is cancelled: nothing ends that early.
+        let (made, after) = tokio::join!(self.set_aside_made(protected), self.file_moment());
+        let (made, mut after) = (made?, after?);
+        if !made.set_aside.is_empty() {
+            // It may have been seen under either name.
+            after = self.file_moment().await?;
+        }
+        let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
+        report.sandbox.restored.extend(set_aside);
+        report.notes.extend(made.notes());
+        list_changed(report, after.changed_since(before));
+        Ok(())
     }
 
     /// Runs a command and collects what it writes.
