@@ -25,6 +25,7 @@ mod launch_order;
 #[cfg(target_os = "linux")]
 mod launcher;
 mod limits;
+mod listing;
 mod means;
 mod order;
 mod plan;
@@ -38,6 +39,7 @@ mod sandbox;
 mod system;
 mod terminal;
 mod tier;
+mod toolchains;
 mod visible;
 mod wire;
 mod worker;
