@@ -9,6 +9,7 @@ use crate::{hold, hold_but};
 
 /// Names that several definitions share, each with the reason why they are one thing.
 const SHARED: &[(&str, &str)] = &[
+    ("ForkServer", "the same for each platform, of which one is compiled"),
     (
         "Language",
         "the same languages; of the catalog and the model bridge neither knows the other's texts",

@@ -4,21 +4,32 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::start::StartKind;
 
 /// The argument by which moss's program knows that it is a keeper.
 pub(crate) const KEEPER: &str = "keep-command";
-
-/// The argument by which moss's program knows that it is a launcher.
-pub(crate) const LAUNCHER: &str = "launch-command";
 
 /// Returns none: commands have no keeper here.
 pub fn keeper(_arguments: &[OsString]) -> Option<ExitCode> {
     None
 }
 
-pub(crate) fn inherit(_command: &mut Command, _fds: Vec<OwnedFd>) {}
+/// What would start keepers.
+#[derive(Debug)]
+pub(crate) struct ForkServer;
+
+impl ForkServer {
+    pub(crate) fn new(_program: PathBuf) -> Self {
+        Self
+    }
+
+    pub(crate) fn start(&self, _kind: StartKind, _fds: &[OwnedFd]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
 
 pub(crate) fn open_without_links(_path: &Path) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())

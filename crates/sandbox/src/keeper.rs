@@ -6,7 +6,7 @@
 //! others with it. Elsewhere whatever loses its parent becomes its child, so that nothing of the
 //! tree gets out of its sight.
 //!
-//! It has one thread and keeps no memory of moss's: it was started anew.
+//! It has one thread and keeps no memory of moss's: it was started anew, or forked from what was.
 
 mod filter;
 mod restrict;
@@ -162,9 +162,22 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
 }
 
 /// Gives up the streams that are the command's alone from now on.
-pub(crate) fn release_streams() -> io::Result<()> {
-    let null = File::options().read(true).write(true).open("/dev/null")?;
-    system::replace_streams(null.as_fd())
+fn release_streams() -> io::Result<()> {
+    system::replace_streams(null()?.as_fd(), 0)
+}
+
+/// Gives up what the command writes, and keeps the socket.
+pub(crate) fn release_output() -> io::Result<()> {
+    system::replace_streams(null()?.as_fd(), 1)
+}
+
+fn null() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/null")
+}
+
+/// Works out what is the same for all commands, before there is one.
+pub(crate) fn prepare() {
+    filter::prepare();
 }
 
 // === impl CommandKeeper ===
@@ -190,7 +203,7 @@ impl CommandKeeper {
             let moss = self.wait(Some(&leader), COUNT_EVERY)?;
             self.reap()?;
             if moss == Moss::Gone {
-                return self.end_all();
+                return self.end_all().map(drop);
             }
             self.count()?;
         }
@@ -206,8 +219,9 @@ impl CommandKeeper {
             _ => None,
         });
         let left_running = left.iter().take(LEFT_RUNNING_MAX).map(|one| one.describe()).collect();
-        self.end_all()?;
-        let end = KeptEnd { exit, limit, left_running, left_running_count: left.len() };
+        let is_all_dead = self.end_all()? == Children::None;
+        let left_running_count = left.len();
+        let end = KeptEnd { exit, limit, left_running, left_running_count, is_all_dead };
         send(&mut self.control, &KeeperReport::Ended(end))
     }
 
@@ -298,12 +312,11 @@ impl CommandKeeper {
         }
     }
 
-    /// Ends all that is left.
-    fn end_all(&mut self) -> io::Result<()> {
+    /// Ends all that is left. Returns whether any child is there all the same.
+    fn end_all(&mut self) -> io::Result<Children> {
         for _ in 0..KILL_ROUNDS_MAX {
-            let left = self.reap_and_list()?;
-            if left.is_empty() {
-                return Ok(());
+            if self.reap_and_list()?.is_empty() {
+                return self.reap();
             }
             // What is stopped starts nothing new while the others are found.
             self.tree.signal(Signal::STOP)?;
@@ -311,7 +324,7 @@ impl CommandKeeper {
             let pause = Timespec::try_from(LEFT_EVERY).map_err(io::Error::other)?;
             let _ = poll(&mut [], Some(&pause));
         }
-        Ok(())
+        Ok(Children::Some)
     }
 }
 

@@ -3,16 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::command::NetworkMode;
 use crate::plan::PlannedMount;
 use crate::wire::{Decoder, Encoder};
 
-/// What a command sees, and whether it has the network of the machine.
+/// What a command sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LaunchOrder {
     /// In their order: later ones lie in earlier ones, or hide part of them.
     pub(crate) mounts: Vec<PlannedMount>,
-    pub(crate) network: NetworkMode,
     /// Bounds each private directory.
     pub(crate) scratch_bytes: u64,
 }
@@ -22,8 +20,7 @@ pub(crate) struct LaunchOrder {
 impl LaunchOrder {
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
         let mut message = Encoder::default();
-        message.number((self.network == NetworkMode::On).into()).number(self.scratch_bytes);
-        message.number(self.mounts.len() as u64);
+        message.number(self.scratch_bytes).number(self.mounts.len() as u64);
         for mount in &self.mounts {
             let kind = match mount {
                 PlannedMount::Link { .. } => 0,
@@ -44,12 +41,10 @@ impl LaunchOrder {
 
     pub(crate) fn decode(message: &[u8]) -> io::Result<Self> {
         let mut message = Decoder::new(message);
-        let has_network = message.number()? == 1;
         let scratch_bytes = message.number()?;
         let count = message.number()?;
         let mounts = (0..count).map(|_| decode_mount(&mut message)).collect::<io::Result<_>>()?;
-        let network = if has_network { NetworkMode::On } else { NetworkMode::Off };
-        Ok(Self { mounts, network, scratch_bytes })
+        Ok(Self { mounts, scratch_bytes })
     }
 }
 
@@ -84,10 +79,8 @@ mod tests {
             PlannedMount::MaskedFile("/w/.env".into()),
             PlannedMount::MaskedDirectory("/w/keys".into()),
         ];
-        for network in [NetworkMode::Off, NetworkMode::On] {
-            let order = LaunchOrder { mounts: mounts.clone(), network, scratch_bytes: 7 };
-            let message = order.encode().unwrap().split_off(crate::wire::LENGTH_BYTES);
-            assert_eq!(LaunchOrder::decode(&message).unwrap(), order);
-        }
+        let order = LaunchOrder { mounts, scratch_bytes: 7 };
+        let message = order.encode().unwrap().split_off(crate::wire::LENGTH_BYTES);
+        assert_eq!(LaunchOrder::decode(&message).unwrap(), order);
     }
 }

@@ -1,12 +1,11 @@
-//! moss's own launcher of the full tier, where the system has no bubblewrap that works: moss's own
-//! program again, which makes the namespaces of a command, builds what the command sees, and becomes
-//! its keeper.
+//! moss's own launcher of the full tier: a process of moss's own program, which makes the namespaces of a
+//! command, builds what the command sees, and becomes its keeper.
 //!
 //! Two processes come of it. The first makes a user namespace and a PID namespace, and waits for the
 //! second, which is the first process in them: it builds the new root, gives up every right that the
 //! namespaces gave it, and keeps the command.
 //!
-//! It has one thread and keeps no memory of moss's: it was started anew, as a keeper is.
+//! It has one thread and keeps no memory of moss's, as a keeper.
 
 mod namespaces;
 mod root;
@@ -14,26 +13,32 @@ mod root;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
 
-use rustix::process::{Signal, WaitOptions, waitpid};
+use rustix::process::{DumpableBehavior, Signal, WaitOptions, waitpid};
 
+use crate::command::NetworkMode;
+use crate::fork_server::{FORK_SERVER, server};
 use crate::keeper::{self, KEEPER};
 use crate::launch_order::LaunchOrder;
 use crate::order::KeeperReport;
+use crate::start::{ProgramOrder, StartKind};
 use crate::system;
 
-/// The argument by which moss's program knows that it is a launcher.
-pub(crate) const LAUNCHER: &str = "launch-command";
-
-/// Runs this process as the keeper of a command, or as its launcher, if it was started as one; returns
-/// none at once otherwise. To be called first of all in `main`, before there is another thread.
+/// Runs this process as the keeper of a command, or as what forks keepers, if it was started as one;
+/// returns none at once otherwise. To be called first of all in `main`, before there is another thread.
 pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
     let word = arguments.get(1)?;
     let ended = if word == KEEPER {
         keeper::run()
-    } else if word == LAUNCHER {
-        launch()
+    } else if word == FORK_SERVER {
+        server::serve().and_then(|forked| match forked {
+            None => Ok(()),
+            Some(StartKind::Keeper) => keeper::run(),
+            Some(StartKind::Launcher(network)) => launch(network),
+            Some(StartKind::Program) => replace(),
+        })
     } else {
         return None;
     };
@@ -41,40 +46,64 @@ pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
     Some(if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn launch() -> io::Result<()> {
+/// How many orders there are: its own, and that of the keeper.
+const ORDERS: usize = 2;
+
+fn launch(network: NetworkMode) -> io::Result<()> {
     let mut control = keeper::control()?;
-    let order = LaunchOrder::decode(&keeper::read_message(&mut control)?)?;
+    // Who may be looked into alone says which users there are in its namespace.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
     if let Err(reason) = namespaces::enter_first() {
-        return fail(control, reason);
+        return fail(&mut control, ORDERS, reason);
     }
     let Some(first) = system::fork()? else {
-        return match set_up(&order) {
-            Ok(()) => keeper::run(),
-            Err(reason) => fail(control, reason),
-        };
+        if let Err(reason) = enter(network) {
+            return fail(&mut control, ORDERS, reason);
+        }
+        let order = LaunchOrder::decode(&keeper::read_message(&mut control)?)?;
+        if let Err(reason) = set_up(&order) {
+            return fail(&mut control, ORDERS - 1, reason);
+        }
+        return keeper::run();
     };
-    // What the command is to read and write is held by nobody else: it ends when the command ends it.
     drop(control);
-    keeper::release_streams()?;
+    // What the command is to read and write is held by nobody else: it ends when the command ends it. The
+    // socket of the keeper stays, at the standard input: moss sees by it when all is dead.
+    keeper::release_output()?;
     system::close_inherited()?;
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     while let Err(rustix::io::Errno::INTR) = waitpid(Some(first), WaitOptions::empty()) {}
     Ok(())
 }
 
-/// Sets up all that keeps a command in but for what its keeper does.
-fn set_up(order: &LaunchOrder) -> Result<(), String> {
+/// Becomes the program that starts the keeper.
+fn replace() -> io::Result<()> {
+    let mut control = keeper::control()?;
+    let order = ProgramOrder::decode(&keeper::read_message(&mut control)?)?;
+    let error = Command::new(&order.program).args(&order.arguments).env_clear().exec();
+    fail(&mut control, ORDERS - 1, format!("{} cannot be run: {error}", order.program.display()))
+}
+
+/// Makes the namespaces in which this process is the first.
+fn enter(network: NetworkMode) -> Result<(), String> {
     let failed = |step: &str, error: &dyn std::fmt::Display| format!("{step}: {error}");
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| failed("the end with its launcher", &error))?;
     rustix::process::setsid().map_err(|error| failed("a session", &error))?;
-    namespaces::enter_second(order.network)?;
-    root::build(order)?;
-    keeper::drop_rights().map_err(|error| failed("capabilities", &error))
+    namespaces::enter_second(network)
 }
 
-/// Says why the command is not run.
-fn fail(mut control: UnixStream, reason: String) -> io::Result<()> {
-    // The order of the keeper is read first: moss writes all of it before it listens.
-    keeper::read_message(&mut control)?;
-    keeper::send(&mut control, &KeeperReport::Failed(reason))
+/// Sets up all else that keeps a command in but for what its keeper does.
+fn set_up(order: &LaunchOrder) -> Result<(), String> {
+    root::build(order)?;
+    keeper::drop_rights().map_err(|error| format!("capabilities: {error}"))
+}
+
+/// Says why the command is not run, once the orders are read that were not yet: moss writes all of them
+/// before it listens.
+fn fail(control: &mut UnixStream, unread: usize, reason: String) -> io::Result<()> {
+    for _ in 0..unread {
+        keeper::read_message(control)?;
+    }
+    keeper::send(control, &KeeperReport::Failed(reason))
 }

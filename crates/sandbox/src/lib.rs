@@ -7,8 +7,8 @@
 //! * [`WorkerLimits`]: what such a program allows itself, set by itself before it looks at its input.
 //!
 //! A command becomes a plan of what it sees (`plan.rs`), an order for its keeper (`order.rs`) and a
-//! process (`means.rs`). `running.rs` watches over it on moss's side, `keeper.rs` on the other. What it
-//! sees is set up by the system's bubblewrap (`bubblewrap.rs`) or by moss itself (`launcher.rs`).
+//! process (`means.rs`), which the fork server makes (`fork_server.rs`). `running.rs` watches over it on moss's side, `keeper.rs` on the other. What it
+//! sees is set up by moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
 
 mod bubblewrap;
 mod command;
@@ -16,8 +16,11 @@ mod compare;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod ending;
+mod ends;
 mod environment;
 mod error;
+#[cfg(target_os = "linux")]
+mod fork_server;
 mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
@@ -25,6 +28,7 @@ mod launch_order;
 #[cfg(target_os = "linux")]
 mod launcher;
 mod limits;
+mod listing;
 mod means;
 mod order;
 mod plan;
@@ -34,10 +38,12 @@ mod protected;
 mod repository;
 mod running;
 mod sandbox;
+mod start;
 #[cfg(target_os = "linux")]
 mod system;
 mod terminal;
 mod tier;
+mod toolchains;
 mod visible;
 mod wire;
 mod worker;

@@ -3,31 +3,27 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, PipeWriter};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use tempfile::TempDir;
-use tokio::net::unix::pipe;
 
 use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, KEEPER, LAUNCHER};
+use crate::elsewhere::{self as system, ForkServer, KEEPER};
 use crate::ending::SandboxFacts;
+use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
-use crate::input::CommandInput;
 use crate::launch_order::LaunchOrder;
 use crate::order::KeeperOrder;
 use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
-use crate::running::{Kept, Preparation};
-use crate::terminal;
+use crate::running::{Kept, LaunchMessage, Preparation};
+use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
-use crate::{keeper::KEEPER, launcher::LAUNCHER, system};
+use crate::{fork_server::ForkServer, keeper::KEEPER, system};
+use tempfile::TempDir;
 
 /// Most bytes of arguments and environment together; one of them has at most [`WORD_BYTES_MAX`].
 const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
@@ -43,6 +39,7 @@ const PRIVATE: &str = "moss-command-";
 pub(crate) struct Means {
     pub(crate) tier: Tier,
     pub(crate) program: PathBuf,
+    pub(crate) fork_server: ForkServer,
     /// What makes namespaces, on the full tier.
     pub(crate) launcher: Option<Launcher>,
     pub(crate) has_landlock: bool,
@@ -55,18 +52,9 @@ pub(crate) enum Launcher {
     Own,
 }
 
-/// A keeper that is about to be started.
-struct Prepared {
-    keeper: Command,
-    /// Where the command's standard input is written to, where it has one.
-    input: Option<OwnInput>,
-    preparation: Preparation,
-}
-
 /// How a keeper is started.
 struct KeeperStart {
-    keeper: Command,
-    launch: Option<LaunchOrder>,
+    launch: Option<LaunchMessage>,
     /// What the command knows as its temporary directory.
     temporary: PathBuf,
     /// That, where it is on the disk.
@@ -75,28 +63,9 @@ struct KeeperStart {
     unmasked: Vec<PathBuf>,
 }
 
-/// Moss's end of a standard input.
-enum OwnInput {
-    Pipe(PipeWriter),
-    Terminal(OwnedFd),
-}
-
 fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
     let pairs = environment.variables.iter();
     pairs.flat_map(|(name, value)| [name.clone(), value.clone()]).collect()
-}
-
-/// Both ends of a standard input, where a command has one.
-fn input(command: &SandboxedCommand) -> io::Result<(Option<OwnedFd>, Option<OwnInput>)> {
-    if command.has_terminal {
-        let (ours, theirs) = terminal::open()?;
-        return Ok((Some(theirs), Some(OwnInput::Terminal(ours))));
-    }
-    if !command.has_input {
-        return Ok((None, None));
-    }
-    let (reader, writer) = io::pipe()?;
-    Ok((Some(reader.into()), Some(OwnInput::Pipe(writer))))
 }
 
 /// Refuses what cannot be run.
@@ -148,18 +117,6 @@ fn not_run(program: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} cannot be run: {error}{why}", program.display()))
 }
 
-// === impl Launcher ===
-
-impl Launcher {
-    /// Where its program lies, if that is not moss's own.
-    fn path(&self) -> Option<&PathBuf> {
-        match self {
-            Self::Bubblewrap(bubblewrap) => Some(&bubblewrap.path),
-            Self::Own => None,
-        }
-    }
-}
-
 // === impl Means ===
 
 impl Means {
@@ -169,47 +126,42 @@ impl Means {
         command: &SandboxedCommand,
     ) -> Result<(Kept, Preparation), SandboxError> {
         check(command)?;
-        let environment = environment::select(&command.environment);
-        let prepared = self.prepare(command, environment)?;
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let mut keeper = prepared.keeper;
-        keeper
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut keeper = tokio::process::Command::from(keeper);
-        let started = self.launcher.as_ref().and_then(Launcher::path).unwrap_or(&self.program);
-        let child = keeper.spawn().map_err(|error| not_run(started, &error))?;
-        drop(keeper);
-        let control = tokio::net::UnixStream::from_std(ours)?;
-        let (input, terminal) = match prepared.input {
-            None => (None, None),
-            Some(OwnInput::Pipe(pipe)) => (Some(CommandInput::new(pipe)?), None),
-            Some(OwnInput::Terminal(ours)) => {
-                let output = pipe::Receiver::from_owned_fd_unchecked(ours.try_clone()?)?;
-                (Some(CommandInput::of_terminal(ours)?), Some(output))
-            }
+        let mut ends = KeeperEnds::open(command)?;
+        let kind = match self.launcher {
+            None => StartKind::Keeper,
+            Some(Launcher::Own) => StartKind::Launcher(command.network),
+            Some(Launcher::Bubblewrap(_)) => StartKind::Program,
         };
-        Ok((Kept { child, control, input, terminal }, prepared.preparation))
+        // What needs not be told what the command sees is set up while that is worked out.
+        let is_early = kind != StartKind::Program;
+        if is_early {
+            self.fork(kind, &mut ends)?;
+        }
+        let preparation = self.prepare(command, &mut ends)?;
+        if !is_early {
+            self.fork(kind, &mut ends)?;
+        }
+        Ok((ends.keep()?, preparation))
+    }
+
+    fn fork(&self, kind: StartKind, ends: &mut KeeperEnds) -> io::Result<()> {
+        let started = self.fork_server.start(kind, &ends.take_theirs());
+        started.map_err(|error| not_run(&self.program, &error))
     }
 
     fn prepare(
         &self,
         command: &SandboxedCommand,
-        mut environment: SelectedEnvironment,
-    ) -> Result<Prepared, SandboxError> {
+        ends: &mut KeeperEnds,
+    ) -> Result<Preparation, SandboxError> {
+        let mut environment = environment::select(&command.environment);
         let mut plan = plan::plan(command, &environment);
         if plan.is_overfull {
             let reason = format!("more than {MASKED_MAX} files and directories are to be masked");
             return Err(SandboxError::Setup(reason));
         }
-        let (input, writer) = input(command)?;
-        let input_number = input.as_ref().map(|input| input.as_raw_fd().cast_unsigned());
-        let KeeperStart { keeper, launch, temporary, private, unmasked } =
-            self.keeper_start(command, &mut plan, input)?;
+        let KeeperStart { launch, temporary, private, unmasked } =
+            self.keeper_start(command, &mut plan, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());
         let limits = command.limits;
         let is_kept_in = command.profile != Profile::DangerFull;
@@ -222,13 +174,13 @@ impl Means {
             file_bytes_max: limits.file_bytes_max,
             memory_bytes_max: limits.memory_bytes_max,
             processes_max: limits.processes_max,
-            input: input_number,
+            input: ends.input(),
             has_terminal: command.has_terminal,
             is_init: self.launcher.is_some(),
             is_offline: self.launcher.is_none() && command.network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: (is_kept_in && self.has_landlock && self.tier > Tier::None)
-                .then(|| plan.landlock.clone()),
+                .then_some(plan.landlock),
         };
         let facts = SandboxFacts {
             tier: self.tier,
@@ -239,7 +191,7 @@ impl Means {
             unmasked,
         };
         let snapshot = Snapshot::take(&plan.compared);
-        let preparation = Preparation {
+        Ok(Preparation {
             launch,
             order,
             facts,
@@ -247,8 +199,7 @@ impl Means {
             private,
             timeout: limits.timeout,
             grace: limits.grace,
-        };
-        Ok(Prepared { keeper, input: writer, preparation })
+        })
     }
 
     /// How the keeper of a command is started.
@@ -256,40 +207,31 @@ impl Means {
         &self,
         command: &SandboxedCommand,
         plan: &mut FilePlan,
-        input: Option<OwnedFd>,
+        ends: &mut KeeperEnds,
     ) -> io::Result<KeeperStart> {
         let temporary = "/tmp".into();
         let (launch, private, unmasked) = (None, None, Vec::new());
         Ok(match &self.launcher {
             Some(Launcher::Bubblewrap(bubblewrap)) => {
-                let keeper = self.wrapped(bubblewrap, command, plan, input)?;
-                KeeperStart { keeper, launch, temporary, private, unmasked }
+                let order = self.wrapped(bubblewrap, command, plan, ends)?;
+                let launch = Some(LaunchMessage::Program(order));
+                KeeperStart { launch, temporary, private, unmasked }
             }
             Some(Launcher::Own) => {
                 let launch = LaunchOrder {
                     mounts: std::mem::take(&mut plan.mounts),
-                    network: command.network,
                     scratch_bytes: command.limits.memory_bytes_max,
                 };
-                let keeper = self.itself(LAUNCHER, input);
-                KeeperStart { keeper, launch: Some(launch), temporary, private, unmasked }
+                let launch = Some(LaunchMessage::Own(launch));
+                KeeperStart { launch, temporary, private, unmasked }
             }
             None => {
                 let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
                 let temporary = directory.path().to_owned();
                 let unmasked = plan.narrow(&temporary, command.network);
-                let keeper = self.itself(KEEPER, input);
-                KeeperStart { keeper, launch, temporary, private: Some(directory), unmasked }
+                KeeperStart { launch, temporary, private: Some(directory), unmasked }
             }
         })
-    }
-
-    /// moss's own program, which an argument makes a keeper or a launcher.
-    fn itself(&self, argument: &str, input: Option<OwnedFd>) -> Command {
-        let mut program = Command::new(&self.program);
-        program.arg(argument);
-        system::inherit(&mut program, input.into_iter().collect());
-        program
     }
 
     /// The keeper within bubblewrap. It is reached by a descriptor, as its path may not be visible.
@@ -298,10 +240,11 @@ impl Means {
         bubblewrap: &Bubblewrap,
         command: &SandboxedCommand,
         plan: &FilePlan,
-        input: Option<OwnedFd>,
-    ) -> io::Result<Command> {
+        ends: &mut KeeperEnds,
+    ) -> io::Result<ProgramOrder> {
         let program = File::open(&self.program).map_err(|error| not_run(&self.program, &error))?;
-        let path = Path::new("/proc/self/fd").join(program.as_raw_fd().to_string());
+        let program = ends.add(program.into())?;
+        let path = Path::new("/proc/self/fd").join(program.to_string());
         let bytes = command.limits.memory_bytes_max;
         let mut opened = Vec::new();
         if bubblewrap.has_descriptors {
@@ -312,16 +255,12 @@ impl Means {
                         before.iter().filter(|one| matches!(one, PlannedMount::Writable(_)));
                     writable.any(|one| path.starts_with(one.at()))
                 });
-                opened.push(nested.map(system::open_without_links).transpose()?);
+                let found = nested.map(system::open_without_links).transpose()?;
+                opened.push(found.map(|found| ends.add(found)).transpose()?);
             }
         }
-        let numbers: Vec<_> =
-            opened.iter().map(|fd| fd.as_ref().map(|fd: &OwnedFd| fd.as_raw_fd())).collect();
-        let mut keeper = Command::new(&bubblewrap.path);
-        keeper.args(bubblewrap.arguments(&plan.mounts, &numbers, command.network, bytes));
-        keeper.arg(path).arg(KEEPER);
-        let inherited = opened.into_iter().flatten().chain([program.into()]).chain(input).collect();
-        system::inherit(&mut keeper, inherited);
-        Ok(keeper)
+        let mut arguments = bubblewrap.arguments(&plan.mounts, &opened, command.network, bytes);
+        arguments.extend([path.into(), KEEPER.into()]);
+        Ok(ProgramOrder { program: bubblewrap.path.clone(), arguments })
     }
 }

@@ -62,7 +62,7 @@ pub(crate) enum KeeperReport {
     NoProgram(String),
     /// The command could not be kept in, and was not run.
     Failed(String),
-    /// The leader has ended, and nothing of the tree is left.
+    /// The leader has ended, and what it left running was killed.
     Ended(KeptEnd),
 }
 
@@ -73,6 +73,9 @@ pub(crate) struct KeptEnd {
     pub(crate) limit: Option<CommandLimit>,
     pub(crate) left_running: Vec<LeftProcess>,
     pub(crate) left_running_count: usize,
+    /// Whether nothing of the tree is left. Otherwise the kernel ends the rest with the keeper, if anything
+    /// does.
+    pub(crate) is_all_dead: bool,
 }
 
 fn invalid() -> io::Error {
@@ -194,6 +197,7 @@ impl KeptEnd {
             .number(value.cast_unsigned().into())
             .number(limit.map_or(0, |place| place as u64 + 1))
             .number(self.left_running_count as u64)
+            .number(self.is_all_dead.into())
             .number(self.left_running.len() as u64);
         for process in &self.left_running {
             message.number(process.pid.into()).text(&process.command);
@@ -205,6 +209,7 @@ impl KeptEnd {
         let value = u32::try_from(message.number()?).map_err(|_| invalid())?.cast_signed();
         let limit = usize::try_from(message.number()?).map_err(|_| invalid())?;
         let left_running_count = usize::try_from(message.number()?).map_err(|_| invalid())?;
+        let is_all_dead = message.number()? == 1;
         let listed = message.number()?;
         let mut process = || -> io::Result<LeftProcess> {
             let pid = u32::try_from(message.number()?).map_err(|_| invalid())?;
@@ -216,6 +221,7 @@ impl KeptEnd {
             limit: limit.checked_sub(1).and_then(|place| CommandLimit::ALL.get(place)).copied(),
             left_running,
             left_running_count,
+            is_all_dead,
         })
     }
 }
@@ -265,6 +271,7 @@ mod tests {
                 limit,
                 left_running: vec![LeftProcess { pid: 7, command: "sleep 9".into() }],
                 left_running_count: 2,
+                is_all_dead: true,
             })
         };
         for report in [

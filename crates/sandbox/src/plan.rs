@@ -2,15 +2,16 @@
 //! bubblewrap, the rules of Landlock, and what can only be compared afterwards.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::environment::SelectedEnvironment;
+use crate::listing::NameListing;
 use crate::order::LandlockRules;
 use crate::repository;
+use crate::toolchains::{home, toolchains};
 use crate::visible;
 
 /// Most mounts for protected paths and the directories above them: each costs bubblewrap time. What
@@ -52,14 +53,22 @@ pub(crate) struct FilePlan {
 /// Works out what a command sees.
 pub(crate) fn plan(command: &SandboxedCommand, environment: &SelectedEnvironment) -> FilePlan {
     let mut plan = FilePlan::default();
-    let masked = masked(command, environment);
+    let home = home(environment);
+    let roots = toolchains(environment, home.as_deref());
+    let listing = home.as_deref().map(NameListing::of);
+    let masked = masked(command, listing.as_ref(), &roots);
     if command.profile == Profile::DangerFull {
         plan.mounts.push(PlannedMount::Everything);
         plan.mask(masked);
         return plan;
     }
     plan.show_system(command.network);
-    plan.show_toolchains(environment, &command.files.workspace);
+    if let Some(listing) = listing {
+        plan.show_home(&listing);
+    }
+    for root in roots.iter().filter(|root| !root.starts_with(&command.files.workspace)) {
+        plan.show(root);
+    }
     plan.show_view(command);
     if command.profile == Profile::WorkspaceWrite {
         plan.protect(command, &masked);
@@ -71,22 +80,17 @@ pub(crate) fn plan(command: &SandboxedCommand, environment: &SelectedEnvironment
     plan
 }
 
-/// The home directory that a command knows.
-pub(crate) fn home(environment: &SelectedEnvironment) -> Option<PathBuf> {
-    let home = PathBuf::from(environment.variables.get(OsStr::new("HOME"))?);
-    (home.is_absolute() && home.parent().is_some()).then_some(home)
-}
-
 /// What is masked, by real paths.
-fn masked(command: &SandboxedCommand, environment: &SelectedEnvironment) -> BTreeSet<PathBuf> {
-    let home = home(environment);
-    let of_home =
-        home.iter().flat_map(|home| visible::HOME_MASKED.iter().map(|name| home.join(name)));
+fn masked(
+    command: &SandboxedCommand,
+    home: Option<&NameListing<'_>>,
+    roots: &BTreeSet<PathBuf>,
+) -> BTreeSet<PathBuf> {
+    let of_home = home.into_iter().flat_map(|home| home.candidates(visible::HOME_MASKED));
     let of_system = visible::SYSTEM_MASKED.iter().map(PathBuf::from);
-    let roots = toolchains(environment, home.as_deref());
     let of_roots = roots.iter().flat_map(|root| {
         let names = visible::HOME_MASKED.iter().chain(visible::TOOLCHAIN_MASKED);
-        names.map(|name| root.join(name))
+        NameListing::of(root).candidates(names).collect::<Vec<_>>()
     });
     let built_in: Vec<_> = match command.profile {
         Profile::DangerFull => Vec::new(),
@@ -99,37 +103,6 @@ fn masked(command: &SandboxedCommand, environment: &SelectedEnvironment) -> BTre
     // Nearly none of them is there: to ask for the name takes one call, not one for each directory.
     let there = all.filter(|path| path.symlink_metadata().is_ok());
     there.filter_map(|path| real(path).ok()).collect()
-}
-
-/// The directories of programs and toolchains that lie in none of the system's.
-fn toolchains(environment: &SelectedEnvironment, home: Option<&Path>) -> BTreeSet<PathBuf> {
-    let value = |name: &str| environment.variables.get(OsStr::new(name));
-    let named = visible::TOOLCHAINS.iter().filter_map(|name| value(name));
-    let named = named.flat_map(std::env::split_paths).filter(|path| Some(path.as_path()) != home);
-    let paths = value("PATH").into_iter().flat_map(std::env::split_paths);
-    // Programs look beside their own directory for what they need.
-    let around = paths.map(|path| match path.parent() {
-        Some(parent) if is_toolchain(parent, home) => parent.to_owned(),
-        _ => path,
-    });
-    let outside = |path: &PathBuf| {
-        let is_system = visible::SYSTEM.iter().any(|system| path.starts_with(system));
-        path.is_absolute() && path.parent().is_some() && !is_system
-    };
-    named.chain(around).filter(outside).collect()
-}
-
-/// Whether all of a directory may be shown because programs lie in it.
-fn is_toolchain(directory: &Path, home: Option<&Path>) -> bool {
-    let depth = directory.components().count();
-    let is_shared = home.is_some_and(|home| {
-        home.starts_with(directory)
-            || [".local", ".config"].iter().any(|name| directory == home.join(name))
-    });
-    // A project has more to hide than a toolchain has to show.
-    let is_project =
-        visible::PROJECT_SIGNS.iter().any(|name| directory.join(name).symlink_metadata().is_ok());
-    depth > 2 && !is_shared && !is_project
 }
 
 // === impl FilePlan ===
@@ -153,19 +126,11 @@ impl FilePlan {
         self.landlock.writable.extend(scratch);
     }
 
-    fn show_toolchains(&mut self, environment: &SelectedEnvironment, workspace: &Path) {
-        let home = home(environment);
-        if let Some(home) = &home {
-            self.mounts.push(PlannedMount::Scratch(home.clone()));
-            self.landlock.writable.push(home.clone());
-            for path in visible::HOME {
-                self.show(&home.join(path));
-            }
-        }
-        for path in toolchains(environment, home.as_deref()) {
-            if !path.starts_with(workspace) {
-                self.show(&path);
-            }
+    fn show_home(&mut self, home: &NameListing<'_>) {
+        self.mounts.push(PlannedMount::Scratch(home.directory.to_owned()));
+        self.landlock.writable.push(home.directory.to_owned());
+        for path in home.candidates(visible::HOME) {
+            self.show(&path);
         }
     }
 
@@ -334,17 +299,28 @@ impl FilePlan {
     }
 }
 
-/// Grants a directory less what is masked in it: where there is something, each of its entries.
+/// Grants a directory less what is masked in it.
 fn carve(path: &Path, masked: &[PathBuf], granted: &mut Vec<PathBuf>) {
-    if masked.iter().any(|mask| path.starts_with(mask)) {
-        return;
+    if !masked.iter().any(|mask| path.starts_with(mask)) {
+        let within = masked.iter().filter_map(|mask| mask.strip_prefix(path).ok());
+        grant(path.to_owned(), &within.collect::<Vec<_>>(), granted);
     }
-    if !masked.iter().any(|mask| mask.starts_with(path)) {
-        granted.push(path.to_owned());
+}
+
+/// Grants a directory less what is masked in it, which is given by its path from there: where there is
+/// something, each of its entries.
+fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
+    if masked.is_empty() {
+        granted.push(path);
         return;
     }
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        carve(&entry.path(), masked, granted);
+        let name = entry.file_name();
+        let below: Vec<_> =
+            masked.iter().filter_map(|mask| mask.strip_prefix(&name).ok()).collect();
+        if !below.iter().any(|mask| mask.as_os_str().is_empty()) {
+            grant(entry.path(), &below, granted);
+        }
     }
 }
 

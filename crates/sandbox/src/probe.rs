@@ -12,14 +12,13 @@ use tokio::sync::mpsc;
 use crate::bubblewrap::Bubblewrap;
 use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere as system;
+use crate::elsewhere::{self as system, ForkServer};
 use crate::error::SandboxError;
 use crate::means::{Launcher, Means};
 use crate::running;
-
-#[cfg(target_os = "linux")]
-use crate::system;
 use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
+#[cfg(target_os = "linux")]
+use crate::{fork_server::ForkServer, system};
 
 /// Longest run of the command.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -83,6 +82,7 @@ pub(crate) async fn detect(
     let landlock = system::landlock_version();
     let mut means = Means {
         tier: Tier::Full,
+        fork_server: ForkServer::new(program.clone()),
         program,
         launcher: None,
         has_landlock: landlock.is_some_and(|version| version >= LANDLOCK_MIN),

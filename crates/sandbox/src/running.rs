@@ -11,7 +11,6 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
-use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
@@ -22,6 +21,7 @@ use crate::error::SandboxError;
 use crate::input::CommandInput;
 use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
+use crate::start::ProgramOrder;
 use crate::wire::{Decoder, LENGTH_BYTES};
 
 /// Most bytes of one chunk of output.
@@ -81,18 +81,26 @@ struct Driver(JoinHandle<Result<CommandEnd, SandboxError>>);
 /// A keeper that was started, before it got its order.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    pub(crate) child: Child,
     pub(crate) control: UnixStream,
+    pub(crate) stdout: pipe::Receiver,
+    pub(crate) stderr: pipe::Receiver,
     pub(crate) input: Option<CommandInput>,
     /// What it writes to its terminal, where it has one.
     pub(crate) terminal: Option<pipe::Receiver>,
 }
 
+/// What is to start the keeper, as it is told.
+#[derive(Debug)]
+pub(crate) enum LaunchMessage {
+    Own(LaunchOrder),
+    Program(ProgramOrder),
+}
+
 /// What is known about a command before it runs.
 #[derive(Debug)]
 pub(crate) struct Preparation {
-    /// What moss's own launcher is told first, where that is what starts the keeper.
-    pub(crate) launch: Option<LaunchOrder>,
+    /// What starts the keeper is told first, where that is not the keeper itself.
+    pub(crate) launch: Option<LaunchMessage>,
     pub(crate) order: KeeperOrder,
     pub(crate) facts: SandboxFacts,
     pub(crate) snapshot: Snapshot,
@@ -107,7 +115,6 @@ type OutputCounts = Arc<[AtomicU64; 2]>;
 
 /// What a driver works with.
 struct CommandRun {
-    child: Child,
     reports: OwnedReadHalf,
     control: OwnedWriteHalf,
     readers: JoinSet<()>,
@@ -125,7 +132,8 @@ pub(crate) async fn start(
 ) -> Result<RunningCommand, SandboxError> {
     let started = Instant::now();
     let mut orders = match &preparation.launch {
-        Some(launch) => launch.encode()?,
+        Some(LaunchMessage::Own(order)) => order.encode()?,
+        Some(LaunchMessage::Program(order)) => order.encode()?,
         None => Vec::new(),
     };
     orders.extend(preparation.order.encode()?);
@@ -144,29 +152,21 @@ pub(crate) async fn start(
         }
         Ok(KeeperReport::Failed(reason)) => return Err(SandboxError::Setup(reason)),
         Ok(KeeperReport::Ended(_)) => return Err(unexpected("an end before a start")),
-        Err(error) => return Err(failed_start(&mut kept.child, error).await),
+        Err(error) => return Err(failed_start(kept, error).await),
     }
     let mut readers = JoinSet::new();
     let counts = OutputCounts::default();
-    if let Some(stdout) = kept.child.stdout.take() {
+    for stdout in [Some(kept.stdout), kept.terminal].into_iter().flatten() {
         let counts = Arc::clone(&counts);
         readers.spawn(pump(stdout, OutputStream::Stdout, output.clone(), counts));
     }
-    if let Some(terminal) = kept.terminal.take() {
-        let counts = Arc::clone(&counts);
-        readers.spawn(pump(terminal, OutputStream::Stdout, output.clone(), counts));
-    }
-    if let Some(stderr) = kept.child.stderr.take() {
-        readers.spawn(pump(stderr, OutputStream::Stderr, output, Arc::clone(&counts)));
-    }
+    readers.spawn(pump(kept.stderr, OutputStream::Stderr, output, Arc::clone(&counts)));
     let (stop, stopped) = watch::channel(StopLevel::Not);
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
-    let (child, input) = (kept.child, kept.input);
-    let run =
-        CommandRun { child, reports, control, readers, counts, stopped, preparation, started };
+    let run = CommandRun { reports, control, readers, counts, stopped, preparation, started };
     let driver = Driver(tokio::spawn(run.drive()));
-    Ok(RunningCommand { facts, stop: Stopper(stop), input, driver })
+    Ok(RunningCommand { facts, stop: Stopper(stop), input: kept.input, driver })
 }
 
 fn unexpected(what: &str) -> SandboxError {
@@ -174,13 +174,12 @@ fn unexpected(what: &str) -> SandboxError {
 }
 
 /// What bubblewrap or the keeper said on its standard error before it ended.
-async fn failed_start(child: &mut Child, error: io::Error) -> SandboxError {
+async fn failed_start(kept: Kept, error: io::Error) -> SandboxError {
     let mut said = Vec::new();
-    let _ = child.start_kill();
-    if let Some(stderr) = child.stderr.take() {
-        let mut stderr = stderr.take(SAID_BYTES_MAX);
-        let _ = timeout(DRAIN_MAX, stderr.read_to_end(&mut said)).await;
-    }
+    // A keeper that is still being set up ends by this when it is.
+    drop(kept.control);
+    let mut stderr = kept.stderr.take(SAID_BYTES_MAX);
+    let _ = timeout(DRAIN_MAX, stderr.read_to_end(&mut said)).await;
     let said = String::from_utf8_lossy(&said).trim().to_owned();
     SandboxError::Setup(if said.is_empty() { error.to_string() } else { said })
 }
@@ -275,8 +274,10 @@ impl CommandRun {
     async fn drive(mut self) -> Result<CommandEnd, SandboxError> {
         let (end, cause) = self.watch().await?;
         let duration = self.started.elapsed();
-        // With a launcher it ends when all of the namespace is dead.
-        let _ = timeout(KILL_MAX, self.child.wait()).await;
+        if !end.is_all_dead {
+            // Whoever holds the other end has ended then: with a launcher, all of the namespace is dead.
+            let _ = timeout(KILL_MAX, self.reports.read(&mut [0])).await;
+        }
         let is_output_cut = self.drain().await;
         let snapshot = std::mem::take(&mut self.preparation.snapshot);
         let private = self.preparation.private.take();

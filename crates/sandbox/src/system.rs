@@ -38,20 +38,23 @@ pub(crate) fn before_exec(
     }
 }
 
-/// Lets the child inherit descriptors, and no others but the three standard streams. For a process
-/// with many threads.
-pub(crate) fn inherit(command: &mut Command, fds: Vec<OwnedFd>) {
-    // SAFETY: between fork and exec there are only system calls, on numbers; no memory is taken and
-    // no lock. The descriptors are owned by the closure.
-    unsafe {
-        command.pre_exec(move || {
-            close_others()?;
-            for fd in &fds {
-                rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?;
-            }
-            Ok(())
-        });
+/// Gives this process these descriptors from 0 on, and no others. For a process that owns none but
+/// these.
+pub(crate) fn place(fds: Vec<OwnedFd>) -> io::Result<()> {
+    let end = libc::c_int::try_from(fds.len()).map_err(io::Error::other)?;
+    // None of them lies where another one belongs.
+    let above = fds.iter().map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, end));
+    let above: Vec<OwnedFd> = above.collect::<Result<_, _>>()?;
+    drop(fds);
+    for (place, fd) in (0..end).zip(&above) {
+        // SAFETY: nobody owns the standard streams: the library borrows them for each use. Nobody owns
+        // the other numbers, either: all that this process owned lies above them.
+        if unsafe { libc::dup2(fd.as_raw_fd(), place) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
     }
+    drop(above);
+    close_from(end.cast_unsigned(), 0)
 }
 
 /// Takes a descriptor over that this process inherited, by its number, which comes from who started it.
@@ -70,9 +73,14 @@ pub(crate) fn adopt(number: u32) -> io::Result<OwnedFd> {
 
 /// Marks every descriptor but the standard streams as one that ends with exec.
 fn close_others() -> io::Result<()> {
-    let flags = libc::CLOSE_RANGE_CLOEXEC;
-    // SAFETY: the call takes numbers, and closes nothing before the program is replaced.
-    let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) };
+    close_from(FIRST, libc::CLOSE_RANGE_CLOEXEC)
+}
+
+/// Closes every descriptor from a number on. For a process that owns none of them, or closes none of them
+/// before the program is replaced.
+fn close_from(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: the call takes numbers. Nothing in this process owns what is closed, as its callers say.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -87,9 +95,9 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
     })
 }
 
-/// Puts a file in the stead of the three standard streams of this process.
-pub(crate) fn replace_streams(with: BorrowedFd<'_>) -> io::Result<()> {
-    for stream in 0..FIRST.cast_signed() {
+/// Puts a file in the stead of standard streams of this process: of all three, or from a later one on.
+pub(crate) fn replace_streams(with: BorrowedFd<'_>, first: libc::c_int) -> io::Result<()> {
+    for stream in first..FIRST.cast_signed() {
         // SAFETY: nobody owns the standard streams: the library borrows them for each use, and what
         // it uses next is the file.
         if unsafe { libc::dup2(with.as_raw_fd(), stream) } < 0 {
@@ -113,7 +121,7 @@ pub(crate) fn landlock_version() -> Option<u32> {
 /// Makes a child that continues from here as this process does. Returns its id, and none in the child.
 /// For a process with one thread.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: the launcher has one thread, so that no lock is held by another when it forks, and the
+    // SAFETY: the fork server and the launcher have one thread, so that no lock is held by another when it forks, and the
     // child has all that its parent had.
     let id = unsafe { libc::fork() };
     if id < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(id)) }
@@ -121,10 +129,7 @@ pub(crate) fn fork() -> io::Result<Option<Pid>> {
 
 /// Closes every descriptor but the standard streams. For a process that owns none.
 pub(crate) fn close_inherited() -> io::Result<()> {
-    // SAFETY: the call takes numbers. What they stand for was inherited, and nothing in this process
-    // owns it.
-    let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, 0) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    close_from(FIRST, 0)
 }
 
 /// Puts this process, or its next child, into new namespaces.

@@ -17,10 +17,10 @@ pub enum Tier {
 /// What makes the namespaces of the full tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LauncherKind {
-    /// The system's bubblewrap.
-    Bubblewrap,
     /// moss itself.
     Own,
+    /// The system's bubblewrap.
+    Bubblewrap,
 }
 
 /// What was found on this machine.
@@ -56,8 +56,8 @@ pub struct UnknownWord {
 // === impl LauncherKind ===
 
 impl LauncherKind {
-    /// All, the one that is preferred first.
-    pub const ALL: &[Self] = &[Self::Bubblewrap, Self::Own];
+    /// All, the one that is preferred first: the other one has to start programs for each command.
+    pub const ALL: &[Self] = &[Self::Own, Self::Bubblewrap];
 }
 
 // === impl Tier ===

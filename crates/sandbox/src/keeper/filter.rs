@@ -2,6 +2,7 @@
 //! namespaces and keys, or parts of the kernel that no build needs and attacks do.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -116,8 +117,24 @@ const X32: u32 = 0x4000_0000;
 /// SyscallRules by system call.
 type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
+/// The filters that were compiled, without a network of its own and with one.
+static COMPILED: [OnceLock<Result<Vec<BpfProgram>, String>>; 2] = [const { OnceLock::new() }; 2];
+
+/// Compiles the filters: whoever is forked from here has them.
+pub(super) fn prepare() {
+    for is_offline in [false, true] {
+        // Whoever needs them learns why there are none.
+        let _ = programs(is_offline);
+    }
+}
+
 /// The filters, in the order in which they are applied.
-pub(super) fn programs(is_offline: bool) -> Result<Vec<BpfProgram>, String> {
+pub(super) fn programs(is_offline: bool) -> Result<&'static [BpfProgram], String> {
+    let compiled = COMPILED[usize::from(is_offline)].get_or_init(|| compile(is_offline));
+    compiled.as_deref().map_err(Clone::clone)
+}
+
+fn compile(is_offline: bool) -> Result<Vec<BpfProgram>, String> {
     // `clone3` has its flags in memory, which no filter sees: as an old kernel, so that libraries
     // use `clone`. `openat2` has its mode there.
     let unknown = [(libc::SYS_clone3, Vec::new()), (libc::SYS_openat2, Vec::new())];

@@ -23,7 +23,7 @@ const CPU_SECONDS_MORE: u64 = 1;
 pub(super) struct Restrictions {
     limits: Vec<(Resource, u64, u64)>,
     ruleset: Option<RulesetCreated>,
-    filters: Vec<BpfProgram>,
+    filters: &'static [BpfProgram],
 }
 
 /// A step that failed: its name, and why.
@@ -44,10 +44,8 @@ fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
         for path in paths {
             // What is not there needs no rule.
             let Ok(beneath) = PathFd::new(path) else { continue };
-            let is_directory = path.is_dir();
-            let access = if is_directory { access } else { access & AccessFs::from_file(NEWEST) };
-            let rule = PathBeneath::new(beneath, access);
-            (&mut created).add_rule(rule).map_err(text)?;
+            // For a file the library leaves out what only directories have.
+            (&mut created).add_rule(PathBeneath::new(beneath, access)).map_err(text)?;
         }
         Ok(())
     };
@@ -74,7 +72,7 @@ impl Restrictions {
             limits.push((Resource::Nproc, order.processes_max, order.processes_max));
         }
         let filters =
-            if order.is_filtered { super::filter::programs(order.is_offline)? } else { Vec::new() };
+            if order.is_filtered { super::filter::programs(order.is_offline)? } else { &[] };
         Ok(Self { limits, ruleset: order.landlock.as_ref().map(ruleset).transpose()?, filters })
     }
 
@@ -91,7 +89,7 @@ impl Restrictions {
         if let Some(ruleset) = self.ruleset.take() {
             ruleset.restrict_self().map_err(|error| ("Landlock", error.to_string()))?;
         }
-        for filter in &self.filters {
+        for filter in self.filters {
             seccompiler::apply_filter(filter).map_err(|error| ("seccomp", error.to_string()))?;
         }
         Ok(())

@@ -130,7 +130,7 @@ impl Way {
         }
     }
 
-    fn launchers(self) -> &'static [LauncherKind] {
+    pub(crate) fn launchers(self) -> &'static [LauncherKind] {
         match self {
             Self::Bubblewrap => &[LauncherKind::Bubblewrap],
             Self::Own => &[LauncherKind::Own],

@@ -1,4 +1,4 @@
-//! What makes namespaces: the system's bubblewrap, or moss itself where that is not there.
+//! What makes namespaces: moss itself, or the system's bubblewrap where moss may not.
 
 use std::process::Command;
 
@@ -58,8 +58,8 @@ async fn without_user_namespaces_the_tier_is_landlock_and_the_report_says_what_w
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.starts_with("tier landlock (seccomp, Landlock ABI "), "{said}");
     for part in [
-        "; full: bubblewrap ",
-        "; moss's own launcher: a user namespace cannot be made: No space left on device",
+        "; full: moss's own launcher: a user namespace cannot be made: No space left on device",
+        "; bubblewrap ",
         "; run `sudo sysctl -w user.max_user_namespaces=15000`",
     ] {
         assert!(said.contains(part), "{part}: {said}");

@@ -9,6 +9,7 @@ mod attacks;
 mod builds;
 mod endings;
 mod escapes;
+mod forks;
 mod git;
 mod harness;
 mod launchers;

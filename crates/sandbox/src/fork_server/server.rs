@@ -1,0 +1,132 @@
+//! The side of the fork server that forks. It has one thread, keeps no memory of moss's, as it was
+//! started anew, and ends when moss is gone. It is told nothing but which descriptors a process gets.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::cmsg_space;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{DumpableBehavior, PidfdFlags, WaitId, WaitIdOptions};
+
+use super::{FDS_MAX, MORE};
+use crate::keeper;
+use crate::order::KeeperReport;
+use crate::start::StartKind;
+use crate::system;
+
+/// What there is of the processes that have not ended.
+struct Forked(Vec<OwnedFd>);
+
+/// A process that is wanted.
+struct ForkRequest {
+    kind: StartKind,
+    fds: Vec<OwnedFd>,
+}
+
+/// Forks what is asked for until moss is gone. Returns in each child, too: with what it is, once its
+/// descriptors are where they belong.
+pub(crate) fn serve() -> io::Result<Option<StartKind>> {
+    system::close_inherited()?;
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    // What a terminal sends to moss is not meant for it.
+    let _ = rustix::process::setsid();
+    keeper::prepare();
+    let requests = io::stdin().as_fd().try_clone_to_owned()?;
+    let mut forked = Forked(Vec::new());
+    let mut collected = Vec::new();
+    loop {
+        if !forked.wait(&requests)? {
+            continue;
+        }
+        let Some(kind) = receive(&requests, &mut collected)? else { return Ok(None) };
+        let Some(kind) = kind else { continue };
+        let request = ForkRequest { kind, fds: std::mem::take(&mut collected) };
+        match system::fork() {
+            Ok(Some(child)) => {
+                forked.0.push(rustix::process::pidfd_open(child, PidfdFlags::empty())?);
+            }
+            Ok(None) => {
+                drop((requests, forked));
+                return request.become_it().map(Some);
+            }
+            Err(error) => request.refuse(&error),
+        }
+    }
+}
+
+/// Receives one message: none where moss is gone, and no kind where more of them belong together.
+fn receive(
+    requests: &OwnedFd,
+    collected: &mut Vec<OwnedFd>,
+) -> io::Result<Option<Option<StartKind>>> {
+    let mut word = [0];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FDS_MAX))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let mut parts = [IoSliceMut::new(&mut word)];
+    let received = loop {
+        match recvmsg(requests, &mut parts, &mut rights, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) => {}
+            received => break received?,
+        }
+    };
+    for message in rights.drain() {
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            collected.extend(fds);
+        }
+    }
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    if word[0] == MORE {
+        return Ok(Some(None));
+    }
+    let unknown = || io::Error::other("the message is of another version of moss");
+    StartKind::of(word[0]).map(|kind| Some(Some(kind))).ok_or_else(unknown)
+}
+
+// === impl Forked ===
+
+impl Forked {
+    /// Waits for a request, or the end of a child. Returns whether there is a request.
+    fn wait(&mut self, requests: &OwnedFd) -> io::Result<bool> {
+        let all = std::iter::once(requests).chain(&self.0);
+        let mut fds: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        match poll(&mut fds, None) {
+            Err(Errno::INTR) => return Ok(false),
+            polled => polled?,
+        };
+        let is_ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut has_ended = is_ready.iter().skip(1);
+        self.0.retain(|child| {
+            let has_ended = has_ended.next().is_some_and(|ended| *ended);
+            if has_ended {
+                // Whoever waits for it looks at its socket.
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+                let _ = rustix::process::waitid(WaitId::PidFd(child.as_fd()), options);
+            }
+            !has_ended
+        });
+        Ok(is_ready.first().is_some_and(|ready| *ready))
+    }
+}
+
+// === impl ForkRequest ===
+
+impl ForkRequest {
+    /// Makes this process the one that is wanted.
+    fn become_it(self) -> io::Result<StartKind> {
+        system::place(self.fds)?;
+        Ok(self.kind)
+    }
+
+    fn refuse(self, error: &io::Error) {
+        if let Some(control) = self.fds.into_iter().next() {
+            let why = format!("no process can be made: {error}");
+            let _ = keeper::send(&mut UnixStream::from(control), &KeeperReport::Failed(why));
+        }
+    }
+}
