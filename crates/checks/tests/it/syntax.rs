@@ -9,7 +9,8 @@ fn errors(path: &str, text: &str) -> Option<Vec<CheckDiagnostic>> {
 }
 
 fn broken(path: &str, old: Option<&str>, new: &str) -> Vec<(u64, String)> {
-    let found = new_syntax_errors(&mut Outliner::default(), &RecentTrees::default(), path, old, new);
+    let found =
+        new_syntax_errors(&mut Outliner::default(), &RecentTrees::default(), path, old, new);
     found.expect("it is short").into_iter().map(|error| (error.line, error.message)).collect()
 }
 
