@@ -148,6 +148,8 @@ async fn pass<T>(sender: &mpsc::Sender<T>, message: T, draining: &CancellationTo
         tokio::time::sleep(STALL_DRAINING_MAX).await;
     };
     tokio::select! {
+        biased;
+        // Before what waits: where there is room no timer is set, which would wake another thread.
         sent = sender.send(message) => sent.is_ok(),
         () = tokio::time::sleep(STALL_MAX) => false,
         () = drained => false,
