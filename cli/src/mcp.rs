@@ -3,6 +3,7 @@
 mod backend;
 mod calling;
 mod standard_input;
+mod standard_streams;
 mod workspace;
 
 use std::path::PathBuf;
@@ -48,8 +49,8 @@ pub(super) async fn run(args: McpArgs, session: &Session) -> Result<Outcome, Cli
     let opener = Arc::new(WorkspaceOpener::new(session)?);
     let options = McpOptions::new(session.tool_set(&args.set)?)?.deciding_by_form(args.elicit);
     let server = McpServer::new(Arc::clone(&opener) as _, options);
-    let input = standard_input::open()?;
-    let served = moss_mcp::serve_lines(server, input, tokio::io::stdout());
+    let (input, output) = (standard_streams::input()?, standard_streams::output());
+    let served = moss_mcp::serve_lines(server, input, output);
     tokio::select! {
         () = served => {}
         _ = terminate.recv() => {}

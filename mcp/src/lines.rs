@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
@@ -65,7 +66,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (output, in_flight) = (Arc::clone(&self.output), self.in_flight.clone());
-        async move {
+        let mut written = Box::pin(async move {
             let answered = answered(&item);
             let text = serde_json::to_string(&item).map_err(io::Error::other)?;
             let written = write(&output, text).await;
@@ -74,6 +75,15 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
                 in_flight.forget(&id);
             }
             written
+        });
+        // At once where the client has room for it, and not in the task that this becomes: who waits there
+        // is polled again anyway.
+        let now = written.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        async move {
+            match now {
+                Poll::Ready(written) => written,
+                Poll::Pending => written.await,
+            }
         }
     }
 

@@ -16,6 +16,8 @@ use crate::extent::{self, without_slash};
 
 /// Most entries of one result.
 const ENTRIES_MAX: u64 = 1_000;
+/// Most entries that are sorted at once: another thread takes longer to wake than this takes.
+const SORTED_AT_ONCE_MAX: usize = 256;
 
 fn default_limit() -> u64 {
     ENTRIES_MAX
@@ -146,15 +148,15 @@ impl Tool for ListDirectory {
             offset: usize::try_from(self.offset).unwrap_or(usize::MAX),
             limit: usize::try_from(self.limit.min(ENTRIES_MAX)).expect("the bound is small"),
         };
-        let (entries, total) = cx
-            .compute(move || {
-                entries.retain(|entry| filter.admits(entry));
-                entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
-                let total = entries.len();
-                let page = entries.into_iter().skip(page.offset).take(page.limit);
-                (page.map(ListedEntry::from).collect::<Vec<_>>(), total)
-            })
-            .await?;
+        let is_little = entries.len() <= SORTED_AT_ONCE_MAX;
+        let sort = move || {
+            entries.retain(|entry| filter.admits(entry));
+            entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
+            let total = entries.len();
+            let page = entries.into_iter().skip(page.offset).take(page.limit);
+            (page.map(ListedEntry::from).collect::<Vec<_>>(), total)
+        };
+        let (entries, total) = if is_little { sort() } else { cx.compute(sort).await? };
         Ok(ListDirectoryOutput {
             path: path.to_string(),
             total,

@@ -1,5 +1,5 @@
-//! Standard input as a stream. A thread of its own reads it: the runtime would wait for that when this
-//! program is to end.
+//! Standard input as a stream where the runtime cannot wait for it: a file or a terminal. A thread of its
+//! own reads it: the runtime would wait for one of its threads when this program is to end.
 
 use std::io::{self, Read as _};
 

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use arc_swap::ArcSwap;
 use moss_proto::v1;
@@ -16,7 +17,7 @@ use tonic::{Request, Response, Status};
 use super::{error, from_proto, pass, to_proto};
 use crate::state::Daemon;
 use moss_catalog::{Catalog, CatalogChanges};
-use moss_dispatch::{Background, CallError, Dispatcher as _, Event, Events};
+use moss_dispatch::{CallError, Dispatcher as _, Event, Events, RunningCall};
 
 /// Messages of a streamed call that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
@@ -92,9 +93,14 @@ impl ToolService for ToolsRpc {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
         let (events, received) = Events::channel(self.0.config().calls.events_max);
-        let running = Arc::clone(&self.0).start(call, events).in_background();
+        let running = Arc::clone(&self.0).start(call, events);
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
-        self.0.tasks.spawn(forward(running, received, sender, self.0.draining.clone()));
+        let draining = self.0.draining.clone();
+        let mut forwarded = Box::pin(forward(running, received, sender, draining));
+        // A call that waits for nothing has ended by then, and needs no task.
+        if poll_once(&mut forwarded).await.is_pending() {
+            self.0.tasks.spawn(forwarded);
+        }
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
 
@@ -144,22 +150,33 @@ async fn tell_catalogs(
     }
 }
 
-/// Passes a call's events and its end on. Ends, and so cancels the call, when the reader is gone or
-/// stalls.
+/// Polls a future a single time.
+async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
+}
+
+/// Carries a call out and passes its events and its end on. Ends, and so cancels the call, when the
+/// reader is gone or stalls.
 async fn forward(
-    mut running: Background,
+    running: RunningCall,
     mut events: mpsc::Receiver<Event>,
     sender: mpsc::Sender<Result<v1::StreamCallToolResponse, Status>>,
     draining: CancellationToken,
 ) {
     let message = |event| v1::StreamCallToolResponse { event: Some(event) };
-    let all = async {
+    let passed = async {
         while let Some(event) = events.recv().await {
             if !pass(&sender, Ok(message(to_proto::event(event))), &draining).await {
-                return;
+                return Err(());
             }
         }
-        let last = match running.finish().await {
+        Ok(())
+    };
+    let all = async {
+        // Both at once: the call goes on while a reader takes its time, until its events have no room.
+        let ended = async { Ok(running.await) };
+        let Ok((ended, ())) = tokio::try_join!(ended, passed) else { return };
+        let last = match ended {
             Ok(outcome) => Ok(message(WireEvent::Result(to_proto::outcome(outcome)))),
             Err(error) => Err(error::call(&error)),
         };
