@@ -72,6 +72,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "crates/sandbox/src/launcher/root.rs",
         "builds the root directory of a command, in a mount namespace of its own",
     ),
+    ("crates/sandbox/src/lookup.rs", "looks for programs, which lie in no workspace"),
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
     ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/probe.rs", "makes and removes a workspace of its own"),

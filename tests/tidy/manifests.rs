@@ -18,6 +18,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/symbols", &[]),
     ("crates/checks", &["moss-symbols"]),
     ("crates/ranking", &["moss-sdk", "moss-symbols"]),
+    ("crates/language-servers", &["moss-sdk"]),
     ("crates/schema", &[]),
     ("crates/workspace", &["moss-sdk"]),
     ("crates/index", &["moss-sdk", "moss-workspace"]),
