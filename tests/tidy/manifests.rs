@@ -63,6 +63,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-dispatch",
             "moss-index",
             "moss-journal",
+            "moss-language-servers",
             "moss-model-bridge",
             "moss-network",
             "moss-plugin-host",
