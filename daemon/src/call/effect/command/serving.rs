@@ -28,7 +28,7 @@ pub(in crate::call) struct ServerRefusal {
     pub(in crate::call) is_answered: bool,
 }
 
-type Permitted<T> = Result<Result<T, ServerRefusal>, EffectStop>;
+type ServerPermit<T> = Result<Result<T, ServerRefusal>, EffectStop>;
 
 // === impl Effects ===
 
@@ -40,7 +40,7 @@ impl Effects {
         directory: RelPath,
         policy: &Arc<Policy>,
         was_refused: Option<&str>,
-    ) -> Permitted<SandboxedCommand> {
+    ) -> ServerPermit<SandboxedCommand> {
         let sandbox = match self.sandbox().await {
             Ok(sandbox) => sandbox,
             Err(error) => return Ok(Err(ServerRefusal::passing(error.message))),
@@ -80,7 +80,7 @@ impl Effects {
         planned: &PlannedCommand,
         policy: &Arc<Policy>,
         was_refused: Option<&str>,
-    ) -> Permitted<()> {
+    ) -> ServerPermit<()> {
         let tool = self.server_tool();
         let decision = self.glance(policy, &tool, planned);
         let arguments = planned.to_json();
@@ -136,7 +136,7 @@ impl Effects {
         policy: &Policy,
         tool: &ToolFacts,
         decided: &DecidedCommand,
-    ) -> Permitted<()> {
+    ) -> ServerPermit<()> {
         let arguments = planned.to_json();
         let digest = self.digest_of("exec", &arguments);
         let offers = self.offers_to_run(policy, tool, (planned, decided), digest);
