@@ -2,6 +2,7 @@
 //! behind.
 
 mod file_system;
+mod language_servers;
 mod own_files;
 mod plugins;
 mod sandbox;
@@ -58,6 +59,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     checks.extend(workspace(&setup));
     checks.push(configuration(&setup));
     checks.push(sandbox::check().await);
+    checks.push(language_servers::check(&setup));
     checks.extend(plugins::check(session, &setup).await);
     session.ui.print_either(
         || json!({ "checks": checks }),

@@ -57,6 +57,18 @@ fn described(status: &v1::GetStatusResponse) -> String {
                 editor.unsaved,
             );
         }
+        for server in &workspace.language_servers {
+            let state = if server.running { "runs" } else { "does not run" };
+            let _ = writeln!(
+                shown,
+                "  language server: {} {state}{}",
+                text::line(&server.name),
+                match &*server.project {
+                    "" => String::new(),
+                    project => format!(", in {}", text::line(project)),
+                },
+            );
+        }
         if !workspace.policy_problem.is_empty() {
             let problem = text::line(&workspace.policy_problem);
             let _ = writeln!(shown, "  {} {problem}", yellow("warning:"));

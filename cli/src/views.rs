@@ -301,6 +301,10 @@ fn editor(editor: &v1::EditorStatus) -> Value {
     })
 }
 
+fn language_server(server: &v1::LanguageServerStatus) -> Value {
+    json!({"name": server.name, "project": server.project, "running": server.running})
+}
+
 pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
     let workspaces: Vec<_> = status
         .workspaces
@@ -317,6 +321,8 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "approvals_problem": workspace.approvals_problem,
                 "untrusted_list": workspace.untrusted_list,
                 "index": workspace.index.as_ref().map(index),
+                "language_servers":
+                    workspace.language_servers.iter().map(language_server).collect::<Vec<_>>(),
             })
         })
         .collect();

@@ -11,6 +11,7 @@ mod editor;
 mod effect;
 mod holding;
 mod host;
+mod language_server;
 mod nested;
 mod past;
 mod plugin;

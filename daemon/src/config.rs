@@ -2,6 +2,7 @@
 //! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
 mod file;
+mod language_servers;
 mod linters;
 mod lists;
 mod tool_sets;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use self::language_servers::AddedServerConfig;
 pub use self::linters::LinterConfig;
 use crate::permits::DEPTH_MAX;
 use moss_network::RequestBounds;
@@ -40,6 +42,8 @@ pub struct Config {
     pub tool_sets: BTreeMap<String, Vec<String>>,
     pub linters: BTreeMap<String, LinterConfig>,
     pub checks: ChecksConfig,
+    pub language_servers: LanguageServersConfig,
+    pub added_language_servers: BTreeMap<String, AddedServerConfig>,
     pub grpc: GrpcConfig,
     pub shutdown: ShutdownConfig,
 }
@@ -80,6 +84,15 @@ section!(AnswersConfig {
 });
 section!(IndexConfig { enabled: bool, entries_max: usize });
 section!(ChecksConfig { before_edit: Vec<String>, before_edit_ms: u64 });
+section!(LanguageServersConfig {
+    enabled: bool,
+    disabled: Vec<String>,
+    running_max: usize,
+    memory_bytes: u64,
+    ready_ms: u64,
+    response_ms: u64,
+    idle_ms: u64,
+});
 section!(SessionsConfig { sessions_max: usize, files_max: usize, bytes_max: usize });
 section!(EditorsConfig {
     attached_max: usize,
@@ -270,7 +283,7 @@ enum Override {
 }
 
 /// Sections whose keys are names that people choose. Their changes hold at once.
-const OPEN_SECTIONS: [&str; 2] = [tool_sets::SECTION, linters::SECTION];
+const OPEN_SECTIONS: [&str; 3] = [tool_sets::SECTION, linters::SECTION, language_servers::SECTION];
 /// Sections and values whose change holds at once. The others are read at the start.
 const LIVE: &[&str] = &[
     "calls.caller_bytes_max",
@@ -280,6 +293,13 @@ const LIVE: &[&str] = &[
     "calls.events_max",
     "checks.before_edit",
     "checks.before_edit_ms",
+    "language_servers.enabled",
+    "language_servers.disabled",
+    "language_servers.running_max",
+    "language_servers.memory_bytes",
+    "language_servers.ready_ms",
+    "language_servers.response_ms",
+    "language_servers.idle_ms",
     "approvals.session",
     "approvals.always",
     "approvals.session_hours",

@@ -64,13 +64,18 @@ impl Jobs {
         self.is_open.store(true, Ordering::Relaxed);
     }
 
+    /// Whether this process lives on after a call.
+    pub fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
     /// Takes room for a job.
     ///
     /// # Errors
     ///
     /// `LimitExceeded` where there is none, or this process ends with the call.
     pub fn admit(self: &Arc<Self>, caller: &str) -> Result<JobRoom, ToolError> {
-        if !self.is_open.load(Ordering::Relaxed) {
+        if !self.is_open() {
             let message = "jobs belong to a daemon, and none serves this workspace";
             return Err(ToolError::new(ErrorCode::LimitExceeded, message)
                 .hint("start `moss serve`, or leave out `is_background`"));

@@ -21,6 +21,7 @@ pub mod grpc;
 mod ids;
 mod job_keeping;
 pub mod jobs;
+pub mod language_servers;
 pub mod listener;
 pub mod live_tree;
 pub mod metrics;

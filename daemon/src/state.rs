@@ -19,6 +19,7 @@ use crate::budget::Budgets;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::jobs::Jobs;
+use crate::language_servers::ServerPool;
 use crate::metrics::{IndexMoment, Metrics, Moment};
 use crate::permits::Permits;
 use crate::setup::{self, Setup};
@@ -58,6 +59,8 @@ pub struct Daemon {
     pub cpu_permits: Arc<Semaphore>,
     /// Commands in the background.
     pub jobs: Arc<Jobs>,
+    /// Language servers that run, and what became of others.
+    pub language_servers: ServerPool,
     /// What its plugins need, wherever they are used.
     pub plugins: Arc<Environment>,
     /// Numbers for whoever scrapes them.
@@ -160,6 +163,7 @@ impl Daemon {
             workers: Permits::new(config.calls.running_max, 0),
             cpu_permits: Arc::new(Semaphore::new(cpu_permits_max())),
             jobs: Arc::default(),
+            language_servers: ServerPool::default(),
             metrics: Metrics::default(),
             traces,
             tasks: TaskTracker::new(),

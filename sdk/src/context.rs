@@ -197,7 +197,7 @@ pub trait Editors: Send + Sync {
 }
 
 /// What the host does for one call.
-pub trait Host: Files + Checks {
+pub trait Host: Files + Checks + crate::language_server::LanguageServers {
     /// The editors of the workspace.
     fn editors(&self) -> &dyn Editors;
 

@@ -16,7 +16,7 @@ pub struct Position {
 }
 
 /// From a position up to, and without, another one that is not before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// The first character that belongs to it.
     pub start: Position,
@@ -115,7 +115,7 @@ pub struct Symbol {
 }
 
 /// A location in a file of the workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     /// Path relative to the workspace root.
     pub path: RelPath,

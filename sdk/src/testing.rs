@@ -35,6 +35,7 @@ mod configuration;
 pub mod conformance;
 mod editor;
 mod files;
+mod language_server;
 mod reading;
 mod text;
 mod tree;
@@ -77,6 +78,7 @@ struct MemoryHostState {
     dry_run: bool,
     cancelled: bool,
     editor: editor::MemoryEditor,
+    servers: language_server::MemoryServers,
 }
 
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use crate::run_tests::toolchain;
 
 /// What runs all of them.
 const ALL: &str = "MOSS_TEST_FRAMEWORKS";
-const NO_MODULES: &str = "MOSS_TEST_CHECK_MODULES is not set: it names the packages of tests/clients/checks; run \
+pub(crate) const NO_MODULES: &str = "MOSS_TEST_CHECK_MODULES is not set: it names the packages of tests/clients/checks; run \
                           `cargo xtask test`, which installs them";
 
 /// Whether what a machine may lack has to be there.

@@ -50,6 +50,7 @@ mod jobs;
 mod journal;
 mod kill;
 mod kill_side_by_side;
+mod language_servers;
 mod limits;
 mod lint_before_edit;
 mod lint_check;

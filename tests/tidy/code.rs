@@ -79,6 +79,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "crates/sandbox/src/listing.rs",
         "lists home directories and toolchains, which lie in no workspace",
     ),
+    ("crates/sandbox/src/lookup.rs", "looks for programs, which lie in no workspace"),
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
     ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/probe.rs", "makes and removes a workspace of its own"),

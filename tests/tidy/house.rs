@@ -39,6 +39,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/symbols", "what source files declare"),
             ("crates/ranking", "what answers a question"),
             ("crates/checks", "tests, linters, their reports"),
+            ("crates/language-servers", "asks what they know"),
             ("crates/schema", "arguments, validation"),
             ("crates/model-bridge", "calls in model text"),
             ("crates/model-data", "data for models"),

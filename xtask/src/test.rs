@@ -14,7 +14,7 @@ use crate::{artifacts, child, demo, node, python};
 const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 
 /// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
-const MORE: [(&str, &str); 8] = [
+const MORE: [(&str, &str); 9] = [
     ("MOSS_TEST_SEARCHES", "10000"),
     ("MOSS_TEST_PATTERNS", "2000"),
     ("MOSS_TEST_KILLS", "100"),
@@ -23,6 +23,7 @@ const MORE: [(&str, &str); 8] = [
     ("MOSS_TEST_OUTPUT_MB", "1024"),
     ("MOSS_TEST_FRAMEWORKS", "all"),
     ("MOSS_TEST_LINTERS", "all"),
+    ("MOSS_TEST_LANGUAGE_SERVERS", "all"),
 ];
 
 /// How much is tested.

@@ -1,12 +1,14 @@
 //! `find_code_location`: where something is declared, and where its name is used.
 
-mod editor;
+mod definition;
 mod finder;
 mod found;
 mod lined;
 mod location;
 mod output;
+mod placed;
 mod query;
+mod reference;
 
 use moss_sdk::context::Context;
 use moss_sdk::file::{ListOptions, VisitOptions, Visited};
@@ -16,7 +18,7 @@ use serde::Deserialize;
 
 use self::finder::CodeFinding;
 use self::found::FoundCode;
-use self::output::{FindCodeLocationOutput, LocationSource};
+use self::output::{FindCodeLocationOutput, FoundSources, LocationSource, ServerWord};
 use self::query::{CodeQuery, QueryPass, SearchType};
 use crate::extent;
 use crate::file_types::FileTypes;
@@ -32,8 +34,9 @@ const GLANCE: ListOptions = ListOptions { recursive: false, entries_max: 1 };
 /// where nothing is named so, a line of code.
 ///
 /// `findReferences` also lists where the name is used, by file, as a call, a type, an import or
-/// otherwise: by name alone, so uses of another thing with that name are among them. To search for
-/// text, use grep_search.
+/// otherwise. Where `references_source` is `files`, that is by name alone, and uses of another thing with
+/// that name are among them; a language server, where one may run, knows which are. To search for text, use
+/// grep_search.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FindCodeLocation {
@@ -49,7 +52,8 @@ pub(crate) struct FindCodeLocation {
     /// Whether to list where the name is used, up to 200 uses. Default: false.
     #[serde(default)]
     find_references: bool,
-    /// Whether to find only what is named exactly `search`, and to ask an attached editor. Default: false.
+    /// Whether to find only what is named exactly `search`, and to ask an attached editor or a language server.
+    /// Default: false.
     #[serde(default)]
     find_definition: bool,
     /// Searches only files of this type: a type name (`rust`, `py`) or an extension (`.rs`), several
@@ -89,11 +93,17 @@ impl Tool for FindCodeLocation {
                 found.add(finding);
             }
         }
-        let source = match self.find_definition {
-            true => editor::confirm(&cx, &mut found).await,
+        let mut word = ServerWord::default();
+        let locations = match self.find_definition {
+            true => definition::confirm(&cx, &mut found, &mut word).await?,
             false => LocationSource::Files,
         };
-        Ok(FindCodeLocationOutput::new(found, &visited, source))
+        let references = match scope.has_references {
+            true => Some(reference::confirm(&cx, &scope, &query, &mut found, &mut word).await?),
+            false => None,
+        };
+        let sources = FoundSources { locations, references, word };
+        Ok(FindCodeLocationOutput::new(found, &visited, sources))
     }
 }
 

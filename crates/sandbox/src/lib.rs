@@ -4,6 +4,7 @@
 //! * [`Sandbox`]: commands of tools, isolated as well as the machine allows;
 //! * [`Worker`]: a program of moss's own that turns bytes into bytes, in bounded time;
 //! * [`Program`]: a program that the person at the terminal asked for, such as a build;
+//! * [`find_program`]: whether a program is there at all;
 //! * [`WorkerLimits`]: what such a program allows itself, set by itself before it looks at its input.
 //!
 //! A command becomes a plan of what it sees (`plan.rs`), an order for its keeper (`order.rs`) and a
@@ -29,6 +30,7 @@ mod launch_order;
 mod launcher;
 mod limits;
 mod listing;
+mod lookup;
 mod means;
 mod order;
 mod plan;
@@ -63,6 +65,7 @@ pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
+pub use crate::lookup::find_program;
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
 pub use crate::running::{

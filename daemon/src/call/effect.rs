@@ -25,6 +25,7 @@ use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
+pub(super) use self::command::ServerRefusal;
 pub(crate) use self::command::parts_of;
 use self::commit::applied;
 pub(super) use self::decide::FileNames;

@@ -6,7 +6,9 @@ use serde::Deserialize as _;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
-use super::{ConfigError, ConfigSource, OPEN_SECTIONS, Override, linters, lists, tool_sets};
+use super::{
+    ConfigError, ConfigSource, OPEN_SECTIONS, Override, language_servers, linters, lists, tool_sets,
+};
 use moss_policy::standing::file::DAYS_MAX;
 
 /// Longest time that linters may take before an edit.
@@ -79,6 +81,10 @@ fn keys(
         }
         if section == linters::SECTION {
             linters::put(known, key, value).map_err(fault)?;
+            continue;
+        }
+        if section == language_servers::SECTION {
+            language_servers::put(known, key, value).map_err(fault)?;
             continue;
         }
         let old = known.get_mut(key).expect("it was found just now");

@@ -43,6 +43,14 @@ pub(super) fn put(
             Override::Replace => given,
             Override::Bound => kept.into_iter().filter(|name| given.contains(name)).collect(),
         },
+        // What the administrator turns off stays off.
+        None if (section, key) == ("language_servers", "disabled") => match take {
+            Override::Replace => given,
+            Override::Bound => {
+                let more = given.into_iter().filter(|name| !kept.contains(name));
+                kept.iter().cloned().chain(more).collect()
+            }
+        },
         None => {
             if let Some(text) = given.iter().find(|text| PublicKey::from_base64(text).is_err()) {
                 return Err(format!(

@@ -9,6 +9,7 @@ use tonic::{Request, Response};
 use super::index::index;
 use super::to_proto;
 use crate::editors::Overview;
+use crate::language_servers::ServerOverview;
 use crate::state::{Daemon, WorkspaceState};
 use moss_plugins::{PluginState, PluginStatus};
 
@@ -27,11 +28,15 @@ impl StatusService for StatusRpc {
         let all: Vec<_> = daemon.workspaces().map(Arc::clone).collect();
         // What is known of files may be being brought up to date: that is waited for elsewhere.
         let workspaces = moss_dispatch::blocking::blocking(move || {
-            all.iter().map(|workspace| status_of(workspace, is_indexed)).collect()
+            all.iter().map(|workspace| status_of(workspace, is_indexed)).collect::<Vec<_>>()
         });
         let workspaces = workspaces.await;
-        let workspaces =
+        let mut workspaces =
             workspaces.map_err(|broken| tonic::Status::internal(broken.to_string()))?;
+        for workspace in &mut workspaces {
+            let servers = daemon.language_servers.overview(&workspace.root);
+            workspace.language_servers = servers.into_iter().map(language_server).collect();
+        }
         Ok(Response::new(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -65,7 +70,13 @@ fn status_of(workspace: &WorkspaceState, is_indexed: bool) -> v1::WorkspaceStatu
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
         untrusted_list: plugins.iter().find_map(untrusted).unwrap_or_default(),
         editors: workspace.editors.overview().into_iter().map(editor).collect(),
+        language_servers: Vec::new(),
     }
+}
+
+fn language_server(server: ServerOverview) -> v1::LanguageServerStatus {
+    let ServerOverview { name, project, is_running } = server;
+    v1::LanguageServerStatus { name, project, running: is_running }
 }
 
 fn editor(editor: Overview) -> v1::EditorStatus {

@@ -1,6 +1,7 @@
 //! A text with its lines: where in them something is declared, used or written.
 
 use moss_sdk::RelPath;
+use moss_sdk::editor::Position;
 use moss_symbols::{Declaration, NameUse, Outline, TextRange};
 
 use super::found::{FileCode, LOCATIONS_MAX};
@@ -106,6 +107,87 @@ impl<'a> LinedText<'a> {
         }
     }
 
+    /// The byte at which a name begins that somebody else gave the position of; none where there is none.
+    pub(super) fn name_at(&self, position: Position) -> Option<usize> {
+        let number = usize::try_from(position.line).ok()? + 1;
+        let (start, line) = (*self.starts.get(number - 1)?, self.line(number));
+        let mut units = 0;
+        let mut within = line.char_indices();
+        let at = loop {
+            if units >= position.character as usize {
+                break within.next()?.0;
+            }
+            units += within.next()?.1.len_utf16();
+        };
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let next = line[at..].chars().next();
+        let begins = next.is_some_and(|c| is_word(c) || "$@#\"'`".contains(c));
+        let is_within =
+            line[..at].chars().next_back().is_some_and(is_word) && next.is_some_and(is_word);
+        (begins && !is_within).then_some(start + at)
+    }
+
+    /// The use that begins at a byte.
+    pub(super) fn used_at(&self, outline: Option<&Outline>, at: usize) -> CodeUse {
+        let is_it = |used: &&NameUse| used.name.start as usize == at;
+        if let Some((outline, used)) =
+            outline.and_then(|known| Some((known, known.uses.iter().find(is_it)?)))
+        {
+            return self.used(outline, used);
+        }
+        CodeUse {
+            line: self.line_of(at) as u64,
+            column: self.before(at).chars().count() as u64 + 1,
+            kind: None,
+            text: location::one_line(self.line(self.line_of(at))),
+            container: self.around(outline, self.line_of(at)),
+        }
+    }
+
+    /// The declaration whose name begins at a byte, or else the line.
+    pub(super) fn declared_at(
+        &self,
+        path: &RelPath,
+        outline: Option<&Outline>,
+        at: usize,
+    ) -> CodeLocation {
+        let is_it = |declaration: &Declaration| declaration.name.start as usize == at;
+        let place = outline.and_then(|known| known.declarations.iter().position(is_it));
+        if let (Some(outline), Some(place)) = (outline, place) {
+            return self.declared(path, outline, place);
+        }
+        let line = self.line_of(at);
+        CodeLocation {
+            kind: LocationKind::Definition,
+            container: self.around(outline, line),
+            ..self.of_line(path, at)
+        }
+    }
+
+    /// The name of what is declared around a line.
+    fn around(&self, outline: Option<&Outline>, line: usize) -> Option<String> {
+        let outline = outline?;
+        let place = self.innermost(outline, u32::try_from(line).ok()?)?;
+        Some(slice(self.text, &outline.declarations[place].name).to_owned())
+    }
+
+    /// The line that a byte lies in.
+    fn of_line(&self, path: &RelPath, at: usize) -> CodeLocation {
+        let line = self.line_of(at);
+        CodeLocation {
+            path: path.to_string(),
+            line: line as u64,
+            column: self.before(at).chars().count() as u64 + 1,
+            end_line: line as u64,
+            name: None,
+            kind: LocationKind::Line,
+            container: None,
+            text: location::one_line(self.line(line)),
+            documentation: None,
+            utf16_column: self.before(at).encode_utf16().count(),
+        }
+    }
+
     /// Where a word stands.
     pub(super) fn words(&self, word: &str) -> Vec<CodeUse> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -144,22 +226,8 @@ impl<'a> LinedText<'a> {
             if found.locations.len() == LOCATIONS_MAX {
                 continue;
             }
-            let around = outline.and_then(|outline| {
-                let place = self.innermost(outline, u32::try_from(line).ok()?)?;
-                Some(slice(self.text, &outline.declarations[place].name).to_owned())
-            });
-            found.locations.push(CodeLocation {
-                path: path.to_string(),
-                line: line as u64,
-                column: self.before(matched.start()).chars().count() as u64 + 1,
-                end_line: line as u64,
-                name: None,
-                kind: LocationKind::Line,
-                container: around,
-                text: location::one_line(self.line(line)),
-                documentation: None,
-                utf16_column: 0,
-            });
+            let container = self.around(outline, line);
+            found.locations.push(CodeLocation { container, ..self.of_line(path, matched.start()) });
         }
     }
 }

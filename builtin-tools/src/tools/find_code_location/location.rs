@@ -1,5 +1,6 @@
 //! A place in code, as the tool returns it: a declaration, a line, a use.
 
+use moss_sdk::editor::Position;
 use moss_symbols::{DeclarationKind, UseKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,7 +62,7 @@ pub(super) enum LocationKind {
     Key,
     /// A line of code.
     Line,
-    /// What an editor calls the definition.
+    /// What an editor or a language server calls the definition.
     Definition,
 }
 
@@ -99,6 +100,17 @@ pub(super) enum CodeUseKind {
     Type,
     Import,
     Other,
+}
+
+// === impl CodeLocation ===
+
+impl CodeLocation {
+    /// Where the name begins, as editors and language servers count.
+    pub(super) fn position(&self) -> Position {
+        let line = u32::try_from(self.line - 1).unwrap_or(u32::MAX);
+        let character = u32::try_from(self.utf16_column).unwrap_or(u32::MAX);
+        Position { line, character }
+    }
 }
 
 // === impl LocationKind ===

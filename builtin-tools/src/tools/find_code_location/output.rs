@@ -23,6 +23,12 @@ pub(crate) struct FindCodeLocationOutput {
     total_references: u64,
     /// Who knew the locations.
     source: LocationSource,
+    /// Who knew the uses: `language_server` those of the declaration, `files` those of the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    references_source: Option<LocationSource>,
+    /// The language server that was asked, where one is a source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language_server: Option<String>,
     /// Whether something is missing because of a bound; `note` says which.
     truncated: bool,
     /// How many entries were not searched, by reason.
@@ -40,13 +46,55 @@ pub(super) enum LocationSource {
     Files,
     /// An attached editor, as far as the first locations go.
     Editor,
+    /// A language server of the project; of the locations, as far as the first ones go.
+    LanguageServer,
+}
+
+/// What is known of language servers beside locations.
+#[derive(Debug, Default)]
+pub(super) struct ServerWord {
+    servers: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Who knew what.
+#[derive(Debug)]
+pub(super) struct FoundSources {
+    pub(super) locations: LocationSource,
+    pub(super) references: Option<LocationSource>,
+    pub(super) word: ServerWord,
+}
+
+// === impl ServerWord ===
+
+impl ServerWord {
+    /// Notes that a server knew something.
+    pub(super) fn name(&mut self, server: String) {
+        if !self.servers.contains(&server) {
+            self.servers.push(server);
+        }
+    }
+
+    /// Notes why a server was of no use.
+    pub(super) fn miss(&mut self, server: &str, why: &str) {
+        self.say(format!("without the language server {server}: {why}"));
+    }
+
+    pub(super) fn say(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
 }
 
 // === impl FindCodeLocationOutput ===
 
 impl FindCodeLocationOutput {
-    pub(super) fn new(found: FoundCode, visited: &Visited, source: LocationSource) -> Self {
-        let note = note(&found, visited);
+    pub(super) fn new(found: FoundCode, visited: &Visited, sources: FoundSources) -> Self {
+        let FoundSources { locations: source, references: references_source, word } = sources;
+        let ServerWord { servers, notes: said } = word;
+        let mut notes = notes(&found, visited);
+        notes.extend(said);
         let shown_uses = found.shown_uses() as u64;
         let FoundCode { mut locations, entries, total_locations, uses, total_uses, .. } = found;
         locations.extend(entries);
@@ -58,14 +106,16 @@ impl FindCodeLocationOutput {
             references: uses,
             total_references: total_uses,
             source,
+            references_source,
+            language_server: (!servers.is_empty()).then(|| servers.join(", ")),
             truncated: is_short || found.is_cut || visited.truncated,
             skipped: visited.skipped,
-            note,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
     }
 }
 
-fn note(found: &FoundCode, visited: &Visited) -> Option<String> {
+fn notes(found: &FoundCode, visited: &Visited) -> Vec<String> {
     let mut notes = Vec::new();
     let shown = found.locations.len() + found.entries.len();
     if found.total_locations > shown as u64 {
@@ -109,5 +159,5 @@ fn note(found: &FoundCode, visited: &Visited) -> Option<String> {
                 .to_owned(),
         );
     }
-    (!notes.is_empty()).then(|| notes.join("; "))
+    notes
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::found::FoundCode;
+use super::location::CodeLocation;
 
 /// Longest `search`, in bytes.
 const SEARCH_BYTES_MAX: usize = 1_000;
@@ -144,6 +145,17 @@ impl CodeQuery {
         match &self.target {
             QueryTarget::Line { path, .. } => Some(path),
             _ => None,
+        }
+    }
+
+    /// Whether what was found is what is meant, and not only named like it.
+    pub(super) fn means(&self, location: &CodeLocation) -> bool {
+        let Some(name) = &location.name else { return false };
+        match &self.target {
+            QueryTarget::Name(wanted) => *name == wanted.name && !location.kind.is_entry(),
+            QueryTarget::Line { .. } => true,
+            QueryTarget::Expression(_) => !location.kind.is_entry(),
+            QueryTarget::Code(_) => false,
         }
     }
 

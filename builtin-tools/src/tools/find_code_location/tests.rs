@@ -3,6 +3,7 @@
 use moss_sdk::ErrorCode;
 use moss_sdk::RelPath;
 use moss_sdk::editor::{Definitions, EditorState, Location, Position, Span};
+use moss_sdk::language_server::{ServerGoal, ServerReply};
 use moss_sdk::testing::MemoryHost;
 use serde_json::{Value, json};
 
@@ -180,6 +181,80 @@ fn an_editor_that_knows_the_definition_puts_it_first() {
     let found = call(&host, "find_code_location", arguments).unwrap();
     assert_eq!(found["source"], "editor");
     assert_eq!(places(&found), [("tests/tool.py", 7, "parse"), ("src/parser.rs", 8, "parse")]);
+}
+
+/// Locations that a language server names, as path, line and character from 0.
+fn said(places: &[(&str, u32, u32)]) -> ServerReply {
+    let location = |&(path, line, character): &(&str, u32, u32)| {
+        let at = Position { line, character };
+        Location { path: RelPath::parse(path).unwrap(), span: Span { start: at, end: at } }
+    };
+    let locations = places.iter().map(location).collect();
+    ServerReply::Known { server: "server".into(), places: Definitions { locations, elsewhere: 0 } }
+}
+
+#[test]
+fn uses_that_a_language_server_knows_are_those_of_the_declaration() {
+    let host = host();
+    // The second is no name now; the third is in a file that is closed.
+    let places = [("src/parser.rs", 13, 35), ("src/parser.rs", 9, 0), ("closed.rs", 0, 3)];
+    host.set_server_reply(ServerGoal::References, said(&places));
+    let arguments = json!({ "search": "Parser::parse", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["references_source"], "language_server");
+    assert_eq!(found["language_server"], "server");
+    assert_eq!((&found["source"], &found["total_references"]), (&json!("files"), &json!(1)));
+    let used = &found["references"][0]["uses"][0];
+    assert_eq!(
+        (&used["line"], &used["column"], &used["kind"]),
+        (&json!(14), &json!(36), &json!("call"))
+    );
+    let note = found["note"].as_str().unwrap();
+    assert!(note.contains("2 other uses of the name"), "{note}");
+    assert!(note.contains("1 uses were left out"), "{note}");
+    let asked = host.server_questions();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0].positions, [Position { line: 7, character: 11 }]);
+    // Where it searches narrows what is shown.
+    let arguments = json!({ "search": "parse", "findReferences": true, "path": "tests" });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["total_references"], 0, "{found}");
+}
+
+#[test]
+fn a_definition_that_a_language_server_knows_is_described_by_its_text() {
+    let host = host();
+    host.set_server_reply(ServerGoal::Definitions, said(&[("src/parser.rs", 12, 7)]));
+    let arguments = json!({ "search": "parse", "path": "tests", "findDefinition": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["source"], "language_server");
+    let first = &found["locations"][0];
+    assert_eq!((&first["name"], &first["kind"]), (&json!("parse_all"), &json!("function")));
+    assert!(first["text"].as_str().unwrap().starts_with("pub fn parse_all("), "{found}");
+    assert_eq!(places(&found)[1], ("tests/tool.py", 7, "parse"));
+}
+
+#[test]
+fn without_a_language_server_uses_are_those_of_the_name_and_the_note_says_why() {
+    let host = host();
+    let arguments = json!({ "search": "Parser::parse", "findReferences": true });
+    let alone = call(&host, "find_code_location", arguments.clone()).unwrap();
+    assert_eq!((&alone["references_source"], &alone["note"]), (&json!("files"), &Value::Null));
+    let why = "it is still loading".to_owned();
+    let reply = ServerReply::Unavailable { server: "server".into(), why };
+    host.set_server_reply(ServerGoal::References, reply);
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["references"], alone["references"]);
+    assert!(
+        found["note"].as_str().unwrap().contains("without the language server server: it is still"),
+        "{found}"
+    );
+    // What names no declaration has no server asked.
+    let asked = host.server_questions().len();
+    call(&host, "find_code_location", json!({ "search": "text.len()", "findReferences": true }))
+        .unwrap();
+    call(&host, "find_code_location", json!({ "search": "parse" })).unwrap();
+    assert_eq!(host.server_questions().len(), asked);
 }
 
 #[test]

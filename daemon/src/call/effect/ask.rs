@@ -78,6 +78,25 @@ impl Effects {
         ContentHash::from_bytes(hasher.finalize().into())
     }
 
+    /// Whether a question gets to a person: the call waits, somebody is watching, or it stays open for a later
+    /// call. So does one that is decided already.
+    pub(super) fn can_ask(&self, digest: ContentHash) -> bool {
+        let call = &self.scope.call;
+        if self.scope.behalf.is_some() {
+            return false;
+        }
+        if !call.approvals().is_empty() {
+            return call.approvals().contains(&digest);
+        }
+        match call.confirm {
+            ConfirmMode::Wait | ConfirmMode::Leave => true,
+            ConfirmMode::Refuse => false,
+            ConfirmMode::Auto => {
+                self.scope.daemon.confirmations.is_watched(self.scope.workspace.name())
+            }
+        }
+    }
+
     /// Gets a decision: from the digest that came along, from a person, or not at all.
     pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
         let call = &self.scope.call;

@@ -12,6 +12,7 @@ mod made;
 mod output;
 mod proposed;
 mod running;
+mod serving;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use serde_json::json;
 
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
+pub(in crate::call) use self::serving::ServerRefusal;
 use super::ask::Ask;
 use super::decide::ChangeFacts;
 use super::{Effects, FileNames, ToolFacts};
@@ -133,7 +135,7 @@ impl Effects {
             return Err(not_started(error).into());
         }
         if decision.verdict == Verdict::Ask {
-            let offers = self.offers_to_run(&policy, &planned, &decided, digest);
+            let offers = self.offers_to_run(&policy, &self.tool(), (&planned, &decided), digest);
             let ask = Ask {
                 digest,
                 decision,

@@ -21,6 +21,8 @@ use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// The tool in whose name linters run before an edit.
 const LINTING_TOOL: &str = "lint_check";
+/// The tool in whose name language servers are started.
+const SERVER_TOOL: &str = "language_server";
 
 /// The standing approvals that let something happen in a call.
 #[derive(Debug, Default)]
@@ -65,7 +67,17 @@ impl Effects {
     /// What the policy looks at in a linter that runs before an edit: it is one of `lint_check`, and what a
     /// person lets that tool run applies.
     pub(super) fn linting_tool(&self) -> ToolFacts {
-        let (name, effect) = (Some(LINTING_TOOL), moss_sdk::Effect::Exec);
+        self.standing_in(LINTING_TOOL)
+    }
+
+    /// The same of a language server that is to be started.
+    pub(super) fn server_tool(&self) -> ToolFacts {
+        self.standing_in(SERVER_TOOL)
+    }
+
+    /// A tool in whose name a command runs, with the approvals that are in effect for it.
+    fn standing_in(&self, tool: &'static str) -> ToolFacts {
+        let (name, effect) = (Some(tool), moss_sdk::Effect::Exec);
         let none = Arc::default();
         let tool = ToolFacts { name, effect, plugin: None, component: None, answers: none };
         let answers = &self.scope.workspace.answers;
@@ -115,8 +127,8 @@ impl Effects {
     pub(super) fn offers_to_run(
         &self,
         policy: &Policy,
-        planned: &PlannedCommand,
-        decided: &DecidedCommand,
+        tool: &ToolFacts,
+        (planned, decided): (&PlannedCommand, &DecidedCommand),
         question: ContentHash,
     ) -> Vec<Offer> {
         let Some(directory) = planned.known_directory() else { return Vec::new() };
@@ -125,10 +137,9 @@ impl Effects {
             .filter(|(_, decision)| decision.verdict == Verdict::Ask)
             .map(|(part, _)| part)
             .collect();
-        let tool = self.tool();
-        let permissions = self
-            .situated(&tool, |situation| narrowest_commands(situation.asker, directory, &asked));
-        self.offered(permissions, question, |tool| {
+        let permissions =
+            self.situated(tool, |situation| narrowest_commands(situation.asker, directory, &asked));
+        self.offered(tool, permissions, question, |tool| {
             let verdict = |part| self.decide_part(policy, tool, Some(directory), part).verdict;
             asked.iter().all(|part| verdict(part) == Verdict::Allow)
         })
@@ -145,17 +156,17 @@ impl Effects {
         }
         let tool = self.tool();
         let permissions = self.situated(&tool, |situation| narrowest(situation.asker, effects));
-        self.offered(permissions, question, would_do)
+        self.offered(&tool, permissions, question, would_do)
     }
 
     /// The offers of permissions that would have made the question needless.
     fn offered(
         &self,
+        tool: &ToolFacts,
         permissions: Option<Vec<Permission>>,
         question: ContentHash,
         would_do: impl Fn(&ToolFacts) -> bool,
     ) -> Vec<Offer> {
-        let tool = self.tool();
         let would = |permissions: &Vec<Permission>| {
             let mut answers = tool.answers.as_ref().clone();
             answers.push(Arc::new(StandingApproval::imagined(permissions.clone())));
@@ -163,7 +174,7 @@ impl Effects {
         };
         let Some(permissions) = permissions.filter(would) else { return Vec::new() };
         let answers = &self.scope.workspace.answers;
-        self.situated(&tool, |situation| {
+        self.situated(tool, |situation| {
             answers.offers(situation, &permissions, question, Timestamp::now())
         })
     }

@@ -1,0 +1,116 @@
+//! Looks at locations that somebody else named: what is declared or used there, in the texts as they are now. Where a
+//! text has no name at a location, it was named for another text: it is left out and counted.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use moss_sdk::RelPath;
+use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
+use moss_sdk::editor::{Location, Position};
+use moss_sdk::file::VisitedText;
+use moss_symbols::{Language, Outliner};
+
+use super::found::{FileCode, FoundCode};
+use super::lined::LinedText;
+use crate::file_types::FileTypes;
+
+/// What is wanted of each location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlacedGoal {
+    Declarations,
+    Uses,
+}
+
+/// The visitor of the files that have them.
+#[derive(Debug)]
+pub(super) struct PlacedFinding {
+    places: Arc<BTreeMap<RelPath, Vec<Position>>>,
+    goal: PlacedGoal,
+    types: Option<FileTypes>,
+    file: Option<RelPath>,
+    pub(super) found: FoundCode,
+    /// Locations at which there is no name.
+    pub(super) misfits: u64,
+}
+
+struct PlacedFinder {
+    places: Arc<BTreeMap<RelPath, Vec<Position>>>,
+    goal: PlacedGoal,
+    outliner: Outliner,
+}
+
+/// What one file has.
+struct PlacedCode {
+    code: FileCode,
+    misfits: u64,
+}
+
+// === impl PlacedFinding ===
+
+impl PlacedFinding {
+    pub(super) fn new(
+        locations: &[Location],
+        goal: PlacedGoal,
+        types: Option<FileTypes>,
+        file: Option<RelPath>,
+    ) -> Self {
+        let mut places: BTreeMap<RelPath, Vec<Position>> = BTreeMap::new();
+        for location in locations {
+            places.entry(location.path.clone()).or_default().push(location.span.start);
+        }
+        for positions in places.values_mut() {
+            positions.sort_unstable();
+            positions.dedup();
+        }
+        let (places, found) = (Arc::new(places), FoundCode::default());
+        Self { places, goal, types, file, found, misfits: 0 }
+    }
+}
+
+impl TextVisitor for PlacedFinding {
+    fn wants(&self, path: &RelPath) -> bool {
+        self.places.contains_key(path)
+            && self.file.as_ref().is_none_or(|file| file == path)
+            && self.types.as_ref().is_none_or(|types| types.admits(path))
+    }
+
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        let places = Arc::clone(&self.places);
+        Box::new(PlacedFinder { places, goal: self.goal, outliner: Outliner::default() })
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        let placed: PlacedCode = *finding.downcast().expect("a placed finder found it");
+        self.misfits += placed.misfits;
+        self.found.take(placed.code);
+        ControlFlow::Continue(())
+    }
+}
+
+// === impl PlacedFinder ===
+
+impl TextScanner for PlacedFinder {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        let positions = self.places.get(file.path)?;
+        let language = Language::of_path(file.path.as_str());
+        let outline = language.and_then(|known| self.outliner.outline(known, file.text).ok());
+        let lined = LinedText::new(file.text);
+        let (mut code, mut uses, mut misfits) = (FileCode::default(), Vec::new(), 0);
+        for position in positions {
+            let Some(at) = lined.name_at(*position) else {
+                misfits += 1;
+                continue;
+            };
+            match self.goal {
+                PlacedGoal::Uses => uses.push(lined.used_at(outline.as_ref(), at)),
+                PlacedGoal::Declarations => {
+                    code.locations.push(lined.declared_at(file.path, outline.as_ref(), at));
+                }
+            }
+        }
+        code.total_locations = code.locations.len() as u64;
+        code.add_uses(file.path, uses);
+        Some(Box::new(PlacedCode { code, misfits }))
+    }
+}

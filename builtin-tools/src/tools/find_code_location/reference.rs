@@ -1,0 +1,93 @@
+//! What a language server says of uses: those of the declarations that were found, not of others with their name.
+
+use std::collections::BTreeMap;
+
+use moss_sdk::context::Context;
+use moss_sdk::editor::{Location, Position};
+use moss_sdk::language_server::{ServerGoal, ServerQuestion, ServerReply};
+use moss_sdk::{RelPath, ToolError};
+
+use super::found::FoundCode;
+use super::output::{LocationSource, ServerWord};
+use super::placed::{PlacedFinding, PlacedGoal};
+use super::query::CodeQuery;
+use super::{EXTENT, SearchScope};
+use crate::file_types::FileTypes;
+
+/// Most declarations whose uses a server is asked for.
+const DECLARATIONS_MAX: usize = 8;
+
+/// Asks a language server where the declarations that are meant are used, and puts that in place of the uses of
+/// their name.
+pub(super) async fn confirm(
+    cx: &Context,
+    scope: &SearchScope,
+    query: &CodeQuery,
+    found: &mut FoundCode,
+    word: &mut ServerWord,
+) -> Result<LocationSource, ToolError> {
+    let meant: Vec<_> = found.locations.iter().filter(|one| query.means(one)).collect();
+    if meant.is_empty() {
+        return Ok(LocationSource::Files);
+    }
+    if meant.len() > DECLARATIONS_MAX {
+        word.say(format!(
+            "{} declarations have that name: the uses are those of the name. Name what it belongs to \
+             (`Type::name`) for those of one of them",
+            meant.len()
+        ));
+        return Ok(LocationSource::Files);
+    }
+    let mut asked: BTreeMap<RelPath, Vec<Position>> = BTreeMap::new();
+    for one in meant {
+        let Ok(path) = RelPath::parse(&one.path) else { continue };
+        asked.entry(path).or_default().push(one.position());
+    }
+    let mut known: Vec<Location> = Vec::new();
+    let (mut servers, mut elsewhere) = (Vec::new(), 0);
+    for (path, positions) in asked {
+        let question = ServerQuestion { path, positions, goal: ServerGoal::References };
+        match cx.ask_server(question).await {
+            ServerReply::Known { server, places } => {
+                servers.push(server);
+                elsewhere += places.elsewhere;
+                known.extend(places.locations);
+            }
+            // What one does not say nobody completes: then all of them are those of the name.
+            ServerReply::Unavailable { server, why } => {
+                word.miss(&server, &why);
+                return Ok(LocationSource::Files);
+            }
+            ServerReply::NoServer => return Ok(LocationSource::Files),
+        }
+    }
+    let (of_name, misfits) = replace_uses(cx, scope, &known, found).await?;
+    servers.into_iter().for_each(|server| word.name(server));
+    if of_name > found.total_uses {
+        let others = of_name - found.total_uses;
+        word.say(format!("{others} other uses of the name are of something else"));
+    }
+    if misfits > 0 {
+        word.say(format!("{misfits} uses were left out: the text there has changed"));
+    }
+    if elsewhere > 0 {
+        word.say(format!("{elsewhere} uses are outside of what may be shown"));
+    }
+    Ok(LocationSource::LanguageServer)
+}
+
+/// Returns how many uses the name has, and how many locations do not fit the texts.
+async fn replace_uses(
+    cx: &Context,
+    scope: &SearchScope,
+    known: &[Location],
+    found: &mut FoundCode,
+) -> Result<(u64, u64), ToolError> {
+    let types = scope.types.as_deref().map(FileTypes::parse).transpose()?;
+    let finding = PlacedFinding::new(known, PlacedGoal::Uses, types, scope.file.clone());
+    let (finding, _) = cx.visit(&scope.directory, EXTENT, finding).await?;
+    let of_name = found.total_uses;
+    found.uses = finding.found.uses;
+    found.total_uses = finding.found.total_uses;
+    Ok((of_name, finding.misfits))
+}

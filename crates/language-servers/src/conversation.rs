@@ -1,0 +1,332 @@
+//! One conversation with a server: who waits for what, and the two tasks that read and write. They end with it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::fault::ServerFault;
+use crate::framing::{frame, read_message};
+use crate::readiness::{ReadySign, ReportedWork};
+use crate::wire::{self, CONTENT_MODIFIED, SERVER_CANCELLED, WireMessage};
+
+/// Largest message of a server.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+/// Most messages of a server, and most bytes of them, within [`FLOOD_WINDOW`].
+const FLOOD_MESSAGES_MAX: u64 = 100_000;
+const FLOOD_BYTES_MAX: u64 = 512 << 20;
+const FLOOD_WINDOW: Duration = Duration::from_secs(60);
+/// Most requests that wait for a server at once.
+const PENDING_MAX: usize = 64;
+/// Most messages that wait to be written: a server that reads nothing is left.
+const OUTGOING_MAX: usize = 1_024;
+/// How often a request is put again because the text changed meanwhile.
+const TRIES_MAX: usize = 4;
+/// Longest message of an error that is shown, in bytes.
+const SAID_BYTES_MAX: usize = 300;
+/// How long the last words may take to be written.
+const FAREWELL_MAX: Duration = Duration::from_millis(500);
+
+type PendingReply = oneshot::Sender<Result<Value, WireRefusal>>;
+
+/// What a server answered to a request that it does not serve.
+#[derive(Debug)]
+struct WireRefusal {
+    code: i64,
+    message: String,
+}
+
+/// The two tasks of a conversation, and what they share with who talks.
+#[derive(Debug)]
+pub(crate) struct ServerTalk {
+    shared: Arc<TalkState>,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    next_id: AtomicI64,
+    tasks: [JoinHandle<()>; 2],
+}
+
+#[derive(Debug)]
+struct TalkState {
+    /// None once it is over: nobody waits any more.
+    pending: Mutex<Option<HashMap<i64, PendingReply>>>,
+    /// Why it is over.
+    over: watch::Sender<Option<ServerFault>>,
+    work: watch::Sender<ReportedWork>,
+    settings: Value,
+    root: String,
+}
+
+/// How much a server has said lately.
+struct Flood {
+    since: Instant,
+    messages: u64,
+    bytes: u64,
+}
+
+// === impl ServerTalk ===
+
+impl ServerTalk {
+    pub(crate) fn new(
+        from: impl AsyncRead + Send + Unpin + 'static,
+        to: impl AsyncWrite + Send + Unpin + 'static,
+        (settings, root): (Value, String),
+        sign: ReadySign,
+    ) -> Self {
+        let shared = Arc::new(TalkState {
+            pending: Mutex::new(Some(HashMap::new())),
+            over: watch::Sender::new(None),
+            work: watch::Sender::new(ReportedWork::new(sign)),
+            settings,
+            root,
+        });
+        let (outgoing, waiting) = mpsc::channel(OUTGOING_MAX);
+        let reader = tokio::spawn(read(from, Arc::clone(&shared), outgoing.clone()));
+        let writer = tokio::spawn(write(to, Arc::clone(&shared), waiting));
+        Self { shared, outgoing, next_id: AtomicI64::new(1), tasks: [reader, writer] }
+    }
+
+    /// What is known of the server's work.
+    pub(crate) fn work(&self) -> &watch::Sender<ReportedWork> {
+        &self.shared.work
+    }
+
+    /// Why nothing can be asked any more; none where something can.
+    pub(crate) fn over(&self) -> Option<ServerFault> {
+        self.shared.over.borrow().clone()
+    }
+
+    /// Waits until it is over.
+    pub(crate) async fn until_over(&self) -> ServerFault {
+        let mut over = self.shared.over.subscribe();
+        let fault = over.wait_for(Option::is_some).await;
+        fault.ok().and_then(|fault| fault.clone()).unwrap_or(ServerFault::Ended)
+    }
+
+    /// Says something that nobody responds to.
+    pub(crate) fn notify(&self, method: &str, parameters: &Value) -> Result<(), ServerFault> {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": parameters}))
+    }
+
+    /// Asks, and waits in bounded time; again where the text changed while the server looked.
+    pub(crate) async fn request(
+        &self,
+        method: &'static str,
+        parameters: &Value,
+        timeout: Duration,
+    ) -> Result<Value, ServerFault> {
+        let id = AtomicI64::new(0);
+        let ask = async {
+            let mut tries = 0;
+            loop {
+                tries += 1;
+                match self.request_once(method, parameters, &id).await? {
+                    Ok(result) => return Ok(result),
+                    Err(refusal) => {
+                        let is_passing =
+                            matches!(refusal.code, CONTENT_MODIFIED | SERVER_CANCELLED);
+                        if !is_passing || tries == TRIES_MAX {
+                            return Err(ServerFault::Refused { method, message: refusal.message });
+                        }
+                    }
+                }
+            }
+        };
+        let Ok(asked) = tokio::time::timeout(timeout, ask).await else {
+            let id = id.into_inner();
+            if let Some(pending) = self.shared.lock().as_mut() {
+                pending.remove(&id);
+            }
+            // What it still works on nobody wants; whether it listens does not matter.
+            let _ = self.notify("$/cancelRequest", &json!({"id": id}));
+            return Err(ServerFault::Timeout { method, after: timeout });
+        };
+        asked
+    }
+
+    async fn request_once(
+        &self,
+        method: &str,
+        parameters: &Value,
+        asked: &AtomicI64,
+    ) -> Result<Result<Value, WireRefusal>, ServerFault> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        asked.store(id, Ordering::Relaxed);
+        let (sender, reply) = oneshot::channel();
+        {
+            let mut pending = self.shared.lock();
+            let Some(pending) = pending.as_mut() else { return Err(self.ended()) };
+            // Nobody waits for those any more whose caller has gone.
+            pending.retain(|_, reply| !reply.is_closed());
+            if pending.len() >= PENDING_MAX {
+                return Err(ServerFault::Busy(pending.len()));
+            }
+            pending.insert(id, sender);
+        }
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
+        reply.await.map_err(|_| self.ended())
+    }
+
+    fn send(&self, message: &Value) -> Result<(), ServerFault> {
+        let message = frame(message.to_string().as_bytes());
+        match self.outgoing.try_send(message) {
+            Ok(()) => Ok(()),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(self.ended()),
+            Err(mpsc::error::TrySendError::Full(_)) => Err(self.shared.end(reads_nothing())),
+        }
+    }
+
+    fn ended(&self) -> ServerFault {
+        self.over().unwrap_or(ServerFault::Ended)
+    }
+
+    /// Asks the server to end, without waiting for a reply: whoever keeps its process ends it in any case.
+    pub(crate) async fn say_farewell(&self) {
+        let _ = self.request("shutdown", &Value::Null, FAREWELL_MAX).await;
+        let _ = self.notify("exit", &Value::Null);
+    }
+}
+
+impl Drop for ServerTalk {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+fn reads_nothing() -> ServerFault {
+    ServerFault::Broken(format!("it reads nothing: {OUTGOING_MAX} messages wait"))
+}
+
+// === impl TalkState ===
+
+impl TalkState {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<i64, PendingReply>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends it for all who wait; the first reason counts.
+    fn end(&self, fault: ServerFault) -> ServerFault {
+        self.over.send_if_modified(|over| {
+            let is_first = over.is_none();
+            over.get_or_insert(fault);
+            is_first
+        });
+        // Those who wait see it by their channels.
+        self.lock().take();
+        self.over.borrow().clone().unwrap_or(ServerFault::Ended)
+    }
+
+    /// Takes one message. Returns what is to be said to it.
+    fn take(&self, message: &[u8]) -> Result<Option<Value>, ServerFault> {
+        let read: Result<WireMessage, _> = serde_json::from_slice(message);
+        let message = read
+            .map_err(|error| ServerFault::Broken(format!("a message cannot be read: {error}")))?;
+        match (message.method, message.id) {
+            (Some(method), Some(id)) => {
+                let mut reply = wire::reply(&method, &message.params, &self.settings, &self.root);
+                reply["jsonrpc"] = json!("2.0");
+                reply["id"] = id;
+                Ok(Some(reply))
+            }
+            (Some(method), None) => {
+                self.work.send_if_modified(|work| work.take(&method, &message.params));
+                Ok(None)
+            }
+            (None, Some(id)) => {
+                let waiting =
+                    id.as_i64().and_then(|id| self.lock().as_mut().and_then(|all| all.remove(&id)));
+                let result = match message.error {
+                    None => Ok(message.result),
+                    Some(error) => {
+                        Err(WireRefusal { code: error.code, message: cut(error.message) })
+                    }
+                };
+                // One that comes too late, or that nobody asked for, is for nobody.
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(result);
+                }
+                Ok(None)
+            }
+            (None, None) => {
+                Err(ServerFault::Broken("a message is neither of its kinds".to_owned()))
+            }
+        }
+    }
+}
+
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(SAID_BYTES_MAX));
+    text
+}
+
+/// Reads all that the server says, until it ends or breaks the protocol.
+async fn read(
+    from: impl AsyncRead + Unpin,
+    shared: Arc<TalkState>,
+    outgoing: mpsc::Sender<Vec<u8>>,
+) {
+    let mut from = BufReader::new(from);
+    let mut flood = Flood { since: Instant::now(), messages: 0, bytes: 0 };
+    let fault = loop {
+        let message = match read_message(&mut from, MESSAGE_BYTES_MAX).await {
+            Ok(Some(message)) => message,
+            Ok(None) => break ServerFault::Ended,
+            Err(fault) => break fault,
+        };
+        if let Err(fault) = flood.count(message.len()) {
+            break fault;
+        }
+        match shared.take(&message) {
+            Ok(None) => {}
+            Ok(Some(reply)) => {
+                let reply = frame(reply.to_string().as_bytes());
+                if outgoing.try_send(reply).is_err() {
+                    break reads_nothing();
+                }
+            }
+            Err(fault) => break fault,
+        }
+    };
+    shared.end(fault);
+}
+
+/// Writes what is to be said, until nobody listens.
+async fn write(
+    mut to: impl AsyncWrite + Unpin,
+    shared: Arc<TalkState>,
+    mut waiting: mpsc::Receiver<Vec<u8>>,
+) {
+    while let Some(message) = waiting.recv().await {
+        let written = async {
+            to.write_all(&message).await?;
+            to.flush().await
+        };
+        if written.await.is_err() {
+            shared.end(ServerFault::Ended);
+            return;
+        }
+    }
+}
+
+// === impl Flood ===
+
+impl Flood {
+    fn count(&mut self, bytes: usize) -> Result<(), ServerFault> {
+        if self.since.elapsed() > FLOOD_WINDOW {
+            *self = Self { since: Instant::now(), messages: 0, bytes: 0 };
+        }
+        self.messages += 1;
+        self.bytes += bytes as u64;
+        if self.messages > FLOOD_MESSAGES_MAX || self.bytes > FLOOD_BYTES_MAX {
+            let (messages, bytes) = (self.messages, self.bytes);
+            let message = format!("it sent {messages} messages, {bytes} bytes, within a minute");
+            return Err(ServerFault::Broken(message));
+        }
+        Ok(())
+    }
+}

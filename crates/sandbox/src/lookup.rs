@@ -1,0 +1,91 @@
+//! Which programs there are, as a command would find them: nothing is run to find out.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// The program behind the names of Rust's tools, where `rustup` brings them. It has names for tools that are not
+/// there, too.
+const RUSTUP: &str = "rustup";
+/// Most toolchains that are looked into.
+const TOOLCHAINS_MAX: usize = 64;
+
+/// Finds a program by its name in this process's `PATH`, from which commands have theirs. A name of `rustup` counts
+/// where one of its toolchains has the program.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    let rustup = named.or_else(|| Some(std::env::home_dir()?.join(".rustup")));
+    find_in(&path, rustup.as_deref(), name)
+}
+
+fn find_in(path: &OsStr, rustup: Option<&Path>, name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name.contains('\0') {
+        return None;
+    }
+    let found = match Path::new(name).is_absolute() {
+        true => Some(PathBuf::from(name)).filter(|path| is_program(path)),
+        false if name.contains('/') => None,
+        false => {
+            let directories = std::env::split_paths(path).filter(|path| path.is_absolute());
+            directories.map(|path| path.join(name)).find(|path| is_program(path))
+        }
+    }?;
+    let is_proxy = found.canonicalize().is_ok_and(|real| {
+        real.file_stem() == Some(OsStr::new(RUSTUP)) && found.file_stem() != real.file_stem()
+    });
+    let is_there = !is_proxy || rustup.is_some_and(|rustup| is_in_toolchain(rustup, name));
+    is_there.then_some(found)
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+fn is_in_toolchain(rustup: &Path, name: &str) -> bool {
+    let Ok(toolchains) = fs::read_dir(rustup.join("toolchains")) else { return false };
+    let mut toolchains = toolchains.flatten().take(TOOLCHAINS_MAX);
+    toolchains.any(|toolchain| is_program(&toolchain.path().join("bin").join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn make(path: &Path, mode: u32) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn programs_are_found_where_they_can_be_run() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        make(&at("a/tool"), 0o644);
+        make(&at("b/tool"), 0o755);
+        let path = std::env::join_paths([at("a"), at("b"), "relative".into()]).unwrap();
+        let find = |name: &str| find_in(&path, None, name);
+        assert_eq!(find("tool"), Some(at("b/tool")));
+        assert_eq!(find(at("b/tool").to_str().unwrap()), Some(at("b/tool")));
+        for missing in ["other", "", "b/tool", "to\0ol"] {
+            assert_eq!(find(missing), None, "{missing}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_rustup_counts_where_a_toolchain_has_the_program() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        make(&at("bin/rustup"), 0o755);
+        symlink("rustup", at("bin/analyzer")).unwrap();
+        let path = at("bin").into_os_string();
+        let find = |name: &str| find_in(&path, Some(&at("home")), name);
+        assert_eq!((find("analyzer"), find("rustup")), (None, Some(at("bin/rustup"))));
+        make(&at("home/toolchains/stable/bin/analyzer"), 0o755);
+        assert_eq!(find("analyzer"), Some(at("bin/analyzer")));
+    }
+}

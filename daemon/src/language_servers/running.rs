@@ -1,0 +1,344 @@
+//! One language server that runs: its process in the sandbox, the two streams between it and its client, and the
+//! task that ends it.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use moss_language_servers::{ClientOptions, ServerClient, ServerSpec};
+use moss_policy::Policy;
+use moss_sandbox::{
+    CommandInput, EndCause, OutputChunk, OutputStream, RunningCommand, Sandbox, SandboxedCommand,
+    Stopper,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::watched::WatchedFiles;
+use crate::config::LanguageServersConfig;
+
+/// Chunks of output that are held for a client that is slow.
+const CHUNKS_MAX: usize = 16;
+/// What lies between the process and its client, in bytes.
+const PIPE_BYTES: usize = 256 << 10;
+/// How much of what it says on its standard error is kept, in bytes: the end.
+const SAID_BYTES_MAX: usize = 4 << 10;
+/// How many questions in a row it may leave without a response.
+const UNANSWERED_MAX: usize = 3;
+/// How long it may take to end once its client has gone.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How often moss looks whether somebody still asks it.
+const LOOK_INTERVAL: Duration = Duration::from_secs(15);
+
+/// A server that runs.
+#[derive(Debug)]
+pub(crate) struct RunningServer {
+    pub(crate) client: ServerClient,
+    /// The policy under which it was started.
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) started: Instant,
+    /// The files as it knows them from the disk; who holds it brings it up to date.
+    pub(crate) watched: tokio::sync::Mutex<Option<WatchedFiles>>,
+    stopper: Stopper,
+    said: Arc<SaidText>,
+    used: Mutex<Instant>,
+    asked: AtomicUsize,
+    /// How many questions in a row it did not respond to.
+    unanswered: AtomicUsize,
+    was_ended: AtomicBool,
+}
+
+/// A server that may be started.
+pub(crate) struct ServerStart<'a> {
+    pub(crate) spec: &'a ServerSpec,
+    pub(crate) command: SandboxedCommand,
+    /// The root of its project.
+    pub(crate) root: PathBuf,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) settings: &'a LanguageServersConfig,
+}
+
+/// Counts as being asked while it is held.
+pub(crate) struct ServerUse(Arc<RunningServer>);
+
+/// What the task of a server has.
+struct KeptProcess {
+    stopper: Stopper,
+    said: Arc<SaidText>,
+    draining: CancellationToken,
+    /// Gives it the server, once that has said what it can do.
+    to_hand: oneshot::Receiver<Weak<RunningServer>>,
+    idle: Duration,
+}
+
+/// A process as it was started, with what it writes and reads.
+type StartedProcess = (RunningCommand, mpsc::Receiver<OutputChunk>, Option<CommandInput>);
+
+/// The end of what a server says beside the protocol, and why its process ended.
+#[derive(Debug, Default)]
+struct SaidText(Mutex<String>);
+
+// === impl ServerStart ===
+
+impl ServerStart<'_> {
+    /// Starts it, and waits until it has said what it can do.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not run, in words.
+    pub(crate) async fn start(
+        self,
+        sandbox: &Sandbox,
+        tasks: &TaskTracker,
+        draining: &CancellationToken,
+    ) -> Result<Arc<RunningServer>, String> {
+        let Self { spec, mut command, root, policy, settings } = self;
+        command.limits.timeout = None;
+        command.limits.cpu_seconds = 24 * 3600;
+        command.limits.memory_bytes_max = settings.memory_bytes;
+        command.has_input = true;
+        let set = spec.environment.iter();
+        command.environment.set.extend(set.map(|(name, value)| (name.into(), value.into())));
+        let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
+        let started = sandbox.start(command, sender).await;
+        let mut process = started.map_err(|error| format!("it was not started: {error}"))?;
+        let (stopper, input) = (process.stopper(), process.take_input());
+        let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+        let (from_client, to_client) = tokio::io::split(theirs);
+        let said = Arc::new(SaidText::default());
+        let (handed, to_hand) = oneshot::channel::<Weak<RunningServer>>();
+        let kept = KeptProcess {
+            stopper: stopper.clone(),
+            said: Arc::clone(&said),
+            draining: draining.clone(),
+            to_hand,
+            idle: Duration::from_millis(settings.idle_ms),
+        };
+        tasks.spawn(kept.keep((process, chunks, input), (from_client, to_client)));
+        let (from, to) = tokio::io::split(ours);
+        let options = ClientOptions {
+            root,
+            start_max: Duration::from_millis(settings.ready_ms),
+            response_max: Duration::from_millis(settings.response_ms),
+        };
+        let client = match ServerClient::start(from, to, spec, &options).await {
+            Ok(client) => client,
+            Err(fault) => {
+                stopper.kill();
+                return Err(said.with(&fault.to_string()));
+            }
+        };
+        let now = Instant::now();
+        let server = Arc::new(RunningServer {
+            client,
+            policy,
+            started: now,
+            watched: tokio::sync::Mutex::default(),
+            stopper,
+            said,
+            used: Mutex::new(now),
+            asked: AtomicUsize::new(0),
+            unanswered: AtomicUsize::new(0),
+            was_ended: AtomicBool::new(false),
+        });
+        // Where its task has gone, its client sees so.
+        let _ = handed.send(Arc::downgrade(&server));
+        Ok(server)
+    }
+}
+
+// === impl KeptProcess ===
+
+impl KeptProcess {
+    /// Hands on what both sides say, until the process has ended; ends it when it has to.
+    async fn keep(
+        self,
+        (process, chunks, input): StartedProcess,
+        (from_client, to_client): (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
+    ) {
+        let Self { stopper, said, draining, to_hand, idle } = self;
+        let ended = async { tokio::join!(process.wait(), hand_output(chunks, to_client, &said)).0 };
+        let drained = async {
+            draining.cancelled().await;
+            stopper.kill();
+            std::future::pending::<Infallible>().await
+        };
+        let end = tokio::select! {
+            end = ended => end,
+            never = feed(from_client, input, &stopper) => match never {},
+            never = end_when_idle(to_hand, idle, &stopper) => match never {},
+            never = drained => match never {},
+        };
+        match end.map(|end| end.cause) {
+            Ok(EndCause::Limit(limit)) => said.add(&format!("\nit was ended at a limit: {limit}")),
+            Ok(_) => {}
+            Err(error) => said.add(&format!("\n{error}")),
+        }
+    }
+}
+
+/// Hands what a server writes to its client; of what it says beside that the end is kept.
+async fn hand_output(
+    mut chunks: mpsc::Receiver<OutputChunk>,
+    mut to_client: WriteHalf<DuplexStream>,
+    said: &SaidText,
+) {
+    let mut is_read = true;
+    while let Some(chunk) = chunks.recv().await {
+        match chunk.stream {
+            OutputStream::Stderr => said.add(&String::from_utf8_lossy(&chunk.bytes)),
+            // What nobody reads any more is taken all the same: the process may be ending.
+            OutputStream::Stdout => {
+                is_read = is_read && to_client.write_all(&chunk.bytes).await.is_ok();
+            }
+        }
+    }
+    let _ = to_client.shutdown().await;
+}
+
+/// Hands what the client says to the server, and ends that when the client has gone.
+async fn feed(
+    mut from_client: ReadHalf<DuplexStream>,
+    input: Option<CommandInput>,
+    stopper: &Stopper,
+) -> Infallible {
+    let mut buffer = vec![0; PIPE_BYTES];
+    if let Some(input) = input {
+        'talk: while let Ok(count @ 1..) = from_client.read(&mut buffer).await {
+            let mut left = &buffer[..count];
+            while !left.is_empty() {
+                if input.write_some(&mut left).await.is_err() {
+                    break 'talk;
+                }
+            }
+        }
+    }
+    tokio::time::sleep(FAREWELL).await;
+    stopper.kill();
+    std::future::pending().await
+}
+
+/// Ends a server that nobody asks any more, or that nobody can ask.
+async fn end_when_idle(
+    to_hand: oneshot::Receiver<Weak<RunningServer>>,
+    idle: Duration,
+    stopper: &Stopper,
+) -> Infallible {
+    if let Ok(server) = to_hand.await {
+        loop {
+            tokio::time::sleep(idle.min(LOOK_INTERVAL)).await;
+            let Some(server) = server.upgrade() else { break };
+            if server.client.over().is_some() {
+                break;
+            }
+            if !server.is_asked() && server.used_at().elapsed() >= idle {
+                server.was_ended.store(true, Ordering::Relaxed);
+                server.client.say_farewell().await;
+                break;
+            }
+        }
+        stopper.kill();
+    }
+    std::future::pending().await
+}
+
+// === impl RunningServer ===
+
+impl RunningServer {
+    /// Notes that it is being asked, for as long as what is returned is held.
+    pub(crate) fn in_use(self: &Arc<Self>) -> ServerUse {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        ServerUse(Arc::clone(self))
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) > 0
+    }
+
+    /// When it was asked last.
+    pub(crate) fn used_at(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends it at once.
+    pub(crate) fn end(&self) {
+        self.was_ended.store(true, Ordering::Relaxed);
+        self.stopper.kill();
+    }
+
+    /// Notes whether it responded. One that does not, again and again, is ended: it has failed.
+    pub(crate) fn note_response(&self, has_responded: bool) {
+        if has_responded {
+            self.unanswered.store(0, Ordering::Relaxed);
+        } else if self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= UNANSWERED_MAX {
+            self.said.add("\nit did not respond again and again");
+            self.stopper.kill();
+        }
+    }
+
+    /// Whether moss ended it, and not itself.
+    pub(crate) fn was_ended(&self) -> bool {
+        self.was_ended.load(Ordering::Relaxed)
+    }
+
+    /// What went wrong, with the last words of the server.
+    pub(crate) fn said(&self, fault: &str) -> String {
+        self.said.with(fault)
+    }
+}
+
+// === impl ServerUse ===
+
+impl Drop for ServerUse {
+    fn drop(&mut self) {
+        self.0.asked.fetch_sub(1, Ordering::Relaxed);
+        *self.0.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+// === impl SaidText ===
+
+impl SaidText {
+    fn add(&self, text: &str) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push_str(text);
+        let excess = said.len().saturating_sub(SAID_BYTES_MAX);
+        if excess > 0 {
+            let cut = said.ceil_char_boundary(excess);
+            said.drain(..cut);
+        }
+    }
+
+    /// A fault, with the last line that was said.
+    fn with(&self, fault: &str) -> String {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match said.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+            Some(line) => {
+                let line = &line[..line.floor_char_boundary(300)];
+                format!("{fault} (its last words: {line})")
+            }
+            None => fault.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_a_server_says_the_end_is_kept() {
+        let said = SaidText::default();
+        assert_eq!(said.with("it has ended"), "it has ended");
+        for _ in 0..1_000 {
+            said.add("ein Wörtchen\n");
+        }
+        said.add("error: no toolchain\n\n");
+        assert!(said.0.lock().unwrap().len() <= SAID_BYTES_MAX);
+        assert_eq!(said.with("it has ended"), "it has ended (its last words: error: no toolchain)");
+    }
+}
