@@ -1,8 +1,8 @@
 //! The gRPC client of the commands.
 //!
 //! With a daemon that serves the workspace on the default socket a command talks to it. Otherwise
-//! the same daemon runs in this process, behind the same gRPC services on a pipe in memory: there
-//! is one code path, and one set of checks on it.
+//! the same daemon runs in this process, behind the same gRPC services, which are called without a
+//! connection: there is one code path, and one set of checks on it.
 
 mod answers;
 mod confirmations;
@@ -18,6 +18,7 @@ mod tools;
 mod transport;
 mod user_prompt;
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,9 +29,7 @@ use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
 use moss_workspace::{dirs::Dirs, own::OwnDir};
-use tokio_util::sync::DropGuard;
 use tonic::metadata::MetadataValue;
-use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
 pub(crate) use self::confirmations::OneTimeDecision;
@@ -40,6 +39,8 @@ pub(crate) use self::host::Entrance;
 use self::host::{HostLifetime, InProcessDaemon};
 pub(crate) use self::remote::NamedDaemon;
 pub(crate) use self::streams::{Calling, Watching, WatchingTools};
+use self::transport::Route;
+pub(crate) use self::transport::SocketIdentity;
 use moss_daemon::caller::Credentials;
 use moss_daemon::grpc::APPROVER_HEADER;
 use moss_daemon::setup::Setup;
@@ -54,12 +55,10 @@ const GREETING_MAX: Duration = Duration::from_secs(5);
 /// A daemon, in another process or in this one.
 #[derive(Debug)]
 pub(crate) struct Client {
-    channel: Channel,
+    channel: Route,
     credentials: Credentials,
     workspace: String,
     host: Option<InProcessDaemon>,
-    /// What serves it alone in a daemon of this process that serves others as well.
-    served: Option<DropGuard>,
 }
 
 /// Which tools a command needs, where it runs the daemon itself.
@@ -116,9 +115,9 @@ impl Client {
         if let Some(client) = Self::serving(&setup).await? {
             return Ok(client);
         }
-        let (host, pipe, credentials) = InProcessDaemon::start(setup, lifetime).await?;
-        let channel = transport::channel(pipe).await?;
-        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host), served: None })
+        let (host, door, credentials) = InProcessDaemon::start(setup, lifetime).await?;
+        let channel = Route::Door(door);
+        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
     }
 
     /// Connects to the daemon on the default socket; none where none listens, or it does not serve the
@@ -128,17 +127,34 @@ impl Client {
     ///
     /// Where a daemon listens and does not respond.
     pub(crate) async fn serving(setup: &Setup) -> Result<Option<Self>, RequestFailure> {
+        Self::newly_serving(setup, &mut None).await
+    }
+
+    /// As [`Client::serving`]; `passed` is the socket of a daemon that does not serve the workspace. It is
+    /// not asked again: it serves the same ones as long as it runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::serving`].
+    pub(crate) async fn newly_serving(
+        setup: &Setup,
+        passed: &mut Option<SocketIdentity>,
+    ) -> Result<Option<Self>, RequestFailure> {
+        let socket = match transport::identity(&setup.dirs.socket()) {
+            Ok(socket) if *passed == Some(socket) => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            found => found.ok(),
+        };
         let root = setup.workspaces.first().map(|root| root.display().to_string());
-        if let Some(mut client) = Self::connect(&setup.dirs).await? {
-            let status = client.status().await?;
-            if let Some(root) =
-                root.filter(|root| status.workspaces.iter().any(|w| w.root == *root))
-            {
-                client.workspace = root;
-                return Ok(Some(client));
-            }
-        }
-        Ok(None)
+        let Some(mut client) = Self::connect(&setup.dirs).await? else { return Ok(None) };
+        let status = client.status().await?;
+        let served = root.filter(|root| status.workspaces.iter().any(|one| one.root == *root));
+        let Some(root) = served else {
+            *passed = socket;
+            return Ok(None);
+        };
+        client.workspace = root;
+        Ok(Some(client))
     }
 
     /// Connects to the daemon on the default socket; none where no daemon listens. Requests go to
@@ -153,21 +169,15 @@ impl Client {
             .and_then(|state| Credentials::load_or_create(&state))
             .map_err(|error| RequestFailure::new(Reason::CredentialInvalid, error.to_string()))?;
         let channel = transport::channel(stream).await?;
-        Ok(Some(Self { channel, credentials, workspace: String::new(), host: None, served: None }))
+        Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
     }
 
-    /// Connects to a daemon of this process that serves others as well, as who shows a credential
-    /// there. Requests go to its only workspace.
-    ///
-    /// # Errors
-    ///
-    /// Where it does not respond.
-    pub(crate) async fn within(entrance: &Entrance) -> Result<Self, RequestFailure> {
-        let (pipe, served) = entrance.enter();
-        let channel = transport::channel(pipe).await?;
-        let credentials = entrance.credentials();
+    /// Goes to a daemon of this process that serves others as well, as who shows a credential there.
+    /// Requests go to its only workspace.
+    pub(crate) fn within(entrance: &Entrance) -> Self {
+        let channel = Route::Door(entrance.enter());
         let workspace = String::new();
-        Ok(Self { channel, credentials, workspace, host: None, served: Some(served) })
+        Self { channel, credentials: entrance.credentials(), workspace, host: None }
     }
 
     /// Whether the daemon runs in this process, where nobody else can reach it.
@@ -189,8 +199,8 @@ impl Client {
 
     /// Ends the daemon of this process, once what it is writing is written.
     pub(crate) async fn close(self) {
-        let Self { channel, host, served, .. } = self;
-        drop((channel, served));
+        let Self { channel, host, .. } = self;
+        drop(channel);
         if let Some(host) = host {
             host.stop().await;
         }

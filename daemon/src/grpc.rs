@@ -9,6 +9,7 @@ mod confirmations;
 mod consent;
 mod content;
 mod deadline;
+mod door;
 mod editor;
 mod error;
 mod from_proto;
@@ -35,6 +36,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
 pub use tonic::transport::Error as ServeError;
 use tonic::transport::Server;
 use tonic::transport::server::Connected;
@@ -43,6 +45,7 @@ pub use self::auth::APPROVER_HEADER;
 use self::auth::AuthLayer;
 use self::bodies::BodiesLayer;
 use self::deadline::DeadlineLayer;
+pub use self::door::ProcessDoor;
 use crate::caller::Access;
 use crate::state::Daemon;
 
@@ -80,22 +83,7 @@ where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    use v1::bridge_service_server::BridgeServiceServer;
-    use v1::confirmation_service_server::ConfirmationServiceServer;
-    use v1::editor_service_server::EditorServiceServer;
-    use v1::plugin_service_server::PluginServiceServer;
-    use v1::policy_service_server::PolicyServiceServer;
-    use v1::tool_service_server::ToolServiceServer;
-    use v1::user_prompt_service_server::UserPromptServiceServer;
-
     let limits = daemon.config().grpc.clone();
-    macro_rules! service {
-        ($server:ident, $implementation:expr) => {
-            $server::new($implementation)
-                .max_decoding_message_size(limits.request_bytes_max)
-                .max_encoding_message_size(limits.response_bytes_max)
-        };
-    }
     let (health, health_service) = tonic_health::server::health_reporter();
     for name in auth::service_names() {
         health.set_service_status(name, tonic_health::ServingStatus::Serving).await;
@@ -117,27 +105,49 @@ where
         .layer(DeadlineLayer)
         .layer(AuthLayer::new(access, Arc::clone(&daemon)))
         .layer(BodiesLayer::new(&limits))
+        .add_routes(services(&daemon))
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
-        .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))
-        .add_service(service!(ToolServiceServer, tools::ToolsRpc(Arc::clone(&daemon))))
-        .add_service(service!(BridgeServiceServer, bridge::BridgeRpc(Arc::clone(&daemon))))
+        .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"));
+    router.serve_with_incoming_shutdown(connections, stop).await
+}
+
+/// The services of moss itself.
+fn services(daemon: &Arc<Daemon>) -> Routes {
+    use v1::bridge_service_server::BridgeServiceServer;
+    use v1::confirmation_service_server::ConfirmationServiceServer;
+    use v1::editor_service_server::EditorServiceServer;
+    use v1::plugin_service_server::PluginServiceServer;
+    use v1::policy_service_server::PolicyServiceServer;
+    use v1::tool_service_server::ToolServiceServer;
+    use v1::user_prompt_service_server::UserPromptServiceServer;
+
+    let limits = daemon.config().grpc.clone();
+    macro_rules! service {
+        ($server:ident, $implementation:expr) => {
+            $server::new($implementation)
+                .max_decoding_message_size(limits.request_bytes_max)
+                .max_encoding_message_size(limits.response_bytes_max)
+        };
+    }
+    Routes::default()
+        .add_service(service!(ToolServiceServer, tools::ToolsRpc(Arc::clone(daemon))))
+        .add_service(service!(BridgeServiceServer, bridge::BridgeRpc(Arc::clone(daemon))))
         .add_service(service!(
             ConfirmationServiceServer,
-            confirmations::ConfirmationsRpc(Arc::clone(&daemon))
+            confirmations::ConfirmationsRpc(Arc::clone(daemon))
         ))
-        .add_service(service!(EditorServiceServer, editor::EditorRpc(Arc::clone(&daemon))))
-        .add_service(service!(HistoryServiceServer, history::HistoryRpc(Arc::clone(&daemon))))
-        .add_service(service!(IndexServiceServer, index::IndexRpc(Arc::clone(&daemon))))
-        .add_service(service!(JobServiceServer, jobs::JobsRpc(Arc::clone(&daemon))))
-        .add_service(service!(PolicyServiceServer, policy::PolicyRpc(Arc::clone(&daemon))))
-        .add_service(service!(PluginServiceServer, plugins::PluginsRpc(Arc::clone(&daemon))))
-        .add_service(service!(StatusServiceServer, status::StatusRpc(Arc::clone(&daemon))))
+        .add_service(service!(EditorServiceServer, editor::EditorRpc(Arc::clone(daemon))))
+        .add_service(service!(HistoryServiceServer, history::HistoryRpc(Arc::clone(daemon))))
+        .add_service(service!(IndexServiceServer, index::IndexRpc(Arc::clone(daemon))))
+        .add_service(service!(JobServiceServer, jobs::JobsRpc(Arc::clone(daemon))))
+        .add_service(service!(PolicyServiceServer, policy::PolicyRpc(Arc::clone(daemon))))
+        .add_service(service!(PluginServiceServer, plugins::PluginsRpc(Arc::clone(daemon))))
+        .add_service(service!(StatusServiceServer, status::StatusRpc(Arc::clone(daemon))))
         .add_service(service!(
             UserPromptServiceServer,
-            user_prompt::UserPromptRpc(Arc::clone(&daemon))
-        ));
-    router.serve_with_incoming_shutdown(connections, stop).await
+            user_prompt::UserPromptRpc(Arc::clone(daemon))
+        ))
 }
 
 /// Passes a message on. Returns `false` where the reader is gone or takes nothing for too long: the

@@ -1,14 +1,10 @@
-//! The daemon of this process, behind a pipe in memory.
+//! The daemon of this process, behind the door that its services have for such clients.
 
 use std::sync::Arc;
 
-use tokio::io::DuplexStream;
-use tokio::task::JoinHandle;
-use tokio_stream::StreamExt as _;
-use tokio_util::sync::{CancellationToken, DropGuard};
-
 use super::{NeededTools, OpenError, RequestFailure, transport};
 use moss_daemon::caller::{Access, Credentials};
+use moss_daemon::grpc::ProcessDoor;
 use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
 use moss_daemon::state::Daemon;
@@ -26,8 +22,6 @@ pub(super) enum HostLifetime {
 #[derive(Debug)]
 pub(super) struct InProcessDaemon {
     daemon: Arc<Daemon>,
-    stop: CancellationToken,
-    server: JoinHandle<Result<(), tonic::transport::Error>>,
 }
 
 /// A way into a daemon of this process that serves others as well, for one of those who may come in.
@@ -41,30 +35,12 @@ pub(crate) struct Entrance {
     pub(crate) credential: String,
 }
 
-/// Serves one end of a pipe until `stop` is ready.
-fn serve(
-    daemon: &Arc<Daemon>,
-    access: Access,
-    end: DuplexStream,
-    stop: CancellationToken,
-) -> JoinHandle<Result<(), tonic::transport::Error>> {
-    // The server would say goodbye to its one connection if no more could come.
-    let connections =
-        tokio_stream::once(Ok::<_, std::io::Error>(end)).chain(tokio_stream::pending());
-    let daemon = Arc::clone(daemon);
-    tokio::spawn(moss_daemon::grpc::serve(daemon, access, connections, stop.cancelled_owned()))
-}
-
 // === impl Entrance ===
 
 impl Entrance {
-    /// Opens a connection. It is served until the guard is dropped.
-    pub(super) fn enter(&self) -> (DuplexStream, DropGuard) {
-        let (near, far) = transport::pipe();
-        let stop = CancellationToken::new();
-        // It ends by itself once it is stopped and its last request has a response.
-        drop(serve(&self.daemon, self.access.clone(), far, stop.clone()));
-        (near, stop.drop_guard())
+    /// Goes in.
+    pub(super) fn enter(&self) -> ProcessDoor {
+        ProcessDoor::new(&self.daemon, self.access.clone())
     }
 
     /// What is shown there. Nobody decides about confirmations this way.
@@ -82,11 +58,11 @@ impl std::fmt::Debug for Entrance {
 // === impl InProcessDaemon ===
 
 impl InProcessDaemon {
-    /// Starts it, for one command or for a client that stays. Returns our end of the pipe.
+    /// Starts it, for one command or for a client that stays.
     pub(super) async fn start(
         setup: Setup,
         lifetime: HostLifetime,
-    ) -> Result<(Self, DuplexStream, Credentials), OpenError> {
+    ) -> Result<(Self, ProcessDoor, Credentials), OpenError> {
         let Started { daemon, credentials, .. } =
             transport::blocking(move || moss_daemon::start(&setup))
                 .await
@@ -94,10 +70,8 @@ impl InProcessDaemon {
         if lifetime == HostLifetime::Connection {
             moss_daemon::keep_current(&daemon);
         }
-        let stop = CancellationToken::new();
-        let (near, far) = transport::pipe();
-        let server = serve(&daemon, Access::local(credentials.clone()), far, stop.clone());
-        Ok((Self { daemon, stop, server }, near, credentials))
+        let door = ProcessDoor::new(&daemon, Access::local(credentials.clone()));
+        Ok((Self { daemon }, door, credentials))
     }
 
     /// Loads plugins where they are needed.
@@ -117,10 +91,6 @@ impl InProcessDaemon {
 
     /// Ends it, once what it is writing is written.
     pub(super) async fn stop(self) {
-        self.stop.cancel();
         moss_daemon::drain(&self.daemon).await;
-        self.server.abort();
-        // Aborted or ended: either way nothing of it holds the daemon any more.
-        let _ = self.server.await;
     }
 }

@@ -11,9 +11,9 @@ use rustls::pki_types::ServerName;
 use tokio::io::AsyncBufReadExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tonic::transport::Channel;
 
 use super::failure::RequestFailure;
+use super::transport::Route;
 use super::{Client, transport};
 use moss_daemon::address::{Address, HostPort, is_loopback};
 use moss_daemon::caller::Credentials;
@@ -55,7 +55,7 @@ impl Client {
             }
             Address::Tcp(host) => dial(&address, host, tls).await?,
         };
-        let client = Self { channel, credentials, workspace, host: None, served: None };
+        let client = Self { channel, credentials, workspace, host: None };
         // Whether it speaks with us at all is better known before anything is asked of it.
         match client.status().await {
             Err(failure) if is_of_transport(&failure) && !is_encrypted => {
@@ -71,7 +71,7 @@ async fn dial(
     address: &Address,
     host: &HostPort,
     tls: Option<Arc<ClientConfig>>,
-) -> Result<Channel, RequestFailure> {
+) -> Result<Route, RequestFailure> {
     let addresses = host.look_up().await.map_err(|error| unreachable(address, &error))?;
     if tls.is_none() && !addresses.iter().all(|address| is_loopback(address.ip())) {
         let message = format!(

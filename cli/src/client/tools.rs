@@ -4,8 +4,8 @@ use moss_catalog::{Language, ListedSchema};
 use moss_dispatch::Role;
 use moss_proto::v1;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
-use tonic::transport::Channel;
 
+use super::transport::Route;
 use super::{Client, RESPONSE_BYTES_MAX, RequestFailure, WatchingTools, body};
 
 // === impl Client ===
@@ -65,7 +65,7 @@ impl Client {
         response.tool.ok_or_else(|| RequestFailure::incomplete("tool"))
     }
 
-    fn tool_service(&self) -> ToolServiceClient<Channel> {
+    fn tool_service(&self) -> ToolServiceClient<Route> {
         ToolServiceClient::new(self.channel.clone()).max_decoding_message_size(RESPONSE_BYTES_MAX)
     }
 }

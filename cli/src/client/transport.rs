@@ -1,40 +1,67 @@
-//! Connections: a Unix socket of a daemon of the same user, or a pipe in memory.
+//! Ways to a daemon: a connection, such as that of a Unix socket of the same user, or the services of one
+//! in this process.
 
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::Uri;
+use http::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
+use moss_daemon::grpc::ProcessDoor;
 use moss_daemon::listener;
 use moss_dispatch::Reason;
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use moss_sdk::context::BoxFuture;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
-use tonic::transport::{Channel, Endpoint};
+use tonic::body::Body;
+use tonic::transport::{Channel, Endpoint, Error};
 use tower::Service;
 
 use super::failure::RequestFailure;
 
-/// Bytes that wait in a pipe in memory, in each direction.
-const PIPE_BYTES_MAX: usize = 256 * 1024;
 /// Largest header list of a response, in bytes: a refusal carries its details there.
 const HEADER_BYTES_MAX: u32 = 64 * 1024;
+
+/// How requests get to a daemon. Either way they pass the same checks there.
+#[derive(Debug, Clone)]
+pub(super) enum Route {
+    /// Over a connection.
+    Connection(Channel),
+    /// Straight into the services of a daemon in this process.
+    Door(ProcessDoor),
+}
+
+/// Which socket lies under a name: a daemon that starts makes one of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SocketIdentity {
+    device: u64,
+    inode: u64,
+    /// When it was made, or changed last: seconds, and nanoseconds beside them.
+    changed: (i64, u64),
+}
 
 /// Hands out the one connection that there is; a second request for one fails, so that a broken
 /// connection is an error and not a silent new one.
 struct Once<IO>(Option<IO>);
-
-/// Makes both ends of a pipe in memory.
-pub(super) fn pipe() -> (DuplexStream, DuplexStream) {
-    tokio::io::duplex(PIPE_BYTES_MAX)
-}
 
 /// Runs blocking work off the async threads; an error where it panics.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, tokio::task::JoinError> {
     tokio::task::spawn_blocking(work).await
+}
+
+/// Names the socket under a path.
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_sign_loss,
+    reason = "systems differ in these types, and nothing is counted with them"
+)]
+pub(super) fn identity(socket: &Path) -> io::Result<SocketIdentity> {
+    let stat = rustix::fs::stat(socket)?;
+    let changed = (stat.st_ctime as i64, stat.st_ctime_nsec as u64);
+    Ok(SocketIdentity { device: stat.st_dev as u64, inode: stat.st_ino, changed })
 }
 
 /// Connects to a socket; none where nobody listens or could. Refuses a process of another user: it would
@@ -67,7 +94,7 @@ pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, Request
 }
 
 /// Speaks HTTP/2 over a connection.
-pub(super) async fn channel<IO>(io: IO) -> Result<Channel, RequestFailure>
+pub(super) async fn channel<IO>(io: IO) -> Result<Route, RequestFailure>
 where
     IO: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -76,10 +103,36 @@ where
         .http2_max_header_list_size(HEADER_BYTES_MAX)
         .connect_with_connector(Once(Some(io)))
         .await
+        .map(Route::Connection)
         .map_err(|error| {
             let message = format!("the daemon does not speak gRPC: {error}");
             RequestFailure::new(Reason::DaemonUnreachable, message)
         })
+}
+
+// === impl Route ===
+
+impl Service<Request<Body>> for Route {
+    type Response = Response<Body>;
+    type Error = Error;
+    type Future = BoxFuture<'static, Result<Response<Body>, Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        match self {
+            Self::Connection(channel) => channel.poll_ready(cx),
+            Self::Door(door) => door.poll_ready(cx).map_err(|never| match never {}),
+        }
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        match self {
+            Self::Connection(channel) => Box::pin(channel.call(request)),
+            Self::Door(door) => {
+                let response = door.call(request);
+                Box::pin(async move { response.await.map_err(|never| match never {}) })
+            }
+        }
+    }
 }
 
 // === impl Once ===

@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 
 use super::calling;
 use super::workspace::WorkspaceHints;
-use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure};
+use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure, SocketIdentity};
 use crate::error::CliError;
 use crate::views::content;
 use crate::{Session, bridge, tools, views};
@@ -54,11 +54,19 @@ enum DaemonSource {
     Within(Entrance),
 }
 
+/// Who serves a workspace now.
+#[derive(Debug, Default)]
+struct CurrentDaemon {
+    client: Option<Arc<Client>>,
+    /// The socket of a daemon that serves other workspaces.
+    passed: Option<SocketIdentity>,
+}
+
 /// The tools of one workspace, by whoever serves it at the moment.
 #[derive(Debug)]
 pub(crate) struct DaemonTools {
     source: DaemonSource,
-    current: tokio::sync::Mutex<Option<Arc<Client>>>,
+    current: tokio::sync::Mutex<CurrentDaemon>,
     /// Clients that another one replaced, to be closed at the end.
     replaced: Mutex<Vec<Arc<Client>>>,
     changes: watch::Sender<u64>,
@@ -145,7 +153,8 @@ impl DaemonTools {
     /// this process.
     async fn client(&self) -> Result<Arc<Client>, CliError> {
         let mut current = self.current.lock().await;
-        if let Some(client) = &*current {
+        let CurrentDaemon { client, passed } = &mut *current;
+        if let Some(client) = client {
             let DaemonSource::Workspace(setup) = &self.source else {
                 return Ok(Arc::clone(client));
             };
@@ -153,12 +162,11 @@ impl DaemonTools {
                 return Ok(Arc::clone(client));
             }
             // One that is about to start, or about to end, does not matter yet.
-            let Ok(Some(daemon)) = Client::serving(setup).await else {
+            let Ok(Some(daemon)) = Client::newly_serving(setup, passed).await else {
                 return Ok(Arc::clone(client));
             };
-            self.replaced().push(Arc::clone(client));
             let daemon = Arc::new(daemon);
-            *current = Some(Arc::clone(&daemon));
+            self.replaced().push(std::mem::replace(client, Arc::clone(&daemon)));
             self.moved.notify_one();
             return Ok(daemon);
         }
@@ -167,18 +175,18 @@ impl DaemonTools {
             DaemonSource::Named(server, workspace) => {
                 Client::reach(server.clone(), workspace.clone()).await?
             }
-            DaemonSource::Within(entrance) => Client::within(entrance).await?,
+            DaemonSource::Within(entrance) => Client::within(entrance),
         };
         let client = Arc::new(client);
-        *current = Some(Arc::clone(&client));
+        current.client = Some(Arc::clone(&client));
         Ok(client)
     }
 
     /// Forgets a daemon that is gone.
     async fn lost(&self, gone: &Arc<Client>) {
         let mut current = self.current.lock().await;
-        if current.as_ref().is_some_and(|client| Arc::ptr_eq(client, gone)) {
-            *current = None;
+        if current.client.as_ref().is_some_and(|client| Arc::ptr_eq(client, gone)) {
+            current.client = None;
         }
     }
 
@@ -222,7 +230,7 @@ impl DaemonTools {
         if let Some(watcher) = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take() {
             watcher.abort();
         }
-        let current = self.current.lock().await.take();
+        let current = self.current.lock().await.client.take();
         let clients: Vec<_> = self.replaced().drain(..).chain(current).collect();
         for mut client in clients {
             let closed = async {
