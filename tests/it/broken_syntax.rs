@@ -102,14 +102,14 @@ async fn of_a_large_file_each_change_is_judged_by_itself_whatever_was_proposed_b
     };
     let last = 200 * 7 + 1;
     for _ in 0..2 {
-        assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = 2;").await, []);
+        assert!(found("LAST: u32 = 1;", "LAST: u32 = 2;").await.is_empty());
         assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = (2;").await, [last]);
         // What another version was is no part of this one.
         assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = ;").await, [last]);
     }
     // By another hand it is broken now: that is not new, and what it was before counts no more.
     site.write("large.rs", &format!("fn broken( {{}}\n{large}const LAST: u32 = 1;\n"));
-    assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = 3;").await, []);
+    assert!(found("LAST: u32 = 1;", "LAST: u32 = 3;").await.is_empty());
     site.write("large.rs", &format!("{large}const LAST: u32 = 1;\n"));
     assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = (2;").await, [last]);
 }

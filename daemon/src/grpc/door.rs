@@ -162,12 +162,15 @@ mod tests {
 
     use super::*;
 
+    type Responding = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
     fn door(
         streams_max: u32,
         header_bytes_max: u32,
         respond: fn(Request<Body>) -> Response<Body>,
-    ) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible> {
-        let inner = tower::service_fn(move |request| -> BoxFuture<'static, _> {
+    ) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future = Responding>
+    {
+        let inner = tower::service_fn(move |request: Request<Body>| -> Responding {
             Box::pin(async move { Ok(respond(request)) })
         });
         OpenRequests::new(inner, streams_max, header_bytes_max)
