@@ -136,7 +136,10 @@ fn section(page: &mut String, table: &Table, results: &Results) {
             cells.filter(|(_, is_shown)| *is_shown).map(|(cell, _)| cell).collect();
         put(page, format_args!("| {} |\n", cells.join(" | ")));
     }
-    put(page, format_args!("\nLoad average right after: {}.\n", results.run.load));
+    // Of rows that were taken in by hand it is not known.
+    if !results.run.load.is_empty() {
+        put(page, format_args!("\nLoad average right after: {}.\n", results.run.load));
+    }
 }
 
 /// Every cell that a row can have.

@@ -37,12 +37,12 @@ const MORE: u8 = b'+';
 pub(crate) struct ForkServer {
     /// moss's own program.
     program: PathBuf,
-    running: Mutex<Option<RunningServer>>,
+    running: Mutex<Option<ForkServerProcess>>,
 }
 
 /// A server that was started.
 #[derive(Debug)]
-struct RunningServer {
+struct ForkServerProcess {
     requests: OwnedFd,
     child: Child,
 }
@@ -65,14 +65,14 @@ impl ForkServer {
             }
         }
         *running = None;
-        let server = RunningServer::start(&self.program)?;
+        let server = ForkServerProcess::start(&self.program)?;
         Ok(running.insert(server).request(kind, fds)?)
     }
 }
 
-// === impl RunningServer ===
+// === impl ForkServerProcess ===
 
-impl RunningServer {
+impl ForkServerProcess {
     fn start(program: &PathBuf) -> io::Result<Self> {
         let (requests, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -103,7 +103,7 @@ impl RunningServer {
     }
 }
 
-impl Drop for RunningServer {
+impl Drop for ForkServerProcess {
     fn drop(&mut self) {
         // What it forked goes on: that ends with the socket of its own.
         let _ = self.child.kill();
