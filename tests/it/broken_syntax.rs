@@ -90,7 +90,7 @@ async fn who_is_asked_sees_what_does_not_parse_and_what_was_broken_before_is_not
 async fn of_a_large_file_each_change_is_judged_by_itself_whatever_was_proposed_before() {
     let site = Site::new();
     let large = FILE.repeat(200);
-    site.write("large.rs", &format!("{large}const LAST: u32 = 1;\n"));
+    site.write("large.rs", format!("{large}const LAST: u32 = 1;\n"));
     let daemon = site.serve();
     let client = daemon.caller().await;
     let found = async |old: &str, new: &str| {
@@ -108,9 +108,9 @@ async fn of_a_large_file_each_change_is_judged_by_itself_whatever_was_proposed_b
         assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = ;").await, [last]);
     }
     // By another hand it is broken now: that is not new, and what it was before counts no more.
-    site.write("large.rs", &format!("fn broken( {{}}\n{large}const LAST: u32 = 1;\n"));
+    site.write("large.rs", format!("fn broken( {{}}\n{large}const LAST: u32 = 1;\n"));
     assert!(found("LAST: u32 = 1;", "LAST: u32 = 3;").await.is_empty());
-    site.write("large.rs", &format!("{large}const LAST: u32 = 1;\n"));
+    site.write("large.rs", format!("{large}const LAST: u32 = 1;\n"));
     assert_eq!(found("LAST: u32 = 1;", "LAST: u32 = (2;").await, [last]);
 }
 

@@ -158,7 +158,7 @@ impl HttpBody for OpenResponse {
 mod tests {
     use std::time::Duration;
 
-    use http_body_util::BodyExt as _;
+    use http_body_util::{BodyExt as _, Full};
 
     use super::*;
 
@@ -178,7 +178,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_response_counts_until_it_is_read_or_dropped() {
-        let mut door = door(1, 100, |_| Response::new(Body::empty()));
+        let text =
+            |_: Request<Body>| Response::new(Body::new(Full::new(Bytes::from_static(b"text"))));
+        let mut door = door(1, 100, text);
         let mut respond = || door.call(Request::new(Body::empty()));
         let first = respond().await.unwrap();
         let mut second = respond();
