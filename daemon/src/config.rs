@@ -5,6 +5,7 @@ mod file;
 mod language_servers;
 mod linters;
 mod lists;
+mod named;
 mod tool_sets;
 
 use std::collections::BTreeMap;

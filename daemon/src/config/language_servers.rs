@@ -4,12 +4,10 @@ use moss_language_servers::{ServedFiles, ServerSpec};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use super::named;
+
 /// The section that has them; its keys are the names.
 pub(super) const SECTION: &str = "added_language_servers";
-/// Most servers.
-const SERVERS_MAX: usize = 32;
-/// Longest name of one, in bytes.
-const NAME_BYTES_MAX: usize = 32;
 /// Most words of a command, names of files, manifests; and the longest of these texts, in bytes.
 const TEXTS_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 512;
@@ -35,21 +33,7 @@ pub struct AddedServerConfig {
 ///
 /// What is wrong with it.
 pub(super) fn put(servers: &mut Table, name: &str, server: Value) -> Result<(), String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_plain) {
-        return Err(format!(
-            "the name of a language server has at most {NAME_BYTES_MAX} characters: letters, digits, `-`, `_` \
-             and `.`"
-        ));
-    }
-    let read: AddedServerConfig =
-        server.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
-    read.check()?;
-    if !servers.contains_key(name) && servers.len() == SERVERS_MAX {
-        return Err(format!("there are {SERVERS_MAX} language servers already"));
-    }
-    servers.insert(name.to_owned(), server);
-    Ok(())
+    named::put(servers, (name, server), "language server", AddedServerConfig::check)
 }
 
 // === impl AddedServerConfig ===

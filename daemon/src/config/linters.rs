@@ -4,12 +4,10 @@ use moss_sdk::command::{ConfiguredFormat, ConfiguredLinter};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use super::named;
+
 /// The section that has them; its keys are the names.
 pub(super) const SECTION: &str = "linters";
-/// Most linters.
-const LINTERS_MAX: usize = 32;
-/// Longest name of one, in bytes.
-const NAME_BYTES_MAX: usize = 32;
 /// Longest command, in bytes.
 const COMMAND_BYTES_MAX: usize = 4_096;
 /// Most names of files, and the longest one, in bytes.
@@ -38,20 +36,7 @@ pub struct LinterConfig {
 ///
 /// What is wrong with it.
 pub(super) fn put(linters: &mut Table, name: &str, linter: Value) -> Result<(), String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_plain) {
-        return Err(format!(
-            "the name of a linter has at most {NAME_BYTES_MAX} characters: letters, digits, `-`, `_` and `.`"
-        ));
-    }
-    let read: LinterConfig =
-        linter.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
-    read.check()?;
-    if !linters.contains_key(name) && linters.len() == LINTERS_MAX {
-        return Err(format!("there are {LINTERS_MAX} linters already"));
-    }
-    linters.insert(name.to_owned(), linter);
-    Ok(())
+    named::put(linters, (name, linter), "linter", LinterConfig::check)
 }
 
 // === impl LinterConfig ===

@@ -69,7 +69,8 @@ impl Effects {
         directory: RelPath,
         sandbox: &Sandbox,
     ) -> Result<PlannedCommand, EffectStop> {
-        let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        let command =
+            words.iter().map(|word| moss_commands::quote(word)).collect::<Vec<_>>().join(" ");
         let request =
             CommandRequest { command, directory, is_background: false, has_terminal: false };
         self.plan_command(request, sandbox).await
@@ -176,15 +177,6 @@ impl Effects {
     }
 }
 
-/// A word as bash reads it as one.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 // === impl ServerRefusal ===
 
 impl ServerRefusal {
@@ -198,17 +190,5 @@ impl ServerRefusal {
              `language_server` allows it",
             planned.command
         ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_read_as_they_are() {
-        assert_eq!(quoted("--log=error"), "--log=error");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("a b; it's $x"), "'a b; it'\\''s $x'");
     }
 }
