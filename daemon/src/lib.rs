@@ -9,6 +9,7 @@
 pub mod address;
 pub mod approvals;
 pub mod artifacts;
+
 pub mod budget;
 pub mod call;
 pub mod caller;
@@ -24,6 +25,7 @@ pub mod jobs;
 pub mod language_servers;
 pub mod listener;
 pub mod live_tree;
+mod low_priority;
 pub mod metrics;
 pub mod metrics_endpoint;
 pub mod permits;

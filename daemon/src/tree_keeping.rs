@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use moss_workspace::{LiveOptions, LiveStatus};
 
+use crate::low_priority;
 use crate::call::ReadableByAll;
 use crate::live_tree::KeptTree;
 use crate::state::{Daemon, WorkspaceState};
@@ -107,7 +108,7 @@ async fn on_tree(
     work: TreeWork,
 ) -> Option<LiveStatus> {
     let (daemon, workspace) = (Arc::clone(daemon), Arc::clone(workspace));
-    let done = tokio::task::spawn_blocking(move || {
+    let done = low_priority::run("moss-index", move || {
         let kept = workspace.live.get()?;
         work(kept, &workspace, &|| daemon.draining.is_cancelled());
         Some(kept.status())
