@@ -1,5 +1,8 @@
 //! Types of files, as a parameter names them: `rust`, `.rs`, `ts,tsx`.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use ignore::types::{Types, TypesBuilder};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
@@ -16,6 +19,9 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("shell", "sh"),
     ("text", "txt"),
 ];
+/// Most items of a list, and most bytes of one: no type or extension has so many.
+const ITEMS_MAX: usize = 64;
+const ITEM_BYTES_MAX: usize = 64;
 /// Most names that are suggested in place of an unknown one.
 const SUGGESTIONS_MAX: usize = 3;
 /// How alike a suggestion must be, from 0 to 1.
@@ -40,23 +46,26 @@ impl FileTypes {
     ///
     /// # Errors
     ///
-    /// `InvalidArguments` for an empty list and for a name that is neither.
+    /// `InvalidArguments` for an empty list, one that is too long, and for a name that is neither.
     pub(crate) fn parse(list: &str) -> Result<Self, ToolError> {
         let mut builder = TypesBuilder::new();
         builder.add_defaults();
         let mut endings = Vec::new();
-        let mut named_any = false;
-        for item in list.split(',').map(|item| item.trim().trim_start_matches('*')) {
-            if item.is_empty() {
-                continue;
-            }
-            named_any = true;
-            match FileTypeItem::of(item, &builder)? {
+        let items = list.split(',').map(|item| item.trim().trim_start_matches('*'));
+        let items: BTreeSet<&str> =
+            items.filter(|item| !item.is_empty()).take(ITEMS_MAX + 1).collect();
+        if items.len() > ITEMS_MAX || list.len() > ITEMS_MAX * (ITEM_BYTES_MAX + 2) {
+            let message = format!("`fileType` has more than {ITEMS_MAX} items");
+            return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("name fewer types, or leave it out"));
+        }
+        for item in &items {
+            match FileTypeItem::of(item)? {
                 FileTypeItem::Named(name) => drop(builder.select(&name)),
                 FileTypeItem::Ending(ending) => endings.push(ending),
             }
         }
-        if !named_any {
+        if items.is_empty() {
             return Err(ToolError::new(ErrorCode::InvalidArguments, "`fileType` names no type")
                 .hint("write it as rust, .rs or ts,tsx, or leave it out"));
         }
@@ -80,6 +89,15 @@ impl FileTypes {
     }
 }
 
+/// All types that there are; it takes longer to build than most calls.
+static TABLE: LazyLock<TypeTable> = LazyLock::new(TypeTable::new);
+
+struct TypeTable {
+    names: BTreeSet<String>,
+    /// The files of every type; none where the library cannot read its own table.
+    all: Option<Types>,
+}
+
 /// What an item of a list means.
 enum FileTypeItem {
     /// A type of the table.
@@ -89,7 +107,10 @@ enum FileTypeItem {
 }
 
 impl FileTypeItem {
-    fn of(item: &str, builder: &TypesBuilder) -> Result<Self, ToolError> {
+    fn of(item: &str) -> Result<Self, ToolError> {
+        if item.len() > ITEM_BYTES_MAX {
+            return Err(unknown(item));
+        }
         let name = item.to_lowercase();
         let is_plain = |text: &str| {
             !text.is_empty() && !text.contains(['/', '*', '?', '[', ']', '{', '}', '\\'])
@@ -102,22 +123,31 @@ impl FileTypeItem {
         }
         let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let name = other.map_or(name, |(_, name)| (*name).to_owned());
-        let definitions = builder.definitions();
-        if definitions.iter().any(|definition| definition.name() == name) {
+        if TABLE.names.contains(&name) {
             return Ok(Self::Named(name));
         }
-        if name.contains('.') || is_known_extension(&name) {
+        if name.contains('.') || TABLE.has_extension(&name) {
             return Ok(Self::Ending(format!(".{name}")));
         }
-        let names = definitions.iter().map(|definition| definition.name());
-        Err(unlike(item, &name, names))
+        Err(unlike(item, &name, TABLE.names.iter().map(String::as_str)))
     }
 }
 
-/// Whether some type of the table has files that end so.
-fn is_known_extension(extension: &str) -> bool {
-    let all = TypesBuilder::new().add_defaults().select("all").build();
-    all.is_ok_and(|all| all.matched(format!("x.{extension}"), false).is_whitelist())
+// === impl TypeTable ===
+
+impl TypeTable {
+    fn new() -> Self {
+        let mut builder = TypesBuilder::new();
+        builder.add_defaults();
+        let names = builder.definitions().iter().map(|known| known.name().to_owned()).collect();
+        Self { names, all: builder.select("all").build().ok() }
+    }
+
+    /// Whether some type has files that end so.
+    fn has_extension(&self, extension: &str) -> bool {
+        let name = format!("x.{extension}");
+        self.all.as_ref().is_some_and(|all| all.matched(name, false).is_whitelist())
+    }
 }
 
 fn unknown(item: &str) -> ToolError {
@@ -180,6 +210,12 @@ mod tests {
     }
 
     #[test]
+    fn what_is_named_twice_counts_once() {
+        let list = vec!["rs"; 1_000].join(",");
+        assert!(FileTypes::parse(&list).is_ok_and(|types| types.endings == [".rs"]));
+    }
+
+    #[test]
     fn unknown_types_are_refused_with_the_nearest_names() {
         let refused = |list: &str| {
             let error = FileTypes::parse(list).unwrap_err();
@@ -194,5 +230,9 @@ mod tests {
             refused(list);
         }
         assert!(refused(&"x".repeat(5_000)).len() < 400);
+        let many: Vec<String> = (0..=ITEMS_MAX).map(|number| format!(".x{number}")).collect();
+        assert!(refused(&many.join(",")).contains("more than 64 items"));
+        assert!(refused(&"x".repeat(8 << 20)).len() < 400);
+        assert!(refused(&",".repeat(8 << 20)).contains("more than 64 items"));
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use moss_dispatch::operations;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::reply;
 use crate::set::ToolSet;
 
 /// The name that clients call it by.
-pub(crate) const NAME: &str = "find_tools";
+pub(crate) const NAME: &str = operations::FIND_TOOLS;
 /// Most tools that one search returns.
 const FOUND_MAX: usize = 50;
 

@@ -4,6 +4,7 @@
 //! and is not absolute. It does not check links: what a name leads to is decided by the kernel
 //! when the workspace resolves it beneath its root.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Serialize;
@@ -98,6 +99,22 @@ impl RelPath {
         self.0.split('/').filter(|component| *component != ".")
     }
 
+    /// Compares two paths component by component, as a walk meets them: `a/b` comes before `a-b`.
+    #[must_use]
+    pub fn cmp_components(&self, other: &Self) -> Ordering {
+        // No name holds a control character, so a separator may count as the least of all bytes: what
+        // differs first decides, and a path comes after those of which it is the beginning.
+        fn bytes(path: &RelPath) -> &[u8] {
+            if path.is_root() { &[] } else { path.0.as_bytes() }
+        }
+        let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
+        let (a, b) = (bytes(self), bytes(other));
+        match a.iter().zip(b).find(|(a, b)| a != b) {
+            Some((a, b)) => rank(*a).cmp(&rank(*b)),
+            None => a.len().cmp(&b.len()),
+        }
+    }
+
     /// Returns the last component; none for the root.
     pub fn file_name(&self) -> Option<&str> {
         self.components().next_back()
@@ -175,6 +192,19 @@ mod tests {
     fn dots_are_dropped() {
         for (text, path) in [("./a", "a"), ("a/./b", "a/b"), (".", "."), ("./.", "."), ("a", "a")] {
             assert_eq!(RelPath::parse(text).unwrap().as_str(), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_are_ordered_as_their_components_are() {
+        let paths =
+            [".", "a", "a b", "a!", "a-b", "a/b", "a/b-c", "a/b/c", "aa", "a.b", "ä", "ä/b", "b", "A"];
+        let paths = paths.map(|path| RelPath::parse(path).unwrap());
+        for a in &paths {
+            for b in &paths {
+                let expected = a.components().cmp(b.components());
+                assert_eq!(a.cmp_components(b), expected, "{a} {b}");
+            }
         }
     }
 

@@ -135,7 +135,7 @@ pub const RANKS: usize = 4;
 
 /// Compares two paths by the order of search results.
 pub fn compare(a: &RelPath, b: &RelPath) -> Ordering {
-    PathRank::of(a).cmp(&PathRank::of(b)).then_with(|| a.components().cmp(b.components()))
+    PathRank::of(a).cmp(&PathRank::of(b)).then_with(|| a.cmp_components(b))
 }
 
 // === impl PathRank ===

@@ -242,7 +242,7 @@ fn named_starts(
 
 /// Whether a path is that of a file among entries in path order.
 fn is_file(entries: &[Entry], path: &RelPath) -> bool {
-    let at = entries.binary_search_by(|entry| entry.path.components().cmp(path.components()));
+    let at = entries.binary_search_by(|entry| entry.path.cmp_components(path));
     at.is_ok_and(|at| entries[at].kind == EntryKind::File)
 }
 

@@ -187,7 +187,7 @@ fn note(walk_ended: bool, offset: usize, shown: usize, total: usize) -> Option<S
 }
 
 fn compare(a: &Entry, b: &Entry, by: SortBy, order: SortOrder) -> Ordering {
-    let paths = || a.path.components().cmp(b.path.components());
+    let paths = || a.path.cmp_components(&b.path);
     let ordering = match by {
         SortBy::Name => paths(),
         SortBy::Size => a.size_bytes.cmp(&b.size_bytes),

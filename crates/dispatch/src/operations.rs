@@ -18,6 +18,10 @@ pub const ACCEPT_PLUGIN: &str = "accept_plugin";
 pub const TRUST_PLUGIN_LIST: &str = "trust_plugin_list";
 /// Trusting it no more.
 pub const UNTRUST_PLUGIN_LIST: &str = "untrust_plugin_list";
+/// Starting a language server.
+pub const LANGUAGE_SERVER: &str = "language_server";
+/// Finding tools that a client of MCP is not shown.
+pub const FIND_TOOLS: &str = "find_tools";
 
 /// What stands in metrics for a tool that there is not.
 pub const UNKNOWN_TOOL: &str = "unknown";
@@ -32,6 +36,8 @@ const ALL: &[&str] = &[
     ACCEPT_PLUGIN,
     TRUST_PLUGIN_LIST,
     UNTRUST_PLUGIN_LIST,
+    LANGUAGE_SERVER,
+    FIND_TOOLS,
     UNKNOWN_TOOL,
 ];
 
@@ -44,4 +50,19 @@ pub fn is_reserved(name: &str) -> bool {
 /// What distinguishes the names of tools: neither case nor `-` and `_`, in which models err.
 pub fn folded(name: &str) -> String {
     name.chars().filter(|c| !"-_".contains(*c)).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rules_know_by_name_no_tool_of_a_plugin_may_be_called() {
+        for name in ["undo", "Undo", "language_server", "LanguageServer", "find-tools", "unknown"] {
+            assert!(is_reserved(name), "{name}");
+        }
+        for name in ["undone", "language", "server", "find"] {
+            assert!(!is_reserved(name), "{name}");
+        }
+    }
 }

@@ -117,7 +117,7 @@ impl MemoryHostState {
             modified: Some(file.modified),
         });
         let mut entries: Vec<Entry> = directories.chain(files).collect();
-        entries.sort_by(|a, b| a.path.components().cmp(b.path.components()));
+        entries.sort_by(|a, b| a.path.cmp_components(&b.path));
         entries
     }
 }

@@ -57,10 +57,10 @@ pub(crate) enum MatchClass {
 
 /// A path as names are compared.
 pub(super) struct PathText {
+    /// As it was given.
+    given: Vec<char>,
     /// In lower case, one for each character of the path.
     chars: Vec<char>,
-    /// Whether a word starts there.
-    starts: Vec<bool>,
     /// Where the file name starts.
     name: usize,
 }
@@ -77,6 +77,9 @@ pub(super) fn letters(folded: &[char]) -> Vec<char> {
 
 /// Lower case, where that is one character.
 fn fold(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
     let mut lower = c.to_lowercase();
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
 }
@@ -148,15 +151,17 @@ impl Rank {
 impl PathText {
     pub(super) fn new(path: &RelPath) -> Self {
         let given: Vec<char> = path.as_str().chars().collect();
-        let start = |at: usize| {
-            let before = at.checked_sub(1).map(|at| given[at]);
-            starts_word(before, given[at], given.get(at + 1).copied())
-        };
         Self {
-            starts: (0..given.len()).map(start).collect(),
             name: given.iter().rposition(|c| *c == '/').map_or(0, |at| at + 1),
-            chars: given.into_iter().map(fold).collect(),
+            chars: given.iter().copied().map(fold).collect(),
+            given,
         }
+    }
+
+    /// Whether a word starts at a character.
+    fn starts(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|at| self.given[at]);
+        starts_word(before, self.given[at], self.given.get(at + 1).copied())
     }
 
     /// Whether a text occurs in the path, or only in the name.
@@ -178,7 +183,7 @@ impl PathText {
             return Some(MatchClass::NameStart);
         }
         let class = |at| {
-            if self.starts[self.name + at] { MatchClass::NameWord } else { MatchClass::NamePart }
+            if self.starts(self.name + at) { MatchClass::NameWord } else { MatchClass::NamePart }
         };
         places(name, wanted).map(class).min()
     }
@@ -189,7 +194,7 @@ impl PathText {
         if directories.split(|c| *c == '/').any(|directory| directory == wanted) {
             return Some(MatchClass::Directory);
         }
-        let class = |at| if self.starts[at] { MatchClass::PathWord } else { MatchClass::PathPart };
+        let class = |at| if self.starts(at) { MatchClass::PathWord } else { MatchClass::PathPart };
         places(directories, wanted).map(class).min()
     }
 
@@ -204,7 +209,7 @@ impl PathText {
         if ends_so(self.stem(0)) {
             return Some(MatchClass::Stem);
         }
-        let class = |at| if self.starts[at] { MatchClass::PathWord } else { MatchClass::PathPart };
+        let class = |at| if self.starts(at) { MatchClass::PathWord } else { MatchClass::PathPart };
         places(&self.chars, wanted).map(class).min()
     }
 
@@ -278,11 +283,11 @@ impl PathText {
             at = self.chars[..at].iter().rposition(|c| c == letter)?;
             // Whether the letter after this one follows it directly.
             if let Some(after) = after {
-                loose += usize::from(!self.starts[after] && after != at + 1);
+                loose += usize::from(after != at + 1 && !self.starts(after));
             }
             after = Some(at);
         }
-        loose += usize::from(!self.starts[at]);
+        loose += usize::from(!self.starts(at));
         let between = last + 1 - at - letters.len();
         let cost = between + LOOSE_LETTER_COST * loose;
         (cost <= LETTER_COST_MAX * letters.len()).then_some(cost)

@@ -161,6 +161,17 @@ pub(super) struct Landmarks {
     pub(super) documents: Vec<String>,
 }
 
+/// What the directory of files says of them: asked once for all that follow each other.
+#[derive(Default)]
+struct Surroundings<'a> {
+    /// Empty for the root.
+    directory: &'a str,
+    is_foreign: bool,
+    /// The outermost directory of tests.
+    tests: Option<&'a str>,
+    is_ci: bool,
+}
+
 /// Test files as they are counted.
 #[derive(Default)]
 struct TestCounts<'a> {
@@ -188,29 +199,33 @@ impl Landmarks {
             ci: Vec::new(),
             documents: Vec::new(),
         };
+        let mut around = Surroundings::default();
         for file in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
             found.bytes += file.size_bytes.unwrap_or_default();
             let path = file.path.as_str();
-            if path.split('/').any(|part| FOREIGN.contains(&part)) {
+            let (directory, given_name) = path.rsplit_once('/').unwrap_or(("", path));
+            if around.directory != directory {
+                around = Surroundings::of(directory);
+            }
+            if around.is_foreign || FOREIGN.contains(&given_name) {
                 continue;
             }
-            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let name = name.to_lowercase();
+            let name = given_name.to_lowercase();
             let language = languages.of(&name);
             language.into_iter().for_each(|language| tally.add(language, file));
             let is_code = language.is_some_and(|(_, purpose)| purpose == Purpose::Code);
-            let is_test = is_code && tests.count(file);
+            let is_test = is_code && tests.count(around.tests, given_name);
             if let Some(kind) = manifests::kind(&name) {
                 manifests.push((file, kind));
             }
             if !is_test && is_start(directory, &name) {
                 found.starts.push(file.path.clone());
             }
-            let lower = path.to_lowercase();
-            if CI.iter().any(|ci| lower == *ci || (ci.ends_with('/') && lower.starts_with(ci))) {
+            let is_root = directory.is_empty();
+            if around.is_ci || is_root && CI.contains(&name.as_str()) {
                 found.ci.push(path.to_owned());
             }
-            if directory.is_empty() && DOCUMENTS.iter().any(|start| name.starts_with(start)) {
+            if is_root && DOCUMENTS.iter().any(|start| name.starts_with(start)) {
                 found.documents.push(path.to_owned());
             }
         }
@@ -265,12 +280,13 @@ fn test_pattern(name: &str) -> Option<String> {
     if stem.starts_with("test_") {
         return Some(format!("test_*.{last}"));
     }
+    let before_last = &name[..name.len() - last.len()];
     for part in [".test.", ".spec.", ".e2e.", ".cy."] {
-        if name.ends_with(&format!("{part}{last}")) {
+        if before_last.ends_with(part) {
             return Some(format!("*{part}{last}"));
         }
     }
-    let stem = &name[..name.len() - last.len() - 1];
+    let stem = &before_last[..before_last.len() - 1];
     let ends = ["_test", "_tests", "_spec", "-test", "-spec"];
     let words = ["Test", "Tests", "Spec", "TestCase", "IT"];
     let end = ends.into_iter().chain(words).find(|end| {
@@ -281,22 +297,35 @@ fn test_pattern(name: &str) -> Option<String> {
     (!is_word || has_words.contains(&last)).then(|| format!("*{end}.{last}"))
 }
 
-/// The outermost directory of a path that holds tests.
-fn test_directory(path: &str) -> Option<&str> {
-    path.match_indices('/').find_map(|(end, _)| {
-        let directory = &path[..end];
-        let name = directory.rsplit_once('/').map_or(directory, |(_, name)| name);
-        TEST_DIRECTORIES.contains(&name.to_lowercase().as_str()).then_some(directory)
+/// The outermost directory on the way to a directory that holds tests, itself included.
+fn test_directory(directory: &str) -> Option<&str> {
+    let ends = directory.match_indices('/').map(|(end, _)| end).chain([directory.len()]);
+    ends.map(|end| &directory[..end]).find(|directory| {
+        let name = directory.rsplit_once('/').map_or(*directory, |(_, name)| name);
+        TEST_DIRECTORIES.contains(&name.to_lowercase().as_str())
     })
+}
+
+// === impl Surroundings ===
+
+impl<'a> Surroundings<'a> {
+    fn of(directory: &'a str) -> Self {
+        let lower = format!("{}/", directory.to_lowercase());
+        Self {
+            directory,
+            is_foreign: directory.split('/').any(|part| FOREIGN.contains(&part)),
+            tests: test_directory(directory),
+            is_ci: CI.iter().any(|ci| ci.ends_with('/') && lower.starts_with(ci)),
+        }
+    }
 }
 
 // === impl TestCounts ===
 
 impl<'a> TestCounts<'a> {
     /// Counts a file of code, if it is a test.
-    fn count(&mut self, file: &'a Entry) -> bool {
-        let directory = test_directory(file.path.as_str());
-        let pattern = file.path.file_name().and_then(test_pattern);
+    fn count(&mut self, directory: Option<&'a str>, name: &str) -> bool {
+        let pattern = test_pattern(name);
         let is_test = directory.is_some() || pattern.is_some();
         self.files += u64::from(is_test);
         directory.into_iter().for_each(|path| *self.directories.entry(path).or_default() += 1);
@@ -373,11 +402,12 @@ mod tests {
     #[test]
     fn the_outermost_directory_of_tests_counts() {
         for (path, directory) in [
-            ("tests/it/main.rs", Some("tests")),
-            ("a/src/test/java/tests/B.java", Some("a/src/test")),
-            ("web/__tests__/a.js", Some("web/__tests__")),
-            ("tests", None),
-            ("contests/a.rs", None),
+            ("tests/it", Some("tests")),
+            ("a/src/test/java/tests", Some("a/src/test")),
+            ("web/__tests__", Some("web/__tests__")),
+            ("Tests", Some("Tests")),
+            ("", None),
+            ("contests", None),
         ] {
             assert_eq!(test_directory(path), directory, "{path}");
         }

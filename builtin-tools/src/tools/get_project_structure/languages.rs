@@ -1,7 +1,7 @@
 //! Languages of files, inferred from their names.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use moss_sdk::file::Entry;
 use schemars::JsonSchema;
@@ -121,8 +121,11 @@ const LANGUAGES: &[(&str, Purpose, &[&str])] = &[
     ("YAML", Data, &["yaml", "yml"]),
 ];
 
-/// The languages by the ends of names.
-pub(super) struct Languages(BTreeMap<&'static str, (&'static str, Purpose)>);
+/// The languages by the ends of names and, after a slash, by whole names.
+pub(super) struct Languages {
+    endings: HashMap<&'static str, (&'static str, Purpose)>,
+    wholes: HashMap<&'static str, (&'static str, Purpose)>,
+}
 
 /// Files of a project, counted by language.
 #[derive(Default)]
@@ -132,17 +135,18 @@ pub(super) struct LanguageTally(BTreeMap<(Purpose, &'static str), (u64, u64)>);
 
 impl Languages {
     pub(super) fn new() -> Self {
-        let endings = LANGUAGES.iter().flat_map(|(language, purpose, endings)| {
+        let named = LANGUAGES.iter().flat_map(|(language, purpose, endings)| {
             endings.iter().map(|ending| (*ending, (*language, *purpose)))
         });
-        Self(endings.collect())
+        let (wholes, endings): (Vec<_>, Vec<_>) = named.partition(|(name, _)| name.starts_with('/'));
+        let wholes = wholes.into_iter().map(|(name, language)| (&name[1..], language));
+        Self { endings: endings.into_iter().collect(), wholes: wholes.collect() }
     }
 
     /// The language of a file, by its name in lower case.
     pub(super) fn of(&self, name: &str) -> Option<(&'static str, Purpose)> {
         let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
-        let whole = self.0.get(format!("/{name}").as_str());
-        whole.or_else(|| self.0.get(ending?.1)).copied()
+        self.wholes.get(name).or_else(|| self.endings.get(ending?.1)).copied()
     }
 }
 
@@ -195,6 +199,7 @@ mod tests {
     #[test]
     fn no_ending_is_of_two_languages() {
         let endings = LANGUAGES.iter().map(|(.., endings)| endings.len()).sum::<usize>();
-        assert_eq!(Languages::new().0.len(), endings);
+        let languages = Languages::new();
+        assert_eq!(languages.endings.len() + languages.wholes.len(), endings);
     }
 }

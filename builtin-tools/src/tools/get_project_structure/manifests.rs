@@ -100,8 +100,9 @@ const MANIFESTS: &[(&str, &str, NameSource)] = &[
 
 /// Says what a file is the manifest of, by its name in lower case.
 pub(super) fn kind(name: &str) -> Option<ManifestKind> {
+    let last = name.rsplit_once('.').map(|(_, last)| last);
     let is_so = |known: &str| match known.strip_prefix('.') {
-        Some(ending) => name.rsplit_once('.').is_some_and(|(_, last)| last == ending),
+        Some(ending) => last == Some(ending),
         None => name == known,
     };
     let (_, name, source) = MANIFESTS.iter().find(|(known, ..)| is_so(known))?;

@@ -70,7 +70,7 @@ pub(crate) fn check_base(
 /// Refuses two changes of one file and a file where another change needs a directory.
 pub(super) fn check_clashes(files: &[PlannedFile]) -> Result<(), Error> {
     let mut sorted: Vec<&PlannedFile> = files.iter().collect();
-    sorted.sort_by(|a, b| a.real.components().cmp(b.real.components()));
+    sorted.sort_by(|a, b| a.real.cmp_components(&b.real));
     for pair in sorted.windows(2) {
         let (first, second) = (pair[0], pair[1]);
         let mut names = second.real.components();

@@ -13,7 +13,7 @@ use super::decide::{ChangeFacts, action_of};
 use super::{Effects, FileNames, ToolFacts};
 use crate::approvals::Situation;
 use crate::call::record;
-use moss_dispatch::{CallError, Offer, Work};
+use moss_dispatch::{CallError, Offer, Work, operations};
 use moss_policy::standing::{
     AskedEffect, Asker, Permission, StandingApproval, narrowest, narrowest_commands,
 };
@@ -21,8 +21,6 @@ use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// The tool in whose name linters run before an edit.
 const LINTING_TOOL: &str = "lint_check";
-/// The tool in whose name language servers are started.
-const SERVER_TOOL: &str = "language_server";
 
 /// The standing approvals that let something happen in a call.
 #[derive(Debug, Default)]
@@ -72,7 +70,7 @@ impl Effects {
 
     /// The same of a language server that is to be started.
     pub(super) fn server_tool(&self) -> ToolFacts {
-        self.standing_in(SERVER_TOOL)
+        self.standing_in(operations::LANGUAGE_SERVER)
     }
 
     /// A tool in whose name a command runs, with the approvals that are in effect for it.
