@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use moss_dispatch::operations;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ use crate::reply;
 use crate::set::ToolSet;
 
 /// The name that clients call it by.
-pub(crate) const NAME: &str = operations::FIND_TOOLS;
+pub(crate) const NAME: &str = "find_tools";
 /// Most tools that one search returns.
 const FOUND_MAX: usize = 50;
 

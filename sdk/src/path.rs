@@ -197,8 +197,10 @@ mod tests {
 
     #[test]
     fn paths_are_ordered_as_their_components_are() {
-        let paths =
-            [".", "a", "a b", "a!", "a-b", "a/b", "a/b-c", "a/b/c", "aa", "a.b", "ä", "ä/b", "b", "A"];
+        let paths = [
+            ".", "a", "a b", "a!", "a-b", "a/b", "a/b-c", "a/b/c", "aa", "a.b", "ä", "ä/b", "b",
+            "A",
+        ];
         let paths = paths.map(|path| RelPath::parse(path).unwrap());
         for a in &paths {
             for b in &paths {

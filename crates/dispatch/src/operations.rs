@@ -20,7 +20,7 @@ pub const TRUST_PLUGIN_LIST: &str = "trust_plugin_list";
 pub const UNTRUST_PLUGIN_LIST: &str = "untrust_plugin_list";
 /// Starting a language server.
 pub const LANGUAGE_SERVER: &str = "language_server";
-/// Finding tools that a client of MCP is not shown.
+/// Finding tools that a client of MCP is not shown: what `moss-mcp`, which knows nothing of this crate, answers itself.
 pub const FIND_TOOLS: &str = "find_tools";
 
 /// What stands in metrics for a tool that there is not.

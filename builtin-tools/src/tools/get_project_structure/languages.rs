@@ -138,7 +138,8 @@ impl Languages {
         let named = LANGUAGES.iter().flat_map(|(language, purpose, endings)| {
             endings.iter().map(|ending| (*ending, (*language, *purpose)))
         });
-        let (wholes, endings): (Vec<_>, Vec<_>) = named.partition(|(name, _)| name.starts_with('/'));
+        let (wholes, endings): (Vec<_>, Vec<_>) =
+            named.partition(|(name, _)| name.starts_with('/'));
         let wholes = wholes.into_iter().map(|(name, language)| (&name[1..], language));
         Self { endings: endings.into_iter().collect(), wholes: wholes.collect() }
     }
