@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
-use moss_workspace::{Error, History, HistoryFilter, HistoryLimits, UndoTarget, hash};
+use moss_workspace::{
+    Error, History, HistoryFilter, HistoryLimits, NoBuffers, UndoBounds, UndoTarget, hash,
+};
 
 use crate::fixture::{Fixture, create, delete, origin, rel, write};
 
@@ -38,6 +40,30 @@ fn later_changes_of_the_same_lines_are_a_conflict_that_names_them() {
     assert_eq!(error.code(), ErrorCode::Conflict);
     assert!(error.to_string().contains("at line 5 since change 1"), "{error}");
     assert_eq!(fixture.get("x"), changed.replace("five\n", "FIVE\n").as_bytes());
+}
+
+#[test]
+fn planning_an_undo_ends_where_it_is_cancelled_or_its_contents_have_no_room() {
+    let fixture = Fixture::new();
+    fixture.put("x", TEXT);
+    let changed = TEXT.replace("2\n", "two\n");
+    let first = fixture.commit(vec![write("x", TEXT.as_bytes(), &changed)]).unwrap();
+    fixture.put("x", changed.replace("8\n", "eight\n"));
+    let plan = |bounds: UndoBounds<'_>| {
+        let (history, workspace) = (&fixture.history, &fixture.workspace);
+        let target = UndoTarget::Entry(first.number);
+        history.plan_undo_over(workspace, &target, &NoBuffers, bounds)
+    };
+    let cancelled = plan(UndoBounds { cancelled: &|| true, ..UndoBounds::default() });
+    assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
+    let contents = changed.len() as u64;
+    let hold = |bytes| if bytes > contents { Err(contents) } else { Ok(()) };
+    let full = plan(UndoBounds { hold: &hold, ..UndoBounds::default() }).unwrap_err();
+    assert_eq!(full.code(), ErrorCode::LimitExceeded);
+    assert!(full.to_string().contains("(calls.caller_bytes_max)"), "{full}");
+    let late = plan(UndoBounds { merging_max: Duration::ZERO, ..UndoBounds::default() });
+    assert_eq!(late.unwrap_err().code(), ErrorCode::LimitExceeded);
+    assert!(plan(UndoBounds::default()).unwrap().files()[0].merged);
 }
 
 #[test]
