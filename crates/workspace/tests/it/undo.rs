@@ -89,6 +89,11 @@ fn a_deleted_file_comes_back_with_its_mode_and_bytes() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
     let gone = fixture.commit(vec![delete("bin/x", bytes, Retention::Recoverable)]).unwrap();
     fs::remove_dir(fixture.root().join("bin")).unwrap();
+    // Who is asked sees that the file can be run.
+    let target = UndoTarget::Entry(gone.number);
+    let plan = fixture.history.plan_undo(&fixture.workspace, &target).unwrap();
+    let shown = &plan.files()[0].diff;
+    assert!(shown.starts_with("new file mode 750\n"), "{shown}");
     fixture.undo(gone.number).unwrap();
     assert_eq!(fixture.get("bin/x"), bytes);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o750);
