@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use moss_dispatch::{Caller, Role, Standing};
+use moss_sdk::ContentHash;
 use moss_workspace::{
     Error,
     own::{self, OwnDir},
@@ -58,6 +59,10 @@ pub struct Access {
 // === impl PresentedToken ===
 
 impl Standing for PresentedToken {
+    fn id(&self) -> ContentHash {
+        self.token.id()
+    }
+
     fn is_revoked(&self) -> bool {
         !self.tokens.has(&self.token)
     }

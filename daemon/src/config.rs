@@ -152,6 +152,8 @@ section!(GrpcConfig {
     connection_arriving_bytes_max: usize,
     encoding_bytes_max: usize,
     connection_encoding_bytes_max: usize,
+    replies_bytes_max: usize,
+    connection_replies_bytes_max: usize,
     response_bytes_max: usize,
     connections_max: usize,
     streams_max: u32,
@@ -335,6 +337,8 @@ const LIVE: &[&str] = &[
     "user_prompt.bytes_max",
     "grpc.encoding_bytes_max",
     "grpc.connection_encoding_bytes_max",
+    "grpc.replies_bytes_max",
+    "grpc.connection_replies_bytes_max",
     "shutdown.grace_ms",
 ];
 

@@ -18,6 +18,7 @@ mod index;
 mod jobs;
 mod plugins;
 mod policy;
+mod replies;
 mod revocable;
 mod status;
 mod to_proto;
@@ -46,6 +47,7 @@ use self::auth::AuthLayer;
 use self::bodies::BodiesLayer;
 use self::deadline::DeadlineLayer;
 pub use self::door::ProcessDoor;
+use self::replies::RepliesLayer;
 use crate::caller::Access;
 use crate::state::Daemon;
 
@@ -105,6 +107,7 @@ where
         .layer(DeadlineLayer)
         .layer(AuthLayer::new(access, Arc::clone(&daemon)))
         .layer(BodiesLayer::new(&limits))
+        .layer(RepliesLayer(Arc::clone(&daemon)))
         .add_routes(services(&daemon))
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))

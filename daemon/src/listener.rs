@@ -8,6 +8,7 @@ mod peer;
 mod permits;
 mod tcp;
 mod unix;
+mod unread;
 
 use std::io;
 use std::net::SocketAddr;
@@ -26,6 +27,7 @@ pub use self::peer::Peer;
 use self::permits::ConnectionPermits;
 pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::{UnixSocket, fits};
+pub use self::unread::{UnreadReplies, UnreadReply};
 use crate::address::Address;
 use crate::caller::tokens::Tokens;
 use crate::caller::{Access, Credentials};

@@ -53,6 +53,8 @@ pub struct Daemon {
     pub calls_held: Budgets,
     /// What replies hold that are written for clients of APIs.
     pub encoding: Budgets,
+    /// Replies that wait to be read.
+    pub replies: Budgets,
     /// Slots for blocking work of calls.
     pub workers: Permits,
     /// Long work of the daemon itself: holding large values to schemas.
@@ -160,6 +162,7 @@ impl Daemon {
             approver_permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             calls_held: Budgets::default(),
             encoding: Budgets::default(),
+            replies: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),
             cpu_permits: Arc::new(Semaphore::new(cpu_permits_max())),
             jobs: Arc::default(),

@@ -9,6 +9,7 @@ pub(crate) mod guests;
 pub(crate) mod https;
 mod log;
 mod program;
+pub(crate) mod raw_http2;
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;

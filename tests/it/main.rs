@@ -106,4 +106,5 @@ mod traces;
 mod typescript;
 mod undo;
 mod unfinished;
+mod unread;
 mod user_prompt;

@@ -7,7 +7,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 use tonic::Code;
 
-use crate::harness::{Daemon, Ended, Site, call, reason, waiting};
+use crate::harness::{Daemon, Ended, Site, call, reason, until, waiting};
 
 /// Rules that tell callers apart: one may write, some may do nothing.
 const POLICY: &str = r#"version = 1
@@ -239,4 +239,43 @@ async fn a_command_shows_its_token_to_the_daemon_on_the_default_socket() {
     assert!(
         audit.stdout.contains(r#""caller":"ci""#) || audit.stdout.contains(r#""caller": "ci""#)
     );
+}
+
+/// A question that is left open for whoever sends the same call again is for the token that asked.
+#[tokio::test]
+async fn what_a_revoked_token_left_open_is_withdrawn_and_not_for_the_next_of_its_name() {
+    let mut site = Site::new();
+    let first = create(&site, "ci");
+    let daemon = serve(&mut site);
+    let leave = v1::Call {
+        confirm: v1::ConfirmMode::Leave.into(),
+        ..call("create_file", json!({"path": "left.txt", "content": "x\n"}))
+    };
+    let approver = daemon.approver().await;
+    let listed = async || {
+        let request = v1::ListConfirmationsRequest::default();
+        let listed = approver.confirmations().list_confirmations(request).await;
+        listed.unwrap().into_inner().confirmations
+    };
+    let client = daemon.dial(Some(&first)).await;
+    assert_eq!(client.call(leave.clone()).await.unwrap_err().code(), Code::FailedPrecondition);
+    let [left] = &listed().await[..] else { panic!("one question waits") };
+    // The same token hears of its own decision.
+    approver.approve(left).await.unwrap();
+    client.call(leave.clone()).await.unwrap();
+    assert!(site.has("left.txt"));
+    std::fs::remove_file(site.workspace().join("left.txt")).unwrap();
+
+    assert_eq!(client.call(leave.clone()).await.unwrap_err().code(), Code::FailedPrecondition);
+    let [left] = &listed().await[..] else { panic!("one question waits") };
+    approver.approve(left).await.unwrap();
+    assert_eq!(revoke(&site, "ci").code, Some(0));
+    let client = daemon.dial(Some(&create(&site, "ci"))).await;
+    let asked = client.call(leave.clone()).await.unwrap_err();
+    assert_eq!(asked.code(), Code::FailedPrecondition, "a decision of another: {asked:?}");
+    assert!(!site.has("left.txt"));
+
+    assert_eq!(listed().await.len(), 1);
+    assert_eq!(revoke(&site, "ci").code, Some(0));
+    until("the question is withdrawn", async || listed().await.is_empty()).await;
 }

@@ -349,3 +349,33 @@ async fn what_an_undo_would_meet_is_explained() {
     let prompt = site.run(&["policy", "explain", "undo_user_prompt"]);
     assert!(prompt.stdout.contains("configure"), "{prompt:?}");
 }
+
+/// Contents that are merged count against the memory of calls, as what a call came with does.
+#[tokio::test]
+async fn what_is_merged_or_recalled_has_its_share_of_the_memory_of_calls() {
+    let site = Site::allowing();
+    site.config("[calls]\ncaller_bytes_max = 400000\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = |word: &str| format!("{word}\n{}", "a line of the text\n".repeat(300));
+    for (path, lines) in [("small", ""), ("large", "x\n")] {
+        let lines = lines.repeat(4_000);
+        site.write(path, text("one") + &lines);
+        for word in ["two", "three"] {
+            put(&client, path, &(text(word) + &lines)).await;
+        }
+        site.write(path, text("three") + &lines + "more\n");
+    }
+    // The first changes, since which the same line was changed: that is found out by merging.
+    let conflict = client.undo(1).await.unwrap();
+    assert_eq!(failure(&conflict).code, "conflict");
+    let full = client.undo(3).await.unwrap();
+    assert_eq!(failure(&full).code, "limit_exceeded");
+    assert!(failure(&full).message.contains("(calls.caller_bytes_max)"), "{full:?}");
+    let recalled = client.ran("reapply", json!({})).await;
+    assert_eq!(failure(&recalled).code, "limit_exceeded");
+    // All of it is given back.
+    put(&client, "other", &"x".repeat(100_000)).await;
+    let approver = daemon.approver().await;
+    assert_eq!(failure(&approver.undo(3).await.unwrap()).code, "limit_exceeded");
+}

@@ -41,6 +41,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/checks", "tests, linters, their reports"),
             ("crates/language-servers", "asks what they know"),
             ("crates/schema", "arguments, validation"),
+            ("crates/merge", "three-way merges of lines"),
             ("crates/model-bridge", "calls in model text"),
             ("crates/model-data", "data for models"),
         ],

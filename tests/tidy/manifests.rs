@@ -20,7 +20,8 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/ranking", &["moss-sdk", "moss-symbols"]),
     ("crates/language-servers", &["moss-sdk"]),
     ("crates/schema", &[]),
-    ("crates/workspace", &["moss-sdk"]),
+    ("crates/merge", &[]),
+    ("crates/workspace", &["moss-merge", "moss-sdk"]),
     ("crates/index", &["moss-sdk", "moss-workspace"]),
     ("crates/plugin-list", &["moss-schema", "moss-sdk"]),
     ("crates/commands", &["moss-sdk"]),
@@ -52,7 +53,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("builtin-tools", &["moss-checks", "moss-ranking", "moss-sdk", "moss-symbols"]),
+    ("builtin-tools", &["moss-checks", "moss-merge", "moss-ranking", "moss-sdk", "moss-symbols"]),
     (
         "daemon",
         &[
@@ -64,6 +65,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-index",
             "moss-journal",
             "moss-language-servers",
+            "moss-merge",
             "moss-model-bridge",
             "moss-network",
             "moss-plugin-host",

@@ -225,7 +225,7 @@ async fn modified(
         return Ok(Err("it is not a text file today".to_owned()));
     };
     let watched = cx.clone();
-    let make = move || again(&before, &after, &today, || watched.is_cancelled());
+    let make = move || again(&before, &after, &today, &|| watched.is_cancelled());
     let made = cx.compute(make).await?;
     if cx.is_cancelled() {
         return Err(cancelled());

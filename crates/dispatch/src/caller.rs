@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use moss_sdk::ContentHash;
+
 /// What a credential allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
@@ -21,6 +23,9 @@ pub struct Caller {
 
 /// Reports whether a credential still counts.
 pub trait Standing: fmt::Debug + Send + Sync {
+    /// Which credential it is: a later one of the same name is another.
+    fn id(&self) -> ContentHash;
+
     /// Whether it was revoked since it was shown.
     fn is_revoked(&self) -> bool;
 }
@@ -65,6 +70,11 @@ impl Caller {
     /// Whether it showed a token that can be revoked.
     pub fn is_revocable(&self) -> bool {
         self.token.is_some()
+    }
+
+    /// Which token it showed, of all that had or will have its name; none where it showed none.
+    pub fn token_id(&self) -> Option<ContentHash> {
+        self.token.as_ref().map(|token| token.standing.id())
     }
 
     /// Whether its token was revoked since it was shown.

@@ -6,6 +6,7 @@
 mod advice;
 
 use std::io;
+use std::time::Duration;
 
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -210,6 +211,28 @@ pub enum Error {
         /// How much of it there may be.
         max: u64,
     },
+    /// Merging files for an undo takes too long.
+    #[error(
+        "merging what was changed since into {path} and other files takes longer than {} s",
+        .max.as_secs()
+    )]
+    MergeTime {
+        /// The file that was to be merged next.
+        path: RelPath,
+        /// How long the files of one undo are merged.
+        max: Duration,
+    },
+    /// The contents that are compared do not fit into the memory of calls.
+    #[error(
+        "this takes {bytes} bytes of memory and does not fit next to other calls: {bytes_max} bytes \
+         (calls.caller_bytes_max)"
+    )]
+    Memory {
+        /// How many bytes it takes.
+        bytes: u64,
+        /// How many calls may take together.
+        bytes_max: u64,
+    },
     /// An editor holds text of the file that is not saved.
     #[error("{path} {reason}")]
     Unsaved {
@@ -334,7 +357,9 @@ impl Error {
             Self::NoChange { .. } | Self::NothingToUndo { .. } => ErrorCode::NoChange,
             Self::Unsaved { .. } => ErrorCode::Conflict,
             Self::Changed { .. } | Self::Merge(_) | Self::Forgotten { .. } => ErrorCode::Conflict,
-            Self::Limit { .. } => ErrorCode::LimitExceeded,
+            Self::Limit { .. } | Self::MergeTime { .. } | Self::Memory { .. } => {
+                ErrorCode::LimitExceeded
+            }
             Self::Cancelled => ErrorCode::Cancelled,
             // The system would refuse it: no rule and no person does.
             Self::ReadOnly { .. } => ErrorCode::Io,

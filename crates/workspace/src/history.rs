@@ -15,6 +15,7 @@ mod claims;
 mod commits;
 mod group_sync;
 mod lease;
+mod load;
 mod merge;
 mod prune;
 mod query;
@@ -44,6 +45,7 @@ use group_sync::GroupSync;
 pub(crate) use group_sync::PendingSync;
 use lease::Lease;
 pub(crate) use lease::LeaseShare;
+pub use load::UndoBounds;
 use settled::SettledEntries;
 pub(crate) use store::IntentFile;
 

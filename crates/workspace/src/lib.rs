@@ -71,7 +71,7 @@ pub use crate::handle::{Identity, hash};
 pub use crate::held::HeldFile;
 pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
-    UndoTarget,
+    UndoBounds, UndoTarget,
 };
 pub use crate::live::{
     FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths,

@@ -10,6 +10,10 @@ use moss_workspace::{Error, FileAction, HistoryEntry, HistoryFile, HistoryFilter
 
 use super::{CallScope, may_show};
 use moss_dispatch::change;
+use moss_merge::merge_bytes;
+
+/// How often a tool has what it recalls: as it is recalled, and as it is compared.
+const RECALLED_COPIES: u64 = 2;
 
 /// Looks the newest changes up. Waits for the disk; ends where the call is cancelled.
 pub(super) fn look(scope: &CallScope, query: &PastQuery) -> Result<Past, ToolError> {
@@ -107,12 +111,25 @@ pub(super) fn recall(scope: &CallScope, index: usize) -> Result<Recalled, ToolEr
     };
     let number = entry.number;
     let files = entry.files.iter().map(|file| recalled_file(scope, number, file));
-    Ok(Recalled {
-        number,
-        files: files.collect::<Result<_, _>>()?,
-        tool: entry.origin.tool,
-        undo_of: entry.undo_of,
-    })
+    let files = files.collect::<Result<Vec<_>, _>>()?;
+    // Files are compared one after the other.
+    hold(scope, files.iter().map(merging_bytes).max().unwrap_or_default())?;
+    Ok(Recalled { number, files, tool: entry.origin.tool, undo_of: entry.undo_of })
+}
+
+/// Estimates what comparing a file with what it was takes, which is as long as the longer of both.
+fn merging_bytes(file: &RecalledFile) -> u64 {
+    let text = |recalled: &Option<RecalledContent>| match recalled.as_ref()?.content.as_ref()? {
+        Content::Text(text) => Some(merge_bytes([&text.text, "", ""])),
+        Content::Binary => None,
+    };
+    let [before, after] = [&file.before, &file.after].map(|side| text(side).unwrap_or_default());
+    before.saturating_add(after).saturating_add(before.max(after)) as u64
+}
+
+/// Counts what is recalled against the memory of calls until this one ends.
+fn hold(scope: &CallScope, bytes: u64) -> Result<(), Error> {
+    scope.weight.hold_more(bytes).map_err(|bytes_max| Error::Memory { bytes, bytes_max })
 }
 
 fn recalled_file(
@@ -138,6 +155,9 @@ fn recalled_file(
         if is_kept && size_bytes > bytes_max {
             let (path, setting) = (file.path.clone(), "files.edit_bytes_max");
             return Err(Error::TooLarge { path, size_bytes, bytes_max, setting }.into());
+        }
+        if is_kept {
+            hold(scope, size_bytes.saturating_mul(RECALLED_COPIES))?;
         }
         let bytes = if is_kept { scope.workspace.history.content(&hash)? } else { None };
         let content = bytes.map(|bytes| decode(&bytes).map_or(Content::Binary, Content::Text));

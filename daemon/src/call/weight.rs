@@ -1,7 +1,7 @@
-//! How much memory a call holds of what it came with: a share of what the calls of its role may hold
-//! together while they wait for a slot and run.
+//! How much memory a call holds of what it came with, and of what it compares: a share of what the
+//! calls of its role may hold together while they wait for a slot and run.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use moss_dispatch::{Role, TooMuch, Work};
 
@@ -17,11 +17,21 @@ const FREE_BYTES: usize = 64 << 10;
 /// What a call holds while it waits for a slot and runs.
 #[derive(Debug)]
 pub(super) struct CallWeight {
-    share: Mutex<BudgetShare<1>>,
-    bytes: usize,
+    held: Mutex<HeldBytes>,
     /// Why it has no share.
     refused: Option<TooMuch>,
 }
+
+#[derive(Debug)]
+struct HeldBytes {
+    share: BudgetShare<1>,
+    /// What the call holds while it runs.
+    bytes: usize,
+}
+
+/// Memory for contents that some work of a call compares; given back when the work ends.
+#[derive(Debug)]
+pub(super) struct WorkRoom(Mutex<BudgetShare<1>>);
 
 /// How much memory it takes that a call came with this, in bytes.
 pub(super) fn held_bytes(work: &Work) -> usize {
@@ -38,12 +48,27 @@ pub(super) fn held_bytes(work: &Work) -> usize {
 impl CallWeight {
     /// Holds what a call came with, as far as there is room for it.
     pub(super) fn new(daemon: &Daemon, role: Role, work: &Work) -> Self {
-        let bytes_max = daemon.config().calls.caller_bytes_max;
-        let mut share = BudgetShare::new([(daemon.calls_held.of(Some(role)).clone(), bytes_max)]);
-        let bytes = held_bytes(work).saturating_sub(FREE_BYTES);
-        let refused = share.hold(bytes).err();
+        let mut share = share(daemon, role);
+        let [bytes_max] = share.bytes_max();
+        let bytes = held_bytes(work);
+        let refused = share.hold(bytes.saturating_sub(FREE_BYTES)).err();
         let refused = refused.map(|_| TooMuch { bytes, bytes_max, role: role.as_str() });
-        Self { share: Mutex::new(share), bytes, refused }
+        Self { held: Mutex::new(HeldBytes { share, bytes }), refused }
+    }
+
+    /// Holds so many bytes more until the call ends.
+    ///
+    /// # Errors
+    ///
+    /// The most that there may be, where there is no room.
+    pub(super) fn hold_more(&self, more: u64) -> Result<(), u64> {
+        let mut held = self.held();
+        let more = usize::try_from(more).unwrap_or(usize::MAX);
+        let bytes = held.bytes.saturating_add(more);
+        let [bytes_max] = held.share.bytes_max();
+        held.share.hold(bytes.saturating_sub(FREE_BYTES)).map_err(|_| bytes_max as u64)?;
+        held.bytes = bytes;
+        Ok(())
     }
 
     /// Refuses a call for which there was no room.
@@ -51,13 +76,40 @@ impl CallWeight {
         self.refused.map_or(Ok(()), Err)
     }
 
-    fn set(&self, bytes: usize) {
-        let mut share = self.share.lock().unwrap_or_else(PoisonError::into_inner);
-        match bytes {
-            // Less is never refused.
-            0 => drop(share.hold(0)),
-            bytes => share.hold_again(bytes),
-        }
+    fn rest(&self) {
+        // Less is never refused.
+        let _ = self.held().share.hold(0);
+    }
+
+    fn resume(&self) {
+        let mut held = self.held();
+        let bytes = held.bytes.saturating_sub(FREE_BYTES);
+        held.share.hold_again(bytes);
+    }
+
+    fn held(&self) -> MutexGuard<'_, HeldBytes> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn share(daemon: &Daemon, role: Role) -> BudgetShare<1> {
+    let bytes_max = daemon.config().calls.caller_bytes_max;
+    BudgetShare::new([(daemon.calls_held.of(Some(role)).clone(), bytes_max)])
+}
+
+// === impl WorkRoom ===
+
+impl WorkRoom {
+    /// Holds so many bytes from now on, in place of those before.
+    ///
+    /// # Errors
+    ///
+    /// The most that there may be, where there is no room.
+    pub(super) fn hold(&self, bytes: u64) -> Result<(), u64> {
+        let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let [bytes_max] = share.bytes_max();
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        share.hold(bytes.saturating_sub(FREE_BYTES)).map_err(|_| bytes_max as u64)
     }
 }
 
@@ -67,9 +119,14 @@ impl CallScope {
     /// Gives the share back while a question waits, which has one of its own: what an answer lets go
     /// on is never refused.
     pub(super) async fn held_by_question<T>(&self, wait: impl Future<Output = T>) -> T {
-        self.weight.set(0);
+        self.weight.rest();
         let value = wait.await;
-        self.weight.set(self.weight.bytes);
+        self.weight.resume();
         value
+    }
+
+    /// Memory for contents that work of the call compares, as calls of its role have it together.
+    pub(super) fn room(&self) -> WorkRoom {
+        WorkRoom(Mutex::new(share(&self.daemon, self.call.caller.role())))
     }
 }

@@ -132,6 +132,15 @@ fn parse(bytes: &[u8]) -> Result<Vec<TokenRecord>, String> {
     Ok(form.tokens)
 }
 
+// === impl TokenRecord ===
+
+impl TokenRecord {
+    /// What tells it apart from all others, those of its name included.
+    pub fn id(&self) -> ContentHash {
+        self.blake3
+    }
+}
+
 // === impl Tokens ===
 
 impl Tokens {

@@ -19,6 +19,8 @@ pub struct LeftKey {
     pub workspace: String,
     /// Name of the credential.
     pub caller: String,
+    /// Which token of that name, where it is one: the next of the name did not ask.
+    pub token: Option<ContentHash>,
     /// Digest of the effect.
     pub digest: ContentHash,
 }
@@ -83,6 +85,11 @@ impl LeftQuestions {
         all.push((key.clone(), LeftQuestion::Decided(answer), Instant::now()));
     }
 
+    /// Forgets a question that nobody will come back for.
+    pub fn withdraw(&self, key: &LeftKey) {
+        self.lock().retain(|(known, ..)| known != key);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(LeftKey, LeftQuestion, Instant)>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +101,7 @@ mod tests {
 
     fn key(caller: &str, effect: u8) -> LeftKey {
         let (workspace, caller) = ("/w".to_owned(), caller.to_owned());
-        LeftKey { workspace, caller, digest: ContentHash::from_bytes([effect; 32]) }
+        LeftKey { workspace, caller, token: None, digest: ContentHash::from_bytes([effect; 32]) }
     }
 
     #[test]
@@ -121,6 +128,23 @@ mod tests {
         left.leave(mine.clone());
         left.settle(&mine, WaitOutcome::Expired);
         assert_eq!(left.take(&mine), None);
+    }
+
+    #[test]
+    fn a_later_token_of_the_name_hears_nothing_of_the_questions_of_an_earlier_one() {
+        let left = LeftQuestions::new(Duration::from_secs(600));
+        let of = |token: u8| LeftKey {
+            token: Some(ContentHash::from_bytes([token; 32])),
+            ..key("ci", 1)
+        };
+        left.leave(of(1));
+        assert_eq!(left.take(&of(2)), None);
+        left.settle(&of(1), WaitOutcome::Approved);
+        assert_eq!(left.take(&of(2)), None);
+        left.leave(of(2));
+        left.withdraw(&of(2));
+        assert_eq!(left.take(&of(2)), None);
+        assert_eq!(left.take(&of(1)), Some(LeftQuestion::Decided(WaitOutcome::Approved)));
     }
 
     #[test]

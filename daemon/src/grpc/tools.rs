@@ -8,12 +8,14 @@ use arc_swap::ArcSwap;
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event as WireEvent;
 use moss_proto::v1::tool_service_server::ToolService;
+use prost::Message as _;
 use tokio::sync::{mpsc, watch};
-use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
+use super::replies::{self, ReplyRoom, ReplyShare};
 use super::{error, from_proto, pass, to_proto};
 use crate::state::Daemon;
 use moss_catalog::{Catalog, CatalogChanges};
@@ -27,6 +29,8 @@ pub(super) struct ToolsRpc(pub(super) Arc<Daemon>);
 
 type CallEventStream =
     Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
+/// A message of a streamed call, with the share of the result while that waits.
+type CallMessage = (Result<v1::StreamCallToolResponse, Status>, Option<ReplyShare>);
 type ToolWatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
@@ -81,7 +85,7 @@ impl ToolService for ToolsRpc {
             .await
             .map_err(|error| error::call(&error))?;
         let result = Some(to_proto::outcome(outcome));
-        Ok(Response::new(v1::CallToolResponse { result }))
+        Ok(replies::marked(v1::CallToolResponse { result }))
     }
 
     type StreamCallToolStream = CallEventStream;
@@ -91,17 +95,19 @@ impl ToolService for ToolsRpc {
         request: Request<v1::StreamCallToolRequest>,
     ) -> Result<Response<CallEventStream>, Status> {
         let (metadata, extensions, request) = request.into_parts();
+        let room = ReplyRoom::new(&self.0, &extensions);
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
         let (events, received) = Events::channel(self.0.config().calls.events_max);
         let running = Arc::clone(&self.0).start(call, events);
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
         let draining = self.0.draining.clone();
-        let mut forwarded = Box::pin(forward(running, received, sender, draining));
+        let mut forwarded = Box::pin(forward(running, received, sender, room, draining));
         // A call that waits for nothing has ended by then, and needs no task.
         if poll_once(&mut forwarded).await.is_pending() {
             self.0.tasks.spawn(forwarded);
         }
-        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+        let messages = ReceiverStream::new(stream).map(|(message, _share)| message);
+        Ok(Response::new(Box::pin(messages)))
     }
 
     type WatchToolsStream = ToolWatchStream;
@@ -160,13 +166,15 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
 async fn forward(
     running: RunningCall,
     mut events: mpsc::Receiver<Event>,
-    sender: mpsc::Sender<Result<v1::StreamCallToolResponse, Status>>,
+    sender: mpsc::Sender<CallMessage>,
+    room: ReplyRoom,
     draining: CancellationToken,
 ) {
     let message = |event| v1::StreamCallToolResponse { event: Some(event) };
     let passed = async {
         while let Some(event) = events.recv().await {
-            if !pass(&sender, Ok(message(to_proto::event(event))), &draining).await {
+            let event = (Ok(message(to_proto::event(event))), None);
+            if !pass(&sender, event, &draining).await {
                 return Err(());
             }
         }
@@ -177,8 +185,14 @@ async fn forward(
         let ended = async { Ok(running.await) };
         let Ok((ended, ())) = tokio::try_join!(ended, passed) else { return };
         let last = match ended {
-            Ok(outcome) => Ok(message(WireEvent::Result(to_proto::outcome(outcome)))),
-            Err(error) => Err(error::call(&error)),
+            Ok(outcome) => {
+                let last = message(WireEvent::Result(to_proto::outcome(outcome)));
+                match room.hold(last.encoded_len()) {
+                    Ok(share) => (Ok(last), share),
+                    Err(full) => (Err(full), None),
+                }
+            }
+            Err(error) => (Err(error::call(&error)), None),
         };
         // A reader that is gone by now has no use for the result.
         pass(&sender, last, &draining).await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use super::unread::UnreadReplies;
 use crate::budget::Budget;
 use moss_dispatch::{Caller, Role};
 
@@ -32,6 +33,8 @@ struct PeerState {
     arriving: Budget,
     /// Bytes that replies hold which are written for clients of APIs over it.
     encoding: Budget,
+    /// Replies on the connection that wait to be read.
+    unread: UnreadReplies,
     /// Cancelled to close the connection at once.
     leaves: CancellationToken,
     /// All of its socket.
@@ -155,6 +158,11 @@ impl Peer {
         self.0.encoding.clone()
     }
 
+    /// The replies that wait to be read.
+    pub fn unread(&self) -> &UnreadReplies {
+        &self.0.unread
+    }
+
     fn known(&self) -> MutexGuard<'_, Option<Caller>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -169,6 +177,7 @@ impl Peers {
 
     /// Makes a peer that came.
     pub(super) fn came(self: &Arc<Self>, is_remote: bool, is_reserved: bool) -> Peer {
+        let leaves = CancellationToken::new();
         let peer = Peer(Arc::new(PeerState {
             is_remote,
             is_reserved,
@@ -176,7 +185,8 @@ impl Peers {
             is_dismissed: AtomicBool::default(),
             arriving: Budget::default(),
             encoding: Budget::default(),
-            leaves: CancellationToken::new(),
+            unread: UnreadReplies::new(leaves.clone()),
+            leaves,
             peers: Arc::clone(self),
         }));
         let mut all = self.all();

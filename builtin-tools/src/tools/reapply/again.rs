@@ -2,8 +2,8 @@
 //! else all of it by a three-way merge of lines, which has the last word where it has one. Pure;
 //! nothing is left half done.
 
+use moss_merge::{LineMerge, merge_lines};
 use moss_sdk::edit::{Matched, Splice, splice};
-use similar::TextMerge;
 
 use super::ReapplyMethod;
 use super::hunk_match::{HunkMatch, PLACES_SHOWN_MAX, search_all};
@@ -36,7 +36,7 @@ pub(super) fn again(
     before: &str,
     after: &str,
     today: &str,
-    is_cancelled: impl Fn() -> bool,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Again, String> {
     let (before, after) = (with_plain_line_ends(before), with_plain_line_ends(after));
     let hunks = hunks(&before, &after);
@@ -47,7 +47,8 @@ pub(super) fn again(
     let searched = if is_searched { search_all(&hunks, today, is_cancelled) } else { Vec::new() };
     let found = by_chain(&searched, today);
     let there = searched.iter().filter(|found| matches!(found, HunkMatch::There)).count();
-    match (found, merged(&before, &after, today, hunks.len() - there, there)) {
+    let counts = (hunks.len() - there, there);
+    match (found, merged(&before, &after, today, counts, is_cancelled)) {
         // The history knows more of the file than lines that are searched for.
         (Some(found), Ok(merged)) if !found.is_as(&merged, today) => Ok(merged),
         (Some(found), _) => Ok(found),
@@ -97,22 +98,24 @@ fn merged(
     before: &str,
     after: &str,
     today: &str,
-    made: usize,
-    there: usize,
+    (made, there): (usize, usize),
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Again, String> {
     let plain = with_plain_line_ends(today);
-    let merged = TextMerge::from_lines(before, &*plain, after);
-    if merged.is_conflicted() {
-        let regions: Vec<_> = merged.conflicts().map(|region| region.ours_range()).collect();
-        let places = regions.iter().take(PLACES_SHOWN_MAX).map(|region| {
-            let span = LineSpan::of(region.start + 1, region.len().max(1));
-            span.map(lines).unwrap_or_default()
-        });
-        let places = places.collect::<Vec<_>>().join(", ");
-        let more = if regions.len() > PLACES_SHOWN_MAX { " and more" } else { "" };
-        return Err(format!("{places}{more} of today"));
-    }
-    let new = merged.to_string();
+    let merged = merge_lines(before, &plain, after, is_cancelled);
+    let new = match merged.map_err(|_| "a location that was not searched for".to_owned())? {
+        LineMerge::Clean(new) => new,
+        LineMerge::Conflict(conflict) => {
+            let places = conflict.ours.iter().take(PLACES_SHOWN_MAX).map(|region| {
+                let span = LineSpan::of(region.start + 1, region.len().max(1));
+                span.map(lines).unwrap_or_default()
+            });
+            let places = places.collect::<Vec<_>>().join(", ");
+            let more = if conflict.ours.len() > PLACES_SHOWN_MAX { " and more" } else { "" };
+            let rough = if conflict.is_rough { ", compared only roughly" } else { "" };
+            return Err(format!("{places}{more} of today{rough}"));
+        }
+    };
     if new == *plain {
         return Ok(Again::there(made + there));
     }

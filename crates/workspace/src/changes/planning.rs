@@ -146,7 +146,10 @@ impl Planner<'_> {
         let real = gap.real()?;
         self.check_saved(path, &real, "is about to be made by an editor")?;
         check_size(path, new.len() as u64, self.workspace.limits().edit())?;
-        let diff = diff::between(path, None, Some(&new));
+        let mut diff = diff::between(path, None, Some(&new));
+        if let Some(mode) = mode.filter(|mode| Some(*mode) != self.workspace.options.create_mode) {
+            diff.text = format!("new file mode {mode:o}\n{}", diff.text);
+        }
         let file = PlannedFile::new(path, real, FileAction::Create, diff);
         Ok(PlannedFile { mode, ..file }.with_new(new))
     }

@@ -48,6 +48,11 @@ impl Error {
                 "undo the later change first; where it was made outside of moss, edit the file by hand"
             }
             Self::Limit { .. } => "split the change into smaller ones",
+            Self::MergeTime { .. } => "undo fewer changes at once, or edit the file by hand",
+            Self::Memory { .. } => {
+                "wait for other calls to end, then try again; what does not fit alone is done in \
+                 smaller parts, or by hand"
+            }
             Self::Unsaved { .. } => "ask for it to be saved in the editor, then try again",
             Self::Busy { .. } => "try again",
             Self::NoEntry { .. } => "list the history to see the numbers that exist",

@@ -1,11 +1,14 @@
 //! One step back where a file has moved on: a three-way merge of lines, or what stands in its way.
 
 use std::ops::Range;
+use std::time::Instant;
 
+use moss_merge::{Cancelled, LineMerge, MergeConflict, merge_bytes, merge_lines, positions};
+use moss_sdk::RelPath;
 use moss_sdk::file::TextForm;
-use similar::{DiffOp, TextDiff, TextMerge};
 
-use crate::diff::SEARCH_TIME_MAX;
+use super::load::UndoLoad;
+use crate::error::Error;
 use crate::text;
 
 /// Most locations of one conflict that an error lists.
@@ -22,8 +25,17 @@ pub(super) struct Clash {
     pub(super) lines: Vec<Range<usize>>,
 }
 
+/// Why a step cannot be undone.
+#[derive(Debug)]
+pub(super) enum UndoStop {
+    Conflict(Clash),
+    Failed(Error),
+}
+
 /// Contents of a file on its way back.
 pub(super) struct RevertStep<'a> {
+    /// The file, for errors.
+    pub(super) path: &'a RelPath,
     /// What the entry left.
     pub(super) after: &'a [u8],
     /// What the entry found.
@@ -39,64 +51,66 @@ pub(super) struct RevertStep<'a> {
 impl RevertStep<'_> {
     /// Brings the way from `after` back to `before` into `now`; what became of the file where that
     /// cannot be.
-    pub(super) fn merge(&self) -> Result<Vec<u8>, Clash> {
+    pub(super) fn merge(&self, load: &UndoLoad<'_>) -> Result<Vec<u8>, UndoStop> {
+        load.check_time(self.path)?;
+        let started = Instant::now();
+        let merged = self.merge_untimed(load);
+        load.spend(started.elapsed());
+        merged
+    }
+
+    fn merge_untimed(&self, load: &UndoLoad<'_>) -> Result<Vec<u8>, UndoStop> {
         let decode = |bytes| {
             text::decode(bytes).map_err(|_| Clash::from("was changed again and is not text"))
         };
+        let raw = [self.after, self.before, self.now, self.present].map(<[u8]>::len);
+        let raw: usize = raw.iter().sum();
+        load.hold(raw.saturating_mul(2))?;
         let base = decode(self.after)?;
         let (ours, theirs) = (decode(self.now)?, decode(self.before)?);
         let is_other =
             |form: &TextForm| (&form.encoding, form.bom) != (&ours.form.encoding, ours.form.bom);
         if is_other(&base.form) || is_other(&theirs.form) {
-            return Err(Clash::from("was changed again at its encoding"));
+            return Err(Clash::from("was changed again at its encoding").into());
         }
-        let (base, theirs) = (base.text.as_str(), theirs.text.as_str());
-        let merged = TextMerge::from_lines(base, ours.text.as_str(), theirs);
-        if merged.is_conflicted() {
-            let regions: Vec<_> = merged.conflicts().map(|region| region.ours_range()).collect();
-            let mut lines = self.places(&ours.text, &regions);
-            let what = format!("was changed again at {}", names(&lines));
-            lines.truncate(LINES_MAX);
-            return Err(Clash { what, lines });
+        let texts = [base.text.as_str(), ours.text.as_str(), theirs.text.as_str()];
+        let decoded: usize = texts.iter().map(|text| text.len()).sum();
+        load.hold(raw.saturating_add(decoded).saturating_add(merge_bytes(texts)))?;
+        let [base, now, theirs] = texts;
+        match merge_lines(base, now, theirs, load.cancelled()).map_err(cancelled)? {
+            LineMerge::Clean(merged) => text::encode(&merged, &ours.form).map_err(|c| {
+                let lacks = format!("and its encoding lacks `{}`", c.escape_debug());
+                let what = format!("was changed again, {lacks}");
+                Clash { what, lines: Vec::new() }.into()
+            }),
+            LineMerge::Conflict(conflict) => Err(self.clash(now, &conflict, load)?.into()),
         }
-        text::encode(&merged.to_string(), &ours.form).map_err(|c| {
-            let what = format!("was changed again, and its encoding lacks `{}`", c.escape_debug());
-            Clash { what, lines: Vec::new() }
-        })
     }
 
-    /// Finds lines of `now` in the present file.
-    fn places(&self, now: &str, regions: &[Range<usize>]) -> Vec<Range<usize>> {
+    /// Names the lines of the present file at which there is a conflict.
+    fn clash(
+        &self,
+        now: &str,
+        conflict: &MergeConflict,
+        load: &UndoLoad<'_>,
+    ) -> Result<Clash, UndoStop> {
         let present = text::decode(self.present).map(|text| text.text).unwrap_or_default();
-        let diff = TextDiff::configure().timeout(SEARCH_TIME_MAX).diff_lines(&*present, now);
-        let mut places: Vec<_> = regions.iter().map(|lines| in_old(diff.ops(), lines)).collect();
-        places.dedup();
-        places
+        let places = positions(&present, now, &conflict.ours, load.cancelled());
+        let mut lines = places.map_err(cancelled)?;
+        lines.dedup();
+        let rough = if conflict.is_rough {
+            ", compared only roughly because it was changed at so many lines,"
+        } else {
+            ""
+        };
+        let what = format!("was changed again at {}{rough}", names(&lines));
+        lines.truncate(LINES_MAX);
+        Ok(Clash { what, lines })
     }
 }
 
-/// The lines before a diff that became the given ones; where there are none, the next.
-fn in_old(ops: &[DiffOp], new: &Range<usize>) -> Range<usize> {
-    let mut start = None;
-    let mut end = 0;
-    for op in ops {
-        let (olds, news) = (op.old_range(), op.new_range());
-        // A location between two lines is in what comes after it.
-        let is_place = new.is_empty()
-            && (news.contains(&new.start) || news.is_empty() && news.start == new.start);
-        let is_touched = is_place || news.start < new.end && new.start < news.end;
-        if is_touched {
-            let is_equal = matches!(op, DiffOp::Equal { .. });
-            let within = |line: usize| olds.start + line.saturating_sub(news.start);
-            let first = if is_equal { within(new.start) } else { olds.start };
-            let last = if is_equal { within(new.end).min(olds.end) } else { olds.end };
-            start.get_or_insert(first);
-            end = last;
-        }
-    }
-    let at_end = ops.last().map_or(0, |op| op.old_range().end);
-    let start = start.unwrap_or(at_end);
-    start..end.max(start)
+fn cancelled(Cancelled: Cancelled) -> UndoStop {
+    UndoStop::Failed(Error::Cancelled)
 }
 
 /// Names lines, so many as an error reports.
@@ -128,13 +142,62 @@ impl From<&str> for Clash {
     }
 }
 
+// === impl UndoStop ===
+
+impl From<Error> for UndoStop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Clash> for UndoStop {
+    fn from(clash: Clash) -> Self {
+        Self::Conflict(clash)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
     use super::*;
+    use crate::history::load::UndoBounds;
+
+    fn stop(texts: [&str; 4], bounds: UndoBounds<'_>) -> UndoStop {
+        let path = &RelPath::parse("x").unwrap();
+        let [after, before, now, present] = texts.map(str::as_bytes);
+        let step = RevertStep { path, after, before, now, present };
+        step.merge(&UndoLoad::new(bounds)).unwrap_err()
+    }
 
     fn places(after: &str, before: &str, now: &str, present: &str) -> String {
-        let [after, before, now, present] = [after, before, now, present].map(str::as_bytes);
-        RevertStep { after, before, now, present }.merge().unwrap_err().what
+        match stop([after, before, now, present], UndoBounds::default()) {
+            UndoStop::Conflict(clash) => clash.what,
+            UndoStop::Failed(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn merging_ends_where_it_is_cancelled_or_its_time_or_memory_is_used_up() {
+        let texts = ["a\nB\n", "a\nb\n", "a\nB\nc\n", "a\nB\nc\n"];
+        let cancelled = UndoBounds { cancelled: &|| true, ..UndoBounds::default() };
+        assert!(matches!(stop(texts, cancelled), UndoStop::Failed(Error::Cancelled)));
+        let late = UndoBounds { merging_max: Duration::ZERO, ..UndoBounds::default() };
+        assert!(matches!(stop(texts, late), UndoStop::Failed(Error::MergeTime { .. })));
+        // The contents, as bytes and as text, and then the lines as well.
+        for (bytes_max, asked) in [(0, vec![40]), (40, vec![40, 34 + 10 * 64 + 6])] {
+            let held = Cell::new(Vec::new());
+            let hold = |bytes| {
+                let mut all = held.take();
+                all.push(bytes);
+                held.set(all);
+                if bytes > bytes_max { Err(bytes_max) } else { Ok(()) }
+            };
+            let full = UndoBounds { hold: &hold, ..UndoBounds::default() };
+            assert!(matches!(stop(texts, full), UndoStop::Failed(Error::Memory { .. })));
+            assert_eq!(held.take(), asked);
+        }
     }
 
     #[test]

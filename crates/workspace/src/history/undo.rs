@@ -3,11 +3,13 @@
 //! were. An undo is an entry like any other: it is undone in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 
-use super::merge::{Clash, RevertStep};
+use super::load::{UndoBounds, UndoLoad};
+use super::merge::{Clash, RevertStep, UndoStop};
 use super::{History, HistoryEntry, HistoryFile, HistoryFilter, UndoTarget, query};
 use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{FileAction, Plan, Planner, TargetContent};
@@ -21,6 +23,8 @@ use crate::root::Workspace;
 const ENTRIES_MAX: usize = 1_000;
 /// Most later changes of a file among which the one is looked for that stands in the way of an undo.
 const LATER_MAX: usize = 32;
+/// How long files are merged to find it.
+const LATER_MERGING_MAX: Duration = Duration::from_secs(1);
 
 /// What entries did to one file, the newest first.
 struct UndoTrail<'a> {
@@ -39,12 +43,6 @@ struct Back {
     undone: Vec<u64>,
 }
 
-/// Why a step cannot be undone.
-enum UndoStop {
-    Conflict(Clash),
-    Failed(Error),
-}
-
 // === impl History ===
 
 impl History {
@@ -57,22 +55,25 @@ impl History {
     /// a file was changed again at the same lines; `Forgotten` where a content is no longer held;
     /// `Limit`; and as [`Workspace::plan`].
     pub fn plan_undo(&self, workspace: &Workspace, target: &UndoTarget) -> Result<Plan, Error> {
-        self.plan_undo_over(workspace, target, &NoBuffers)
+        self.plan_undo_over(workspace, target, &NoBuffers, UndoBounds::default())
     }
 
     /// As [`History::plan_undo`], where the unsaved texts of editors stand for the files that they
-    /// are of.
+    /// are of, within bounds.
     ///
     /// # Errors
     ///
-    /// As [`History::plan_undo`]; `Unsaved` for what cannot be done to a buffer.
+    /// As [`History::plan_undo`]; `Unsaved` for what cannot be done to a buffer; `Cancelled`; `Memory`
+    /// and `MergeTime` where it takes too much.
     pub fn plan_undo_over(
         &self,
         workspace: &Workspace,
         target: &UndoTarget,
         buffers: &dyn Buffers,
+        bounds: UndoBounds<'_>,
     ) -> Result<Plan, Error> {
         let planner = Planner { workspace, buffers };
+        let mut load = UndoLoad::new(bounds);
         let entries = self.entries_of(target)?;
         let mut targets = Vec::new();
         let mut undone = BTreeSet::new();
@@ -81,8 +82,9 @@ impl History {
         let mut bytes = 0;
         for trail in trails(&entries, workspace.limits())? {
             let present = present(&planner, trail.real)?;
-            match self.undo_step(&trail, present.as_deref())? {
+            match self.undo_step(&trail, present.as_deref(), &load)? {
                 Ok(back) => {
+                    load.kept += [&present, &back.content].map(size).iter().sum::<u64>();
                     bytes += back.content.as_ref().map_or(0, Vec::len) as u64;
                     if bytes > bytes_max {
                         return Err(Error::Limit { what: "bytes in one change", max: bytes_max });
@@ -145,6 +147,7 @@ impl History {
         &self,
         trail: &UndoTrail<'_>,
         present: Option<&[u8]>,
+        load: &UndoLoad<'_>,
     ) -> Result<Result<Back, UndoConflict>, Error> {
         let hash = present.map(handle::hash);
         let steps = &trail.steps[..];
@@ -152,26 +155,28 @@ impl History {
         let rest = &steps[lacked.map_or(0, |last| last + 1)..];
         if rest.len() < steps.len()
             && steps[0].1.after == hash
-            && let Ok(Ok(whole)) = self.walk_back(steps, present)
+            && let Ok(Ok(whole)) = self.walk_back(steps, present, load)
         {
             return Ok(Ok(whole));
         }
-        self.walk_back(rest, present)
+        self.walk_back(rest, present, load)
     }
 
     fn walk_back(
         &self,
         steps: &[(u64, &HistoryFile)],
         present: Option<&[u8]>,
+        load: &UndoLoad<'_>,
     ) -> Result<Result<Back, UndoConflict>, Error> {
         let content = present.map(<[u8]>::to_vec);
         let mut back = Back { content, ..Back::default() };
         for &(number, file) in steps {
-            match self.step_back(number, file, &mut back, present) {
+            match self.step_back(number, file, &mut back, present, load) {
                 Ok(()) => {}
                 Err(UndoStop::Failed(error)) => return Err(error),
                 Err(UndoStop::Conflict(Clash { what, lines })) => {
-                    let (path, later) = (file.path.clone(), self.later(number, file, steps)?);
+                    let later = self.later(number, file, steps, load)?;
+                    let path = file.path.clone();
                     return Ok(Err(UndoConflict { number, path, what, lines, later }));
                 }
             }
@@ -180,13 +185,16 @@ impl History {
     }
 
     /// The change since which a step cannot be undone: the earliest of those after which it never
-    /// could. None where the newest of them leaves it possible, or is one of the steps.
+    /// could, as far as there is time to look. None where the newest of them leaves it possible, or is
+    /// one of the steps.
     fn later(
         &self,
         number: u64,
         file: &HistoryFile,
         steps: &[(u64, &HistoryFile)],
+        load: &UndoLoad<'_>,
     ) -> Result<Option<LaterChange>, Error> {
+        let looking = load.within(LATER_MERGING_MAX);
         let (path, since) = (Some(file.real.clone()), Some(number));
         let filter = HistoryFilter { path, since, entries_max: LATER_MAX, ..Default::default() };
         let entries = query::list(&self.connection(), &filter)?;
@@ -203,13 +211,14 @@ impl History {
             };
             let present = content.clone();
             let mut back = Back { content, ..Back::default() };
-            match self.step_back(number, file, &mut back, present.as_deref()) {
+            match self.step_back(number, file, &mut back, present.as_deref(), &looking) {
                 Err(UndoStop::Conflict(_)) => {
                     found = Some(LaterChange { number: later, at, origin });
                 }
                 Ok(()) | Err(UndoStop::Failed(_)) => break,
             }
         }
+        load.spend(looking.spent());
         Ok(found)
     }
 
@@ -220,13 +229,18 @@ impl History {
         file: &HistoryFile,
         back: &mut Back,
         present: Option<&[u8]>,
+        load: &UndoLoad<'_>,
     ) -> Result<(), UndoStop> {
+        load.check()?;
         let conflict = |what: &str| Err(UndoStop::Conflict(Clash::from(what)));
         let hash = back.content.as_deref().map(handle::hash);
         if hash == file.before {
             return Ok(());
         }
         let is_result = hash == file.after;
+        let there = present.map_or(0, <[u8]>::len) as u64 + size(&back.content);
+        let kept = there.saturating_add(file.before_bytes).saturating_add(file.after_bytes);
+        load.hold(usize::try_from(kept).unwrap_or(usize::MAX))?;
         match (file.action, &back.content) {
             (FileAction::Create, Some(_)) if is_result => back.content = None,
             (FileAction::Delete, None) => {
@@ -240,9 +254,8 @@ impl History {
                 let after = self.held(number, file, file.after.as_ref())?;
                 let before = self.held(number, file, file.before.as_ref())?;
                 let (after, before, present) = (&after, &before, present.unwrap_or_default());
-                let merged = RevertStep { after, before, now, present }
-                    .merge()
-                    .map_err(UndoStop::Conflict)?;
+                let path = &file.path;
+                let merged = RevertStep { path, after, before, now, present }.merge(load)?;
                 if merged == *now {
                     // What differed since is just what was to be undone.
                     return Ok(());
@@ -303,6 +316,10 @@ fn present(planner: &Planner<'_>, real: &RelPath) -> Result<Option<Vec<u8>>, Err
     }
 }
 
+fn size(content: &Option<Vec<u8>>) -> u64 {
+    content.as_ref().map_or(0, Vec::len) as u64
+}
+
 /// Says why there is nothing to undo.
 fn nothing(target: &UndoTarget, entries: &[HistoryEntry]) -> Error {
     let why = match target {
@@ -342,13 +359,5 @@ impl Back {
                 Some(TargetContent::Modify { base: handle::hash(&old), new, mode, merged })
             }
         }
-    }
-}
-
-// === impl UndoStop ===
-
-impl From<Error> for UndoStop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
     }
 }

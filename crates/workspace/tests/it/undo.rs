@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
-use moss_workspace::{Error, History, HistoryFilter, HistoryLimits, UndoTarget, hash};
+use moss_workspace::{
+    Error, History, HistoryFilter, HistoryLimits, NoBuffers, UndoBounds, UndoTarget, hash,
+};
 
 use crate::fixture::{Fixture, create, delete, origin, rel, write};
 
@@ -41,6 +43,30 @@ fn later_changes_of_the_same_lines_are_a_conflict_that_names_them() {
 }
 
 #[test]
+fn planning_an_undo_ends_where_it_is_cancelled_or_its_contents_have_no_room() {
+    let fixture = Fixture::new();
+    fixture.put("x", TEXT);
+    let changed = TEXT.replace("2\n", "two\n");
+    let first = fixture.commit(vec![write("x", TEXT.as_bytes(), &changed)]).unwrap();
+    fixture.put("x", changed.replace("8\n", "eight\n"));
+    let plan = |bounds: UndoBounds<'_>| {
+        let (history, workspace) = (&fixture.history, &fixture.workspace);
+        let target = UndoTarget::Entry(first.number);
+        history.plan_undo_over(workspace, &target, &NoBuffers, bounds)
+    };
+    let cancelled = plan(UndoBounds { cancelled: &|| true, ..UndoBounds::default() });
+    assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
+    let contents = changed.len() as u64;
+    let hold = |bytes| if bytes > contents { Err(contents) } else { Ok(()) };
+    let full = plan(UndoBounds { hold: &hold, ..UndoBounds::default() }).unwrap_err();
+    assert_eq!(full.code(), ErrorCode::LimitExceeded);
+    assert!(full.to_string().contains("(calls.caller_bytes_max)"), "{full}");
+    let late = plan(UndoBounds { merging_max: Duration::ZERO, ..UndoBounds::default() });
+    assert_eq!(late.unwrap_err().code(), ErrorCode::LimitExceeded);
+    assert!(plan(UndoBounds::default()).unwrap().files()[0].merged);
+}
+
+#[test]
 fn a_created_file_that_was_changed_since_stays() {
     let fixture = Fixture::new();
     let made = fixture.commit(vec![create("x", "one\n")]).unwrap();
@@ -63,6 +89,11 @@ fn a_deleted_file_comes_back_with_its_mode_and_bytes() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
     let gone = fixture.commit(vec![delete("bin/x", bytes, Retention::Recoverable)]).unwrap();
     fs::remove_dir(fixture.root().join("bin")).unwrap();
+    // Who is asked sees that the file can be run.
+    let target = UndoTarget::Entry(gone.number);
+    let plan = fixture.history.plan_undo(&fixture.workspace, &target).unwrap();
+    let shown = &plan.files()[0].diff;
+    assert!(shown.starts_with("new file mode 750\n"), "{shown}");
     fixture.undo(gone.number).unwrap();
     assert_eq!(fixture.get("bin/x"), bytes);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o750);

@@ -9,7 +9,7 @@ use moss_sdk::RelPath;
 use moss_sdk::edit::{ChangeSet, Retention, Splice};
 use moss_sdk::editor::{Position, Span, TextEdit};
 use moss_sdk::file::{Content, LineWindow};
-use moss_workspace::{Buffers, Error, Plan, UndoTarget, hash, recover};
+use moss_workspace::{Buffers, Error, Plan, UndoBounds, UndoTarget, hash, recover};
 
 use crate::fixture::{Fixture, RESOLVERS, create, delete, edit, origin, rel, write};
 
@@ -81,7 +81,12 @@ fn plan_for_a_buffer_is_not_written_but_recorded_and_undone_there() {
     let after = held("a", "1\ntwo\nthree\n");
     let back = fixture
         .history
-        .plan_undo_over(&fixture.workspace, &UndoTarget::Entry(number), &after)
+        .plan_undo_over(
+            &fixture.workspace,
+            &UndoTarget::Entry(number),
+            &after,
+            UndoBounds::default(),
+        )
         .unwrap();
     assert!(back.is_unsaved() && back.files()[0].merged);
     assert_eq!(back.files()[0].text_after(), Some("ONE\ntwo\nthree\n"));
@@ -108,11 +113,17 @@ fn undo_of_several_is_for_one_buffer_or_for_files() {
     }
     let typed = held("a", "3\nstays\ntyped\n");
     let mixed = UndoTarget::Since(0);
-    let mixed = fixture.history.plan_undo_over(&fixture.workspace, &mixed, &typed).unwrap_err();
+    let mixed = fixture
+        .history
+        .plan_undo_over(&fixture.workspace, &mixed, &typed, UndoBounds::default())
+        .unwrap_err();
     assert!(matches!(mixed, Error::Unsaved { .. }), "{mixed}");
     fixture.undo(3).unwrap();
     let both = UndoTarget::Since(0);
-    let both = fixture.history.plan_undo_over(&fixture.workspace, &both, &typed).unwrap();
+    let both = fixture
+        .history
+        .plan_undo_over(&fixture.workspace, &both, &typed, UndoBounds::default())
+        .unwrap();
     assert!(both.is_unsaved());
     assert_eq!(both.files()[0].text_after(), Some("1\nstays\ntyped\n"));
     let number = fixture.history.record(&both, &origin("")).unwrap();

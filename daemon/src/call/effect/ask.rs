@@ -11,8 +11,9 @@ use crate::call::record;
 use crate::call::weight::held_bytes;
 use crate::confirm::{LeftKey, LeftQuestion, WaitOutcome};
 use moss_dispatch::{
-    CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
-    command::CommandQuestion, confirmation::ConfirmationState, consent::Consent,
+    CallError, Caller, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed,
+    change::FileChange, command::CommandQuestion, confirmation::ConfirmationState,
+    consent::Consent,
 };
 use moss_journal::AskOutcome;
 use moss_policy::Decision;
@@ -20,6 +21,8 @@ use moss_policy::Decision;
 /// How long a call waits for a decision that then leaves its question open: shorter than the time that
 /// clients of models give a tool.
 const LEAVE_WAIT: Duration = Duration::from_secs(45);
+/// How often moss looks whether the token is still in effect that left a question.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Most of a part of a command that an error shows, in bytes.
 const PART_BYTES_MAX: usize = 200;
 
@@ -38,6 +41,16 @@ pub(super) struct Ask<'a> {
     pub(super) command: Option<Arc<CommandQuestion>>,
     /// The standing approvals that may be given.
     pub(super) offers: Vec<Offer>,
+}
+
+/// Waits until the token of a caller is revoked: nobody comes back then for what it asked.
+async fn revoked(caller: &Caller) {
+    if !caller.is_revocable() {
+        return std::future::pending().await;
+    }
+    while !caller.is_revoked() {
+        tokio::time::sleep(LOOK_INTERVAL).await;
+    }
 }
 
 /// Which part of a command asks first, and why: a model may do without it.
@@ -157,6 +170,7 @@ impl Effects {
         let key = LeftKey {
             workspace: question.workspace.clone(),
             caller: question.caller.clone(),
+            token: self.scope.call.caller.token_id(),
             digest: question.digest,
         };
         match daemon.left_questions.take(&key) {
@@ -190,9 +204,11 @@ impl Effects {
         );
         daemon.left_questions.leave(key.clone());
         let (left, draining) = (Arc::clone(&daemon.left_questions), daemon.draining.clone());
+        let caller = self.scope.call.caller.clone();
         daemon.tasks.spawn(async move {
             tokio::select! {
                 answer = answer => left.settle(&key, answer),
+                () = revoked(&caller) => left.withdraw(&key),
                 () = draining.cancelled() => {}
             }
         });

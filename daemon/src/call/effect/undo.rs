@@ -5,7 +5,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use moss_sdk::RelPath;
-use moss_workspace::{Error, Plan, UndoTarget};
+use moss_workspace::{Error, Plan, UndoBounds, UndoTarget};
 use serde_json::{Value, json};
 
 use super::{Effects, FileNames, ProposedLints};
@@ -27,9 +27,16 @@ impl Effects {
             UndoTarget::Call(_) | UndoTarget::Since(_) => None,
         };
         self.permit_looking(&target).await?;
+        let scope = Arc::clone(&self.scope);
         let plan = move || {
             let WorkspaceState { files, history, editors, .. } = &*workspace;
-            history.plan_undo_over(files, &target, &**editors)
+            let room = scope.room();
+            let bounds = UndoBounds {
+                cancelled: &|| scope.cancel.is_cancelled(),
+                hold: &|bytes| room.hold(bytes),
+                ..UndoBounds::default()
+            };
+            history.plan_undo_over(files, &target, &**editors, bounds)
         };
         let plan = self.scope.blocking(plan).await?.inspect_err(|error| {
             if let Error::Merge(conflicts) = error {
