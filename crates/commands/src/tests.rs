@@ -134,7 +134,10 @@ fn what_commands_run_is_unfolded() {
         ("export A=1 B", "A=1 B=- export A=1 B"),
         ("declare -i x=1", "declare -i x=1 ?"),
         ("watch -n 1 rm x", "watch -n 1 rm x | watch: rm x"),
-        ("flock f -c 'rm x'", "flock f -c rm x | flock: rm x"),
+        ("flock f -c 'rm x'", "flock f -c rm x >>f | flock: rm x"),
+        ("flock -n $x ls", "flock -n <…> ls ?"),
+        ("flock 9 ls", "flock 9 ls >>9 | flock: ls"),
+        ("flock -u 9", "flock -u 9"),
         ("/usr/bin/env rm x", "/usr/bin/env rm x | env: rm x"),
         ("busybox rm x", "busybox rm x | busybox: rm x"),
     ]);

@@ -3,8 +3,8 @@
 
 use crate::wrappers::{self, WhatRuns, joined, script_at};
 use crate::{
-    Assignment, COMMANDS_MAX, DEPTH_MAX, RedirectionMode, ShellWord, SimpleCommand, Unparsed,
-    builtins, reader,
+    Assignment, COMMANDS_MAX, DEPTH_MAX, Redirection, RedirectionMode, ShellWord, SimpleCommand,
+    Unparsed, builtins, reader,
 };
 
 /// Shells that read their text as bash does, as far as it is read here.
@@ -49,6 +49,10 @@ fn unfold_one(
     via.push(name);
     let is_other = via.iter().any(|name| OTHER_SHELLS.contains(&name.as_str()));
     builtins::note_assigned(&mut command, is_other);
+    let arguments = command.words.get(1..).unwrap_or_default();
+    let created = wrappers::created(command.program().unwrap_or_default(), arguments);
+    let opened = |target| Redirection { mode: RedirectionMode::Append, target };
+    command.redirections.extend(created.map(opened));
     let inner = match what_runs(&mut command) {
         WhatRuns::Script(text) if is_other => plain_script(text),
         other => other,
