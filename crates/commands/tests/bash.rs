@@ -11,7 +11,9 @@ use std::process::{Command, Stdio};
 use moss_commands::{CommandClass, classify, read};
 
 /// What makes the file, in each way in which a text may have it.
-const MAKING: [&str; 8] = [
+const MAKING: [&str; 10] = [
+    " #$(touch made)\n",
+    "( #$(touch made)\n)",
     "$(touch made)",
     "`touch made`",
     "\"$(touch made)\"",
@@ -22,7 +24,13 @@ const MAKING: [&str; 8] = [
     "${x:-$(touch made)}",
 ];
 /// Texts in which a `@` is replaced by pieces.
-const FRAMES: [&str; 30] = [
+const FRAMES: [&str; 36] = [
+    "RANDOM=@",
+    "OPTIND+=@",
+    "for SECONDS in @; do ls; done",
+    "SRANDOM=@ ls",
+    "HISTCMD=(@)",
+    "[[ a =~ a@ || @ ]]",
     "[[ @ ]]",
     "[[ a =~ @ ]]",
     "[[ a == @ ]]",
