@@ -10,7 +10,7 @@ use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
 use crate::approvals::Situation;
-use crate::call::{parts_of, protection};
+use crate::call::{files_of_parts, parts_in, protection};
 use crate::state::WorkspaceState;
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
@@ -62,34 +62,49 @@ pub fn call(
     let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     let policy = workspace.policy.load();
-    let file = path_of(&arguments).map(|text| resolve(&workspace.files, text)).transpose()?;
+    let file = path_of(&arguments)
+        .map(|(name, text)| resolve(&workspace.files, name, text))
+        .transpose()?;
     let asker = Asker { tool, plugin: entry.plugin(), caller };
     let component = entry.component();
     let situation = Situation { asker, component: component.as_deref(), session };
     workspace.answers.reload();
     let answers = workspace.answers.in_effect(situation, Timestamp::now());
-    let parts = parts(entry, &arguments);
+    let directory = directory_of(&workspace.files, &arguments)?;
+    let parts = parts(&workspace.files, entry, &arguments, &directory);
+    let opened = files_of_parts(&workspace.files, &parts, &directory);
     let root = RelPath::root();
-    let steps = actions(entry, file.as_ref()).into_iter().flat_map(|action| {
-        let mut commands: Vec<_> =
-            parts.iter().filter(|_| action == Action::Exec).map(Some).collect();
-        if commands.is_empty() {
-            commands.push(None);
+    let mut steps = Vec::new();
+    for action in actions(entry, file.as_ref()) {
+        let protection = file.as_ref().and_then(|file| file.protection_against(action));
+        if action != Action::Exec || parts.is_empty() {
+            let named = file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path);
+            steps.push(ExplainedStep { action, command: None, path: named, protection });
+            continue;
         }
-        commands.into_iter().map(move |command| (action, command))
-    });
-    let explained = steps.map(|(action, command)| {
+        for (part, opened) in parts.iter().zip(&opened) {
+            let (command, path) = (Some(part), Some(&root));
+            steps.push(ExplainedStep { action, command, path, protection });
+            for file in opened {
+                let (action, is_linked) = (file.action, file.asked != file.real);
+                let names = [Some(&file.real), Some(&file.asked).filter(|_| is_linked)];
+                steps.extend(names.into_iter().flatten().map(|path| {
+                    let protection = workspace.files.protection(path).map(self::protection);
+                    ExplainedStep { action, command: None, path: Some(path), protection }
+                }));
+            }
+        }
+    }
+    let explained = steps.into_iter().map(|step| {
+        let ExplainedStep { action, command, path, protection } = step;
         let subject = Subject {
             action,
             tool,
             tool_effect: entry.spec.effect,
             plugin: entry.plugin(),
             caller,
-            path: match command {
-                Some(_) => Some(&root),
-                None => file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
-            },
-            protection: file.as_ref().and_then(|file| file.protection_against(action)),
+            path,
+            protection,
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
             match_level: None,
             drift: false,
@@ -133,6 +148,14 @@ fn plugin_change(
     explain(&workspace.policy.load(), &subject)
 }
 
+/// One effect of a call.
+struct ExplainedStep<'a> {
+    action: Action,
+    command: Option<&'a CommandPart>,
+    path: Option<&'a RelPath>,
+    protection: Option<Protection>,
+}
+
 struct ExplainedFile {
     path: RelPath,
     protection: Option<Protection>,
@@ -148,14 +171,29 @@ impl ExplainedFile {
 }
 
 /// The simple commands of a tool that runs one, as the full tier of the sandbox would have them.
-fn parts(entry: &CatalogEntry, arguments: &Value) -> Vec<CommandPart> {
+fn parts(
+    files: &Workspace,
+    entry: &CatalogEntry,
+    arguments: &Value,
+    directory: &RelPath,
+) -> Vec<CommandPart> {
     let is_own = entry.plugin().is_none() && entry.spec.effect == Effect::Exec;
     let command = arguments.get("command").and_then(Value::as_str).filter(|_| is_own);
-    command.map(|command| parts_of(command, true)).unwrap_or_default()
+    command.map(|command| parts_in(files, command, directory, true)).unwrap_or_default()
 }
 
-fn path_of(arguments: &Value) -> Option<&str> {
-    PATH_PARAMETERS.iter().find_map(|name| arguments.get(name)?.as_str())
+/// The directory in which a tool would run a command; the root where it says none.
+fn directory_of(files: &Workspace, arguments: &Value) -> Result<RelPath, CallError> {
+    let named = arguments.get("cwd").and_then(Value::as_str).unwrap_or_default();
+    match named.trim_end_matches('/') {
+        "" => Ok(RelPath::root()),
+        named => Ok(resolve(files, "cwd", named)?.path),
+    }
+}
+
+/// The file that a tool acts on, with the parameter that names it.
+fn path_of(arguments: &Value) -> Option<(&'static str, &str)> {
+    PATH_PARAMETERS.iter().find_map(|name| Some((*name, arguments.get(name)?.as_str()?)))
 }
 
 /// The size of the new content, where the arguments determine it.
@@ -165,10 +203,10 @@ fn size_of(entry: &CatalogEntry, arguments: &Value) -> Option<u64> {
     Some(content.len() as u64)
 }
 
-fn resolve(files: &Workspace, text: &str) -> Result<ExplainedFile, CallError> {
+fn resolve(files: &Workspace, parameter: &str, text: &str) -> Result<ExplainedFile, CallError> {
     let refused = |error: moss_workspace::Error| {
         CallError::Invalid(vec![Violation {
-            pointer: "/path".to_owned(),
+            pointer: format!("/{parameter}"),
             expected: "a path inside the workspace".to_owned(),
             got: moss_sdk::ToolError::from(error).to_string(),
             suggestion: None,

@@ -95,7 +95,9 @@ pub struct CheckReport {
     pub stderr: String,
     /// The files that it wrote into [`crate::checks::Checks::report_directory`], by name.
     pub files: Vec<CheckReportFile>,
-    /// Whether `stdout`, `stderr` or a file is not whole, because it is longer than 16 MiB.
+    /// What of those files was not read, and why; none where all of it was.
+    pub left_out: Option<String>,
+    /// Whether `stdout` or `stderr` is not whole, because it is longer than 16 MiB, or a file is missing.
     pub is_cut: bool,
     /// The workspace root, as the command knows it.
     pub root: String,

@@ -126,8 +126,11 @@ async fn rules_about_words_decide_and_explain() {
     let site = Site::new();
     site.user_policy(
         "version = 1\n[[rule]]\nname = \"touching\"\nargv = [\"touch\"]\ndecision = \"allow\"\n\
-         [[rule]]\nargv = [\"curl\"]\ndecision = \"deny\"\n",
+         [[rule]]\nargv = [\"curl\"]\ndecision = \"deny\"\n\
+         [[rule]]\neffects = [\"write\"]\npaths = [\"kept/**\"]\ndecision = \"deny\"\n",
     );
+    site.write("a.txt", "one\n");
+    site.write("kept/b.txt", "one\n");
     let daemon = site.serve();
     let client = daemon.caller().await;
     for (text, expected) in [
@@ -135,6 +138,11 @@ async fn rules_about_words_decide_and_explain() {
         ("ls && touch y", Fate::Allowed),
         ("touch x; mkdir z", Fate::Asked),
         ("ls; env curl x", Fate::Denied),
+        // The files that the shell opens are decided about, too.
+        ("touch x >> out.txt", Fate::Asked),
+        ("touch x 2>> kept/out.txt", Fate::Denied),
+        ("flock kept/lock touch x", Fate::Denied),
+        ("touch x < a.txt", Fate::Allowed),
     ] {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
         let explained = explained(&client, "run_terminal_cmd", command(text)).await;

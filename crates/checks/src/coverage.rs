@@ -259,6 +259,7 @@ mod tests {
             stdout: "",
             stderr: "",
             reports: &reports,
+            left_out: None,
             is_cut: false,
         };
         let paths = SourcePaths::new("/w", "app").with_prefix(Some("example.com/m".to_owned()));

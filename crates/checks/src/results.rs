@@ -234,6 +234,7 @@ impl TestFramework {
             Self::Dotnet => of_files(finished, "trx", trx::read),
             _ => of_files(finished, "xml", junit),
         };
+        report.problem = report.problem.or_else(|| finished.left_out.map(ToOwned::to_owned));
         report.add_build(self.build_errors(finished));
         if self == Self::Node {
             unloaded::explain_node(&mut report.build, finished.stdout);

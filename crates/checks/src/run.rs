@@ -20,6 +20,8 @@ pub struct FinishedRun<'a> {
     pub stderr: &'a str,
     /// Files in its report directory, by name.
     pub reports: &'a [ReportFile],
+    /// What of those files was not read, and why; none where all of it was.
+    pub left_out: Option<&'a str>,
     /// Whether `stdout` or `stderr` is not whole.
     pub is_cut: bool,
 }

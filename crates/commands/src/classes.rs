@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::environment::{is_decisive, is_harmless_variable};
+use crate::environment::{is_harmless_variable, why_unclear};
 use crate::options::OptionForms;
 use crate::{RedirectionMode, ShellWord, SimpleCommand};
 
@@ -28,9 +28,7 @@ pub fn classify(command: &SimpleCommand) -> CommandClass {
     if let Some(why) = &command.unclear {
         return CommandClass::Unclear(why.clone());
     }
-    if let Some(assigned) = command.assignments.iter().find(|assigned| is_decisive(&assigned.name))
-    {
-        let why = format!("{} decides which programs run, or how", assigned.name);
+    if let Some(why) = command.assignments.iter().find_map(why_unclear) {
         return CommandClass::Unclear(why);
     }
     if let Some(why) = asking::reason(command) {

@@ -14,6 +14,7 @@
 use std::fmt;
 
 mod ansi;
+mod builtins;
 mod classes;
 mod environment;
 mod matching;

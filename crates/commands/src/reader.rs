@@ -1,7 +1,8 @@
 //! Reads a text into its simple commands: one pass, from left to right, without going back.
 //!
-//! `grammar` has lists and compound commands, `simple` simple ones with their redirections, `words`
-//! words and quotes, `expansions` what begins with `$` or a backtick. What is refused although bash
+//! `grammar` has lists and compound commands, `conditions` what is between `[[` and `]]`, `simple` simple
+//! commands with their redirections, `words` words and quotes, `expansions` what begins with `$` or a
+//! backtick. What is refused although bash
 //! would run it is refused where one character more or less, or a setting of the shell, makes
 //! another command of it.
 
@@ -10,6 +11,7 @@ use super::{
 };
 use moss_sdk::deceptive::is_deceptive;
 
+mod conditions;
 mod expansions;
 mod grammar;
 mod simple;

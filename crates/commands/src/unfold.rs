@@ -3,8 +3,8 @@
 
 use crate::wrappers::{self, WhatRuns, joined, script_at};
 use crate::{
-    Assignment, COMMANDS_MAX, DEPTH_MAX, RedirectionMode, ShellWord, SimpleCommand, Unparsed,
-    reader,
+    Assignment, COMMANDS_MAX, DEPTH_MAX, Redirection, RedirectionMode, ShellWord, SimpleCommand,
+    Unparsed, builtins, reader,
 };
 
 /// Shells that read their text as bash does, as far as it is read here.
@@ -16,10 +16,6 @@ const BASH_ONLY: [&str; 13] =
     ["[[", "((", "&>", ">&", "|&", "<<<", "<(", ">(", "$'", "$\"", "+=", "function", "coproc"];
 /// Options of shells that change nothing that is looked at here.
 const SHELL_FLAGS: &str = "eux";
-/// Builtins that set variables by their words.
-const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
-/// Options of those that change nothing that is looked at here: no arithmetic, no references, no functions.
-const DECLARING_FLAGS: &str = "grx";
 /// Actions of `find` that run words.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Those that run them where each file lies.
@@ -52,7 +48,11 @@ fn unfold_one(
     let mut via = command.via.clone();
     via.push(name);
     let is_other = via.iter().any(|name| OTHER_SHELLS.contains(&name.as_str()));
-    declare(&mut command, is_other);
+    builtins::note_assigned(&mut command, is_other);
+    let arguments = command.words.get(1..).unwrap_or_default();
+    let created = wrappers::created(command.program().unwrap_or_default(), arguments);
+    let opened = |target| Redirection { mode: RedirectionMode::Append, target };
+    command.redirections.extend(created.map(opened));
     let inner = match what_runs(&mut command) {
         WhatRuns::Script(text) if is_other => plain_script(text),
         other => other,
@@ -179,40 +179,6 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
         Some(Some(script)) if !reads_file => WhatRuns::Script(script.to_owned()),
         _ => WhatRuns::Unclear(format!("`{name}` runs what it is given to read")),
     }
-}
-
-/// Notes what `export` and its like set. Some shells split what a variable holds into several words.
-fn declare(command: &mut SimpleCommand, splits: bool) {
-    if !command.program().is_some_and(|name| DECLARING.contains(&name)) {
-        return;
-    }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut declared = Vec::new();
-    for word in &command.words[1..] {
-        let text = word.starts();
-        if let Some(letters) = text.strip_prefix('-') {
-            let is_known =
-                !letters.is_empty() && letters.chars().all(|c| DECLARING_FLAGS.contains(c));
-            if !is_known || word.fixed().is_none() {
-                command.unclear =
-                    Some(format!("{} with {}", command.words[0].shown(), word.shown()));
-                return;
-            }
-        } else if splits && word.fixed().is_none() {
-            let reason = format!("{} of {}", command.words[0].shown(), word.shown());
-            command.unclear = Some(reason);
-            return;
-        } else if let Some(assignment) = wrappers::assignment(word) {
-            declared.push(assignment);
-        } else if word.fixed().is_some() && !text.is_empty() && text.chars().all(is_name) {
-            declared.push(Assignment { name: text.to_owned(), value: None });
-        } else {
-            let reason = format!("{} of {}", command.words[0].shown(), word.shown());
-            command.unclear = Some(reason);
-            return;
-        }
-    }
-    command.assignments.extend(declared);
 }
 
 /// Takes the actions of `find` that run words out of it.

@@ -29,6 +29,8 @@ struct Wrapper {
     operands: usize,
     #[serde(default)]
     assigns: bool,
+    #[serde(default)]
+    creates: bool,
     script: Option<String>,
     #[serde(default)]
     joins: bool,
@@ -110,6 +112,18 @@ pub(crate) fn what_runs(name: &str, arguments: &[ShellWord]) -> WhatRuns {
         return joined(name, words);
     }
     WhatRuns::Words(words.to_vec(), assignments)
+}
+
+/// The file that a command makes where there is none, before it runs another; `name` is its first word.
+pub(crate) fn created(name: &str, arguments: &[ShellWord]) -> Option<ShellWord> {
+    let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name && wrapper.creates)?;
+    // What is not understood is unclear.
+    let sorted = wrapper.forms().sort(arguments, true).ok()?;
+    let operands = arguments.get(sorted.operands_at..)?;
+    let (first, rest) = operands.split_first()?;
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    let is_descriptor = rest.is_empty() && first.fixed().is_some_and(is_number);
+    (!is_descriptor).then(|| first.clone())
 }
 
 /// The text that a shell gets which words together make.
@@ -231,6 +245,7 @@ mod tests {
             "numeric",
             "operands",
             "assigns",
+            "creates",
             "script",
             "joins",
             "appends",

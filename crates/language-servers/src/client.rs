@@ -78,7 +78,7 @@ impl ServerClient {
         let conversation = ServerTalk::new(from, to, told, command.ready);
         let first = wire::initialize(&options.root, &command.options)?;
         let able = conversation.request("initialize", &first, options.start_max).await?;
-        wire::check_encoding(&able)?;
+        wire::check_encoding(able.as_deref())?;
         conversation.notify("initialized", &json!({}))?;
         let settings = json!({"settings": command.settings});
         conversation.notify("workspace/didChangeConfiguration", &settings)?;
@@ -244,7 +244,7 @@ impl ServerClient {
         asked: &Value,
     ) -> Result<Vec<ServerLocation>, ServerFault> {
         let said = self.conversation.request(method, asked, self.response_max).await?;
-        let locations = wire::locations(said)?;
+        let locations = wire::locations(said.as_deref())?;
         Ok(locations.into_iter().map(|(path, span)| ServerLocation { path, span }).collect())
     }
 

@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader};
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::fault::ServerFault;
-use crate::framing::{frame, read_message};
+use crate::framing::read_message;
+use crate::outgoing::{Outgoing, WaitingMessages, outgoing};
 use crate::readiness::{ReadySign, ReportedWork};
 use crate::wire::{self, CONTENT_MODIFIED, SERVER_CANCELLED, WireMessage};
 
@@ -24,8 +26,6 @@ const FLOOD_BYTES_MAX: u64 = 512 << 20;
 const FLOOD_WINDOW: Duration = Duration::from_secs(60);
 /// Most requests that wait for a server at once.
 const PENDING_MAX: usize = 64;
-/// Most messages that wait to be written: a server that reads nothing is left.
-const OUTGOING_MAX: usize = 1_024;
 /// How often a request is put again because the text changed meanwhile.
 const TRIES_MAX: usize = 4;
 /// Longest message of an error that is shown, in bytes.
@@ -33,7 +33,9 @@ const SAID_BYTES_MAX: usize = 300;
 /// How long the last words may take to be written.
 const FAREWELL_MAX: Duration = Duration::from_millis(500);
 
-type PendingReply = oneshot::Sender<Result<Value, WireRefusal>>;
+/// What a server responded, as text; none where that is null.
+type ServerResult = Option<Box<RawValue>>;
+type PendingReply = oneshot::Sender<Result<ServerResult, WireRefusal>>;
 
 /// What a server answered to a request that it does not serve.
 #[derive(Debug)]
@@ -46,7 +48,7 @@ struct WireRefusal {
 #[derive(Debug)]
 pub(crate) struct ServerTalk {
     shared: Arc<TalkState>,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: Outgoing,
     next_id: AtomicI64,
     tasks: [JoinHandle<()>; 2],
 }
@@ -85,7 +87,7 @@ impl ServerTalk {
             settings,
             root,
         });
-        let (outgoing, waiting) = mpsc::channel(OUTGOING_MAX);
+        let (outgoing, waiting) = outgoing();
         let reader = tokio::spawn(read(from, Arc::clone(&shared), outgoing.clone()));
         let writer = tokio::spawn(write(to, Arc::clone(&shared), waiting));
         Self { shared, outgoing, next_id: AtomicI64::new(1), tasks: [reader, writer] }
@@ -119,7 +121,7 @@ impl ServerTalk {
         method: &'static str,
         parameters: &Value,
         timeout: Duration,
-    ) -> Result<Value, ServerFault> {
+    ) -> Result<ServerResult, ServerFault> {
         let id = AtomicI64::new(0);
         let ask = async {
             let mut tries = 0;
@@ -154,7 +156,7 @@ impl ServerTalk {
         method: &str,
         parameters: &Value,
         asked: &AtomicI64,
-    ) -> Result<Result<Value, WireRefusal>, ServerFault> {
+    ) -> Result<Result<ServerResult, WireRefusal>, ServerFault> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         asked.store(id, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
@@ -173,12 +175,10 @@ impl ServerTalk {
     }
 
     fn send(&self, message: &Value) -> Result<(), ServerFault> {
-        let message = frame(message.to_string().as_bytes());
-        match self.outgoing.try_send(message) {
-            Ok(()) => Ok(()),
-            Err(mpsc::error::TrySendError::Closed(_)) => Err(self.ended()),
-            Err(mpsc::error::TrySendError::Full(_)) => Err(self.shared.end(reads_nothing())),
-        }
+        self.outgoing.say(&message.to_string()).map_err(|fault| match fault {
+            ServerFault::Ended => self.ended(),
+            fault => self.shared.end(fault),
+        })
     }
 
     fn ended(&self) -> ServerFault {
@@ -196,10 +196,6 @@ impl Drop for ServerTalk {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
-}
-
-fn reads_nothing() -> ServerFault {
-    ServerFault::Broken(format!("it reads nothing: {OUTGOING_MAX} messages wait"))
 }
 
 // === impl TalkState ===
@@ -222,34 +218,34 @@ impl TalkState {
     }
 
     /// Takes one message. Returns what is to be said to it.
-    fn take(&self, message: &[u8]) -> Result<Option<Value>, ServerFault> {
-        let read: Result<WireMessage, _> = serde_json::from_slice(message);
+    fn take(&self, message: &[u8]) -> Result<Option<String>, ServerFault> {
+        let read: Result<WireMessage<'_>, _> = serde_json::from_slice(message);
         let message = read
             .map_err(|error| ServerFault::Broken(format!("a message cannot be read: {error}")))?;
         match (message.method, message.id) {
             (Some(method), Some(id)) => {
-                let mut reply = wire::reply(&method, &message.params, &self.settings, &self.root);
-                reply["jsonrpc"] = json!("2.0");
-                reply["id"] = id;
-                Ok(Some(reply))
+                let asked = (id, method.as_ref());
+                wire::reply(asked, message.params, &self.settings, &self.root).map(Some)
             }
             (Some(method), None) => {
-                self.work.send_if_modified(|work| work.take(&method, &message.params));
+                self.work.send_if_modified(|work| work.take(&method, message.params));
                 Ok(None)
             }
             (None, Some(id)) => {
-                let waiting =
-                    id.as_i64().and_then(|id| self.lock().as_mut().and_then(|all| all.remove(&id)));
+                let waiting = id
+                    .get()
+                    .parse()
+                    .ok()
+                    .and_then(|id: i64| self.lock().as_mut().and_then(|all| all.remove(&id)));
+                // One that comes too late, or that nobody asked for, is for nobody.
+                let Some(waiting) = waiting else { return Ok(None) };
                 let result = match message.error {
-                    None => Ok(message.result),
+                    None => Ok(message.result.map(ToOwned::to_owned)),
                     Some(error) => {
                         Err(WireRefusal { code: error.code, message: cut(error.message) })
                     }
                 };
-                // One that comes too late, or that nobody asked for, is for nobody.
-                if let Some(waiting) = waiting {
-                    let _ = waiting.send(result);
-                }
+                let _ = waiting.send(result);
                 Ok(None)
             }
             (None, None) => {
@@ -265,11 +261,7 @@ fn cut(mut text: String) -> String {
 }
 
 /// Reads all that the server says, until it ends or breaks the protocol.
-async fn read(
-    from: impl AsyncRead + Unpin,
-    shared: Arc<TalkState>,
-    outgoing: mpsc::Sender<Vec<u8>>,
-) {
+async fn read(from: impl AsyncRead + Unpin, shared: Arc<TalkState>, outgoing: Outgoing) {
     let mut from = BufReader::new(from);
     let mut flood = Flood { since: Instant::now(), messages: 0, bytes: 0 };
     let fault = loop {
@@ -284,9 +276,8 @@ async fn read(
         match shared.take(&message) {
             Ok(None) => {}
             Ok(Some(reply)) => {
-                let reply = frame(reply.to_string().as_bytes());
-                if outgoing.try_send(reply).is_err() {
-                    break reads_nothing();
+                if let Err(fault) = outgoing.say(&reply) {
+                    break fault;
                 }
             }
             Err(fault) => break fault,
@@ -296,20 +287,9 @@ async fn read(
 }
 
 /// Writes what is to be said, until nobody listens.
-async fn write(
-    mut to: impl AsyncWrite + Unpin,
-    shared: Arc<TalkState>,
-    mut waiting: mpsc::Receiver<Vec<u8>>,
-) {
-    while let Some(message) = waiting.recv().await {
-        let written = async {
-            to.write_all(&message).await?;
-            to.flush().await
-        };
-        if written.await.is_err() {
-            shared.end(ServerFault::Ended);
-            return;
-        }
+async fn write(to: impl AsyncWrite + Unpin, shared: Arc<TalkState>, waiting: WaitingMessages) {
+    if waiting.write(to).await.is_err() {
+        shared.end(ServerFault::Ended);
     }
 }
 

@@ -11,10 +11,12 @@
 //! The protocol has many messages, and moss needs a dozen. Their forms are written out in `wire.rs`: the crates that
 //! have all of them are not kept up, or bring a runtime of their own.
 
+mod bounded;
 mod client;
 mod conversation;
 mod fault;
 mod framing;
+mod outgoing;
 mod readiness;
 mod servers;
 mod wire;

@@ -1,13 +1,17 @@
 //! When a server knows the project well enough to be asked: each has its own way of saying so.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 /// Most kinds of work that a server may report at once; what is beyond is not followed.
 const WORK_MAX: usize = 256;
+/// Longest name of a kind of work, in bytes; what has a longer one is not followed.
+const TOKEN_BYTES_MAX: usize = 1 << 10;
 /// From then on a server that gives no sign is asked all the same.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -35,6 +39,37 @@ pub(crate) struct ReportedWork {
     work: BTreeSet<String>,
 }
 
+#[derive(Default, Deserialize)]
+struct ServerStatus {
+    #[serde(default)]
+    quiescent: bool,
+}
+
+#[derive(Default, Deserialize)]
+struct LoggedMessage<'m> {
+    #[serde(borrow)]
+    message: Option<Cow<'m, str>>,
+}
+
+#[derive(Default, Deserialize)]
+struct WorkProgress<'m> {
+    #[serde(borrow)]
+    token: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    value: WorkStep<'m>,
+}
+
+#[derive(Default, Deserialize)]
+struct WorkStep<'m> {
+    #[serde(borrow)]
+    kind: Option<Cow<'m, str>>,
+}
+
+/// Reads what a notification says; what is not understood says nothing.
+fn read<'m, T: Deserialize<'m> + Default>(parameters: Option<&'m RawValue>) -> T {
+    parameters.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
+}
+
 // === impl ReportedWork ===
 
 impl ReportedWork {
@@ -56,33 +91,32 @@ impl ReportedWork {
     }
 
     /// Takes a notification; says whether it was about work.
-    pub(crate) fn take(&mut self, method: &str, parameters: &Value) -> bool {
+    pub(crate) fn take(&mut self, method: &str, parameters: Option<&RawValue>) -> bool {
         match method {
             "experimental/serverStatus" => {
-                self.is_quiescent = parameters["quiescent"] == true;
+                self.is_quiescent = read::<ServerStatus>(parameters).quiescent;
             }
             "window/logMessage" => {
-                if let (ReadySign::Logged(sign), Some(text)) =
-                    (self.sign, parameters["message"].as_str())
-                {
-                    self.is_logged |= text.contains(sign);
+                if let ReadySign::Logged(sign) = self.sign {
+                    let logged: LoggedMessage<'_> = read(parameters);
+                    self.is_logged |= logged.message.is_some_and(|text| text.contains(sign));
                 }
             }
-            "$/progress" => self.progress(parameters),
+            "$/progress" => self.progress(&read(parameters)),
             _ => return false,
         }
         true
     }
 
-    fn progress(&mut self, parameters: &Value) {
-        let token = parameters["token"].to_string();
-        match parameters["value"]["kind"].as_str() {
-            Some("begin") if self.work.len() < WORK_MAX => {
+    fn progress(&mut self, progress: &WorkProgress<'_>) {
+        let token = progress.token.map_or("null", RawValue::get);
+        match progress.value.kind.as_deref() {
+            Some("begin") if self.work.len() < WORK_MAX && token.len() <= TOKEN_BYTES_MAX => {
                 self.has_worked = true;
-                self.work.insert(token);
+                self.work.insert(token.to_owned());
             }
             Some("end") => {
-                self.work.remove(&token);
+                self.work.remove(token);
             }
             _ => {}
         }
@@ -104,9 +138,16 @@ impl ReportedWork {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    impl ReportedWork {
+        fn hear(&mut self, method: &str, parameters: &Value) {
+            let text = serde_json::value::to_raw_value(parameters).unwrap();
+            self.take(method, Some(&text));
+        }
+    }
 
     fn is_ready(work: &ReportedWork) -> bool {
         work.ready_at().is_some_and(|at| at <= Instant::now())
@@ -117,13 +158,13 @@ mod tests {
         let mut rust = ReportedWork::new(ReadySign::Quiescent);
         assert_eq!(rust.ready_at(), None);
         for (quiescent, expected) in [(false, false), (true, true), (false, false)] {
-            rust.take("experimental/serverStatus", &json!({"quiescent": quiescent}));
+            rust.hear("experimental/serverStatus", &json!({"quiescent": quiescent}));
             assert_eq!(is_ready(&rust), expected);
         }
         let mut python = ReportedWork::new(ReadySign::Logged("source file"));
-        python.take("window/logMessage", &json!({"message": "Loading"}));
+        python.hear("window/logMessage", &json!({"message": "Loading"}));
         assert!(!is_ready(&python));
-        python.take("window/logMessage", &json!({"message": "Found 3 source files"}));
+        python.hear("window/logMessage", &json!({"message": "Found 3 source files"}));
         assert!(is_ready(&python));
         let mut other = ReportedWork::new(ReadySign::WorkDone(Duration::from_secs(1)));
         let progress = |kind: &str| json!({"token": 1, "value": {"kind": kind}});
@@ -131,9 +172,9 @@ mod tests {
         assert!(!is_ready(&other));
         tokio::time::advance(Duration::from_secs(2)).await;
         assert!(is_ready(&other));
-        other.take("$/progress", &progress("begin"));
+        other.hear("$/progress", &progress("begin"));
         assert!(!is_ready(&other));
-        other.take("$/progress", &progress("end"));
+        other.hear("$/progress", &progress("end"));
         assert!(is_ready(&other));
     }
 
@@ -149,8 +190,14 @@ mod tests {
     fn work_without_end_takes_no_memory_without_end() {
         let mut work = ReportedWork::new(ReadySign::Quiescent);
         for token in 0..10 * WORK_MAX {
-            work.take("$/progress", &json!({"token": token, "value": {"kind": "begin"}}));
+            work.hear("$/progress", &json!({"token": token, "value": {"kind": "begin"}}));
         }
         assert_eq!(work.work.len(), WORK_MAX);
+        let mut work = ReportedWork::new(ReadySign::Quiescent);
+        let long = "x".repeat(TOKEN_BYTES_MAX);
+        work.hear("$/progress", &json!({"token": long, "value": {"kind": "begin"}}));
+        work.hear("$/progress", &json!({"token": "short", "value": {"kind": "begin"}}));
+        work.hear("$/progress", &json!(["no progress"]));
+        assert_eq!(work.work.iter().map(String::as_str).collect::<Vec<_>>(), ["\"short\""]);
     }
 }

@@ -92,6 +92,16 @@ impl CommandPart {
         self
     }
 
+    /// As it is decided about where the shell empties a file for it.
+    #[must_use]
+    pub fn emptying(mut self, file: &str) -> Self {
+        let why = format!(
+            "it empties {file}, which cannot be undone; `>>` appends; no rule allows that unseen"
+        );
+        self.asks.get_or_insert_with(|| built_in("always-asks", why));
+        self
+    }
+
     /// The rule that asks about it whatever else allows it: it destroys, or nobody knows what it does.
     pub(super) fn asking_rule(&self) -> Option<&Arc<RuleRef>> {
         self.asks.as_ref()

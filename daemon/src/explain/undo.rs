@@ -37,7 +37,7 @@ pub(super) fn explain_undo(
         if !seen.insert(file.real.clone()) {
             continue;
         }
-        let found = resolve(&workspace.files, file.real.as_str())?;
+        let found = resolve(&workspace.files, "path", file.real.as_str())?;
         explanations.push(explained(workspace, UNDO, Action::Read, Some((&found, None)), caller));
         let size = Some(file.before_bytes);
         let action = back(&file, &found);

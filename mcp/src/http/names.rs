@@ -28,11 +28,16 @@ impl ReachableNames {
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().map_or("", text);
-        let named = host.parse::<Authority>().ok().map(|authority| plain(authority.host()));
-        let is_other = |name: &str| uri.host().is_some_and(|host| plain(host) != name);
+        let named = host.parse::<Authority>().ok().and_then(|authority| name_in(&authority));
+        let is_other = |name: &str| {
+            uri.authority().is_some_and(|authority| name_in(authority).as_deref() != Some(name))
+        };
         match named {
             Some(name) if hosts.next().is_none() && self.have(&name) && !is_other(&name) => {}
-            _ => return Err(HttpRefusal::foreign_host(uri.host().unwrap_or(host))),
+            _ => {
+                let named = uri.authority().map_or(host, Authority::as_str);
+                return Err(HttpRefusal::foreign_host(named));
+            }
         }
         let mut origins = headers.get_all(ORIGIN).iter().map(text);
         match origins.find(|origin| !self.have_origin(origin)) {
@@ -49,13 +54,25 @@ impl ReachableNames {
     fn have_origin(&self, origin: &str) -> bool {
         let Ok(uri) = origin.parse::<Uri>() else { return false };
         let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
-        is_web && uri.host().is_some_and(|host| self.have(&plain(host)))
+        let name = uri.authority().and_then(name_in);
+        is_web && name.is_some_and(|name| self.have(&name))
     }
 }
 
 /// A value that is no text names nothing.
 fn text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
+}
+
+/// The name in an authority that is one, perhaps with a port: of `127.0.0.1:80.evil.example` it would be the half
+/// before the colon.
+fn name_in(authority: &Authority) -> Option<String> {
+    let behind = authority.as_str().strip_prefix(authority.host())?;
+    let is_port = |port: &str| {
+        !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) && port.parse::<u16>().is_ok()
+    };
+    let is_whole = behind.is_empty() || behind.strip_prefix(':').is_some_and(is_port);
+    is_whole.then(|| plain(authority.host()))
 }
 
 /// A name as names are compared: in lower case, without brackets and without the dot of the root.
@@ -83,6 +100,16 @@ mod tests {
             (&["localhost.evil.example"], None, false),
             (&["127.0.0.1.evil.example"], None, false),
             (&["localhost@evil.example"], None, false),
+            (&["evil.example@localhost"], None, false),
+            (&["127.0.0.1:14334.evil.example"], None, false),
+            (&["localhost:80:evil.example"], None, false),
+            (&["localhost:"], None, false),
+            (&["localhost:+80"], None, false),
+            (&["localhost:65536"], None, false),
+            (&["[::1]:1.evil.example"], None, false),
+            (&["[::1]evil.example"], None, false),
+            (&["localhost"], Some("http://localhost:80.evil.example"), false),
+            (&["localhost"], Some("http://evil.example@localhost"), false),
             (&["localhost", "evil.example"], None, false),
             (&["localhost", "localhost"], None, false),
             (&["local host"], None, false),

@@ -114,6 +114,7 @@ impl MemoryHostState {
             stdout: String::new(),
             stderr: String::new(),
             files: Vec::new(),
+            left_out: None,
             is_cut: false,
             root: "/work".to_owned(),
         })

@@ -92,6 +92,7 @@ impl LinterRun {
             stdout: &ended.stdout,
             stderr: &ended.stderr,
             reports: &[],
+            left_out: None,
             is_cut: ended.is_cut,
         };
         let results = planned.results(&finished, &ended.root);

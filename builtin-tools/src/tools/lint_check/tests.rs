@@ -35,6 +35,7 @@ fn report(exit_code: i32, stdout: &str, stderr: &str) -> CheckReport {
         stdout: stdout.to_owned(),
         stderr: stderr.to_owned(),
         files: Vec::new(),
+        left_out: None,
         is_cut: false,
         root: "/work".to_owned(),
     }

@@ -26,6 +26,8 @@ const AGAIN_MAX: usize = 10;
 const AGAIN_AFTER_MS_MAX: u64 = 300_000;
 /// How a directory of reports is looked at.
 const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 1_000 };
+/// Most bytes of the reports in such directories.
+const REPORTS_BYTES_MAX: usize = 64 << 20;
 
 /// What came of a run.
 #[derive(Debug)]
@@ -120,14 +122,23 @@ async fn run_planned(
             last: None,
         }),
     };
-    let report = cx.follow_check(check).await?;
+    let mut report = cx.follow_check(check).await?;
     let prefix = chosen.framework.prefix(&chosen.files.directories[chosen.directory]);
     let paths = SourcePaths::new(&report.root, chosen.path()).with_prefix(prefix);
-    let written = report.files.iter();
-    let mut reports: Vec<ReportFile> = written
-        .map(|file| ReportFile { name: file.name.clone(), text: file.text.clone() })
-        .collect();
-    reports.extend(newer_reports(cx, &report_directories, &before).await?);
+    let written = std::mem::take(&mut report.files).into_iter();
+    let mut reports: Vec<ReportFile> =
+        written.map(|file| ReportFile { name: file.name, text: file.text }).collect();
+    let (newer, left_out) =
+        newer_reports(cx, &report_directories, &before, REPORTS_BYTES_MAX).await?;
+    reports.extend(newer);
+    if left_out > 0 {
+        let bytes_max = REPORTS_BYTES_MAX >> 20;
+        let message = format!(
+            "{left_out} report files in {} were not read: at most {bytes_max} MiB together are",
+            report_directories.join(", ")
+        );
+        report.left_out.get_or_insert(message);
+    }
     Ok(LeftBehind { report, reports, paths })
 }
 
@@ -145,25 +156,31 @@ async fn report_times(cx: &Context, directories: &[String]) -> Result<ReportTime
     Ok(times)
 }
 
-/// Reads the reports that were written since.
+/// Reads the reports that were written since, at most so many bytes, and counts those that it left out.
 async fn newer_reports(
     cx: &Context,
     directories: &[String],
     before: &ReportTimes,
-) -> Result<Vec<ReportFile>, ToolError> {
-    let mut reports = Vec::new();
+    bytes_max: usize,
+) -> Result<(Vec<ReportFile>, usize), ToolError> {
+    let (mut reports, mut room, mut left_out) = (Vec::new(), bytes_max, 0);
     for (path, time) in report_times(cx, directories).await? {
         if before.get(&path) == Some(&time) {
+            continue;
+        }
+        if time.1.is_some_and(|bytes| bytes > room as u64) {
+            left_out += 1;
             continue;
         }
         if let Ok(Some(snapshot)) = cx.read_unasked(&path).await
             && let Content::Text(text) = snapshot.content
         {
             let name = path.file_name().unwrap_or_default().to_owned();
+            room = room.saturating_sub(text.text.len());
             reports.push(ReportFile { name, text: text.text });
         }
     }
-    Ok(reports)
+    Ok((reports, left_out))
 }
 
 // === impl LeftBehind ===
@@ -175,6 +192,7 @@ impl LeftBehind {
             stdout: &self.report.stdout,
             stderr: &self.report.stderr,
             reports: &self.reports,
+            left_out: self.report.left_out.as_deref(),
             is_cut: self.report.is_cut,
         }
     }

@@ -59,6 +59,7 @@ fn report(exit_code: i32, stdout: &str, stderr: &str, files: &[(&str, &str)]) ->
         stdout: stdout.to_owned(),
         stderr: stderr.to_owned(),
         files: files.iter().map(file).collect(),
+        left_out: None,
         is_cut: false,
         root: "/work".to_owned(),
     }
@@ -177,6 +178,19 @@ fn nothing_is_called_passed_that_did_not_run() {
         assert!(error.message.contains(says), "{error:?}");
         assert!(error.hint.is_some());
     }
+}
+
+#[test]
+fn a_run_of_which_reports_were_not_read_did_not_pass() {
+    let host = host();
+    let fine = "running 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored;\n";
+    let whole = report(0, fine, "", &[]);
+    let left_out = Some("2 of 3 report files were not read".to_owned());
+    host.answer_checks([whole.clone(), CheckReport { left_out, ..whole }]);
+    assert!(call(&host, "run_tests", json!({})).is_ok());
+    let error = call(&host, "run_tests", json!({})).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Inconsistent);
+    assert!(error.to_string().contains("2 of 3 report files were not read"), "{error}");
 }
 
 #[test]

@@ -10,8 +10,14 @@ use crate::diagnostic::CheckFix;
 
 /// Reads an output that comes where the tool writes it, and shows each finding on a line.
 fn read(format: LintFormat, source: &str, output: &str) -> LintReport {
-    let finished =
-        FinishedRun { exit_code: Some(1), stdout: output, stderr: "", reports: &[], is_cut: false };
+    let finished = FinishedRun {
+        exit_code: Some(1),
+        stdout: output,
+        stderr: "",
+        reports: &[],
+        left_out: None,
+        is_cut: false,
+    };
     let on_stderr = FinishedRun { stdout: "", stderr: output, ..finished };
     match format {
         LintFormat::GoVet

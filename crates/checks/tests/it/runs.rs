@@ -89,6 +89,7 @@ fn read(run: &str) -> TestResults {
         stdout: &stdout,
         stderr: &stderr,
         reports: &reports,
+        left_out: None,
         is_cut: false,
     };
     test_results(framework, &paths, &finished)
@@ -179,6 +180,7 @@ fn a_report_that_is_not_whole_is_never_called_passed() {
                         stdout: "",
                         stderr: "",
                         reports: &reports,
+                        left_out: None,
                         is_cut: false,
                     };
                     let status = test_results(framework, &paths, &finished).status;

@@ -81,3 +81,103 @@ fn variables_that_choose_programs_make_a_command_unclear() {
     assert!(!is_read_only("CC=x ls"));
     assert!(!is_read_only("export CC=x"));
 }
+
+#[test]
+fn what_bash_evaluates_when_it_is_set_makes_a_command_unclear() {
+    let evil = "'a[$(rm b)]'";
+    let mut lines = Vec::new();
+    for name in ["RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "BASHPID", "LINENO"] {
+        lines.extend([
+            format!("{name}={evil}"),
+            format!("{name}+={evil}"),
+            format!("{name}=$x"),
+            format!("{name}=({evil})"),
+            format!("{name}={evil} ls"),
+            format!("for {name} in {evil}; do ls; done"),
+            format!("select {name} in {evil}; do ls; done"),
+            format!("export {name}={evil}"),
+            format!("command export {name}={evil}"),
+            format!("declare -r {name}={evil}"),
+            format!("f() {{ local {name}={evil}; }}"),
+            format!("env {name}={evil} ls"),
+            format!("read {name} <<< {evil}"),
+            format!("read -r -a {name}"),
+            format!("read -ra{name}"),
+            format!("mapfile -t {name}"),
+            format!("printf -v {name} %s {evil}"),
+            format!("printf -v{name} %s {evil}"),
+            format!("printf %n {name}"),
+            format!("getopts a: {name}"),
+            format!("wait -n -p {name}"),
+            format!("bash -c \"{name}=x$y\""),
+        ]);
+    }
+    lines.extend(
+        [
+            "HISTFILE=a; HISTFILESIZE=0",
+            "HISTFILESIZE=0 true",
+            "POSIXLY_CORRECT=1",
+            "read 'a[$(rm b)]'",
+            "read $x",
+            "read -p",
+            "read -a 'a[$(rm b)]'",
+            "printf -v 'a[$(rm b)]' x",
+            "printf -v \"$x\" x",
+            "printf %n 'a[$(rm b)]'",
+            "printf 'a%-5hhn' x",
+            "printf -- %n x",
+            "printf \"$x\" b",
+            "printf $x",
+            "getopts a 'a[$(rm b)]'",
+            "getopts a $x",
+            "getopts $x a",
+            "wait -p 'a[$(rm b)]'",
+            "unset 'a[$(rm b)]'",
+            "unset -v \"$x\"",
+            "let x=1",
+            "let 'a[$(rm b)]'",
+            "[ -v 'a[$(rm b)]' ]",
+            "[ ! -v 'a[$(rm b)]' ]",
+            "test a -a -R \"$x\"",
+            "[[ -v 'a[$(rm b)]' ]]",
+            "[[ a -eq 1 ]]",
+            "[[ $x -lt 1 ]]",
+            "[[ 1 -eq 'a[$(rm b)]' ]]",
+            "export 'a[$(rm b)]'",
+            "export 'a[$(rm b)]=1'",
+            "declare -n r=RANDOM",
+            "declare -i x",
+        ]
+        .map(ToOwned::to_owned),
+    );
+    for line in &lines {
+        let commands = read(line).unwrap_or_else(|error| panic!("{line}: {error}")).commands;
+        let asks = |class| matches!(class, CommandClass::AlwaysAsks(_) | CommandClass::Unclear(_));
+        assert!(commands.iter().any(|command| asks(classify(command))), "{line}");
+    }
+    for line in [
+        "OPTIND=1",
+        "SECONDS=0",
+        "export RANDOM=42",
+        "f() { local OPTIND; }",
+        "[[ -v x ]]",
+        "[ -v x ]",
+        "[[ $? -eq 0 ]]",
+        "[[ $# -lt 2 || ${#x} -gt -1 ]]",
+        "read -r line",
+        "read -p \"$x\" -t 5 a b",
+        "printf -v x '%s' a",
+        "printf '%s %%n\n' \"$x\"",
+        "printf \"$x\"",
+        "getopts ab: option",
+        "wait $x",
+        "wait -n",
+        "unset x y",
+        "mapfile -t lines",
+    ] {
+        let commands = read(line).unwrap_or_else(|error| panic!("{line}: {error}")).commands;
+        for class in commands.iter().map(classify) {
+            assert!(!matches!(class, CommandClass::Unclear(_)), "{line}: {class:?}");
+        }
+    }
+}

@@ -68,7 +68,7 @@ impl ShellReader<'_> {
     }
 
     /// The reserved word that stands here.
-    fn reserved(&self) -> Option<&'static str> {
+    pub(super) fn reserved(&self) -> Option<&'static str> {
         let rest = self.rest();
         let end = rest.find(ends_word).unwrap_or(rest.len());
         RESERVED.into_iter().find(|word| *word == &rest[..end])
@@ -82,7 +82,7 @@ impl ShellReader<'_> {
         is_there
     }
 
-    fn expect_reserved(&mut self, word: &str) -> Result<(), Unparsed> {
+    pub(super) fn expect_reserved(&mut self, word: &str) -> Result<(), Unparsed> {
         self.skip_lines()?;
         if self.take_reserved(word) {
             return Ok(());
@@ -280,49 +280,5 @@ impl ShellReader<'_> {
             _ => return self.refuse("a function whose body is not in braces or parentheses"),
         }
         self.descend(Self::command)
-    }
-
-    /// Reads `[[ … ]]` as a command with those words. Its operators come from the text alone, never
-    /// from a variable.
-    fn test_command(&mut self) -> Result<(), Unparsed> {
-        let start = self.at;
-        self.expect_reserved("[[")?;
-        let mut words = vec![ShellWord::Fixed("[[".to_owned())];
-        let mut parens = 0_usize;
-        loop {
-            self.skip_lines()?;
-            let operators = ["&&", "||", "(", ")", "<", ">"];
-            if self.reserved() == Some("]]") {
-                self.at += "]]".len();
-                break;
-            }
-            if self.is_at("<(") || self.is_at(">(") {
-                return self.refuse("a process substitution in a test");
-            }
-            let Some(operator) = operators.into_iter().find(|operator| self.take(operator)) else {
-                let word = self.word()?;
-                let is_pattern = word.fixed() == Some("=~");
-                words.push(word);
-                self.skip_blanks();
-                if is_pattern && self.is_at("(") {
-                    return self.refuse("a regular expression that begins with a parenthesis");
-                }
-                continue;
-            };
-            parens = match operator {
-                "(" => parens + 1,
-                ")" if parens == 0 => return self.refuse("a parenthesis too many"),
-                ")" => parens - 1,
-                _ => parens,
-            };
-            words.push(ShellWord::Fixed(operator.to_owned()));
-        }
-        if parens > 0 || words.len() == 1 {
-            return self.refuse("a test that is not whole");
-        }
-        let mut command = SimpleCommand::new(&self.text[start..self.at]);
-        command.words = words;
-        self.push(command)?;
-        self.redirections_behind()
     }
 }

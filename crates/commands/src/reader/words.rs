@@ -94,6 +94,10 @@ impl ShellReader<'_> {
         self.count_word()?;
         let (start, awaits_document) = (self.at, self.awaits_document);
         let mut draft = WordDraft::default();
+        // Where a word begins, bash takes it for a comment, which would hide what follows.
+        if around == WordContext::Bare && self.is_at("#") {
+            return self.refuse("a comment where a word is expected");
+        }
         if self.is_at("<(") || self.is_at(">(") {
             "/dev/fd/".clone_into(&mut draft.text);
             draft.note_unknown();

@@ -10,20 +10,21 @@ mod files;
 mod granted;
 mod made;
 mod output;
+mod parts;
 mod proposed;
 mod running;
 mod serving;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use moss_commands::{Redirection, RedirectionMode};
 use moss_sandbox::{NetworkMode, Profile, Sandbox, SandboxError, Tier};
 use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
+use self::parts::OpenedFile;
+pub(crate) use self::parts::{files_of_parts, parts_in};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;
@@ -34,9 +35,6 @@ use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
 use moss_policy::{Action, CommandPart, Decision, Policy, Verdict, strictest};
-
-/// Builtins behind which nobody knows in which directory a command runs.
-const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
 
 /// A command that was read, with where and how it would run.
 #[derive(Debug)]
@@ -182,15 +180,12 @@ impl Effects {
             }
         }
         let tier = sandbox.tier();
-        let mut parts = parts_of(&command, tier == Tier::Full);
+        let directory = resolved.path;
+        let files = &self.scope.workspace.files;
+        let parts = parts_in(files, &command, &directory, tier == Tier::Full);
         let only_reads = parts.iter().all(|part| part.only_reads);
-        if !only_reads {
-            // They would run where others may write.
-            parts = parts.into_iter().map(CommandPart::beside_writes).collect();
-        }
         let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
         let network = NetworkMode::Off;
-        let directory = resolved.path;
         let mut planned = PlannedCommand {
             command,
             directory,
@@ -201,12 +196,6 @@ impl Effects {
             is_background,
             has_terminal,
         };
-        let known = planned.known_directory().cloned();
-        let mark = |part: CommandPart| match self.writes_unknown(known.as_ref(), &part) {
-            true => part.writing_unknown(),
-            false => part,
-        };
-        planned.parts = std::mem::take(&mut planned.parts).into_iter().map(mark).collect();
         if self.opens_network(&planned) {
             planned.network = NetworkMode::On;
         }
@@ -253,57 +242,12 @@ impl Effects {
         directory: Option<&RelPath>,
         part: &CommandPart,
     ) -> Vec<Decision> {
-        let opened = part.command.iter().flat_map(|command| &command.redirections);
-        let decide = |redirection: &Redirection| {
-            let (asked, real) = self.opened_by(directory, redirection)?;
-            let action = match redirection.mode {
-                RedirectionMode::Read => Action::Read,
-                _ => Action::Modify,
-            };
-            let names = FileNames { real: &real, asked: &asked };
-            Some(self.decide_file(policy, tool, action, names, ChangeFacts::default()))
+        let opened = parts::opened_files(&self.scope.workspace.files, directory, part);
+        let decide = |file: OpenedFile| {
+            let names = FileNames { real: &file.real, asked: &file.asked };
+            self.decide_file(policy, tool, file.action, names, ChangeFacts::default())
         };
-        opened.filter_map(decide).collect()
-    }
-
-    /// Whether the shell writes a file for a part of which nobody can say where it lies, or one outside of
-    /// the workspace. The command's own temporary directory does not count.
-    fn writes_unknown(&self, directory: Option<&RelPath>, part: &CommandPart) -> bool {
-        let is_scratch = |written: &&Redirection| {
-            let path = written.target.fixed();
-            path.is_some_and(|path| path.starts_with("/tmp/") && !path.contains(".."))
-        };
-        let mut written = part.command.iter().flat_map(|command| command.writes());
-        written.any(|written| !is_scratch(&written) && self.opened_by(directory, written).is_none())
-    }
-
-    /// The file in the workspace that the shell opens, as it is asked for and after all links; none where
-    /// that is not known.
-    fn opened_by(
-        &self,
-        directory: Option<&RelPath>,
-        redirection: &Redirection,
-    ) -> Option<(RelPath, RelPath)> {
-        let files = &self.scope.workspace.files;
-        let path = Path::new(redirection.target.fixed()?);
-        let relative = match path.is_absolute() {
-            true => path.strip_prefix(files.root()).ok()?.to_owned(),
-            false => Path::new(directory?.as_str()).join(path),
-        };
-        let asked = files.path(relative.to_str()?).ok()?;
-        let real = files.resolve(&asked).ok()?.path;
-        Some((asked, real))
-    }
-}
-
-/// Reads a command; of one that cannot be read the whole text is the only part.
-pub(crate) fn parts_of(command: &str, is_isolated: bool) -> Vec<CommandPart> {
-    match moss_commands::read(command) {
-        Ok(script) => {
-            let commands = script.commands.into_iter();
-            commands.map(|command| CommandPart::new(command, is_isolated)).collect()
-        }
-        Err(error) => vec![CommandPart::unread(command, &error)],
+        opened.into_iter().map(decide).collect()
     }
 }
 
@@ -321,12 +265,7 @@ impl DecidedCommand {
 impl PlannedCommand {
     /// The directory in which every part runs; none where one may change it.
     pub(super) fn known_directory(&self) -> Option<&RelPath> {
-        let moves = self.parts.iter().any(|part| match &part.command {
-            None => true,
-            Some(command) if command.words.is_empty() => false,
-            Some(command) => command.program().is_none_or(|name| MOVING.contains(&name)),
-        });
-        Some(&self.directory).filter(|_| !moves)
+        parts::known_directory(&self.parts, &self.directory)
     }
 
     /// What a decision is bound to.

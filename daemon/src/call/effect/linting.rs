@@ -241,7 +241,8 @@ impl LintOutcome {
     ) -> Self {
         let UnseenRun { exit_code, stdout, stderr, is_cut, .. } = ended;
         let (exit_code, is_cut) = (*exit_code, *is_cut);
-        let finished = FinishedRun { exit_code, stdout, stderr, reports: &[], is_cut };
+        let finished =
+            FinishedRun { exit_code, stdout, stderr, reports: &[], left_out: None, is_cut };
         let results = lint.results(&finished, &root.display().to_string());
         let LintResults { status, found: all, unit, left_out, message, .. } = results;
         let mut found = Vec::new();

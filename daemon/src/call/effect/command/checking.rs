@@ -18,8 +18,18 @@ use crate::call::stop::EffectStop;
 
 /// Most bytes of one report.
 const REPORT_BYTES_MAX: u64 = 16 << 20;
+/// Most bytes of all reports together.
+const REPORTS_BYTES_MAX: u64 = 64 << 20;
 /// Most reports that are read.
 const REPORTS_MAX: usize = 100;
+
+/// The reports that were read.
+#[derive(Debug, Default)]
+struct ReadReports {
+    files: Vec<CheckReportFile>,
+    /// How many were not.
+    left_out: usize,
+}
 
 // === impl Effects ===
 
@@ -59,7 +69,16 @@ impl Effects {
                 let (stdout, stderr) = (String::new(), String::new());
                 let files = Vec::new();
                 let command = *command;
-                return Ok(CheckReport { command, stdout, stderr, files, is_cut: false, root });
+                let report = CheckReport {
+                    command,
+                    stdout,
+                    stderr,
+                    files,
+                    left_out: None,
+                    is_cut: false,
+                    root,
+                };
+                return Ok(report);
             }
         };
         let _turn = self.scope.workspace.checks.lock().await;
@@ -75,14 +94,23 @@ impl Effects {
         };
         let reports = self.scope.blocking(made).await?.map_err(not_kept)?;
         let wanted = OutputWanted::Whole { reports: Some(reports.path().to_owned()), follower };
-        let ran = self.run_planned(sandbox, &planned, tier_min, wanted).await?;
-        let (command, output) = ran;
+        let ran = self.run_planned(sandbox, &planned, tier_min, wanted).await;
+        let read = move || {
+            let read = read_reports(&reports, &given, REPORTS_BYTES_MAX);
+            // Until the next check nobody needs what may be gigabytes.
+            if let Err(error) = reports.clear() {
+                tracing::warn!(%error, "reports of a check were not removed");
+            }
+            read
+        };
+        let read = self.scope.blocking(read).await;
+        let (command, output) = ran?;
+        let read = read?.map_err(not_kept)?;
+        let left_out = read.left_out();
         let (stdout, is_stdout_cut) = output.stdout.whole();
         let (stderr, is_stderr_cut) = output.stderr.whole();
-        let read = move || read_reports(&reports, &given);
-        let (files, is_file_missing) = self.scope.blocking(read).await?.map_err(not_kept)?;
-        let is_cut = is_stdout_cut || is_stderr_cut || is_file_missing;
-        Ok(CheckReport { command, stdout, stderr, files, is_cut, root })
+        let is_cut = is_stdout_cut || is_stderr_cut || left_out.is_some();
+        Ok(CheckReport { command, stdout, stderr, files: read.files, left_out, is_cut, root })
     }
 
     /// The directory of reports of the workspace.
@@ -91,28 +119,108 @@ impl Effects {
     }
 }
 
-/// Reads what a check reported, and says whether something was left out. What it was given is no report.
+/// Reads what a check reported, at most so many bytes. What it was given is no report.
 fn read_reports(
     reports: &OwnDir,
     given: &[String],
-) -> Result<(Vec<CheckReportFile>, bool), moss_workspace::Error> {
+    bytes_max: u64,
+) -> Result<ReadReports, moss_workspace::Error> {
     let mut found = reports.files()?;
     found.retain(|file| !given.contains(&file.name));
     found.sort_by(|one, other| one.name.cmp(&other.name));
-    let mut is_short = found.len() > REPORTS_MAX;
-    let mut files = Vec::new();
-    for file in found.into_iter().take(REPORTS_MAX) {
-        match reports.read(&file.name, REPORT_BYTES_MAX) {
-            Ok(Some(bytes)) => {
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                files.push(CheckReportFile { name: file.name, text });
-            }
-            Ok(None) | Err(_) => is_short = true,
-        }
+    let mut read = ReadReports::default();
+    let mut room = bytes_max;
+    for file in found {
+        let file_max = room.min(REPORT_BYTES_MAX);
+        let is_short = read.files.len() == REPORTS_MAX || file.size_bytes > file_max;
+        let bytes = match is_short {
+            true => None,
+            false => reports.read(&file.name, file_max).ok().flatten(),
+        };
+        let Some(bytes) = bytes else {
+            read.left_out += 1;
+            continue;
+        };
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        };
+        // Where bytes are replaced, the text is longer than they were.
+        room = room.saturating_sub(text.len() as u64);
+        read.files.push(CheckReportFile { name: file.name, text });
     }
-    Ok((files, is_short))
+    Ok(read)
 }
 
 fn not_kept(error: moss_workspace::Error) -> ToolError {
     ToolError::new(ErrorCode::Io, format!("the directory of reports: {error}"))
+}
+
+// === impl ReadReports ===
+
+impl ReadReports {
+    /// Says what was not read, and why.
+    fn left_out(&self) -> Option<String> {
+        let (left_out, all) = (self.left_out, self.left_out + self.files.len());
+        (left_out > 0).then(|| {
+            let (one, together) = (REPORT_BYTES_MAX >> 20, REPORTS_BYTES_MAX >> 20);
+            format!(
+                "{left_out} of {all} report files were not read: at most {REPORTS_MAX} are, of {one} MiB each \
+                 and {together} MiB together"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(files: &[(&str, usize)]) -> (tempfile::TempDir, OwnDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let reports = OwnDir::create(&folder.path().join("reports")).unwrap();
+        for (name, length) in files {
+            reports.write(name, "x".repeat(*length).as_bytes()).unwrap();
+        }
+        (folder, reports)
+    }
+
+    fn read(reports: &OwnDir, bytes_max: u64) -> (Vec<(String, usize)>, usize) {
+        let read = read_reports(reports, &["given".to_owned()], bytes_max).unwrap();
+        let files = read.files.into_iter().map(|file| (file.name, file.text.len()));
+        (files.collect(), read.left_out)
+    }
+
+    #[test]
+    fn reports_are_read_up_to_a_bound_of_all_together() {
+        let (_folder, reports) =
+            written(&[("a", 40), ("b", 70), ("c", 60), ("given", 9), ("d", 1)]);
+        let read_of = |files: &[(&str, usize)]| {
+            files.iter().map(|(name, length)| ((*name).to_owned(), *length)).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&reports, 100), (read_of(&[("a", 40), ("c", 60)]), 2));
+        assert_eq!(read(&reports, 171), (read_of(&[("a", 40), ("b", 70), ("c", 60), ("d", 1)]), 0));
+        // What is no UTF-8 is three times as long once it is replaced.
+        let (_folder, reports) = written(&[]);
+        reports.write("a", &[0xff; 30]).unwrap();
+        reports.write("b", b"xxxxxxxxxxxx").unwrap();
+        assert_eq!(read(&reports, 100), (read_of(&[("a", 90)]), 1));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let files = Vec::new();
+        assert_eq!(ReadReports { files, left_out: 0 }.left_out(), None);
+        let (_folder, reports) = written(&[("a", (16 << 20) + 1), ("b", 1)]);
+        let said = read_reports(&reports, &[], REPORTS_BYTES_MAX).unwrap().left_out().unwrap();
+        assert!(
+            said.starts_with("1 of 2 report files were not read") && said.contains("64 MiB"),
+            "{said}"
+        );
+        let many: Vec<_> = (0..REPORTS_MAX + 3).map(|number| (number.to_string(), 1)).collect();
+        let many: Vec<_> = many.iter().map(|(name, length)| (name.as_str(), *length)).collect();
+        let (_folder, reports) = written(&many);
+        let read = read_reports(&reports, &[], REPORTS_BYTES_MAX).unwrap();
+        assert_eq!((read.files.len(), read.left_out), (REPORTS_MAX, 3));
+    }
 }

@@ -13,7 +13,7 @@ use moss_sdk::command::CommandRequest;
 use moss_sdk::{ErrorCode, RelPath};
 
 use super::ConfirmedCommand;
-use super::parts_of;
+use super::parts::parts_of;
 use super::running::{OutputWanted, tier_min};
 use crate::call::effect::{Effects, FileNames};
 use crate::call::stop::EffectStop;

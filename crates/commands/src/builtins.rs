@@ -1,0 +1,230 @@
+//! Builtins that set variables by their words, and those that evaluate words as arithmetic.
+//!
+//! What they set is looked at like `NAME=value`. A name with an index (`a[$(id)]`) runs what the index says, and
+//! a name that is not known may have one: both are unclear.
+
+use crate::environment::why_unclear;
+use crate::options::{OptionForms, SortedWords};
+use crate::wrappers;
+use crate::{Assignment, ShellWord, SimpleCommand};
+
+/// Builtins that set variables by words of the form `NAME=value`.
+const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+/// Options of those that change nothing that is looked at here: no arithmetic, no references, no functions.
+const DECLARING_FLAGS: &str = "grx";
+/// Operators of `[[` whose operands are arithmetic.
+const ARITHMETIC: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+/// Expansions that are numbers, whatever was set.
+const NUMBERS: [&str; 7] = ["$?", "$#", "$$", "$!", "\"$?\"", "\"$#\"", "\"$!\""];
+/// Operators of tests before the name of a variable.
+const NAMING: [&str; 2] = ["-v", "-R"];
+
+/// Notes what a builtin sets, or why nobody can know. Some shells split what a variable holds into several
+/// words.
+pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
+    let Some(name) = command.program() else { return };
+    let words = &command.words[1..];
+    let noted = match name {
+        _ if DECLARING.contains(&name) => declared(words, splits),
+        "read" => read_names(words),
+        "mapfile" | "readarray" => array_names(words),
+        "printf" => printed(words),
+        "getopts" => option_names(words),
+        "wait" => waited(words),
+        "unset" => unset(words),
+        "let" => match words.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(&words[0]),
+        },
+        "[" | "test" => tested(words),
+        "[[" => compared(words).and_then(|()| tested(words)),
+        _ => return,
+    };
+    match noted {
+        Ok(names) if DECLARING.contains(&name) => command.assignments.extend(names),
+        Ok(names) => {
+            if let Some(why) = names.iter().find_map(why_unclear) {
+                command.unclear = Some(why);
+            }
+        }
+        Err(word) => {
+            let (name, word) = (command.words[0].shown(), word.shown());
+            command.unclear = Some(format!("`{name}` with {word}: it may run what that says"));
+        }
+    }
+}
+
+/// What a builtin sets, or the word for which nobody can know.
+type Noted<'a> = Result<Vec<Assignment>, &'a ShellWord>;
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A variable that is set to what nobody knows.
+fn set(word: &ShellWord) -> Result<Assignment, &ShellWord> {
+    let name = word.fixed().filter(|name| is_name(name)).ok_or(word)?;
+    Ok(Assignment { name: name.to_owned(), value: Some(ShellWord::unknown("…")) })
+}
+
+/// The names that are values of an option.
+fn valued<'a>(
+    options: &[(String, Option<ShellWord>)],
+    wanted: &str,
+    words: &'a [ShellWord],
+) -> Noted<'a> {
+    let values = options.iter().filter(|(option, _)| option == wanted);
+    let name = |(_, value): &(String, Option<ShellWord>)| {
+        let assigned = value.as_ref().and_then(|value| set(value).ok());
+        assigned.ok_or(&words[0])
+    };
+    values.map(name).collect()
+}
+
+fn forms(flags: &str, values: &str) -> OptionForms {
+    let (flags, values) = (flags.to_owned(), values.to_owned());
+    OptionForms { flags, values, ..OptionForms::default() }
+}
+
+/// Tells the words of a builtin apart; options end at the first operand.
+fn sorted<'a>(
+    words: &'a [ShellWord],
+    flags: &str,
+    values: &str,
+) -> Result<SortedWords<'a>, &'a ShellWord> {
+    let is_doubtful = |word: &&ShellWord| !word.is_operand();
+    forms(flags, values).sort(words, true).map_err(|refused| {
+        let found = words.iter().find(|word| word.shown() == refused);
+        found.or_else(|| words.iter().find(is_doubtful)).unwrap_or(&words[0])
+    })
+}
+
+fn declared(words: &[ShellWord], splits: bool) -> Noted<'_> {
+    let mut declared = Vec::new();
+    for word in words {
+        let text = word.starts();
+        if let Some(letters) = text.strip_prefix('-') {
+            let is_known =
+                !letters.is_empty() && letters.chars().all(|c| DECLARING_FLAGS.contains(c));
+            if !is_known || word.fixed().is_none() {
+                return Err(word);
+            }
+        } else if splits && word.fixed().is_none() {
+            return Err(word);
+        } else if let Some(assignment) = wrappers::assignment(word) {
+            declared.push(assignment);
+        } else if word.fixed().is_some_and(is_name) {
+            declared.push(Assignment { name: text.to_owned(), value: None });
+        } else {
+            return Err(word);
+        }
+    }
+    Ok(declared)
+}
+
+fn read_names(words: &[ShellWord]) -> Noted<'_> {
+    let SortedWords { options, operands, .. } = sorted(words, "ers", "adinNptu")?;
+    let mut names = valued(&options, "-a", words)?;
+    for operand in operands {
+        names.push(set(operand)?);
+    }
+    Ok(names)
+}
+
+fn array_names(words: &[ShellWord]) -> Noted<'_> {
+    sorted(words, "t", "dnOsu")?.operands.into_iter().map(set).collect()
+}
+
+/// `printf -v NAME`, and `%n` with the name of a variable among the arguments.
+fn printed(words: &[ShellWord]) -> Noted<'_> {
+    let (mut names, mut at) = (Vec::new(), 0);
+    if words.first().is_some_and(|word| word.starts().starts_with('-')) {
+        let SortedWords { options, operands_at, .. } = sorted(words, "", "v")?;
+        names = valued(&options, "-v", words)?;
+        at = operands_at;
+    }
+    let Some((format, arguments)) = words.get(at..).and_then(<[_]>::split_first) else {
+        return Ok(names);
+    };
+    let is_harmless = match format {
+        ShellWord::Fixed(text) => !counts(text),
+        ShellWord::Unknown { is_single, .. } => *is_single && arguments.is_empty(),
+    };
+    if is_harmless { Ok(names) } else { Err(format) }
+}
+
+/// Whether a format of `printf` has `%n`.
+fn counts(format: &str) -> bool {
+    let is_before = |c: char| !c.is_ascii_alphabetic() || "hlLjzt".contains(c);
+    let format = format.replace("%%", "");
+    format.split('%').skip(1).any(|part| part.trim_start_matches(is_before).starts_with('n'))
+}
+
+/// The name behind the options that `getopts` looks for.
+fn option_names(words: &[ShellWord]) -> Noted<'_> {
+    let words = match words {
+        [first, rest @ ..] if first.fixed() == Some("--") => rest,
+        words => words,
+    };
+    let [wanted, name, ..] = words else { return Ok(Vec::new()) };
+    match wanted {
+        ShellWord::Unknown { is_single: false, .. } => Err(wanted),
+        _ => Ok(vec![set(name)?]),
+    }
+}
+
+/// `wait -p NAME`. What it waits for is a number or a job.
+fn waited(words: &[ShellWord]) -> Noted<'_> {
+    let first = words.iter().position(|word| !word.starts().starts_with('-'));
+    let end = match first {
+        Some(0) => return Ok(Vec::new()),
+        Some(at) => at + 1,
+        None => words.len(),
+    };
+    let SortedWords { options, .. } = sorted(&words[..end], "fn", "p")?;
+    valued(&options, "-p", words)
+}
+
+/// `unset` sets nothing, but evaluates an index.
+fn unset(words: &[ShellWord]) -> Noted<'_> {
+    for operand in sorted(words, "fnv", "")?.operands {
+        set(operand)?;
+    }
+    Ok(Vec::new())
+}
+
+/// `-v` and `-R` before what is no plain name.
+fn tested(words: &[ShellWord]) -> Noted<'_> {
+    for pair in words.windows(2) {
+        if pair[0].fixed().is_some_and(|operator| NAMING.contains(&operator)) {
+            set(&pair[1])?;
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The operands of comparisons of numbers in `[[`: a text there is evaluated.
+fn compared(words: &[ShellWord]) -> Result<(), &ShellWord> {
+    let is_number = |word: &ShellWord| match word {
+        ShellWord::Fixed(text) => {
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
+        }
+        ShellWord::Unknown { text, .. } => {
+            NUMBERS.contains(&text.as_str())
+                || (text.starts_with("${#")
+                    && text.ends_with('}')
+                    && is_name(&text[3..text.len() - 1]))
+        }
+    };
+    for triple in words.windows(3) {
+        if triple[1].fixed().is_some_and(|operator| ARITHMETIC.contains(&operator)) {
+            for operand in [&triple[0], &triple[2]] {
+                if !is_number(operand) {
+                    return Err(operand);
+                }
+            }
+        }
+    }
+    Ok(())
+}
