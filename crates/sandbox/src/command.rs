@@ -69,6 +69,8 @@ pub struct FileView {
     /// Files and directories that stay as they are. Those that do not exist are removed if the
     /// command makes them.
     pub protected: Vec<PathBuf>,
+    /// Such as matter less: where there are not enough mounts for all, they are compared afterwards.
+    pub protected_last: Vec<PathBuf>,
     /// `.git`s beside that of the workspace's root: directories, or the files of worktrees and
     /// submodules. What commits need is writable there, what runs code is protected.
     pub repositories: Vec<PathBuf>,

@@ -39,6 +39,8 @@ pub(crate) struct ComparedPaths {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ContentBefore {
     Missing,
+    /// Nobody could look at it.
+    Unknown,
     Link(PathBuf),
     File {
         bytes: Vec<u8>,
@@ -92,7 +94,11 @@ impl Snapshot {
     }
 
     fn keep(&mut self, path: &Path) -> ContentBefore {
-        let Ok(found) = fs::symlink_metadata(path) else { return ContentBefore::Missing };
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(error) if is_missing(&error) => return ContentBefore::Missing,
+            Err(_) => return ContentBefore::Unknown,
+        };
         let known = || ContentBefore::Known {
             inode: found.ino(),
             length: found.len(),
@@ -143,6 +149,10 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
     fs::rename(path, aside)
 }
 
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Removes what was written of a path.
 fn remove(path: &Path) {
     let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
@@ -155,7 +165,7 @@ fn remove(path: &Path) {
 impl ContentBefore {
     fn can_be_restored(&self) -> bool {
         match self {
-            Self::Known { .. } => false,
+            Self::Known { .. } | Self::Unknown => false,
             Self::Directory { entries, .. } => entries.values().all(Self::can_be_restored),
             Self::Missing | Self::Link(_) | Self::File { .. } => true,
         }
@@ -179,7 +189,7 @@ impl ContentBefore {
                 }
                 fs::set_permissions(path, fs::Permissions::from_mode(*mode))
             }
-            Self::Known { .. } => Err(io::Error::other("its content was not kept")),
+            Self::Known { .. } | Self::Unknown => Err(io::Error::other("its content was not kept")),
         }
     }
 }

@@ -14,6 +14,7 @@
 mod bubblewrap;
 mod command;
 mod compare;
+mod cover;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod ending;
@@ -32,6 +33,7 @@ mod limits;
 mod listing;
 mod lookup;
 mod means;
+mod mount_index;
 mod order;
 mod plan;
 mod probe;
@@ -54,6 +56,7 @@ pub use crate::command::{
     CommandEnvironment, CommandLimits, FileView, NetworkMode, Profile, SandboxedCommand,
 };
 pub use crate::compare::set_aside;
+pub use crate::cover::TooManyMounts;
 #[cfg(not(target_os = "linux"))]
 pub use crate::elsewhere::keeper;
 pub use crate::ending::{

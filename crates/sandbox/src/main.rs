@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, SandboxedCommand, Tier};
+use moss_sandbox::{
+    LauncherKind, ProtectedKind, Sandbox, SandboxOptions, SandboxedCommand, Tier, find_protected,
+};
 use tokio::sync::mpsc;
 
 /// The argument by which it has commands running until it is killed; then follow a workspace, a way of
@@ -18,6 +20,10 @@ const RUN: &str = "run";
 const REPORT: &str = "report";
 /// What no command may change.
 const PROTECTED: &str = ".vscode/tasks.json";
+/// What no command may read.
+const MASKED: &str = ".env";
+/// Most entries among which that is looked for.
+const ENTRIES_MAX: usize = 10_000;
 /// Pieces of output that are held for each command.
 const CHUNKS_MAX: usize = 4;
 
@@ -78,7 +84,11 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     let sandbox = sandbox(way).await?;
     let mut command = SandboxedCommand::shell(workspace, script);
     command.tier_min = sandbox.tier();
+    let found = find_protected(Path::new(workspace), ENTRIES_MAX, &|path| {
+        path.ends_with(MASKED).then_some(ProtectedKind::Masked)
+    });
     command.files.protected = vec![Path::new(workspace).join(PROTECTED)];
+    command.files.masked = found.masked.into_iter().chain(found.closed).collect();
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
     let running = sandbox.start(command, sender).await?;
     let mut out = std::io::stdout();

@@ -17,7 +17,7 @@ use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
 use crate::launch_order::LaunchOrder;
 use crate::order::KeeperOrder;
-use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
+use crate::plan::{self, FilePlan, PlannedMount};
 use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
@@ -25,6 +25,10 @@ use crate::tier::Tier;
 use crate::{fork_server::ForkServer, keeper::KEEPER, system};
 use tempfile::TempDir;
 
+/// Most mounts that cover something; a command that needs more is refused.
+const MOUNTS_MAX: usize = 4_096;
+/// The same with bubblewrap, which reads all mounts again for each.
+const BUBBLEWRAP_MOUNTS_MAX: usize = 800;
 /// Most bytes of arguments and environment together; one of them has at most [`WORD_BYTES_MAX`].
 const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
 /// Most bytes of one argument: what Linux accepts.
@@ -155,11 +159,12 @@ impl Means {
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
         let mut environment = environment::select(&command.environment);
-        let mut plan = plan::plan(command, &environment);
-        if plan.is_overfull {
-            let reason = format!("more than {MASKED_MAX} files and directories are to be masked");
-            return Err(SandboxError::Setup(reason));
-        }
+        let mounts_max = match self.launcher {
+            Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
+            Some(Launcher::Own) => MOUNTS_MAX,
+            None => usize::MAX,
+        };
+        let mut plan = plan::plan(command, &environment, mounts_max)?;
         let KeeperStart { launch, temporary, private, unmasked } =
             self.keeper_start(command, &mut plan, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_sandbox::{FileView, ProtectedKind, find_protected, set_aside};
-use moss_sdk::{RelPath, ToolError};
+use moss_sdk::ToolError;
 use moss_workspace::Protection;
 
-use super::files::ENTRIES_MAX;
+use super::files::{ENTRIES_MAX, decidable};
 use crate::call::effect::Effects;
 
 /// Directories of packages: what their authors named so nobody runs there.
@@ -22,6 +22,8 @@ pub(super) struct MadeFiles {
     pub(super) set_aside: Vec<PathBuf>,
     /// Could not be moved: they still lie where they were made.
     pub(super) left: Vec<PathBuf>,
+    /// Cannot be looked into any more: nobody knows what lies in them.
+    pub(super) closed: Vec<PathBuf>,
 }
 
 /// The names that may not be changed, or not be read, before a command.
@@ -48,6 +50,13 @@ impl MadeFiles {
             let left = names(&self.left);
             notes.push(format!("commands may not make {left}, and moss could not move it aside"));
         }
+        if !self.closed.is_empty() {
+            let closed = names(&self.closed);
+            notes.push(format!(
+                "nobody can look into {closed} since the command changed its permissions: what it made there under \
+                 protected names is still there, and later commands do not see the directory"
+            ));
+        }
         notes
     }
 }
@@ -56,7 +65,8 @@ impl MadeFiles {
 
 impl ProtectedBefore {
     pub(super) fn of(view: &FileView) -> Self {
-        Self(view.protected.iter().chain(&view.masked).cloned().collect())
+        let protected = view.protected.iter().chain(&view.protected_last);
+        Self(protected.chain(&view.masked).cloned().collect())
     }
 }
 
@@ -75,14 +85,17 @@ impl Effects {
             let (policy, tool) = (workspace.policy.load_full(), effects.tool());
             let kind = |relative: &Path| {
                 let kind = effects.protected_kind(&policy, &tool, relative)?;
-                let path = RelPath::parse(relative.to_str()?).ok()?;
-                let is_secret = workspace.files.protection(&path) == Some(Protection::Secret);
+                let is_secret = decidable(relative).is_none_or(|path| {
+                    workspace.files.protection(&path) == Some(Protection::Secret)
+                });
                 let stays = is_secret || is_in_package(relative);
                 Some(if stays { ProtectedKind::Masked } else { kind })
             };
-            let found = find_protected(workspace.files.root(), ENTRIES_MAX, &kind).protected;
+            let found = find_protected(workspace.files.root(), ENTRIES_MAX, &kind);
+            let is_new = |path: &PathBuf| !before.0.contains(path);
             let mut made = MadeFiles::default();
-            for path in found.into_iter().filter(|path| !before.0.contains(path)) {
+            made.closed.extend(found.closed.into_iter().filter(is_new));
+            for path in found.protected.into_iter().filter(is_new) {
                 let list = match set_aside(&path) {
                     Ok(()) => &mut made.set_aside,
                     Err(_) => &mut made.left,
@@ -95,7 +108,8 @@ impl Effects {
     }
 }
 
-fn is_in_package(relative: &Path) -> bool {
+/// Whether a path lies in a directory of packages.
+pub(super) fn is_in_package(relative: &Path) -> bool {
     let mut names = relative.components().filter_map(|name| name.as_os_str().to_str());
     names.any(|name| PACKAGES.contains(&name))
 }

@@ -234,6 +234,9 @@ pub(super) fn not_started(error: SandboxError) -> ToolError {
         SandboxError::Arguments(_) | SandboxError::Program { .. } => {
             ToolError::new(ErrorCode::InvalidArguments, message)
         }
+        SandboxError::TooManyMounts(_) => ToolError::new(ErrorCode::LimitExceeded, message).hint(
+            "a person can remove these files or move them out of the workspace, or serve a smaller directory",
+        ),
         _ => ToolError::new(ErrorCode::Io, message)
             .hint("the sandbox failed, not the command: `moss doctor` says more"),
     }
