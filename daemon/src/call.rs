@@ -32,7 +32,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::behalf::Behalf;
 use self::effect::Effects;
-pub(crate) use self::effect::{ReadableByAll, may_show, parts_of, protection};
+pub(crate) use self::effect::{
+    CommandRules, ReadableByAll, may_show, parts_of, protection, set_aside_new,
+};
 use self::host::CallHost;
 use self::stop::EffectStop;
 use crate::permits::Permit;

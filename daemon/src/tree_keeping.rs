@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use moss_workspace::{LiveOptions, LiveStatus};
 
+use crate::low_priority;
 use crate::call::ReadableByAll;
 use crate::live_tree::KeptTree;
-use crate::low_priority;
 use crate::state::{Daemon, WorkspaceState};
 
 /// How long nobody looks at what no event reports: writes through a mapping or another name.

@@ -37,6 +37,8 @@ struct Cover {
     /// The same, what matters most first.
     ranked: Vec<PathBuf>,
     compared: Vec<PathBuf>,
+    /// What others may replace meanwhile: a command goes on then.
+    replaceable: BTreeSet<PathBuf>,
 }
 
 /// Where a plan has which mounts, before it covers something.
@@ -67,8 +69,10 @@ impl FilePlan {
             let covered = covered.chain(cover.read_only.iter().map(PathBuf::as_path));
             return Err(TooManyMounts::of(&command.files.workspace, covered, needed, mounts_max));
         }
-        self.watched = masks.iter().map(|mask| mask.at().to_owned()).collect();
-        self.watched.extend(cover.ranked.iter().cloned());
+        self.covers.masked = masks.iter().map(|mask| mask.at().to_owned()).collect();
+        let is_kept = |path: &&PathBuf| !cover.replaceable.contains(*path);
+        self.covers.protected = cover.ranked.iter().filter(is_kept).cloned().collect();
+        self.covers.missing = cover.compared.iter().filter(is_kept).cloned().collect();
         if command.profile == Profile::WorkspaceWrite {
             cover.protect_last(&seen, command, mounts_max - masks.len());
         }
@@ -138,7 +142,9 @@ impl Cover {
             for directory in access.writable {
                 self.pinned.extend(seen.above(&directory));
             }
-            for path in access.protected.into_iter().collect::<BTreeSet<_>>() {
+            self.replaceable.extend(access.of_others.iter().cloned());
+            let all = access.protected.into_iter().chain(access.of_others);
+            for path in all.collect::<BTreeSet<_>>() {
                 self.add(seen, path, usize::MAX);
             }
         }

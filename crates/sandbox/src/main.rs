@@ -1,12 +1,14 @@
 //! What the tests of this crate start: the keeper of a command without the rest of moss, and a
 //! stand-in for moss itself.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use moss_sandbox::{
-    LauncherKind, ProtectedKind, Sandbox, SandboxOptions, SandboxedCommand, Tier, find_protected,
+    CommandRecord, LauncherKind, ProtectedKind, Sandbox, SandboxOptions, SandboxedCommand, Tier,
+    find_protected,
 };
 use tokio::sync::mpsc;
 
@@ -18,6 +20,8 @@ const HOST: &str = "host";
 const RUN: &str = "run";
 /// The argument by which it says how well commands are isolated where it runs.
 const REPORT: &str = "report";
+/// The variable that names where records of these are written.
+const RECORDS: &str = "RECORDS";
 /// What no command may change.
 const PROTECTED: &str = ".vscode/tasks.json";
 /// What no command may read.
@@ -116,7 +120,10 @@ async fn host(workspace: &str, way: &str, script: &str, count: usize) -> Result<
         let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
         let mut command = SandboxedCommand::shell(workspace, script);
         command.tier_min = sandbox.tier();
-        running.push((sandbox.start(command, sender).await?, chunks));
+        let records = std::env::var_os(RECORDS).map(PathBuf::from);
+        command.record = records.map(|records| CommandRecord::new(records, Some(BTreeSet::new())));
+        let record = command.record.clone();
+        running.push((sandbox.start(command, sender).await?, chunks, record));
     }
     std::future::pending().await
 }

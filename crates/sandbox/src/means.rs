@@ -1,6 +1,7 @@
 //! Starts the keepers of commands: what a command asks for becomes a plan of what it sees, an order
 //! for its keeper, and a process.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -16,7 +17,7 @@ use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
 use crate::launch_order::LaunchOrder;
-use crate::order::KeeperOrder;
+use crate::order::{CoverOrder, KeeperOrder};
 use crate::plan::{self, FilePlan, PlannedMount};
 use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
@@ -170,7 +171,7 @@ impl Means {
         environment.variables.insert("TMPDIR".into(), temporary.into());
         let limits = command.limits;
         let is_kept_in = command.profile != Profile::DangerFull;
-        let order = KeeperOrder {
+        let mut order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
             directory: command.directory.clone(),
@@ -186,6 +187,7 @@ impl Means {
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: (is_kept_in && self.has_landlock && self.tier > Tier::None)
                 .then_some(plan.landlock),
+            covers: CoverOrder::default(),
         };
         let facts = SandboxFacts {
             tier: self.tier,
@@ -196,6 +198,16 @@ impl Means {
             unmasked,
         };
         let snapshot = Snapshot::take(&plan.compared);
+        if let Some(record) = &command.record {
+            record.write(&snapshot).map_err(|error| {
+                io::Error::new(error.kind(), format!("the command cannot be recorded: {error}"))
+            })?;
+        }
+        if self.launcher.is_some() {
+            let missing: HashSet<&Path> = snapshot.missing().collect();
+            order.covers = plan.covers;
+            order.covers.missing.retain(|path| missing.contains(path.as_path()));
+        }
         Ok(Preparation {
             launch,
             order,

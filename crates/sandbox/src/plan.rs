@@ -10,7 +10,7 @@ use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::cover::TooManyMounts;
 use crate::environment::SelectedEnvironment;
 use crate::listing::NameListing;
-use crate::order::LandlockRules;
+use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
 use crate::toolchains::{home, toolchains};
 use crate::visible;
@@ -43,8 +43,8 @@ pub(crate) struct FilePlan {
     pub(crate) compared: Vec<PathBuf>,
     /// What is protected by a mount, what matters most first.
     pub(crate) read_only: Vec<PathBuf>,
-    /// What is covered by a mount that has to stay there.
-    pub(crate) watched: Vec<PathBuf>,
+    /// What is covered by mounts that have to stay.
+    pub(crate) covers: CoverOrder,
 }
 
 /// Works out what a command sees, with at most so many mounts that cover something.

@@ -24,6 +24,8 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
+pub(super) use self::files::decidable;
+pub(crate) use self::made::set_aside_new;
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;

@@ -13,9 +13,10 @@ use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
 use super::made;
+use crate::call::effect::by_rules::protected_kind;
 use crate::call::effect::decide::ChangeFacts;
 use crate::call::effect::{Effects, FileNames, ToolFacts};
-use moss_policy::{Action, Policy, Verdict};
+use moss_policy::Policy;
 
 /// Most entries of a workspace among which protected ones are looked for.
 pub(super) const ENTRIES_MAX: usize = 1_000_000;
@@ -41,6 +42,8 @@ impl Effects {
         let effects = Arc::clone(self);
         let find = move || {
             let scope = &effects.scope;
+            // What another one left is no part of what this one sees.
+            scope.workspace.settle_left_commands();
             let root = scope.workspace.files.root();
             let policy = scope.workspace.policy.load_full();
             let tool = effects.tool();
@@ -81,13 +84,7 @@ impl Effects {
         let names = FileNames { real: &path, asked: &path };
         let verdict_on =
             |action| self.decide_file(policy, tool, action, names, ChangeFacts::default()).verdict;
-        if verdict_on(Action::Read) == Verdict::Deny {
-            return Some(ProtectedKind::Masked);
-        }
-        let write = verdict_on(Action::Modify);
-        let is_named = self.scope.workspace.files.protection(&path).is_some();
-        let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
-        is_protected.then_some(ProtectedKind::Protected)
+        protected_kind(verdict_on, self.scope.workspace.files.protection(&path).is_some())
     }
 
     /// Remembers the files as they are now.
@@ -131,7 +128,7 @@ impl FileMoment {
 
 /// The path by which a file is decided about: its own, or what is left of it without what no path of moss's has,
 /// such as line breaks and bytes that are no text. A command opens such a file by its own name all the same.
-pub(super) fn decidable(relative: &Path) -> Option<RelPath> {
+pub(crate) fn decidable(relative: &Path) -> Option<RelPath> {
     let parse = |text: &str| RelPath::parse(text).ok();
     if let Some(path) = relative.to_str().and_then(parse) {
         return Some(path);
