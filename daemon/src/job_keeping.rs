@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_sandbox::{OutputChunk, RunningCommand};
+use moss_sandbox::{CommandRecord, OutputChunk, RunningCommand};
 use tokio::sync::mpsc;
 
 use crate::artifacts::ArtifactWriter;
@@ -22,6 +22,8 @@ pub(crate) struct StartedJob {
     pub(crate) facts: JobFacts,
     /// Its room, until it has ended.
     pub(crate) room: JobRoom,
+    /// What is settled once it has ended.
+    pub(crate) record: CommandRecord,
     pub(crate) running: RunningCommand,
     /// What it writes, as it comes.
     pub(crate) chunks: mpsc::Receiver<OutputChunk>,
@@ -36,7 +38,7 @@ impl StartedJob {
         daemon: &Arc<Daemon>,
         workspace: Arc<WorkspaceState>,
     ) -> Arc<BackgroundJob> {
-        let Self { facts, room, mut running, chunks } = self;
+        let Self { facts, room, record, mut running, chunks } = self;
         let input = running.take_input();
         let job = Arc::new(BackgroundJob::new(facts, running.stopper(), input));
         daemon.jobs.add(&job);
@@ -51,6 +53,7 @@ impl StartedJob {
                 end = ended => end,
                 never = stop_in_time(&watched, &daemon) => match never {},
             };
+            record.settled();
             watched.end(end).await;
             drop(room);
             record_end(&watched, &workspace).await;

@@ -23,6 +23,7 @@ mod ids;
 mod job_keeping;
 pub mod jobs;
 pub mod language_servers;
+pub mod left_commands;
 pub mod listener;
 pub mod live_tree;
 mod low_priority;

@@ -16,6 +16,7 @@ use crate::artifacts::Artifacts;
 use crate::caller::Credentials;
 use crate::caller::tokens::Tokens;
 use crate::config::{Config, ConfigError};
+use crate::left_commands::LeftCommands;
 use crate::setup::{Setup, configuration, policy_sources};
 use crate::state::{Daemon, WorkspaceState, WorkspaceStores};
 use crate::todos::Todos;
@@ -130,9 +131,20 @@ fn open_workspace(
     }
     let (todos, plugin_stores) = (Todos::open(&state)?, PluginStores::open(&state)?);
     let artifacts = Artifacts::open(&state)?;
-    let kept = WorkspaceStores { history, journal, answers, todos, artifacts, plugin_stores };
+    let left_commands = LeftCommands::open(&state)?;
+    let kept = WorkspaceStores {
+        history,
+        journal,
+        answers,
+        todos,
+        artifacts,
+        left_commands,
+        plugin_stores,
+    };
     let catalog = Catalog::native(native_tools())?;
-    Ok(WorkspaceState::new(files, kept, policy, catalog, config))
+    let workspace = WorkspaceState::new(files, kept, policy, catalog, config);
+    workspace.settle_left_commands();
+    Ok(workspace)
 }
 
 /// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.

@@ -200,6 +200,22 @@ async fn jobs_end_with_the_daemon_also_where_it_is_killed() {
 }
 
 #[tokio::test]
+async fn a_job_ends_when_a_secret_is_replaced_from_outside_and_says_so() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write(".env", "TOKEN=old\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let id = started(&client, "touch begun; sleep 979").await;
+    until("it runs", async || site.has("begun")).await;
+    site.write("new", "TOKEN=new\n");
+    std::fs::rename(site.workspace().join("new"), site.workspace().join(".env")).unwrap();
+    let ended = job(&client, json!({"action": "wait", "job": id})).await;
+    let by = ended["jobs"][0]["ended_by"].as_str().unwrap_or_default();
+    assert!(by.contains(".env") && by.contains("from outside"), "{ended}");
+}
+
+#[tokio::test]
 async fn a_job_ends_when_the_token_of_its_caller_is_revoked() {
     let site = Site::new();
     site.user_policy(ALLOWING);

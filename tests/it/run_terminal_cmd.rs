@@ -330,6 +330,74 @@ async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
 }
 
 #[tokio::test]
+async fn what_a_cancelled_command_made_under_protected_names_is_moved_aside() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write(".git/HEAD", "ref: refs/heads/main\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    // Each alone: one of git's ends its command by itself.
+    for made in [".git/commondir", ".vscode/tasks.json"] {
+        let text = format!("mkdir -p .vscode; touch {made} begun; sleep 985");
+        let events = client.stream(refusing("run_terminal_cmd", command(&text))).await.unwrap();
+        until("it runs", async || site.has("begun")).await;
+        drop(events);
+        until("it is moved aside", async || !site.has(made)).await;
+        until("it ended", async || !is_running("sleep\u{0}985")).await;
+        std::fs::remove_file(site.workspace().join("begun")).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_made_with_which_the_daemon_was_killed_is_moved_aside_by_the_next() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write(".git/HEAD", "ref: refs/heads/main\n");
+    site.write("kept/.vscode/tasks.json", "{}\n");
+    for is_started in [true, false] {
+        let daemon = site.serve();
+        let client = daemon.caller().await;
+        let text = "mkdir -p .vscode a/.idea; touch .vscode/tasks.json a/.idea/x begun; sleep 980";
+        let call = refusing("run_terminal_cmd", command(text));
+        let events = client.stream(call).await.unwrap();
+        until("it runs", async || site.has("begun")).await;
+        daemon.kill();
+        drop((events, client));
+        until("it ended", async || !is_running("sleep\u{0}980")).await;
+        std::fs::remove_file(site.workspace().join("begun")).unwrap();
+        if is_started {
+            let _daemon = site.serve();
+        } else {
+            site.run(&["call", "run_terminal_cmd", "command=ls"]);
+        }
+        for made in [".vscode/tasks.json", "a/.idea"] {
+            assert!(!site.has(made), "{made}");
+        }
+        assert!(site.has("kept/.vscode/tasks.json"));
+    }
+}
+
+#[tokio::test]
+async fn secrets_in_protected_directories_and_under_odd_names_are_not_there() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let site = Site::new();
+    site.write(".git/HEAD", "ref: refs/heads/main\n");
+    let odd = [&b".devcontainer"[..], b".claude", b".git", b".github/actions", b"n\xff", b"a\nb"];
+    for directory in odd {
+        let directory = site.workspace().join(std::ffi::OsStr::from_bytes(directory));
+        std::fs::create_dir_all(&directory).unwrap();
+        for name in [".env", "id_rsa"] {
+            std::fs::write(directory.join(name), "canary\n").unwrap();
+        }
+        std::fs::write(directory.join("plain"), "seen\n").unwrap();
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "grep -r -h -a -e canary -e seen .").await;
+    assert_eq!(found["stdout"], "seen\n".repeat(odd.len()), "{found}");
+}
+
+#[tokio::test]
 async fn what_cannot_run_says_what_to_do() {
     let site = Site::new();
     site.write("file.txt", "x\n");

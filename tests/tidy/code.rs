@@ -51,6 +51,7 @@ const WASMTIME: &[(&str, &str)] =
     &[("xtask/bench/bare/plugin.rs", "the baseline that the plugin host is measured against")];
 /// Where `policy::decide` is called.
 const DECIDERS: &[(&str, &str)] = &[
+    ("daemon/src/call/effect/by_rules.rs", "what rules say by themselves, where no call asks"),
     ("daemon/src/call/effect/decide.rs", "the only place through which effects go"),
     ("crates/policy/src/lib.rs", "defines it"),
     ("crates/policy/src/explain.rs", "explains without doing"),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::record::CommandRecord;
 use crate::tier::{Tier, UnknownWord};
 
 /// A command and how it is run.
@@ -23,6 +24,9 @@ pub struct SandboxedCommand {
     pub network: NetworkMode,
     /// Where its variables come from.
     pub environment: CommandEnvironment,
+    /// Where it is written down what is restored should moss be killed while it runs; nowhere where it writes
+    /// nothing.
+    pub record: Option<CommandRecord>,
     /// What it may use at most.
     pub limits: CommandLimits,
     /// Whether it is given a standard input that can be written to; otherwise that is empty.
@@ -69,6 +73,8 @@ pub struct FileView {
     /// Files and directories that stay as they are. Those that do not exist are removed if the
     /// command makes them.
     pub protected: Vec<PathBuf>,
+    /// Such as matter less: where there are not enough mounts for all, they are compared afterwards.
+    pub protected_last: Vec<PathBuf>,
     /// `.git`s beside that of the workspace's root: directories, or the files of worktrees and
     /// submodules. What commits need is writable there, what runs code is protected.
     pub repositories: Vec<PathBuf>,
@@ -144,6 +150,7 @@ impl SandboxedCommand {
             profile: Profile::default(),
             network: NetworkMode::default(),
             environment: CommandEnvironment::default(),
+            record: None,
             limits: CommandLimits::default(),
             has_input: false,
             has_terminal: false,

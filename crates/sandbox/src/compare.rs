@@ -3,11 +3,14 @@
 //! stead is set aside under another name.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+use crate::wire::{Decoder, Encoder};
 
 /// Longest file whose content is kept, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -15,6 +18,8 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const BYTES_MAX: u64 = 16 << 20;
 /// Most files and directories that are kept for a command.
 const ENTRIES_MAX: usize = 2_000;
+/// Deepest directory of a record that is read.
+const DEPTH_MAX: usize = 256;
 /// What is added to the name of what was set aside.
 const ASIDE: &str = ".set-aside-by-moss";
 
@@ -28,17 +33,19 @@ pub(crate) struct Snapshot {
 
 /// What became of protected paths.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct ComparedPaths {
+pub struct ComparedPaths {
     /// Those that were changed, and are as before.
-    pub(crate) restored: Vec<PathBuf>,
+    pub restored: Vec<PathBuf>,
     /// Those that were changed and could not be restored.
-    pub(crate) changed: Vec<PathBuf>,
+    pub changed: Vec<PathBuf>,
 }
 
 /// What a path held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ContentBefore {
     Missing,
+    /// Nobody could look at it.
+    Unknown,
     Link(PathBuf),
     File {
         bytes: Vec<u8>,
@@ -91,8 +98,33 @@ impl Snapshot {
         compared
     }
 
+    /// The paths at which nothing was.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &Path> {
+        let missing = self.kept.iter().filter(|(_, before)| *before == ContentBefore::Missing);
+        missing.map(|(path, _)| path.as_path())
+    }
+
+    pub(crate) fn encode(&self, message: &mut Encoder) {
+        message.number(self.kept.len() as u64);
+        for (path, before) in &self.kept {
+            message.text(path);
+            before.encode(message);
+        }
+    }
+
+    pub(crate) fn decode(message: &mut Decoder<'_>) -> io::Result<Self> {
+        let count = message.number()?;
+        let mut kept = || Ok((message.text()?.into(), ContentBefore::decode(message, 0)?));
+        let kept = (0..count).map(|_| kept()).collect::<io::Result<_>>()?;
+        Ok(Self { kept, ..Self::default() })
+    }
+
     fn keep(&mut self, path: &Path) -> ContentBefore {
-        let Ok(found) = fs::symlink_metadata(path) else { return ContentBefore::Missing };
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(error) if is_missing(&error) => return ContentBefore::Missing,
+            Err(_) => return ContentBefore::Unknown,
+        };
         let known = || ContentBefore::Known {
             inode: found.ino(),
             length: found.len(),
@@ -143,6 +175,10 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
     fs::rename(path, aside)
 }
 
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Removes what was written of a path.
 fn remove(path: &Path) {
     let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
@@ -155,10 +191,65 @@ fn remove(path: &Path) {
 impl ContentBefore {
     fn can_be_restored(&self) -> bool {
         match self {
-            Self::Known { .. } => false,
+            Self::Known { .. } | Self::Unknown => false,
             Self::Directory { entries, .. } => entries.values().all(Self::can_be_restored),
             Self::Missing | Self::Link(_) | Self::File { .. } => true,
         }
+    }
+
+    fn encode(&self, message: &mut Encoder) {
+        match self {
+            Self::Missing => {
+                message.number(0);
+            }
+            Self::Unknown => {
+                message.number(1);
+            }
+            Self::Link(target) => {
+                message.number(2).text(target);
+            }
+            Self::File { bytes, mode } => {
+                message.number(3).text(OsStr::from_bytes(bytes)).number((*mode).into());
+            }
+            Self::Directory { entries, mode } => {
+                message.number(4).number((*mode).into()).number(entries.len() as u64);
+                for (name, kept) in entries {
+                    message.text(name);
+                    kept.encode(message);
+                }
+            }
+            Self::Known { inode, length, changed_ns } => {
+                let changed = changed_ns.to_le_bytes();
+                message.number(5).number(*inode).number(*length).text(OsStr::from_bytes(&changed));
+            }
+        }
+    }
+
+    fn decode(message: &mut Decoder<'_>, depth: usize) -> io::Result<Self> {
+        let invalid = || io::Error::other("the record is of another version of moss");
+        let mode = |number: u64| u32::try_from(number).map_err(|_| invalid());
+        Ok(match message.number()? {
+            0 => Self::Missing,
+            1 => Self::Unknown,
+            2 => Self::Link(message.text()?.into()),
+            3 => {
+                let bytes = message.text()?.into_vec();
+                Self::File { bytes, mode: mode(message.number()?)? }
+            }
+            4 if depth < DEPTH_MAX => {
+                let mode = mode(message.number()?)?;
+                let count = message.number()?;
+                let mut entry = || Ok((message.text()?, Self::decode(message, depth + 1)?));
+                let entries = (0..count).map(|_| entry()).collect::<io::Result<_>>()?;
+                Self::Directory { entries, mode }
+            }
+            5 => {
+                let (inode, length) = (message.number()?, message.number()?);
+                let changed = message.text()?.into_vec().try_into().map_err(|_| invalid())?;
+                Self::Known { inode, length, changed_ns: i128::from_le_bytes(changed) }
+            }
+            _ => return Err(invalid()),
+        })
     }
 
     fn write(&self, path: &Path) -> io::Result<()> {
@@ -179,7 +270,7 @@ impl ContentBefore {
                 }
                 fs::set_permissions(path, fs::Permissions::from_mode(*mode))
             }
-            Self::Known { .. } => Err(io::Error::other("its content was not kept")),
+            Self::Known { .. } | Self::Unknown => Err(io::Error::other("its content was not kept")),
         }
     }
 }
@@ -200,6 +291,12 @@ mod tests {
         std::os::unix::fs::symlink("same", path("link")).unwrap();
         let names = ["hooks", "config", "removed", "same", "link", "missing"];
         let snapshot = Snapshot::take(&names.map(path));
+        let mut message = Encoder::default();
+        snapshot.encode(&mut message);
+        let written = message.into_bytes();
+        let read = Snapshot::decode(&mut Decoder::new(&written)).unwrap();
+        assert_eq!(read.kept, snapshot.kept);
+        assert_eq!(read.missing().collect::<Vec<_>>(), [path("missing")]);
 
         fs::write(path("hooks/pre-commit"), "evil").unwrap();
         fs::write(path("config"), "evil").unwrap();

@@ -36,6 +36,8 @@ pub struct CommandEnd {
     pub restored: Vec<PathBuf>,
     /// Protected paths that it changed and that could not be restored: they were too large.
     pub changed: Vec<PathBuf>,
+    /// Why it was ended, where something disturbed its sandbox.
+    pub disturbance: Option<Disturbance>,
     /// What is known about its sandbox.
     pub facts: SandboxFacts,
 }
@@ -51,6 +53,28 @@ pub enum EndCause {
     Stopped,
     /// It used more than it may.
     Limit(CommandLimit),
+    /// Something of what is kept from it was not as it has to be: see [`CommandEnd::disturbance`].
+    Disturbed,
+}
+
+/// What became of a path while a command ran that is kept from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disturbance {
+    /// Which one that is.
+    pub path: PathBuf,
+    /// What became of it.
+    pub change: CoverChange,
+}
+
+/// How a path is no more as it has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoverChange {
+    /// A file that the command may not read was replaced or moved from outside, and could be read.
+    Unmasked,
+    /// A file that it may not write was replaced, moved or removed from outside, and could be written.
+    Unprotected,
+    /// A protected file was made that there was not.
+    Made,
 }
 
 /// A limit that ends a command.
@@ -90,6 +114,35 @@ pub struct SandboxFacts {
     pub compared_afterwards: Vec<PathBuf>,
     /// Masked paths that it could read all the same.
     pub unmasked: Vec<PathBuf>,
+}
+
+// === impl Disturbance ===
+
+impl fmt::Display for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match self.change {
+            CoverChange::Unmasked => write!(
+                f,
+                "{path}, which the command may not read, was replaced or moved from outside while it ran: it could be \
+                 read from then on. Start it again to have it hidden"
+            ),
+            CoverChange::Unprotected => write!(
+                f,
+                "{path}, which the command may not write, was replaced, moved or removed from outside while it ran: \
+                 it could be written from then on. Look at it, then start the command again"
+            ),
+            CoverChange::Made => {
+                write!(f, "{path} was made while it ran, which no command may make")
+            }
+        }
+    }
+}
+
+// === impl CoverChange ===
+
+impl CoverChange {
+    pub(crate) const ALL: [Self; 3] = [Self::Unmasked, Self::Unprotected, Self::Made];
 }
 
 // === impl CommandLimit ===

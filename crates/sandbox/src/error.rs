@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::cover::TooManyMounts;
 use crate::tier::{SandboxReport, Tier};
 
 /// Why a command was not run. Nothing of this is the command's own failure.
@@ -39,6 +40,9 @@ pub enum SandboxError {
         /// What the system said.
         reason: String,
     },
+    /// There is more to be kept out of its reach than can be.
+    #[error("{0}")]
+    TooManyMounts(#[from] TooManyMounts),
     /// The sandbox itself failed.
     #[error("the sandbox failed: {0}; `moss doctor` tries it again and says what to do")]
     Setup(String),

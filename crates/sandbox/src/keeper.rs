@@ -8,6 +8,7 @@
 //!
 //! It has one thread and keeps no memory of moss's: it was started anew, or forked from what was.
 
+mod covers;
 mod filter;
 mod restrict;
 mod tree;
@@ -22,10 +23,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
+use self::covers::CoverWatch;
 use self::restrict::Restrictions;
 pub(crate) use self::restrict::drop_rights;
 use self::tree::ProcessTree;
-use crate::ending::{CommandLimit, LEFT_RUNNING_MAX};
+use crate::ending::{CommandLimit, Disturbance, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::system;
 use crate::wire::{Decoder, LENGTH_BYTES};
@@ -53,6 +55,8 @@ struct CommandKeeper {
     leader: Pid,
     exit: Option<ProcessExit>,
     limit: Option<CommandLimit>,
+    covers: CoverWatch,
+    disturbance: Option<Disturbance>,
     counted: Instant,
 }
 
@@ -85,11 +89,12 @@ pub(crate) fn run() -> io::Result<()> {
         // It may be the leader of a session already.
         let _ = rustix::process::setsid();
     }
+    let covers = CoverWatch::begin(&order.covers)?;
     match start(&order) {
         Ok(leader) => {
             release_streams()?;
             send(&mut control, &KeeperReport::Started)?;
-            let kept = CommandKeeper::new(control, &order, leader).keep();
+            let kept = CommandKeeper::new(control, &order, (leader, covers)).keep();
             // Where it could not be watched to its end: all that is known is ended.
             kept.inspect_err(|_| {
                 let _ = rustix::process::kill_process_group(leader, Signal::KILL);
@@ -183,7 +188,7 @@ pub(crate) fn prepare() {
 // === impl CommandKeeper ===
 
 impl CommandKeeper {
-    fn new(control: UnixStream, order: &KeeperOrder, leader: Pid) -> Self {
+    fn new(control: UnixStream, order: &KeeperOrder, (leader, covers): (Pid, CoverWatch)) -> Self {
         Self {
             control,
             tree: if order.is_init { ProcessTree::Namespace } else { ProcessTree::Descendants },
@@ -192,6 +197,8 @@ impl CommandKeeper {
             leader,
             exit: None,
             limit: None,
+            covers,
+            disturbance: None,
             counted: Instant::now(),
         }
     }
@@ -221,22 +228,33 @@ impl CommandKeeper {
         let left_running = left.iter().take(LEFT_RUNNING_MAX).map(|one| one.describe()).collect();
         let is_all_dead = self.end_all()? == Children::None;
         let left_running_count = left.len();
-        let end = KeptEnd { exit, limit, left_running, left_running_count, is_all_dead };
+        let disturbance = self.disturbance.take();
+        let end =
+            KeptEnd { exit, limit, disturbance, left_running, left_running_count, is_all_dead };
         send(&mut self.control, &KeeperReport::Ended(end))
     }
 
     /// Waits for moss, the leader or the time, and does what moss says.
     fn wait(&mut self, leader: Option<&OwnedFd>, at_most: Duration) -> io::Result<Moss> {
         let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
-        let is_told = {
+        let (is_told, is_remounted) = {
             let mut fds = vec![PollFd::from_borrowed_fd(self.control.as_fd(), PollFlags::IN)];
             fds.extend(leader.map(|leader| PollFd::new(leader, PollFlags::IN)));
+            // What the mounts are matters as long as the command runs.
+            let mounts = leader.and_then(|_| self.covers.mounts()).map(covers::poll_of);
+            let mounts = mounts.map(|mounts| (fds.len(), fds.push(mounts)).0);
             match poll(&mut fds, Some(&timeout)) {
-                Ok(_) => !fds[0].revents().is_empty(),
-                Err(rustix::io::Errno::INTR) => false,
+                Ok(_) => {
+                    let is_ready = |place: usize| !fds[place].revents().is_empty();
+                    (is_ready(0), mounts.is_some_and(is_ready))
+                }
+                Err(rustix::io::Errno::INTR) => (false, false),
                 Err(error) => return Err(error.into()),
             }
         };
+        if is_remounted {
+            self.look_at_covers(true)?;
+        }
         if !is_told {
             return Ok(Moss::Present);
         }
@@ -270,6 +288,7 @@ impl CommandKeeper {
         if self.exit.is_some() || self.counted.elapsed() < COUNT_EVERY {
             return Ok(());
         }
+        self.look_at_covers(false)?;
         let processes = self.tree.processes()?;
         self.counted = Instant::now();
         let memory: u64 = processes.iter().map(|process| process.memory_bytes).sum();
@@ -283,6 +302,17 @@ impl CommandKeeper {
         if reached.is_some() {
             self.limit = self.limit.or(reached);
             self.tree.signal(Signal::KILL)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a command from which something is no more kept that has to be.
+    fn look_at_covers(&mut self, is_all: bool) -> io::Result<()> {
+        if self.exit.is_none() && self.disturbance.is_none() {
+            self.disturbance = self.covers.look(is_all);
+            if self.disturbance.is_some() {
+                self.tree.signal(Signal::KILL)?;
+            }
         }
         Ok(())
     }

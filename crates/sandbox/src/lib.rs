@@ -14,6 +14,7 @@
 mod bubblewrap;
 mod command;
 mod compare;
+mod cover;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod ending;
@@ -32,11 +33,13 @@ mod limits;
 mod listing;
 mod lookup;
 mod means;
+mod mount_index;
 mod order;
 mod plan;
 mod probe;
 mod program;
 mod protected;
+mod record;
 mod repository;
 mod running;
 mod sandbox;
@@ -53,12 +56,13 @@ mod worker;
 pub use crate::command::{
     CommandEnvironment, CommandLimits, FileView, NetworkMode, Profile, SandboxedCommand,
 };
-pub use crate::compare::set_aside;
+pub use crate::compare::{ComparedPaths, set_aside};
+pub use crate::cover::TooManyMounts;
 #[cfg(not(target_os = "linux"))]
 pub use crate::elsewhere::keeper;
 pub use crate::ending::{
-    CommandEnd, CommandLimit, EndCause, LEFT_COMMAND_BYTES_MAX, LEFT_RUNNING_MAX, LeftProcess,
-    SandboxFacts,
+    CommandEnd, CommandLimit, CoverChange, Disturbance, EndCause, LEFT_COMMAND_BYTES_MAX,
+    LEFT_RUNNING_MAX, LeftProcess, SandboxFacts,
 };
 pub use crate::error::SandboxError;
 pub use crate::input::CommandInput;
@@ -68,6 +72,7 @@ pub use crate::limits::WorkerLimits;
 pub use crate::lookup::find_program;
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
+pub use crate::record::{CommandRecord, LeftCommand};
 pub use crate::running::{
     OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream, RunningCommand, Stopper,
 };

@@ -1,11 +1,15 @@
 //! What the tests of this crate start: the keeper of a command without the rest of moss, and a
 //! stand-in for moss itself.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, SandboxedCommand, Tier};
+use moss_sandbox::{
+    CommandRecord, LauncherKind, ProtectedKind, Sandbox, SandboxOptions, SandboxedCommand, Tier,
+    find_protected,
+};
 use tokio::sync::mpsc;
 
 /// The argument by which it has commands running until it is killed; then follow a workspace, a way of
@@ -16,8 +20,14 @@ const HOST: &str = "host";
 const RUN: &str = "run";
 /// The argument by which it says how well commands are isolated where it runs.
 const REPORT: &str = "report";
+/// The variable that names where records of these are written.
+const RECORDS: &str = "RECORDS";
 /// What no command may change.
 const PROTECTED: &str = ".vscode/tasks.json";
+/// What no command may read.
+const MASKED: &str = ".env";
+/// Most entries among which that is looked for.
+const ENTRIES_MAX: usize = 10_000;
 /// Pieces of output that are held for each command.
 const CHUNKS_MAX: usize = 4;
 
@@ -78,7 +88,11 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     let sandbox = sandbox(way).await?;
     let mut command = SandboxedCommand::shell(workspace, script);
     command.tier_min = sandbox.tier();
+    let found = find_protected(Path::new(workspace), ENTRIES_MAX, &|path| {
+        path.ends_with(MASKED).then_some(ProtectedKind::Masked)
+    });
     command.files.protected = vec![Path::new(workspace).join(PROTECTED)];
+    command.files.masked = found.masked.into_iter().chain(found.closed).collect();
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
     let running = sandbox.start(command, sender).await?;
     let mut out = std::io::stdout();
@@ -106,7 +120,10 @@ async fn host(workspace: &str, way: &str, script: &str, count: usize) -> Result<
         let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
         let mut command = SandboxedCommand::shell(workspace, script);
         command.tier_min = sandbox.tier();
-        running.push((sandbox.start(command, sender).await?, chunks));
+        let records = std::env::var_os(RECORDS).map(PathBuf::from);
+        command.record = records.map(|records| CommandRecord::new(records, Some(BTreeSet::new())));
+        let record = command.record.clone();
+        running.push((sandbox.start(command, sender).await?, chunks, record));
     }
     std::future::pending().await
 }

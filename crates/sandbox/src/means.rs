@@ -1,6 +1,7 @@
 //! Starts the keepers of commands: what a command asks for becomes a plan of what it sees, an order
 //! for its keeper, and a process.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -16,8 +17,8 @@ use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
 use crate::launch_order::LaunchOrder;
-use crate::order::KeeperOrder;
-use crate::plan::{self, FilePlan, MASKED_MAX, PlannedMount};
+use crate::order::{CoverOrder, KeeperOrder};
+use crate::plan::{self, FilePlan, PlannedMount};
 use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
@@ -25,6 +26,10 @@ use crate::tier::Tier;
 use crate::{fork_server::ForkServer, keeper::KEEPER, system};
 use tempfile::TempDir;
 
+/// Most mounts that cover something; a command that needs more is refused.
+const MOUNTS_MAX: usize = 4_096;
+/// The same with bubblewrap, which reads all mounts again for each.
+const BUBBLEWRAP_MOUNTS_MAX: usize = 800;
 /// Most bytes of arguments and environment together; one of them has at most [`WORD_BYTES_MAX`].
 const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
 /// Most bytes of one argument: what Linux accepts.
@@ -155,17 +160,18 @@ impl Means {
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
         let mut environment = environment::select(&command.environment);
-        let mut plan = plan::plan(command, &environment);
-        if plan.is_overfull {
-            let reason = format!("more than {MASKED_MAX} files and directories are to be masked");
-            return Err(SandboxError::Setup(reason));
-        }
+        let mounts_max = match self.launcher {
+            Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
+            Some(Launcher::Own) => MOUNTS_MAX,
+            None => usize::MAX,
+        };
+        let mut plan = plan::plan(command, &environment, mounts_max)?;
         let KeeperStart { launch, temporary, private, unmasked } =
             self.keeper_start(command, &mut plan, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());
         let limits = command.limits;
         let is_kept_in = command.profile != Profile::DangerFull;
-        let order = KeeperOrder {
+        let mut order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
             directory: command.directory.clone(),
@@ -181,6 +187,7 @@ impl Means {
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: (is_kept_in && self.has_landlock && self.tier > Tier::None)
                 .then_some(plan.landlock),
+            covers: CoverOrder::default(),
         };
         let facts = SandboxFacts {
             tier: self.tier,
@@ -191,6 +198,16 @@ impl Means {
             unmasked,
         };
         let snapshot = Snapshot::take(&plan.compared);
+        if let Some(record) = &command.record {
+            record.write(&snapshot).map_err(|error| {
+                io::Error::new(error.kind(), format!("the command cannot be recorded: {error}"))
+            })?;
+        }
+        if self.launcher.is_some() {
+            let missing: HashSet<&Path> = snapshot.missing().collect();
+            order.covers = plan.covers;
+            order.covers.missing.retain(|path| missing.contains(path.as_path()));
+        }
         Ok(Preparation {
             launch,
             order,

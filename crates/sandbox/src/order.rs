@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-use crate::ending::{CommandLimit, LeftProcess};
+use crate::ending::{CommandLimit, CoverChange, Disturbance, LeftProcess};
 use crate::wire::{Decoder, Encoder};
 use crate::worker::ProcessExit;
 
@@ -38,6 +38,19 @@ pub(crate) struct KeeperOrder {
     pub(crate) is_filtered: bool,
     /// The rules of Landlock, where it is used.
     pub(crate) landlock: Option<LandlockRules>,
+    /// What has to stay as it is while it runs.
+    pub(crate) covers: CoverOrder,
+}
+
+/// What is kept from a command, as long as it stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CoverOrder {
+    /// Hidden by mounts.
+    pub(crate) masked: Vec<PathBuf>,
+    /// Read-only by mounts.
+    pub(crate) protected: Vec<PathBuf>,
+    /// Not there.
+    pub(crate) missing: Vec<PathBuf>,
 }
 
 /// What Landlock lets through.
@@ -71,6 +84,7 @@ pub(crate) enum KeeperReport {
 pub(crate) struct KeptEnd {
     pub(crate) exit: ProcessExit,
     pub(crate) limit: Option<CommandLimit>,
+    pub(crate) disturbance: Option<Disturbance>,
     pub(crate) left_running: Vec<LeftProcess>,
     pub(crate) left_running_count: usize,
     /// Whether nothing of the tree is left. Otherwise the kernel ends the rest with the keeper, if anything
@@ -111,6 +125,8 @@ impl KeeperOrder {
             message.list(&rules.readable).list(&rules.writable).list(&rules.sockets);
             message.number(rules.has_network.into());
         }
+        let CoverOrder { masked, protected, missing } = &self.covers;
+        message.list(masked).list(protected).list(missing);
         message.finish()
     }
 
@@ -131,9 +147,10 @@ impl KeeperOrder {
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
             landlock: None,
+            covers: CoverOrder::default(),
         };
+        let paths = |list: Vec<OsString>| list.into_iter().map(PathBuf::from).collect();
         if message.number()? == 1 {
-            let paths = |list: Vec<OsString>| list.into_iter().map(PathBuf::from).collect();
             order.landlock = Some(LandlockRules {
                 readable: paths(message.list()?),
                 writable: paths(message.list()?),
@@ -141,6 +158,11 @@ impl KeeperOrder {
                 has_network: message.number()? == 1,
             });
         }
+        order.covers = CoverOrder {
+            masked: paths(message.list()?),
+            protected: paths(message.list()?),
+            missing: paths(message.list()?),
+        };
         Ok(order)
     }
 }
@@ -202,6 +224,11 @@ impl KeptEnd {
         for process in &self.left_running {
             message.number(process.pid.into()).text(&process.command);
         }
+        let change = self.disturbance.as_ref().map(|disturbance| disturbance.change);
+        let place =
+            change.and_then(|change| CoverChange::ALL.iter().position(|&one| one == change));
+        message.number(place.map_or(0, |place| place as u64 + 1));
+        message.text(self.disturbance.as_ref().map_or("".as_ref(), |found| found.path.as_path()));
     }
 
     fn decode(message: &mut Decoder<'_>) -> io::Result<Self> {
@@ -216,7 +243,11 @@ impl KeptEnd {
             Ok(LeftProcess { pid, command: message.text()?.to_string_lossy().into_owned() })
         };
         let left_running = (0..listed).map(|_| process()).collect::<io::Result<_>>()?;
+        let change = usize::try_from(message.number()?).map_err(|_| invalid())?;
+        let change = change.checked_sub(1).and_then(|place| CoverChange::ALL.get(place)).copied();
+        let path = message.text()?.into();
         Ok(Self {
+            disturbance: change.map(|change| Disturbance { path, change }),
             exit: if kind == 0 { ProcessExit::Exited(value) } else { ProcessExit::Killed(value) },
             limit: limit.checked_sub(1).and_then(|place| CommandLimit::ALL.get(place)).copied(),
             left_running,
@@ -251,9 +282,12 @@ mod tests {
             is_offline: true,
             is_filtered: false,
             landlock: None,
+            covers: CoverOrder::default(),
         };
         assert_eq!(KeeperOrder::decode(&message(order.encode())).unwrap(), order);
         order.input = Some(0);
+        order.covers.masked = vec!["/w/.env".into()];
+        order.covers.missing = vec!["/w/a".into(), "/w/b".into()];
         order.landlock = Some(LandlockRules {
             readable: vec!["/".into()],
             writable: Vec::new(),
@@ -269,6 +303,7 @@ mod tests {
             KeeperReport::Ended(KeptEnd {
                 exit,
                 limit,
+                disturbance: Some(Disturbance { path: "/w/x".into(), change: CoverChange::Made }),
                 left_running: vec![LeftProcess { pid: 7, command: "sleep 9".into() }],
                 left_running_count: 2,
                 is_all_dead: true,

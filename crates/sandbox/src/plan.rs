@@ -1,24 +1,19 @@
 //! Which files a command sees and may write, worked out for one command: a list of mounts for
 //! bubblewrap, the rules of Landlock, and what can only be compared afterwards.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
+use crate::cover::TooManyMounts;
 use crate::environment::SelectedEnvironment;
 use crate::listing::NameListing;
-use crate::order::LandlockRules;
+use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
 use crate::toolchains::{home, toolchains};
 use crate::visible;
-
-/// Most mounts for protected paths and the directories above them: each costs bubblewrap time. What
-/// is beyond is compared afterwards.
-const PROTECTED_MOUNTS_MAX: usize = 400;
-/// Most mounts that mask: a command with more is refused.
-pub(crate) const MASKED_MAX: usize = 400;
 
 /// One mount, at the same path inside as outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +41,18 @@ pub(crate) struct FilePlan {
     pub(crate) landlock: LandlockRules,
     /// Protected paths that no mount protects: they are compared afterwards.
     pub(crate) compared: Vec<PathBuf>,
-    /// Whether there was more to mask than can be.
-    pub(crate) is_overfull: bool,
+    /// What is protected by a mount, what matters most first.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// What is covered by mounts that have to stay.
+    pub(crate) covers: CoverOrder,
 }
 
-/// Works out what a command sees.
-pub(crate) fn plan(command: &SandboxedCommand, environment: &SelectedEnvironment) -> FilePlan {
+/// Works out what a command sees, with at most so many mounts that cover something.
+pub(crate) fn plan(
+    command: &SandboxedCommand,
+    environment: &SelectedEnvironment,
+    mounts_max: usize,
+) -> Result<FilePlan, TooManyMounts> {
     let mut plan = FilePlan::default();
     let home = home(environment);
     let roots = toolchains(environment, home.as_deref());
@@ -59,8 +60,8 @@ pub(crate) fn plan(command: &SandboxedCommand, environment: &SelectedEnvironment
     let masked = masked(command, listing.as_ref(), &roots);
     if command.profile == Profile::DangerFull {
         plan.mounts.push(PlannedMount::Everything);
-        plan.mask(masked);
-        return plan;
+        plan.cover(command, masked, mounts_max)?;
+        return Ok(plan);
     }
     plan.show_system(command.network);
     if let Some(listing) = listing {
@@ -70,14 +71,11 @@ pub(crate) fn plan(command: &SandboxedCommand, environment: &SelectedEnvironment
         plan.show(root);
     }
     plan.show_view(command);
-    if command.profile == Profile::WorkspaceWrite {
-        plan.protect(command, &masked);
-    }
-    plan.mask(masked);
+    plan.cover(command, masked, mounts_max)?;
     plan.landlock.sockets = command.files.sockets.clone();
     // A network namespace has a loopback interface of its own, which tests may use.
     plan.landlock.has_network = true;
-    plan
+    Ok(plan)
 }
 
 /// What is masked, by real paths.
@@ -100,9 +98,17 @@ fn masked(
     };
     let all = command.files.masked.iter().chain(&built_in);
     let all = all.filter(|path| !command.files.sockets.contains(path));
+    all.filter_map(|path| reachable(path)).filter_map(|path| real(path).ok()).collect()
+}
+
+/// A path, where it is there; where it cannot be looked at, the innermost directory around it that can.
+fn reachable(path: &Path) -> Option<&Path> {
     // Nearly none of them is there: to ask for the name takes one call, not one for each directory.
-    let there = all.filter(|path| path.symlink_metadata().is_ok());
-    there.filter_map(|path| real(path).ok()).collect()
+    path.ancestors().find_map(|around| match around.symlink_metadata() {
+        Ok(_) => Some(Some(around)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+        Err(_) => Some(None),
+    })?
 }
 
 // === impl FilePlan ===
@@ -185,64 +191,6 @@ impl FilePlan {
         }
     }
 
-    /// Makes read-only what is protected, and every directory above it a mount of its own: one that
-    /// cannot be renamed or removed.
-    ///
-    /// So is every directory above what is masked: while one command starts, another could move what
-    /// the first is not to read.
-    fn protect(&mut self, command: &SandboxedCommand, masked: &BTreeSet<PathBuf>) {
-        let mut wanted: BTreeSet<PathBuf> = command.files.protected.iter().cloned().collect();
-        let mut pinned = BTreeSet::new();
-        for dot_git in repositories(command) {
-            let access = repository::read(&dot_git, &command.files.workspace);
-            wanted.extend(access.protected);
-            for directory in access.writable {
-                pinned.extend(self.above(&directory));
-            }
-        }
-        for path in masked.iter().filter_map(|path| path.parent()) {
-            if pinned.len() < PROTECTED_MOUNTS_MAX / 2 {
-                pinned.extend(self.above(path));
-            }
-        }
-        let mut read_only: BTreeSet<PathBuf> = BTreeSet::new();
-        for path in wanted {
-            // From the outside in: what lies in a protected directory comes after it.
-            let is_covered = path.ancestors().any(|above| read_only.contains(above));
-            if is_covered || self.writable_above(&path).is_none() {
-                continue;
-            }
-            let has_room = read_only.len() + pinned.len() < PROTECTED_MOUNTS_MAX;
-            let parent = path.parent().unwrap_or(&path);
-            if has_room && real(parent).is_ok_and(|real| real == parent) {
-                pinned.extend(self.above(parent));
-            }
-            if has_room && real(&path).is_ok_and(|real| real == path) {
-                read_only.insert(path);
-            } else {
-                // It is not there, or a link leads to it: that can be replaced.
-                self.compared.push(path);
-            }
-        }
-        pinned.retain(|path| !path.ancestors().any(|above| read_only.contains(above)));
-        self.mounts.extend(pinned.into_iter().map(PlannedMount::Writable));
-        self.mounts.extend(read_only.into_iter().map(PlannedMount::Readable));
-    }
-
-    /// A directory and those above it, up to the root of the writable mount that it lies in.
-    fn above(&self, directory: &Path) -> Vec<PathBuf> {
-        let Some(root) = self.writable_above(directory) else { return Vec::new() };
-        directory.ancestors().take_while(|above| *above != root).map(Path::to_owned).collect()
-    }
-
-    /// The innermost writable mount that a path lies in.
-    fn writable_above(&self, path: &Path) -> Option<PathBuf> {
-        match self.mount_of(path)? {
-            PlannedMount::Writable(root) => Some(root.clone()),
-            _ => None,
-        }
-    }
-
     /// The mount by which a path is seen.
     fn mount_of(&self, path: &Path) -> Option<&PlannedMount> {
         self.mounts.iter().rev().find(|mount| path.starts_with(mount.at()))
@@ -262,40 +210,30 @@ impl FilePlan {
             readable: vec!["/proc".into(), "/dev".into()],
             writable: visible::DEVICES.iter().map(PathBuf::from).chain([private.into()]).collect(),
         };
+        let mut compared = Vec::new();
         for mount in mounts {
             match mount {
+                // A directory above what is protected, in one that is written to.
+                PlannedMount::Writable(path)
+                    if rules.writable.iter().any(|root| path.starts_with(root)) => {}
                 PlannedMount::Writable(path) => rules.writable.push(path),
                 PlannedMount::Readable(path)
                     if rules.writable.iter().any(|root| path.starts_with(root)) =>
                 {
-                    self.compared.push(path);
+                    compared.push(path);
                 }
                 PlannedMount::Readable(path) => carve(&path, &masked, &mut rules.readable),
                 _ => {}
             }
         }
+        // Not all that is compared can be restored: what matters most can.
+        let ranks = self.read_only.iter().zip(0..).collect::<HashMap<_, usize>>();
+        compared.sort_by_key(|path| ranks.get(path).copied().unwrap_or(usize::MAX));
+        self.compared.append(&mut compared);
         let is_writable = |path: &PathBuf| rules.writable.iter().any(|root| path.starts_with(root));
         let unmasked = masked.into_iter().filter(is_writable).collect();
         self.landlock = rules;
         unmasked
-    }
-
-    fn mask(&mut self, masked: BTreeSet<PathBuf>) {
-        let mut masks: Vec<PlannedMount> = Vec::new();
-        for path in masked {
-            let is_seen = self.mount_of(&path).is_some_and(PlannedMount::shows_host);
-            let is_covered = masks.iter().any(|mask| path.starts_with(mask.at()));
-            if is_seen && !is_covered {
-                let is_directory = path.is_dir();
-                masks.push(if is_directory {
-                    PlannedMount::MaskedDirectory(path)
-                } else {
-                    PlannedMount::MaskedFile(path)
-                });
-            }
-        }
-        self.is_overfull = masks.len() > MASKED_MAX;
-        self.mounts.extend(masks);
     }
 }
 
@@ -324,7 +262,7 @@ fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
     }
 }
 
-fn repositories(command: &SandboxedCommand) -> BTreeSet<PathBuf> {
+pub(crate) fn repositories(command: &SandboxedCommand) -> BTreeSet<PathBuf> {
     let files = &command.files;
     let own = files.workspace.join(".git");
     let all = files.repositories.iter().cloned().chain([own]).filter(|path| path.exists());
@@ -335,7 +273,7 @@ fn repositories(command: &SandboxedCommand) -> BTreeSet<PathBuf> {
     followed.filter(is_own).map(|(_, real)| real).collect()
 }
 
-fn real(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
 }
 
@@ -364,7 +302,7 @@ impl PlannedMount {
     }
 
     /// Whether what is seen through it is what is there outside.
-    fn shows_host(&self) -> bool {
+    pub(crate) fn shows_host(&self) -> bool {
         matches!(self, Self::Readable(_) | Self::Writable(_) | Self::Everything)
     }
 }

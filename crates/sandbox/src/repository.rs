@@ -27,6 +27,8 @@ pub(crate) struct GitAccess {
     pub(crate) readable: Vec<PathBuf>,
     /// What stays as it is, whether it exists or not.
     pub(crate) protected: Vec<PathBuf>,
+    /// The same, of other worktrees: git there replaces it all the time.
+    pub(crate) of_others: Vec<PathBuf>,
 }
 
 /// Reads what a `.git` is: a directory, or the file of a worktree or submodule. `workspace` is the
@@ -49,9 +51,9 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
         // A worktree: its own part, and what it shares with the others.
         Some(common) if directory.starts_with(&common) => {
             access.add_common(&common);
-            access.protected.extend(OF_MAIN.iter().map(|name| common.join(name)));
+            access.of_others.extend(OF_MAIN.iter().map(|name| common.join(name)));
             let others = children(&common.join("worktrees"));
-            access.protected.extend(others.into_iter().filter(|other| *other != directory));
+            access.of_others.extend(others.into_iter().filter(|other| *other != directory));
         }
         Some(common) => access.readable.extend([directory, common]),
         None => access.add_common(&directory),
@@ -151,8 +153,11 @@ mod tests {
         write(&own.join("gitdir"), &format!("{}\n", pointer.display()));
         let access = read(&pointer, &workspace);
         assert_eq!(access.writable, std::slice::from_ref(&common));
-        for path in ["hooks", "config", "HEAD", "index", "worktrees/other"] {
+        for path in ["hooks", "config"] {
             assert!(access.protected.contains(&common.join(path)), "{path}");
+        }
+        for path in ["HEAD", "index", "worktrees/other"] {
+            assert!(access.of_others.contains(&common.join(path)), "{path}");
         }
         for name in ["commondir", "gitdir", "config.worktree"] {
             assert!(access.protected.contains(&own.join(name)), "{name}");

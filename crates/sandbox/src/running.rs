@@ -74,9 +74,13 @@ enum StopLevel {
     Kill,
 }
 
-/// The task that watches over a command. Dropping it ends the task, which closes the socket.
+/// The task that watches over a command. Dropping it kills the command; the task goes on until that is dead
+/// and what it changed is restored.
 #[derive(Debug)]
-struct Driver(JoinHandle<Result<CommandEnd, SandboxError>>);
+struct Driver {
+    task: JoinHandle<Result<CommandEnd, SandboxError>>,
+    stop: Stopper,
+}
 
 /// A keeper that was started, before it got its order.
 #[derive(Debug)]
@@ -165,8 +169,9 @@ pub(crate) async fn start(
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
     let run = CommandRun { reports, control, readers, counts, stopped, preparation, started };
-    let driver = Driver(tokio::spawn(run.drive()));
-    Ok(RunningCommand { facts, stop: Stopper(stop), input: kept.input, driver })
+    let stop = Stopper(stop);
+    let driver = Driver { task: tokio::spawn(run.drive()), stop: stop.clone() };
+    Ok(RunningCommand { facts, stop, input: kept.input, driver })
 }
 
 fn unexpected(what: &str) -> SandboxError {
@@ -233,7 +238,7 @@ impl RunningCommand {
     ///
     /// Where its keeper was ended from outside, or does not end.
     pub async fn wait(mut self) -> Result<CommandEnd, SandboxError> {
-        let ended = (&mut self.driver.0).await;
+        let ended = (&mut self.driver.task).await;
         ended.map_err(|error| SandboxError::Setup(error.to_string()))?
     }
 }
@@ -242,7 +247,7 @@ impl RunningCommand {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.0.abort();
+        self.stop.kill();
     }
 }
 
@@ -272,9 +277,9 @@ impl Stopper {
 
 impl CommandRun {
     async fn drive(mut self) -> Result<CommandEnd, SandboxError> {
-        let (end, cause) = self.watch().await?;
+        let watched = self.watch().await;
         let duration = self.started.elapsed();
-        if !end.is_all_dead {
+        if !watched.as_ref().is_ok_and(|(end, _)| end.is_all_dead) {
             // Whoever holds the other end has ended then: with a launcher, all of the namespace is dead.
             let _ = timeout(KILL_MAX, self.reports.read(&mut [0])).await;
         }
@@ -287,11 +292,13 @@ impl CommandRun {
         });
         let compared = compared.await;
         let compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
+        let (end, cause) = watched?;
         Ok(CommandEnd {
             exit: end.exit,
-            cause: match end.limit {
-                Some(limit) => EndCause::Limit(limit),
-                None => cause,
+            cause: match (end.limit, &end.disturbance) {
+                (Some(limit), _) => EndCause::Limit(limit),
+                (None, Some(_)) => EndCause::Disturbed,
+                (None, None) => cause,
             },
             duration,
             left_running: end.left_running,
@@ -301,6 +308,7 @@ impl CommandRun {
             is_output_cut,
             restored: compared.restored,
             changed: compared.changed,
+            disturbance: end.disturbance,
             facts: self.preparation.facts.clone(),
         })
     }

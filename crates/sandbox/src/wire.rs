@@ -42,6 +42,11 @@ impl Encoder {
         self
     }
 
+    /// All that was written, of any length.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     /// The message with its length before it.
     pub(crate) fn finish(self) -> io::Result<Vec<u8>> {
         let length = u32::try_from(self.0.len()).ok().filter(|_| self.0.len() <= MESSAGE_BYTES_MAX);

@@ -2,6 +2,7 @@
 //! it out, journal it.
 
 mod ask;
+mod by_rules;
 mod command;
 mod commit;
 mod decide;
@@ -25,11 +26,12 @@ use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
+pub(crate) use self::by_rules::{CommandRules, ReadableByAll, may_show};
 pub(super) use self::command::ServerRefusal;
-pub(crate) use self::command::{files_of_parts, parts_in};
+pub(crate) use self::command::{files_of_parts, parts_in, set_aside_new};
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
-pub(crate) use self::decide::{ReadableByAll, may_show, protection};
+pub(crate) use self::decide::protection;
 pub(super) use self::linting::{LintsOfChange, ProposedLint, ProposedLints};
 use self::used_approvals::UsedApprovals;
 use super::stop::EffectStop;

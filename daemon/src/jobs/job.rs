@@ -275,7 +275,10 @@ impl JobState {
                 self.ended_by.get_or_insert_with(|| format!("a limit: {limit}"));
             }
             EndCause::Ended => self.ended_by = None,
-            EndCause::Stopped | EndCause::Timeout => {}
+            EndCause::Stopped | EndCause::Timeout | EndCause::Disturbed => {}
+        }
+        if let Some(disturbance) = &end.disturbance {
+            self.ended_by.get_or_insert_with(|| disturbance.to_string());
         }
         let names = |paths: &[PathBuf]| {
             paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")

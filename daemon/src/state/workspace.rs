@@ -15,6 +15,7 @@ use crate::approvals::StandingApprovals;
 use crate::artifacts::Artifacts;
 use crate::config::Config;
 use crate::editors::EditorRegistry;
+use crate::left_commands::LeftCommands;
 use crate::live_tree::KeptTree;
 use crate::ranked_texts::RankedGate;
 use crate::remembered::Remembered;
@@ -63,6 +64,8 @@ pub struct WorkspaceState {
     pub remembered: Remembered,
     /// What their commands wrote.
     pub artifacts: Artifacts,
+    /// What they left, where moss was killed with them.
+    pub left_commands: LeftCommands,
     /// Checks take turns: they report into one directory.
     pub checks: tokio::sync::Mutex<()>,
     name: String,
@@ -81,6 +84,8 @@ pub struct WorkspaceStores {
     pub todos: Todos,
     /// What their commands wrote.
     pub artifacts: Artifacts,
+    /// What commands left, where moss was killed with them.
+    pub left_commands: LeftCommands,
     /// What its plugins keep.
     pub plugin_stores: PluginStores,
 }
@@ -96,7 +101,15 @@ impl WorkspaceState {
         catalog: Catalog,
         config: &Config,
     ) -> Self {
-        let WorkspaceStores { history, journal, answers, todos, artifacts, plugin_stores } = kept;
+        let WorkspaceStores {
+            history,
+            journal,
+            answers,
+            todos,
+            artifacts,
+            left_commands,
+            plugin_stores,
+        } = kept;
         let files = Arc::new(files);
         let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
         Self {
@@ -124,6 +137,7 @@ impl WorkspaceState {
             todos,
             remembered: Remembered::default(),
             artifacts,
+            left_commands,
             checks: tokio::sync::Mutex::new(()),
         }
     }

@@ -19,6 +19,7 @@ use rustix::mount::{
 use rustix::process::{chdir, fchdir, pivot_root};
 
 use crate::launch_order::LaunchOrder;
+use crate::mount_index::MountIndex;
 use crate::plan::PlannedMount;
 use crate::system;
 
@@ -70,9 +71,12 @@ pub(super) fn build(order: &LaunchOrder) -> Result<(), String> {
     if !is_whole {
         new.show_devices().map_err(failed("/dev"))?;
     }
+    let mut index = MountIndex::default();
     for (place, mount) in order.mounts.iter().enumerate() {
-        let shown = new.show(mount, &order.mounts[..place]);
+        let around = index.find(mount.at()).map(|around| &order.mounts[around]);
+        let shown = new.show(mount, around, &order.mounts[..place]);
         shown.map_err(|error| format!("{} cannot be mounted: {error}", mount.at().display()))?;
+        index.add(mount.at(), place);
     }
     new.finish(&root, is_whole).map_err(|error| format!("the old root directory stays: {error}"))
 }
@@ -129,14 +133,19 @@ impl<'a> NewRoot<'a> {
         attach(&terminals, &make("/dev/pts".as_ref(), true)?)
     }
 
-    /// Shows one mount; `before` are those that are there already.
-    fn show(&self, mount: &PlannedMount, before: &[PlannedMount]) -> io::Result<()> {
+    /// Shows one mount, in another; `before` are those that are there already.
+    fn show(
+        &self,
+        mount: &PlannedMount,
+        around: Option<&PlannedMount>,
+        before: &[PlannedMount],
+    ) -> io::Result<()> {
         let at = mount.at();
         match mount {
             PlannedMount::Everything => Ok(()),
             PlannedMount::Link { target, .. } => symlink(target, at),
-            PlannedMount::Readable(_) => self.show_host(at, before, READ_ONLY),
-            PlannedMount::Writable(_) => self.show_host(at, before, PLAIN),
+            PlannedMount::Readable(_) => self.show_host(at, around, before, READ_ONLY),
+            PlannedMount::Writable(_) => self.show_host(at, around, before, PLAIN),
             PlannedMount::Scratch(_) => {
                 let size = self.order.scratch_bytes.to_string();
                 let directory = fresh("tmpfs", &[("mode", "1777"), ("size", &size)], PLAIN)?;
@@ -159,10 +168,10 @@ impl<'a> NewRoot<'a> {
     fn show_host(
         &self,
         path: &Path,
+        around: Option<&PlannedMount>,
         before: &[PlannedMount],
         attributes: MountAttrFlags,
     ) -> io::Result<()> {
-        let around = before.iter().rev().find(|mount| path.starts_with(mount.at()));
         if let Some(PlannedMount::Writable(_)) = around {
             let found = find(path, ResolveFlags::NO_SYMLINKS)?;
             return attach(&copy(found.as_fd(), attributes)?, &found);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use moss_sandbox::{ProcessExit, SandboxedCommand, Tier};
 
-use crate::harness::{Place, Ran, WAYS, Way, run};
+use crate::harness::{FULL, Place, Ran, WAYS, Way, eventually, run, start};
 
 /// Who commits, without a setting of the person's.
 const AUTHOR: &[(&str, &str)] = &[
@@ -151,5 +151,22 @@ async fn a_pointer_to_a_repository_that_does_not_point_back_opens_nothing() {
         script(way, &place.root, &text).await;
         assert_eq!(theirs.read(".git/HEAD"), "ref: refs/heads/main\n", "{way}");
         assert!(!target.join("hooks/pre-commit").exists(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn work_in_the_main_worktree_ends_no_command_of_another() {
+    for way in FULL {
+        let place = repository();
+        let tree = place.root.with_file_name("tree");
+        git(&place.root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+        let script = "touch begun; until [ -e go ]; do sleep 0.01; done";
+        let running = start(way, SandboxedCommand::shell(&tree, script)).await;
+        eventually("it runs", || tree.join("begun").exists()).await;
+        place.write("file", "two\n");
+        git(&place.root, &["commit", "-q", "-a", "-m", "second"]);
+        fs::write(tree.join("go"), "").unwrap();
+        let end = running.wait().await.unwrap();
+        assert_eq!((end.exit, end.disturbance), (ProcessExit::Exited(0), None), "{way}");
     }
 }

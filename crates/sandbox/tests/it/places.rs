@@ -18,6 +18,20 @@ mkdir "$W/.vscode"
 echo theirs > "$W/.vscode/tasks.json"
 "#;
 
+/// Runs a command as an ordinary user, where a script was run before.
+fn run_ordinary(way: Way, prepare: &str, script: &str) -> PlaceEnd {
+    let place = Place::new();
+    let prepare = format!("{prepare}\ncd /\nexec \"$@\"");
+    let output = Command::new("unshare")
+        .args(["--user", "--map-user=1234", "--map-group=1234", "sh", "-ec", &prepare, "sh"])
+        .args([KEEPER, "run", place.root.to_str().unwrap(), &way.to_string(), script])
+        .env("W", &place.root)
+        .output()
+        .expect("`unshare` of util-linux is needed to be another user");
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+    PlaceEnd { is_success: output.status.success(), said }
+}
+
 /// Runs a command where a script was run before, and shows the size of what is protected afterwards.
 fn run_in(way: Way, prepare: &str, script: &str) -> PlaceEnd {
     let place = Place::new();
@@ -85,5 +99,21 @@ fn without_processes_to_look_at_no_command_runs_and_the_error_says_so() {
         let ended = run_in(way, "mount -t ramfs none /proc", "echo escaped");
         assert!(!ended.is_success && !ended.said.contains("escaped"), "{way}: {ended:?}");
         assert!(ended.said.contains("`/proc` is not mounted"), "{way}: {}", ended.said);
+    }
+}
+
+#[test]
+fn what_cannot_be_looked_into_is_not_seen_by_a_command_that_could_open_it() {
+    for mode in ["000", "444", "300"] {
+        let prepare = format!(
+            "mkdir -p \"$W/conf/sub\" \"$W/free\"\n\
+             echo canary > \"$W/conf/.env\"\necho canary > \"$W/conf/sub/.env\"\n\
+             chmod {mode} \"$W/conf\""
+        );
+        let script = "chmod 700 conf; cat conf/.env conf/sub/.env; mv conf c; cat c/.env c/sub/.env; \
+                      touch free/made && echo works";
+        let ended = run_ordinary(Way::Own, &prepare, script);
+        assert!(ended.is_success && ended.said.contains("works\n"), "{mode}: {ended:?}");
+        assert!(!ended.said.contains("canary"), "{mode}: {}", ended.said);
     }
 }

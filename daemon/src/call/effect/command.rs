@@ -23,6 +23,8 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
+pub(super) use self::files::decidable;
+pub(crate) use self::made::set_aside_new;
 use self::parts::OpenedFile;
 pub(crate) use self::parts::{files_of_parts, parts_in};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
@@ -34,7 +36,7 @@ use super::{Effects, FileNames, ToolFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
-use moss_policy::{Action, CommandPart, Decision, Policy, Verdict, strictest};
+use moss_policy::{CommandPart, Decision, Policy, Verdict, strictest};
 
 /// A command that was read, with where and how it would run.
 #[derive(Debug)]

@@ -4,17 +4,12 @@ use std::sync::Arc;
 
 use moss_sdk::RelPath;
 use moss_sdk::edit::{MatchLevel, Retention};
-use moss_workspace::{HistoryFile, OpenedFile, Plan, PlannedFile, Protection};
+use moss_workspace::{OpenedFile, Plan, PlannedFile, Protection};
 
 use super::{Effects, ToolFacts};
 use crate::call::record;
-use crate::state::WorkspaceState;
-use crate::text_index::IndexRules;
-use moss_dispatch::{CallError, Role};
-use moss_policy::{Action, CommandPart, Decision, Layer, Policy, Subject, Verdict};
-
-/// The tool in whose name the index reads.
-const SEARCHING_TOOL: &str = "grep_search";
+use moss_dispatch::CallError;
+use moss_policy::{Action, CommandPart, Decision, Layer, Subject, Verdict};
 
 /// The names of one file.
 #[derive(Debug, Clone, Copy)]
@@ -51,64 +46,6 @@ pub(super) fn action_of(file: &PlannedFile) -> Action {
         moss_workspace::FileAction::Create => Action::Create,
         moss_workspace::FileAction::Modify => Action::Modify,
         moss_workspace::FileAction::Delete => Action::Delete,
-    }
-}
-
-/// Whether a caller may see the content of a file that the history holds, by a tool or by the
-/// service of that name.
-pub(crate) fn may_show(
-    workspace: &WorkspaceState,
-    caller: &str,
-    tool: &str,
-    file: &HistoryFile,
-) -> bool {
-    let policy = workspace.policy.load();
-    [&file.real, &file.path].into_iter().all(|name| {
-        let subject = Subject {
-            action: Action::Read,
-            tool,
-            tool_effect: moss_sdk::Effect::Read,
-            plugin: None,
-            caller,
-            path: Some(name),
-            protection: workspace.files.protection(name).map(protection),
-            size_bytes: None,
-            match_level: None,
-            drift: false,
-            command: None,
-            answers: &[],
-        };
-        moss_policy::decide(&policy, &subject).verdict == Verdict::Allow
-    })
-}
-
-/// Files that every caller may read: what the index of a workspace may know. A single call may be
-/// let see less.
-pub(crate) struct ReadableByAll<'a>(pub(crate) &'a WorkspaceState);
-
-// === impl ReadableByAll ===
-
-impl IndexRules for ReadableByAll<'_> {
-    fn policy(&self) -> Arc<Policy> {
-        self.0.policy.load_full()
-    }
-
-    fn admits(&self, policy: &Policy, path: &RelPath) -> bool {
-        let subject = Subject {
-            action: Action::Read,
-            tool: SEARCHING_TOOL,
-            tool_effect: moss_sdk::Effect::Read,
-            plugin: None,
-            caller: Role::Caller.as_str(),
-            path: Some(path),
-            protection: self.0.files.protection(path).map(protection),
-            size_bytes: None,
-            match_level: None,
-            drift: false,
-            command: None,
-            answers: &[],
-        };
-        moss_policy::decide(policy, &subject).verdict == Verdict::Allow
     }
 }
 

@@ -36,6 +36,9 @@ impl Effects {
         let room = scope.daemon.jobs.admit(scope.call.caller.name())?;
         let mut command = self.sandboxed(planned, tier_min).await?;
         command.limits.timeout = None;
+        // What it makes stays as far as it is not git's: a person may have made it meanwhile.
+        let record = scope.workspace.left_commands.record(None);
+        command.record = Some(record.clone());
         command.has_input = true;
         command.has_terminal = planned.has_terminal;
         let (sender, chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
@@ -54,7 +57,7 @@ impl Effects {
         };
         // One that leaves no trace does not run: it ends where it is dropped.
         record::job_started(scope, &facts.id).await?;
-        let started = StartedJob { facts, room, running, chunks };
+        let started = StartedJob { facts, room, record, running, chunks };
         let job = started.watch(&scope.daemon, Arc::clone(&scope.workspace));
         let ended = tokio::time::timeout(FIRST_LOOK, job.wait_for(None, 0)).await.is_ok();
         Ok(report(&job, ended))

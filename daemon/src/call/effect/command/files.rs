@@ -2,6 +2,7 @@
 //! file after it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,9 +12,11 @@ use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
+use super::made;
+use crate::call::effect::by_rules::protected_kind;
 use crate::call::effect::decide::ChangeFacts;
 use crate::call::effect::{Effects, FileNames, ToolFacts};
-use moss_policy::{Action, Policy, Verdict};
+use moss_policy::Policy;
 
 /// Most entries of a workspace among which protected ones are looked for.
 pub(super) const ENTRIES_MAX: usize = 1_000_000;
@@ -39,6 +42,8 @@ impl Effects {
         let effects = Arc::clone(self);
         let find = move || {
             let scope = &effects.scope;
+            // What another one left is no part of what this one sees.
+            scope.workspace.settle_left_commands();
             let root = scope.workspace.files.root();
             let policy = scope.workspace.policy.load_full();
             let tool = effects.tool();
@@ -49,9 +54,11 @@ impl Effects {
             let home = std::env::home_dir();
             let mut view = FileView { workspace: root.to_owned(), ..FileView::default() };
             view.writable = home.as_deref().map(FileView::caches).unwrap_or_default();
-            view.protected = found.protected;
+            let is_last = |path: &PathBuf| path.strip_prefix(root).is_ok_and(made::is_in_package);
+            (view.protected_last, view.protected) = found.protected.into_iter().partition(is_last);
             view.repositories = found.repositories;
-            view.masked = found.masked.into_iter().chain(own.into_iter().cloned()).collect();
+            let unreadable = found.masked.into_iter().chain(found.closed);
+            view.masked = unreadable.chain(own.into_iter().cloned()).collect();
             (view, found.is_complete)
         };
         let (view, is_complete) = self.scope.blocking(find).await?;
@@ -72,17 +79,12 @@ impl Effects {
         tool: &ToolFacts,
         relative: &Path,
     ) -> Option<ProtectedKind> {
-        let path = RelPath::parse(relative.to_str()?).ok()?;
+        // Of a name that nobody knows how to read, nobody knows that it is none of a secret.
+        let Some(path) = decidable(relative) else { return Some(ProtectedKind::Masked) };
         let names = FileNames { real: &path, asked: &path };
         let verdict_on =
             |action| self.decide_file(policy, tool, action, names, ChangeFacts::default()).verdict;
-        if verdict_on(Action::Read) == Verdict::Deny {
-            return Some(ProtectedKind::Masked);
-        }
-        let write = verdict_on(Action::Modify);
-        let is_named = self.scope.workspace.files.protection(&path).is_some();
-        let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
-        is_protected.then_some(ProtectedKind::Protected)
+        protected_kind(verdict_on, self.scope.workspace.files.protection(&path).is_some())
     }
 
     /// Remembers the files as they are now.
@@ -124,7 +126,52 @@ impl FileMoment {
     }
 }
 
+/// The path by which a file is decided about: its own, or what is left of it without what no path of moss's has,
+/// such as line breaks and bytes that are no text. A command opens such a file by its own name all the same.
+pub(crate) fn decidable(relative: &Path) -> Option<RelPath> {
+    let parse = |text: &str| RelPath::parse(text).ok();
+    if let Some(path) = relative.to_str().and_then(parse) {
+        return Some(path);
+    }
+    let names: Vec<String> = relative.iter().map(readable_name).collect();
+    parse(&names.join("/")).or_else(|| parse(names.last()?))
+}
+
+fn readable_name(name: &OsStr) -> String {
+    let text = name.to_string_lossy();
+    let is_kept = |letter: &char| !letter.is_control() && *letter != char::REPLACEMENT_CHARACTER;
+    let kept: String = text.chars().filter(is_kept).collect();
+    match kept.as_str() {
+        "" | "." | ".." => "_".to_owned(),
+        _ => kept,
+    }
+}
+
 /// Where a command runs, as the system knows it.
 pub(super) fn absolute(root: &Path, directory: &RelPath) -> PathBuf {
     if directory.is_root() { root.to_owned() } else { root.join(directory.as_str()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_decided_about() {
+        for (name, read) in [
+            (&b"a/.env"[..], "a/.env"),
+            (b"a\nb/.env", "ab/.env"),
+            (b"a\xff/.env", "a/.env"),
+            (b"a/.e\x1bnv\xff", "a/.env"),
+            (b"\n/.\n./.env", "_/_/.env"),
+            (b"hidden/\x07/a", "hidden/_/a"),
+        ] {
+            let path = decidable(Path::new(OsStr::from_bytes(name)));
+            assert_eq!(path.as_ref().map(RelPath::as_str), Some(read), "{read}");
+        }
+        let long = format!("{}.env", "n/".repeat(3000));
+        assert_eq!(decidable(Path::new(&long)).unwrap().as_str(), ".env");
+    }
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_sandbox::{FileView, ProtectedKind, find_protected, set_aside};
-use moss_sdk::{RelPath, ToolError};
-use moss_workspace::Protection;
+use moss_sdk::ToolError;
+use moss_workspace::{Protection, Workspace};
 
-use super::files::ENTRIES_MAX;
+use super::files::{ENTRIES_MAX, decidable};
 use crate::call::effect::Effects;
 
 /// Directories of packages: what their authors named so nobody runs there.
@@ -17,11 +17,13 @@ const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor"
 
 /// What was made and may not be there.
 #[derive(Debug, Default)]
-pub(super) struct MadeFiles {
+pub(crate) struct MadeFiles {
     /// Moved to another name, so that nothing reads or runs them.
-    pub(super) set_aside: Vec<PathBuf>,
+    pub(crate) set_aside: Vec<PathBuf>,
     /// Could not be moved: they still lie where they were made.
-    pub(super) left: Vec<PathBuf>,
+    pub(crate) left: Vec<PathBuf>,
+    /// Cannot be looked into any more: nobody knows what lies in them.
+    pub(super) closed: Vec<PathBuf>,
 }
 
 /// The names that may not be changed, or not be read, before a command.
@@ -48,6 +50,13 @@ impl MadeFiles {
             let left = names(&self.left);
             notes.push(format!("commands may not make {left}, and moss could not move it aside"));
         }
+        if !self.closed.is_empty() {
+            let closed = names(&self.closed);
+            notes.push(format!(
+                "nobody can look into {closed} since the command changed its permissions: what it made there under \
+                 protected names is still there, and later commands do not see the directory"
+            ));
+        }
         notes
     }
 }
@@ -56,15 +65,19 @@ impl MadeFiles {
 
 impl ProtectedBefore {
     pub(super) fn of(view: &FileView) -> Self {
-        Self(view.protected.iter().chain(&view.masked).cloned().collect())
+        let protected = view.protected.iter().chain(&view.protected_last);
+        Self(protected.chain(&view.masked).cloned().collect())
+    }
+
+    pub(super) fn names(&self) -> BTreeSet<PathBuf> {
+        self.0.clone()
     }
 }
 
 // === impl Effects ===
 
 impl Effects {
-    /// Moves aside what is new among the names that nobody may write unasked. New names of secrets stay:
-    /// they are not readable from now on, and make nothing run.
+    /// Moves aside what is new among the names that nobody may write unasked: see [`set_aside_new`].
     pub(super) async fn set_aside_made(
         self: &Arc<Self>,
         before: ProtectedBefore,
@@ -73,29 +86,42 @@ impl Effects {
         let look = move || {
             let workspace = &effects.scope.workspace;
             let (policy, tool) = (workspace.policy.load_full(), effects.tool());
-            let kind = |relative: &Path| {
-                let kind = effects.protected_kind(&policy, &tool, relative)?;
-                let path = RelPath::parse(relative.to_str()?).ok()?;
-                let is_secret = workspace.files.protection(&path) == Some(Protection::Secret);
-                let stays = is_secret || is_in_package(relative);
-                Some(if stays { ProtectedKind::Masked } else { kind })
-            };
-            let found = find_protected(workspace.files.root(), ENTRIES_MAX, &kind).protected;
-            let mut made = MadeFiles::default();
-            for path in found.into_iter().filter(|path| !before.0.contains(path)) {
-                let list = match set_aside(&path) {
-                    Ok(()) => &mut made.set_aside,
-                    Err(_) => &mut made.left,
-                };
-                list.push(path);
-            }
-            made
+            let kind = |relative: &Path| effects.protected_kind(&policy, &tool, relative);
+            set_aside_new(&workspace.files, &kind, &|path| !before.0.contains(path))
         };
         self.scope.blocking(look).await
     }
 }
 
-fn is_in_package(relative: &Path) -> bool {
+/// Moves aside what is new among the names that nobody may write unasked. New names of secrets stay: they are not
+/// readable from now on, and make nothing run.
+pub(crate) fn set_aside_new(
+    files: &Workspace,
+    kind: &dyn Fn(&Path) -> Option<ProtectedKind>,
+    is_new: &dyn Fn(&Path) -> bool,
+) -> MadeFiles {
+    let kind = |relative: &Path| {
+        let kind = kind(relative)?;
+        let is_secret = decidable(relative)
+            .is_none_or(|path| files.protection(&path) == Some(Protection::Secret));
+        let stays = is_secret || is_in_package(relative);
+        Some(if stays { ProtectedKind::Masked } else { kind })
+    };
+    let found = find_protected(files.root(), ENTRIES_MAX, &kind);
+    let mut made = MadeFiles::default();
+    made.closed.extend(found.closed.into_iter().filter(|path| is_new(path)));
+    for path in found.protected.into_iter().filter(|path| is_new(path)) {
+        let list = match set_aside(&path) {
+            Ok(()) => &mut made.set_aside,
+            Err(_) => &mut made.left,
+        };
+        list.push(path);
+    }
+    made
+}
+
+/// Whether a path lies in a directory of packages.
+pub(super) fn is_in_package(relative: &Path) -> bool {
     let mut names = relative.components().filter_map(|name| name.as_os_str().to_str());
     names.any(|name| PACKAGES.contains(&name))
 }

@@ -91,6 +91,7 @@ impl Effects {
         view.readable.push(original);
         view.readable.append(&mut view.writable);
         view.protected.clear();
+        view.protected_last.clear();
         view.repositories.clear();
         Ok(view)
     }

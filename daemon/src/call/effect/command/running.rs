@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 
 use moss_policy::SandboxMin;
 use moss_sandbox::{
-    CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, Sandbox, SandboxError, SandboxFacts,
-    SandboxedCommand, Stopper, Tier,
+    CommandEnd, EndCause, NetworkMode, OutputChunk, ProcessExit, Profile, RunningCommand, Sandbox,
+    SandboxError, SandboxFacts, SandboxedCommand, Stopper, Tier,
 };
 use moss_sdk::command::{AlteredFile, CheckFollower, CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::PlannedCommand;
 use super::files::{CHANGED_MAX, COMPARED_MAX, FileMoment, absolute};
-use super::made::ProtectedBefore;
+use super::made::{MadeFiles, ProtectedBefore};
 use super::output::{CollectedOutput, OutputUse};
 use crate::call::effect::Effects;
 
@@ -65,6 +66,14 @@ pub(super) enum OutputWanted {
     Whole { reports: Option<PathBuf>, follower: Option<Box<dyn CheckFollower>> },
     /// Much of it, for moss itself: nobody sees it, and nobody waits long for it.
     Unseen,
+}
+
+/// A command that ended, with what it left settled.
+struct SettledRun {
+    end: CommandEnd,
+    output: CollectedOutput,
+    made: MadeFiles,
+    after: FileMoment,
 }
 
 /// The least tier that a policy accepts.
@@ -120,40 +129,76 @@ impl Effects {
             OutputWanted::Unseen => (None, OutputUse::Unseen, UNSEEN_TIMEOUT),
         };
         command.files.writable.extend(reports);
-        let protected = ProtectedBefore::of(&command.files);
         let time = self.scope.call.deadline.map(|deadline| {
             let left = deadline.saturating_duration_since(Instant::now());
             left.saturating_sub(REPORTING.min(left / 4))
         });
         let timeout = time.unwrap_or(time_max).min(time_max).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
-        let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
+        let Some(before) = before else {
+            let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
+            return Ok((report(&end, &output, timeout), output));
+        };
+        let SettledRun { end, output, made, after } =
+            self.run_settled(sandbox, command, output_use).await?;
         let mut report = report(&end, &output, timeout);
-        if let Some(before) = before {
-            self.report_changes(&mut report, protected, &before).await?;
-        }
-        Ok((report, output))
-    }
-
-    /// Moves aside what a command may not have made, and reports what it changed.
-    async fn report_changes(
-        self: &Arc<Self>,
-        report: &mut CommandReport,
-        protected: ProtectedBefore,
-        before: &FileMoment,
-    ) -> Result<(), ToolError> {
-        // What may not be there is moved aside also where the rest is cancelled: nothing ends that early.
-        let (made, after) = tokio::join!(self.set_aside_made(protected), self.file_moment());
-        let (made, mut after) = (made?, after?);
-        if !made.set_aside.is_empty() {
-            // It may have been seen under either name.
-            after = self.file_moment().await?;
-        }
         let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
         report.sandbox.restored.extend(set_aside);
         report.notes.extend(made.notes());
-        list_changed(report, after.changed_since(before));
-        Ok(())
+        list_changed(&mut report, after.changed_since(&before));
+        Ok((report, output))
+    }
+
+    /// Runs a command that may write, and moves aside what it may not have made. That goes on where the call is
+    /// cancelled: its command is killed then, and settled all the same.
+    async fn run_settled(
+        self: &Arc<Self>,
+        sandbox: &Sandbox,
+        mut command: SandboxedCommand,
+        output_use: OutputUse,
+    ) -> Result<SettledRun, ToolError> {
+        let protected = ProtectedBefore::of(&command.files);
+        let record = self.scope.workspace.left_commands.record(Some(protected.names()));
+        command.record = Some(record.clone());
+        let (effects, sandbox) = (Arc::clone(self), sandbox.clone());
+        let cancel = CancellationToken::new();
+        let cancelled = cancel.clone();
+        let run = async move {
+            let run = effects.run_until(&sandbox, command, output_use, &cancelled).await;
+            let (made, after) =
+                tokio::join!(effects.set_aside_made(protected), effects.file_moment());
+            if made.is_ok() {
+                record.settled();
+            }
+            let ((end, output), made, mut after) = (run?, made?, after?);
+            if !made.set_aside.is_empty() {
+                // It may have been seen under either name.
+                after = effects.file_moment().await?;
+            }
+            Ok::<_, ToolError>(SettledRun { end, output, made, after })
+        };
+        let _cancelled_with_the_call = cancel.drop_guard();
+        let settled = self.scope.daemon.tasks.spawn(run).await;
+        settled.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?
+    }
+
+    /// As [`Effects::run_sandboxed`], until the command is killed.
+    async fn run_until(
+        &self,
+        sandbox: &Sandbox,
+        command: SandboxedCommand,
+        output_use: OutputUse,
+        cancelled: &CancellationToken,
+    ) -> Result<(CommandEnd, CollectedOutput), ToolError> {
+        let (sender, chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
+        let running = sandbox.start(command, sender).await.map_err(not_started)?;
+        let stopper = running.stopper();
+        let mut ended = std::pin::pin!(self.follow(running, chunks, output_use));
+        tokio::select! {
+            ended = &mut ended => return ended,
+            () = cancelled.cancelled() => stopper.kill(),
+        }
+        ended.await
     }
 
     /// Runs a command and collects what it writes.
@@ -163,8 +208,18 @@ impl Effects {
         command: SandboxedCommand,
         output_use: OutputUse,
     ) -> Result<(CommandEnd, CollectedOutput), ToolError> {
-        let (sender, mut chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
+        let (sender, chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
         let running = sandbox.start(command, sender).await.map_err(not_started)?;
+        self.follow(running, chunks, output_use).await
+    }
+
+    /// Collects what a command writes until it has ended.
+    async fn follow(
+        &self,
+        running: RunningCommand,
+        mut chunks: mpsc::Receiver<OutputChunk>,
+        output_use: OutputUse,
+    ) -> Result<(CommandEnd, CollectedOutput), ToolError> {
         let mut output = CollectedOutput::new(
             Arc::clone(&self.scope.workspace),
             self.scope.call.caller.name().to_owned(),
@@ -234,6 +289,9 @@ pub(super) fn not_started(error: SandboxError) -> ToolError {
         SandboxError::Arguments(_) | SandboxError::Program { .. } => {
             ToolError::new(ErrorCode::InvalidArguments, message)
         }
+        SandboxError::TooManyMounts(_) => ToolError::new(ErrorCode::LimitExceeded, message).hint(
+            "a person can remove these files or move them out of the workspace, or serve a smaller directory",
+        ),
         _ => ToolError::new(ErrorCode::Io, message)
             .hint("the sandbox failed, not the command: `moss doctor` says more"),
     }
@@ -291,7 +349,9 @@ fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<S
         )),
         EndCause::Stopped => notes.push("it was stopped".to_owned()),
         EndCause::Limit(limit) => notes.push(format!("it was ended at a limit: {limit}")),
+        EndCause::Disturbed => {}
     }
+    notes.extend(end.disturbance.iter().map(|found| format!("it was ended: {found}")));
     let has_failed = end.exit != ProcessExit::Exited(0);
     if let Some(asked) = output.prompt().filter(|_| has_failed) {
         notes.push(format!(

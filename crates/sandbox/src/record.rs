@@ -1,0 +1,208 @@
+//! What is written down before a command starts that may write, so that what it changed is settled also where moss is
+//! killed meanwhile: a file in moss's own state for each such command, locked while its moss lives.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use crate::compare::{ComparedPaths, Snapshot};
+use crate::wire::{Decoder, Encoder};
+
+/// How names of records end.
+const RECORD: &str = ".command";
+/// How names of those begin that are being written.
+const UNFINISHED: &str = "unfinished-";
+/// Age at which nobody writes one any more.
+const UNFINISHED_AGE: Duration = Duration::from_secs(60);
+/// By how much times of files may differ that are the same.
+const CLOCK_STEP: Duration = Duration::from_secs(1);
+/// Longest record that is read, in bytes.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// The record of one command. Clones share it.
+#[derive(Debug, Clone)]
+pub struct CommandRecord {
+    inner: Arc<RecordInner>,
+}
+
+#[derive(Debug)]
+struct RecordInner {
+    directory: PathBuf,
+    known: Option<BTreeSet<PathBuf>>,
+    written: Mutex<Option<(File, PathBuf)>>,
+}
+
+/// A command whose moss was killed before it was settled.
+#[derive(Debug)]
+pub struct LeftCommand {
+    path: PathBuf,
+    snapshot: Snapshot,
+    /// The protected and masked names that there were before it; none where new ones stay.
+    pub known: Option<BTreeSet<PathBuf>>,
+    /// When it started.
+    pub started: SystemTime,
+    /// Nobody else settles it meanwhile.
+    _lock: File,
+}
+
+// === impl CommandRecord ===
+
+impl CommandRecord {
+    /// A record in a directory that is moss's own. It is written when the command starts, and names what there was
+    /// before, where what is new is to be looked for.
+    pub fn new(directory: PathBuf, known: Option<BTreeSet<PathBuf>>) -> Self {
+        Self { inner: Arc::new(RecordInner { directory, known, written: Mutex::default() }) }
+    }
+
+    /// Writes it, and keeps it locked.
+    pub(crate) fn write(&self, snapshot: &Snapshot) -> io::Result<()> {
+        let RecordInner { directory, known, written } = &*self.inner;
+        let mut message = Encoder::default();
+        message.number(known.is_some().into()).list(known.iter().flatten());
+        snapshot.encode(&mut message);
+        let unfinished = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(directory)?;
+        let (mut file, path) = unfinished.keep().map_err(|kept| kept.error)?;
+        let finished = path.with_extension(RECORD.trim_start_matches('.'));
+        let write = || {
+            file.lock()?;
+            file.write_all(&message.into_bytes())?;
+            fs::rename(&path, &finished)
+        };
+        if let Err(error) = write() {
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        *written.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, finished));
+        Ok(())
+    }
+
+    /// Removes it: what the command changed is settled.
+    pub fn settled(&self) {
+        let written = self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((_lock, path)) = written {
+            // Where it stays, it is settled once more.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+// === impl LeftCommand ===
+
+impl LeftCommand {
+    /// Finds those whose records are in a directory, and whose moss lives no more.
+    ///
+    /// # Errors
+    ///
+    /// Where the directory cannot be listed.
+    pub fn find(directory: &Path) -> io::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.ends_with(RECORD) {
+                // Others may settle the same meanwhile.
+                found.extend(Self::open(path).unwrap_or_default());
+            } else if name.starts_with(UNFINISHED) {
+                remove_unfinished(&path);
+            }
+        }
+        found.sort_by_key(|left| left.started);
+        Ok(found)
+    }
+
+    fn open(path: PathBuf) -> io::Result<Option<Self>> {
+        let lock = File::open(&path)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if fs::symlink_metadata(&path).is_err() {
+            return Ok(None);
+        }
+        let started = lock.metadata()?.modified()?;
+        let mut bytes = Vec::new();
+        (&lock).take(BYTES_MAX).read_to_end(&mut bytes)?;
+        let mut message = Decoder::new(&bytes);
+        let mut read = || -> io::Result<_> {
+            let has_known = message.number()? == 1;
+            let known: BTreeSet<PathBuf> = message.list()?.into_iter().map(PathBuf::from).collect();
+            Ok((has_known.then_some(known), Snapshot::decode(&mut message)?))
+        };
+        let Ok((known, snapshot)) = read() else {
+            // A power failure has left half of it.
+            fs::remove_file(&path)?;
+            return Ok(None);
+        };
+        Ok(Some(Self { path, snapshot, known, started, _lock: lock }))
+    }
+
+    /// Whether what is at a path may be there since it started.
+    pub fn may_have_made(&self, path: &Path) -> bool {
+        let Ok(found) = fs::symlink_metadata(path) else { return false };
+        let since = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = since.saturating_sub(CLOCK_STEP).as_secs();
+        u64::try_from(found.ctime()).unwrap_or_default() >= since
+    }
+
+    /// Restores what was compared, and says what that was.
+    pub fn restore(&self) -> ComparedPaths {
+        self.snapshot.restore()
+    }
+
+    /// Removes its record: all of it is settled.
+    pub fn settled(self) {
+        // Where it stays, it is settled once more.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn remove_unfinished(path: &Path) {
+    let age = fs::symlink_metadata(path).and_then(|found| found.modified());
+    if age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > UNFINISHED_AGE)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_left_where_nobody_settles_it_and_found_where_nobody_holds_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (records, made) = (root.path().join("records"), root.path().join("made"));
+        fs::create_dir(&records).unwrap();
+        let names = BTreeSet::from([root.path().join("known")]);
+        let record = CommandRecord::new(records.clone(), Some(names.clone()));
+        record.write(&Snapshot::take(std::slice::from_ref(&made))).unwrap();
+        fs::write(&made, "x").unwrap();
+        assert!(LeftCommand::find(&records).unwrap().is_empty(), "its moss lives");
+        drop(record);
+        let mut found = LeftCommand::find(&records).unwrap();
+        let left = found.pop().unwrap();
+        assert!(found.is_empty() && left.known.as_ref() == Some(&names));
+        assert!(LeftCommand::find(&records).unwrap().is_empty(), "it is being settled");
+        assert_eq!(left.restore().restored, std::slice::from_ref(&made));
+        assert!(!made.exists());
+        left.settled();
+        assert_eq!(fs::read_dir(&records).unwrap().count(), 0);
+
+        let record = CommandRecord::new(records.clone(), None);
+        record.write(&Snapshot::default()).unwrap();
+        record.settled();
+        assert_eq!(fs::read_dir(&records).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn half_a_record_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("x.command"), [1; 9]).unwrap();
+        assert!(LeftCommand::find(root.path()).unwrap().is_empty());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+}

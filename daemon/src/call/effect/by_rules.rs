@@ -1,0 +1,111 @@
+//! What the rules of a workspace say of a file by themselves, where no call asks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use moss_sandbox::ProtectedKind;
+use moss_sdk::RelPath;
+use moss_workspace::{HistoryFile, Protection};
+
+use super::command::decidable;
+use super::decide::protection;
+use crate::state::WorkspaceState;
+use crate::text_index::IndexRules;
+use moss_dispatch::Role;
+use moss_policy::{Action, Policy, Subject, Verdict};
+
+/// The tool in whose name the index reads.
+const SEARCHING_TOOL: &str = "grep_search";
+/// The tool in whose name commands run.
+const COMMAND_TOOL: &str = "run_terminal_cmd";
+
+/// A question about a file that nobody has answered before.
+fn by_rules<'a>(
+    action: Action,
+    (tool, tool_effect): (&'a str, moss_sdk::Effect),
+    caller: &'a str,
+    (path, named): (&'a RelPath, Option<Protection>),
+) -> Subject<'a> {
+    Subject {
+        action,
+        tool,
+        tool_effect,
+        plugin: None,
+        caller,
+        path: Some(path),
+        protection: named.map(protection),
+        size_bytes: None,
+        match_level: None,
+        drift: false,
+        command: None,
+        answers: &[],
+    }
+}
+
+/// Whether a caller may see the content of a file that the history holds, by a tool or by the
+/// service of that name.
+pub(crate) fn may_show(
+    workspace: &WorkspaceState,
+    caller: &str,
+    tool: &str,
+    file: &HistoryFile,
+) -> bool {
+    let policy = workspace.policy.load();
+    [&file.real, &file.path].into_iter().all(|name| {
+        let named = workspace.files.protection(name);
+        let subject = by_rules(Action::Read, (tool, moss_sdk::Effect::Read), caller, (name, named));
+        moss_policy::decide(&policy, &subject).verdict == Verdict::Allow
+    })
+}
+
+/// Files that every caller may read: what the index of a workspace may know. A single call may be
+/// let see less.
+pub(crate) struct ReadableByAll<'a>(pub(crate) &'a WorkspaceState);
+
+// === impl ReadableByAll ===
+
+impl IndexRules for ReadableByAll<'_> {
+    fn policy(&self) -> Arc<Policy> {
+        self.0.policy.load_full()
+    }
+
+    fn admits(&self, policy: &Policy, path: &RelPath) -> bool {
+        let (named, caller) = (self.0.files.protection(path), Role::Caller.as_str());
+        let subject =
+            by_rules(Action::Read, (SEARCHING_TOOL, moss_sdk::Effect::Read), caller, (path, named));
+        moss_policy::decide(policy, &subject).verdict == Verdict::Allow
+    }
+}
+
+/// What commands may do with files by rules alone, whoever started them.
+pub(crate) struct CommandRules<'a>(pub(crate) &'a WorkspaceState);
+
+// === impl CommandRules ===
+
+impl CommandRules<'_> {
+    /// What a path is to commands; none where it is a file like any other.
+    pub(crate) fn kind(&self, policy: &Policy, relative: &Path) -> Option<ProtectedKind> {
+        let Some(path) = decidable(relative) else { return Some(ProtectedKind::Masked) };
+        let named = self.0.files.protection(&path);
+        let verdict_on = |action| {
+            let caller = Role::Caller.as_str();
+            let subject =
+                by_rules(action, (COMMAND_TOOL, moss_sdk::Effect::Exec), caller, (&path, named));
+            moss_policy::decide(policy, &subject).verdict
+        };
+        protected_kind(verdict_on, named.is_some())
+    }
+}
+
+/// What a file is to commands by what may be done with it.
+pub(super) fn protected_kind(
+    verdict_on: impl Fn(Action) -> Verdict,
+    is_named: bool,
+) -> Option<ProtectedKind> {
+    if verdict_on(Action::Read) == Verdict::Deny {
+        return Some(ProtectedKind::Masked);
+    }
+    let write = verdict_on(Action::Modify);
+    let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
+    is_protected.then_some(ProtectedKind::Protected)
+}
