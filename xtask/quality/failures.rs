@@ -1,10 +1,13 @@
 //! What was found where the right answer is not the first: to look at, class by class.
 #![allow(clippy::print_stdout, reason = "the output is for the person at the terminal")]
 
+use std::collections::BTreeMap;
+
 use moss_ranking::Weights;
-use moss_sdk::code_search::CodeHit;
+use moss_sdk::code_search::{CodeHit, MatchPlace};
 
 use crate::repository::{Repository, is_place};
+use crate::suites::PlaceQuestion;
 
 /// How many of the found ones are shown.
 const SHOWN: usize = 4;
@@ -54,6 +57,52 @@ pub(crate) fn show_places(repositories: &[Repository], weights: &Weights, count:
             println!("  is {}:{} {}, {}", place.path, place.lines.0, place.name, rank(at));
             show(&hits, at);
         }
+    }
+}
+
+/// Says of what classes the questions are whose answer is not the first.
+pub(crate) fn show_classes(repositories: &[Repository], weights: &Weights) {
+    for repository in repositories {
+        let mut classes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for question in &repository.places {
+            let hits = repository.found_places(question, weights);
+            let at = hits.iter().position(|hit| is_place(hit, &question.place));
+            if at == Some(0) {
+                continue;
+            }
+            let all = repository.all_places(question, weights);
+            let answer = all.iter().find(|hit| is_place(hit, &question.place));
+            let known = classes.entry(class(question, all.first(), answer)).or_default();
+            known.0 += 1;
+            known.1 += usize::from(at.is_none());
+        }
+        println!("\n{}: {} questions", repository.name, repository.places.len());
+        for (class, (count, missing)) in classes {
+            println!("  {count:>4} not first, {missing:>4} not among the first ten: {class}");
+        }
+    }
+}
+
+/// Why something else comes first, as far as a program can tell.
+fn class(
+    question: &PlaceQuestion,
+    first: Option<&CodeHit>,
+    answer: Option<&CodeHit>,
+) -> &'static str {
+    let (Some(first), Some(answer)) = (first, answer) else { return "no word in common" };
+    let has = |hit: &CodeHit, place: MatchPlace| hit.matched.iter().any(|one| one.place == place);
+    let of_text =
+        |hit: &CodeHit| hit.matched.iter().filter(|one| one.place != MatchPlace::Commits).count();
+    if first.name.as_deref() == Some(question.place.name.as_str()) {
+        "another of the same name is first"
+    } else if of_text(answer) * 2 <= of_text(first) {
+        "the answer has at most half of the words that the first has"
+    } else if !has(answer, MatchPlace::Name) {
+        "the name of the answer has no word of the question"
+    } else if first.path.as_str() == question.place.path {
+        "another one of the same file is first"
+    } else {
+        "other"
     }
 }
 

@@ -27,7 +27,7 @@ use moss_ranking::Weights;
 use self::repository::Repository;
 
 const USAGE: &str = "usage: bench-search-quality [--set NAME=VALUE]… [--try NAME=V1,V2,…]… [--tune] \
-                     [--show A|B=COUNT]… [--speed TREE]… DIR…";
+                     [--show A|B=COUNT]… [--classes] [--speed TREE]… DIR…";
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -38,6 +38,7 @@ struct MeasuringOrder {
     shows: Vec<(String, String)>,
     trees: Vec<PathBuf>,
     is_tuned: bool,
+    is_classified: bool,
 }
 
 fn main() -> Result<()> {
@@ -66,6 +67,9 @@ fn main() -> Result<()> {
                 scores.places.mean()
             );
         }
+    }
+    if asked.is_classified {
+        failures::show_classes(&repositories, &best);
     }
     for (suite, count) in &asked.shows {
         let count = count.parse().context(USAGE)?;
@@ -98,6 +102,7 @@ impl MeasuringOrder {
                 "--show" => asked.shows.push(pair(words.next())?),
                 "--speed" => asked.trees.push(words.next().context(USAGE)?.into()),
                 "--tune" => asked.is_tuned = true,
+                "--classes" => asked.is_classified = true,
                 option if option.starts_with("--") => bail!(USAGE),
                 _ => asked.directories.push(PathBuf::from(word)),
             }

@@ -126,6 +126,21 @@ impl Repository {
         ask(&self.undocumented, &question.text, DEPTH, weights)
     }
 
+    /// All that a question about a declaration finds, however bad.
+    pub(crate) fn all_places(&self, question: &PlaceQuestion, weights: &Weights) -> Vec<CodeHit> {
+        let view = self.undocumented.view(&Default::default(), &mut |_| true);
+        let search = RankedSearch {
+            view: &view,
+            wants: &|_| true,
+            leaves_out: None,
+            hits_max: usize::MAX,
+            hits_of_file_max: usize::MAX,
+            uses_commits: true,
+            weights,
+        };
+        self.undocumented.search(&CodeQuestion::parse(&question.text), &search)
+    }
+
     /// The scores of questions about files.
     pub(crate) fn files(&self, questions: &[FileQuestion], weights: &Weights) -> Vec<(f64, f64)> {
         let one = |question: &FileQuestion| {
@@ -133,6 +148,16 @@ impl Repository {
             score(hits.iter().map(|hit| hit.path.as_str()), &question.files)
         };
         questions.iter().map(one).collect()
+    }
+
+    /// The scores of questions about files where no more hits are asked for than the tool shows of itself:
+    /// those of one file take room from others.
+    pub(crate) fn files_at_once(&self, weights: &Weights) -> Vec<(f64, f64)> {
+        let one = |question: &FileQuestion| {
+            let hits = ask(&self.index, &question.text, DEPTH, weights);
+            score(hits.iter().map(|hit| hit.path.as_str()), &question.files)
+        };
+        self.code.iter().map(one).collect()
     }
 
     /// The scores of the questions about declarations.

@@ -74,10 +74,10 @@ usage:
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)
   cargo xtask bench search-quality [--set NAME=V]… [--try NAME=V1,V2]… [--tune] [--show A|B=COUNT]…
-                                 [--speed TREE]… DIR…
+                                 [--classes] [--speed TREE]… DIR…
       how well codebase_search answers questions made of the history and the documentation of the git
       repositories DIR…, against counting words and plain BM25; with other weights (--set), each of
-      several as well (--try) or those that are found to be best (--tune); --show what ranked wrongly;
+      several as well (--try) or those that are found to be best (--tune); --show what ranked wrongly, --classes why;
       --speed how long questions take over a tree, and how much memory
   cargo xtask bench page
       write the page from the results that are kept

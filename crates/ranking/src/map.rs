@@ -12,8 +12,8 @@ use moss_symbols::DeclarationKind;
 
 pub use self::file_ranks::FileRanks;
 use crate::analysis::FileRole;
+use crate::forms::stem;
 use crate::ranked::{HeldSegment, RankedIndex, RankedView};
-use crate::stem::stem;
 use crate::weights::BODY;
 use crate::words::parts;
 

@@ -2,6 +2,7 @@
 
 use crate::analysis::head;
 use crate::glossary::Glossary;
+use crate::shape::{QuestionShape, subject};
 use crate::weights::Weights;
 use crate::words::{WordReader, is_stop_word, pair, parts, runs};
 
@@ -61,6 +62,7 @@ pub struct CodeQuestion {
     pub(crate) is_symbol: bool,
     pub(crate) asks_tests: bool,
     pub(crate) asks_documents: bool,
+    pub(crate) shape: QuestionShape,
 }
 
 /// Terms of which one is as good as the other.
@@ -78,6 +80,8 @@ pub(crate) struct TermGroup {
 pub(crate) enum TermKind {
     /// As it has them.
     Word,
+    /// An identifier whose parts are words of it, too.
+    Whole,
     /// Two words of it, put together.
     Joined,
 }
@@ -114,6 +118,9 @@ impl CodeQuestion {
             reading.question.is_symbol = true;
         }
         reading.names(text, is_one);
+        if !is_one {
+            reading.shape(text);
+        }
         for (is_wide, run) in runs(text) {
             match is_wide {
                 true => reading.wide(run),
@@ -156,6 +163,17 @@ impl QuestionReading {
         }
     }
 
+    /// Finds out what is described, and under which name.
+    fn shape(&mut self, text: &str) {
+        self.question.shape = QuestionShape::of(text);
+        let Some(subject) = subject(text) else { return };
+        let symbol = SymbolWord { name: subject.to_lowercase(), container: None };
+        let symbols = &mut self.question.symbols;
+        if symbols.len() < SYMBOLS_MAX && !symbols.contains(&symbol) {
+            symbols.push(symbol);
+        }
+    }
+
     fn run(&mut self, run: &str) {
         let lower = run.to_lowercase();
         self.question.asks_tests |= TEST_WORDS.contains(&lower.as_str());
@@ -167,7 +185,7 @@ impl QuestionReading {
             let whole = terms.pop_if(|term| term.len() > 3);
             terms.into_iter().for_each(|term| self.add(run, vec![term], 1.0, TermKind::Word));
             if let Some(whole) = whole {
-                self.add(run, vec![whole], WHOLE_WEIGHT, TermKind::Word);
+                self.add(run, vec![whole], WHOLE_WEIGHT, TermKind::Whole);
             }
             self.before = None;
             return;
@@ -252,7 +270,7 @@ impl TermKind {
     /// How much terms count by how they come from a question.
     pub(crate) fn share(self, weights: &Weights) -> f32 {
         match self {
-            Self::Word => 1.0,
+            Self::Word | Self::Whole => 1.0,
             Self::Joined => weights.joined,
         }
     }
@@ -301,6 +319,7 @@ mod tests {
             ("router", &[("router", None)], true),
             ("where is open_file used", &[("open_file", None)], false),
             ("how are files read", &[], false),
+            ("Walk is a recursive iterator", &[("walk", None)], false),
             ("`Vec::push`", &[("push", Some("vec"))], true),
             ("Client.get", &[("get", Some("client"))], true),
         ] {

@@ -5,6 +5,7 @@ mod commits;
 mod declared;
 mod hits;
 mod scoring;
+mod signs;
 
 use moss_sdk::RelPath;
 use moss_sdk::code_search::CodeHit;
@@ -48,6 +49,7 @@ impl RankedIndex {
         for group in &groups {
             scores.add(group, search.weights);
         }
+        scores.add_signs(question.shape, search.weights);
         let named = scores.add_symbols(question, search.weights);
         let mut commits = CommitScores::new(self, search);
         if !question.is_symbol || named.is_empty() {

@@ -25,6 +25,13 @@ pub struct Weights {
     pub lengths: [f32; FIELDS],
     /// How much two words of a question count that are one identifier.
     pub joined: f32,
+    /// How much it counts that a name has no words but those of the question.
+    pub whole_name: f32,
+    /// How much more is worth what has more of the question's words.
+    pub covered: f32,
+    /// How much more a function is worth where the question says what something does, a type where it says
+    /// what something is.
+    pub shape: f32,
     /// What the score of a test is multiplied with.
     pub test: f32,
     /// What that of a document is multiplied with.
@@ -56,10 +63,13 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            k1: 4.5,
+            k1: 3.5,
             fields: [10.0, 2.0, 5.0, 1.3, 1.0],
             lengths: [0.9, 0.5, 0.3, 0.5, 0.8],
             joined: 0.5,
+            whole_name: 0.4,
+            covered: 0.8,
+            shape: 0.25,
             test: 0.4,
             document: 0.5,
             vendored: 0.4,
@@ -68,7 +78,7 @@ impl Default for Weights {
             next_chunks: 0.3,
             definition: 1.5,
             centrality: 0.03,
-            repeated: 0.5,
+            repeated: 0.85,
             commits: 0.5,
             commits_k1: 1.5,
             commits_length: 0.5,

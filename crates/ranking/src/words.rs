@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use crate::stem::stem;
+use crate::forms::stem;
 
 /// Longer words are of no use to anybody: keys, hashes, encoded data.
 const WORD_BYTES_MAX: usize = 64;
@@ -222,7 +222,7 @@ mod tests {
     fn texts_have_stems_wholes_and_pairs() {
         let mut reader = WordReader::default();
         for (text, expected) in [
-            ("fn parseFiles(x)", &["fn", "pars", "file", "parsefiles"][..]),
+            ("fn parseFiles(x)", &["function", "pars", "file", "parsefiles"][..]),
             ("the cat is", &["cat"]),
             ("读取文件", &["读取", "取文", "文件"]),
             ("锁 lock", &["锁", "lock"]),

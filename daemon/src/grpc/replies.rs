@@ -21,7 +21,7 @@ use crate::listener::{Peer, UnreadReplies, UnreadReply};
 use crate::state::Daemon;
 
 /// What of each reply needs no share: small ones are kept whatever waits.
-const FREE_BYTES: usize = 16 * 1024;
+const FREE_BYTES: usize = 32 * 1024;
 /// How much of a reply is handed to the transport at once: the transport keeps all of what it got.
 const PART_BYTES: usize = 64 * 1024;
 /// Methods that say themselves which of their replies are not small ([`marked`]), so that nothing is done

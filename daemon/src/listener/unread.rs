@@ -66,6 +66,10 @@ impl UnreadReplies {
     pub fn wait(&self) -> UnreadReply {
         let reply = Arc::new(());
         let mut waiting = self.0.waiting();
+        // Those that were read are forgotten on the way: of a busy connection they would be many.
+        while waiting.since.front().is_some_and(|(_, reply)| reply.strong_count() == 0) {
+            waiting.since.pop_front();
+        }
         waiting.since.push_back((Instant::now(), Arc::downgrade(&reply)));
         if !waiting.is_watched {
             waiting.is_watched = true;
@@ -150,6 +154,15 @@ mod tests {
             pass(STALL_MAX / 2).await;
         }
         assert!(begun.elapsed() >= READ_MAX, "{:?}", begun.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn replies_that_were_read_are_forgotten_with_the_next_one() {
+        let (unread, _leaves) = unread();
+        for _ in 0..100 {
+            drop(unread.wait());
+        }
+        assert_eq!(unread.0.waiting().since.len(), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,11 +4,13 @@ use hashbrown::{HashMap, HashSet};
 use moss_sdk::code_search::{CodeHit, MatchPlace, MatchedWord};
 
 use super::ChunkPlace;
+use super::signs::{ChunkSigns, DeclaredName};
 use crate::analysis::DECLARES;
 use crate::postings::TermPosting;
 use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
 use crate::ranked::{HeldSegment, RankedIndex, RankedView};
 use crate::segment::RankedChunk;
+use crate::shape::QuestionShape;
 use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL, Weights};
 
 /// A question of more groups is cut to this many, those of the rarest words.
@@ -24,12 +26,31 @@ pub(super) struct ChunkScores<'a> {
     view: &'a RankedView,
     /// By segment and number of the chunk.
     pub(super) scores: Vec<Vec<f32>>,
+    /// The same, of which words those are.
+    signs: Vec<Vec<ChunkSigns>>,
+    /// How rare the words of the question are together.
+    asked: f32,
     chunks: f32,
     averages: [f32; FIELDS],
 }
 
-/// One term in one chunk, weighed.
-type WeighedPosting = (ChunkPlace, f32);
+/// One term in one chunk, weighed: there are many of them, hence no more than 16 bytes.
+#[derive(Clone, Copy)]
+struct WeighedPosting {
+    segment: u32,
+    chunk: u32,
+    sum: f32,
+    is_named: bool,
+}
+
+/// What a term is worth in a chunk.
+#[derive(Clone, Copy)]
+struct TermWorth {
+    worth: f32,
+    /// How rare the term is, whatever the chunk.
+    rarity: f32,
+    is_named: bool,
+}
 
 // === impl ChunkScores ===
 
@@ -54,7 +75,9 @@ impl<'a> ChunkScores<'a> {
         }
         let count = chunks.max(1) as f32;
         let averages = sums.map(|sum| (sum as f32 / count).max(0.1));
-        Self { index, view, scores, chunks: count, averages }
+        let signs = |held: &HeldSegment| vec![ChunkSigns::default(); held.segment.chunks.len()];
+        let signs = index.segments.iter().map(signs).collect();
+        Self { index, view, scores, signs, asked: 0.0, chunks: count, averages }
     }
 
     /// How rare a term is that so many chunks have.
@@ -107,12 +130,17 @@ impl<'a> ChunkScores<'a> {
     /// Every visible chunk that has a term, weighed by field.
     fn weighed(&self, term: &str, weights: &Weights) -> Vec<WeighedPosting> {
         let mut all = Vec::new();
-        for (place, held) in self.index.segments.iter().enumerate() {
+        for (segment, held) in (0..).zip(&self.index.segments) {
             let Some(postings) = held.segment.postings(term) else { continue };
             for posting in postings {
                 let chunk = &held.segment.chunks[posting.chunk as usize];
                 if sees(held, self.view, chunk) {
-                    all.push(((place, posting.chunk), self.weigh(&posting, chunk, weights)));
+                    all.push(WeighedPosting {
+                        segment,
+                        chunk: posting.chunk,
+                        sum: self.weigh(&posting, chunk, weights),
+                        is_named: posting.counts[SYMBOL] > 0,
+                    });
                 }
             }
         }
@@ -121,34 +149,69 @@ impl<'a> ChunkScores<'a> {
 
     /// Adds what the terms of a group are worth: of several in one chunk the best.
     pub(super) fn add(&mut self, group: &TermGroup, weights: &Weights) {
-        let share = group.kind.share(weights);
-        if share == 0.0 {
+        let weight = group.weight * group.kind.share(weights);
+        if weight == 0.0 {
             return;
         }
-        let worth = |all: Vec<WeighedPosting>, rarity: f32| {
-            let weight = group.weight * share * rarity;
-            let k1 = weights.k1;
-            all.into_iter().map(move |(place, sum)| (place, weight * sum / (k1 + sum)))
+        let is_word = group.kind == TermKind::Word;
+        let worth = |one: &WeighedPosting, rarity: f32| TermWorth {
+            worth: rarity * one.sum / (weights.k1 + one.sum),
+            rarity,
+            is_named: one.is_named,
         };
-        if let [term] = group.terms.as_slice() {
-            let all = self.weighed(term, weights);
-            let rarity = self.rarity(all.len());
-            for ((segment, chunk), worth) in worth(all, rarity) {
-                self.scores[segment][chunk as usize] += worth;
-            }
-            return;
-        }
-        let mut best: HashMap<ChunkPlace, f32> = HashMap::new();
+        let mut rarest = 0.0_f32;
+        let mut best: HashMap<(u32, u32), TermWorth> = HashMap::new();
         for term in &group.terms {
             let all = self.weighed(term, weights);
-            let rarity = self.rarity(all.len());
-            for (place, worth) in worth(all, rarity) {
-                let known = best.entry(place).or_insert(0.0);
-                *known = known.max(worth);
+            let rarity = weight * self.rarity(all.len());
+            rarest = rarest.max(rarity);
+            if group.terms.len() == 1 {
+                all.iter().for_each(|one| {
+                    self.add_one((one.segment, one.chunk), worth(one, rarity), is_word);
+                });
+                break;
+            }
+            for one in all {
+                let now = worth(&one, rarity);
+                let known = best.entry((one.segment, one.chunk)).or_insert(now);
+                if now.worth > known.worth {
+                    *known = now;
+                }
             }
         }
-        for ((segment, chunk), worth) in best {
-            self.scores[segment][chunk as usize] += worth;
+        best.into_iter().for_each(|(place, one)| self.add_one(place, one, is_word));
+        if is_word {
+            self.asked += rarest;
+        }
+    }
+
+    fn add_one(&mut self, (segment, chunk): (u32, u32), one: TermWorth, is_word: bool) {
+        let (segment, chunk) = (segment as usize, chunk as usize);
+        self.scores[segment][chunk] += one.worth;
+        if is_word {
+            self.signs[segment][chunk].note(one.rarity, one.is_named);
+        }
+    }
+
+    /// Counts what is known once all words were added.
+    pub(super) fn add_signs(&mut self, shape: QuestionShape, weights: &Weights) {
+        for ((held, signs), scores) in
+            self.index.segments.iter().zip(&self.signs).zip(&mut self.scores)
+        {
+            for ((chunk, signs), score) in held.segment.chunks.iter().zip(signs).zip(scores) {
+                if *score > 0.0 {
+                    let declared = DeclaredName {
+                        kind: chunk.kind,
+                        // Names lie all over the memory: they are looked at where they matter.
+                        name: match shape.is_predicate {
+                            true => held.segment.name(chunk),
+                            false => None,
+                        },
+                        words: chunk.lengths[SYMBOL],
+                    };
+                    *score = signs.worth(*score, self.asked, declared, shape, weights);
+                }
+            }
         }
     }
 

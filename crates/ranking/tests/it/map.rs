@@ -77,3 +77,15 @@ fn what_may_not_be_seen_uses_nothing() {
         moss_sdk::code_map::CodeMap::default()
     );
 }
+
+#[test]
+fn the_name_of_a_type_that_is_short_for_a_word_is_one_of_its_file() {
+    let index = index(&[
+        ("a.rs", "pub struct Config;\n"),
+        ("b.rs", "fn go_on(config: Config) {}\n"),
+        ("c.rs", "fn run_all(config: Config) {}\n"),
+    ]);
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    let map = index.rank_files(&view).beneath(&RelPath::root());
+    assert_eq!((map.files[0].path.as_str(), map.files[0].used_by), ("a.rs", 2));
+}

@@ -57,6 +57,7 @@ fn questions_have_their_answers_first() {
         ("加载配置文件和环境变量", "src/config/load.py load_config"),
         ("default configuration", "src/config/load.py default_config"),
         ("默认配置", "src/config/load.py default_config"),
+        ("load the cfg from the env", "src/config/load.py load_config"),
         ("rate limiting of clients", "server/ratelimit.go RateLimiter"),
         ("限流", "server/ratelimit.go RateLimiter"),
         ("register a route handler", "server/router.go Handle"),
