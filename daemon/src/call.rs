@@ -32,7 +32,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::behalf::Behalf;
 use self::effect::Effects;
-pub(crate) use self::effect::{ReadableByAll, files_of_parts, may_show, parts_in, protection};
+pub(crate) use self::effect::{
+    ReadableByAll, ShellFile, files_of_parts, may_show, parts_in, protection,
+};
 use self::host::CallHost;
 use self::stop::EffectStop;
 use crate::permits::Permit;

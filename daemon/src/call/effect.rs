@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use self::ask::Ask;
 pub(super) use self::command::ServerRefusal;
-pub(crate) use self::command::{files_of_parts, parts_in};
+pub(crate) use self::command::{ShellFile, files_of_parts, parts_in};
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::{ReadableByAll, may_show, protection};

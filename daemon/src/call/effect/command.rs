@@ -23,8 +23,7 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
-use self::parts::OpenedFile;
-pub(crate) use self::parts::{files_of_parts, parts_in};
+pub(crate) use self::parts::{ShellFile, files_of_parts, parts_in};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;
@@ -34,7 +33,7 @@ use super::{Effects, FileNames, ToolFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
-use moss_policy::{Action, CommandPart, Decision, Policy, Verdict, strictest};
+use moss_policy::{CommandPart, Decision, Policy, Verdict, strictest};
 
 /// A command that was read, with where and how it would run.
 #[derive(Debug)]
@@ -243,7 +242,7 @@ impl Effects {
         part: &CommandPart,
     ) -> Vec<Decision> {
         let opened = parts::opened_files(&self.scope.workspace.files, directory, part);
-        let decide = |file: OpenedFile| {
+        let decide = |file: ShellFile| {
             let names = FileNames { real: &file.real, asked: &file.asked };
             self.decide_file(policy, tool, file.action, names, ChangeFacts::default())
         };
