@@ -10,7 +10,7 @@ use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
 use crate::approvals::Situation;
-use crate::call::{files_of_parts, parts_in, protection};
+use crate::call::{ShellFile, files_of_parts, parts_in, protection};
 use crate::state::WorkspaceState;
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
@@ -73,27 +73,17 @@ pub fn call(
     let directory = directory_of(&workspace.files, &arguments)?;
     let parts = parts(&workspace.files, entry, &arguments, &directory);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
-    let root = RelPath::root();
     let mut steps = Vec::new();
     for action in actions(entry, file.as_ref()) {
         let protection = file.as_ref().and_then(|file| file.protection_against(action));
-        if action != Action::Exec || parts.is_empty() {
-            let named = file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path);
-            steps.push(ExplainedStep { action, command: None, path: named, protection });
+        if action == Action::Exec && !parts.is_empty() {
+            for (part, opened) in parts.iter().zip(&opened) {
+                steps.extend(part_steps(&workspace.files, part, opened, protection));
+            }
             continue;
         }
-        for (part, opened) in parts.iter().zip(&opened) {
-            let (command, path) = (Some(part), Some(&root));
-            steps.push(ExplainedStep { action, command, path, protection });
-            for file in opened {
-                let (action, is_linked) = (file.action, file.asked != file.real);
-                let names = [Some(&file.real), Some(&file.asked).filter(|_| is_linked)];
-                steps.extend(names.into_iter().flatten().map(|path| {
-                    let protection = workspace.files.protection(path).map(self::protection);
-                    ExplainedStep { action, command: None, path: Some(path), protection }
-                }));
-            }
-        }
+        let path = file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path);
+        steps.push(ExplainedStep { action, command: None, path: path.cloned(), protection });
     }
     let explained = steps.into_iter().map(|step| {
         let ExplainedStep { action, command, path, protection } = step;
@@ -103,7 +93,7 @@ pub fn call(
             tool_effect: entry.spec.effect,
             plugin: entry.plugin(),
             caller,
-            path,
+            path: path.as_ref(),
             protection,
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
             match_level: None,
@@ -119,6 +109,28 @@ pub fn call(
         }
     });
     Ok(explained.collect())
+}
+
+/// Running a part of a command, and what the shell does to the files that it opens for it, under each of their
+/// names.
+fn part_steps<'p>(
+    files: &Workspace,
+    part: &'p CommandPart,
+    opened: &[ShellFile],
+    protection: Option<Protection>,
+) -> Vec<ExplainedStep<'p>> {
+    let path = Some(RelPath::root());
+    let mut steps =
+        vec![ExplainedStep { action: Action::Exec, command: Some(part), path, protection }];
+    for file in opened {
+        let other = Some(&file.asked).filter(|asked| **asked != file.real);
+        steps.extend([Some(&file.real), other].into_iter().flatten().map(|path| {
+            let protection = files.protection(path).map(self::protection);
+            let path = Some(path.clone());
+            ExplainedStep { action: file.action, command: None, path, protection }
+        }));
+    }
+    steps
 }
 
 fn plugin_change(
@@ -152,7 +164,7 @@ fn plugin_change(
 struct ExplainedStep<'a> {
     action: Action,
     command: Option<&'a CommandPart>,
-    path: Option<&'a RelPath>,
+    path: Option<RelPath>,
     protection: Option<Protection>,
 }
 

@@ -1,4 +1,5 @@
-//! Builtins that set variables by their words, and those that evaluate words as arithmetic.
+//! Builtins that set variables by their words, and those that evaluate words as arithmetic; but for those that
+//! always ask (`let`, `mapfile`).
 //!
 //! What they set is looked at like `NAME=value`. A name with an index (`a[$(id)]`) runs what the index says, and
 //! a name that is not known may have one: both are unclear.
@@ -27,15 +28,10 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
     let noted = match name {
         _ if DECLARING.contains(&name) => declared(words, splits),
         "read" => read_names(words),
-        "mapfile" | "readarray" => array_names(words),
         "printf" => printed(words),
         "getopts" => option_names(words),
         "wait" => waited(words),
         "unset" => unset(words),
-        "let" => match words.is_empty() {
-            true => Ok(Vec::new()),
-            false => Err(&words[0]),
-        },
         "[" | "test" => tested(words),
         "[[" => compared(words).and_then(|()| tested(words)),
         _ => return,
@@ -48,14 +44,14 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
             }
         }
         Err(word) => {
-            let (name, word) = (command.words[0].shown(), word.shown());
-            command.unclear = Some(format!("`{name}` with {word}: it may run what that says"));
+            let why = format!("`{name}` with {}: it may run what that says", word.shown());
+            command.unclear = Some(why);
         }
     }
 }
 
 /// What a builtin sets, or the word for which nobody can know.
-type Noted<'a> = Result<Vec<Assignment>, &'a ShellWord>;
+type SetNames<'a> = Result<Vec<Assignment>, &'a ShellWord>;
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -72,7 +68,7 @@ fn valued<'a>(
     options: &[(String, Option<ShellWord>)],
     wanted: &str,
     words: &'a [ShellWord],
-) -> Noted<'a> {
+) -> SetNames<'a> {
     let values = options.iter().filter(|(option, _)| option == wanted);
     let name = |(_, value): &(String, Option<ShellWord>)| {
         let assigned = value.as_ref().and_then(|value| set(value).ok());
@@ -99,7 +95,7 @@ fn sorted<'a>(
     })
 }
 
-fn declared(words: &[ShellWord], splits: bool) -> Noted<'_> {
+fn declared(words: &[ShellWord], splits: bool) -> SetNames<'_> {
     let mut declared = Vec::new();
     for word in words {
         let text = word.starts();
@@ -122,7 +118,7 @@ fn declared(words: &[ShellWord], splits: bool) -> Noted<'_> {
     Ok(declared)
 }
 
-fn read_names(words: &[ShellWord]) -> Noted<'_> {
+fn read_names(words: &[ShellWord]) -> SetNames<'_> {
     let SortedWords { options, operands, .. } = sorted(words, "ers", "adinNptu")?;
     let mut names = valued(&options, "-a", words)?;
     for operand in operands {
@@ -131,12 +127,8 @@ fn read_names(words: &[ShellWord]) -> Noted<'_> {
     Ok(names)
 }
 
-fn array_names(words: &[ShellWord]) -> Noted<'_> {
-    sorted(words, "t", "dnOsu")?.operands.into_iter().map(set).collect()
-}
-
 /// `printf -v NAME`, and `%n` with the name of a variable among the arguments.
-fn printed(words: &[ShellWord]) -> Noted<'_> {
+fn printed(words: &[ShellWord]) -> SetNames<'_> {
     let (mut names, mut at) = (Vec::new(), 0);
     if words.first().is_some_and(|word| word.starts().starts_with('-')) {
         let SortedWords { options, operands_at, .. } = sorted(words, "", "v")?;
@@ -161,7 +153,7 @@ fn counts(format: &str) -> bool {
 }
 
 /// The name behind the options that `getopts` looks for.
-fn option_names(words: &[ShellWord]) -> Noted<'_> {
+fn option_names(words: &[ShellWord]) -> SetNames<'_> {
     let words = match words {
         [first, rest @ ..] if first.fixed() == Some("--") => rest,
         words => words,
@@ -174,7 +166,7 @@ fn option_names(words: &[ShellWord]) -> Noted<'_> {
 }
 
 /// `wait -p NAME`. What it waits for is a number or a job.
-fn waited(words: &[ShellWord]) -> Noted<'_> {
+fn waited(words: &[ShellWord]) -> SetNames<'_> {
     let first = words.iter().position(|word| !word.starts().starts_with('-'));
     let end = match first {
         Some(0) => return Ok(Vec::new()),
@@ -186,7 +178,7 @@ fn waited(words: &[ShellWord]) -> Noted<'_> {
 }
 
 /// `unset` sets nothing, but evaluates an index.
-fn unset(words: &[ShellWord]) -> Noted<'_> {
+fn unset(words: &[ShellWord]) -> SetNames<'_> {
     for operand in sorted(words, "fnv", "")?.operands {
         set(operand)?;
     }
@@ -194,7 +186,7 @@ fn unset(words: &[ShellWord]) -> Noted<'_> {
 }
 
 /// `-v` and `-R` before what is no plain name.
-fn tested(words: &[ShellWord]) -> Noted<'_> {
+fn tested(words: &[ShellWord]) -> SetNames<'_> {
     for pair in words.windows(2) {
         if pair[0].fixed().is_some_and(|operator| NAMING.contains(&operator)) {
             set(&pair[1])?;

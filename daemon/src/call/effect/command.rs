@@ -25,8 +25,7 @@ use serde_json::json;
 
 pub(super) use self::files::decidable;
 pub(crate) use self::made::set_aside_new;
-use self::parts::OpenedFile;
-pub(crate) use self::parts::{files_of_parts, parts_in};
+pub(crate) use self::parts::{ShellFile, files_of_parts, parts_in};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;
@@ -245,7 +244,7 @@ impl Effects {
         part: &CommandPart,
     ) -> Vec<Decision> {
         let opened = parts::opened_files(&self.scope.workspace.files, directory, part);
-        let decide = |file: OpenedFile| {
+        let decide = |file: ShellFile| {
             let names = FileNames { real: &file.real, asked: &file.asked };
             self.decide_file(policy, tool, file.action, names, ChangeFacts::default())
         };

@@ -12,7 +12,7 @@ const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
 
 /// A file in the workspace that the shell opens for a part.
 #[derive(Debug)]
-pub(crate) struct OpenedFile {
+pub(crate) struct ShellFile {
     /// The path that it is asked for under.
     pub(crate) asked: RelPath,
     /// Its real path, after all links.
@@ -71,7 +71,7 @@ pub(super) fn opened_files(
     files: &Workspace,
     directory: Option<&RelPath>,
     part: &CommandPart,
-) -> Vec<OpenedFile> {
+) -> Vec<ShellFile> {
     let opened = part.command.iter().flat_map(|command| &command.redirections);
     opened.filter_map(|redirection| opened_by(files, directory, redirection)).collect()
 }
@@ -81,7 +81,7 @@ pub(crate) fn files_of_parts(
     files: &Workspace,
     parts: &[CommandPart],
     directory: &RelPath,
-) -> Vec<Vec<OpenedFile>> {
+) -> Vec<Vec<ShellFile>> {
     let known = known_directory(parts, directory);
     parts.iter().map(|part| opened_files(files, known, part)).collect()
 }
@@ -117,7 +117,7 @@ fn opened_by(
     files: &Workspace,
     directory: Option<&RelPath>,
     redirection: &Redirection,
-) -> Option<OpenedFile> {
+) -> Option<ShellFile> {
     let path = Path::new(redirection.target.fixed()?);
     let relative = match path.is_absolute() {
         true => path.strip_prefix(files.root()).ok()?.to_owned(),
@@ -129,7 +129,7 @@ fn opened_by(
         RedirectionMode::Read => Action::Read,
         _ => Action::Modify,
     };
-    Some(OpenedFile { asked, real, action })
+    Some(ShellFile { asked, real, action })
 }
 
 #[cfg(test)]
