@@ -35,6 +35,7 @@ pub mod recorded_decision;
 mod reload;
 pub mod remembered;
 pub mod sessions;
+mod settling;
 pub mod setup;
 pub mod start;
 pub mod state;

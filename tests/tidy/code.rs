@@ -60,12 +60,15 @@ const DECIDERS: &[(&str, &str)] = &[
 const FILE_DOORS: &[(&str, &str)] = &[
     ("cli/src/policy.rs", "`policy check` reads the file that a person names"),
     ("cli/src/setup/file.rs", "`setup` writes files of other programs, where these want them"),
+    ("crates/sandbox/src/keeper/covers.rs", "looks at what a command sees"),
+    ("crates/sandbox/src/record.rs", "what a killed moss leaves is found by who restores it"),
     ("crates/plugins/src/component.rs", "components lie in no workspace"),
     ("crates/sandbox/src/bubblewrap.rs", "the program that isolates belongs to the system"),
     (
         "crates/sandbox/src/compare.rs",
         "restores what a command may not change, whose process is gone",
     ),
+    ("crates/sandbox/src/cover.rs", "finds out what links lead to, and opens no file"),
     ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
     ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),
     (

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::command::NetworkMode;
-use crate::plan::PlannedMount;
+use crate::mounts::PlannedMount;
 
 /// Where it is looked for: never in `PATH`, which may begin in a workspace.
 const PATHS: &[&str] =

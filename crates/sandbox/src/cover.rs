@@ -5,11 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Profile, SandboxedCommand};
 use crate::mount_index::MountIndex;
-use crate::plan::{FilePlan, PlannedMount, real, repositories};
+use crate::mounts::PlannedMount;
+use crate::order::CoverOrder;
 use crate::repository;
 
 /// How many names of many an error shows.
@@ -26,6 +28,19 @@ pub struct TooManyMounts {
     pub beneath: PathBuf,
     /// Some of it, from there.
     pub examples: Vec<PathBuf>,
+}
+
+/// What covers what a command may not read or change.
+#[derive(Debug)]
+pub(crate) struct Covering {
+    /// To be mounted after all others, in their order.
+    pub(crate) mounts: Vec<PlannedMount>,
+    /// What is protected by one, what matters most first.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// What is protected by none.
+    pub(crate) compared: Vec<PathBuf>,
+    /// What has to stay as it is.
+    pub(crate) covers: CoverOrder,
 }
 
 /// What covers something.
@@ -47,42 +62,43 @@ struct Seen<'a> {
     index: MountIndex,
 }
 
-// === impl FilePlan ===
-
-impl FilePlan {
-    /// Covers what a command may not read; and what it may not change, where its profile lets it write.
-    pub(crate) fn cover(
-        &mut self,
-        command: &SandboxedCommand,
-        masked: BTreeSet<PathBuf>,
-        mounts_max: usize,
-    ) -> Result<(), TooManyMounts> {
-        let seen = Seen { mounts: &self.mounts, index: MountIndex::of(&self.mounts) };
-        let masks = seen.masks(masked);
-        let mut cover = Cover::default();
-        if command.profile == Profile::WorkspaceWrite {
-            cover.protect(&seen, command, &masks);
-        }
-        let needed = cover.count() + masks.len();
-        if needed > mounts_max {
-            let covered = masks.iter().map(PlannedMount::at);
-            let covered = covered.chain(cover.read_only.iter().map(PathBuf::as_path));
-            return Err(TooManyMounts::of(&command.files.workspace, covered, needed, mounts_max));
-        }
-        self.covers.masked = masks.iter().map(|mask| mask.at().to_owned()).collect();
-        let is_kept = |path: &&PathBuf| !cover.replaceable.contains(*path);
-        self.covers.protected = cover.ranked.iter().filter(is_kept).cloned().collect();
-        self.covers.missing = cover.compared.iter().filter(is_kept).cloned().collect();
-        if command.profile == Profile::WorkspaceWrite {
-            cover.protect_last(&seen, command, mounts_max - masks.len());
-        }
-        self.compared.append(&mut cover.compared);
-        self.read_only = cover.ranked;
-        self.mounts.extend(cover.pinned.into_iter().map(PlannedMount::Writable));
-        self.mounts.extend(cover.read_only.into_iter().map(PlannedMount::Readable));
-        self.mounts.extend(masks);
-        Ok(())
+/// Covers what a command may not read; and what it may not change, where its profile lets it write. `mounts` are
+/// those by which it sees files.
+pub(crate) fn cover(
+    mounts: &[PlannedMount],
+    command: &SandboxedCommand,
+    masked: BTreeSet<PathBuf>,
+    mounts_max: usize,
+) -> Result<Covering, TooManyMounts> {
+    let seen = Seen { mounts, index: MountIndex::of(mounts) };
+    let masks = seen.masks(masked);
+    let mut cover = Cover::default();
+    if command.profile == Profile::WorkspaceWrite {
+        cover.protect(&seen, command, &masks);
     }
+    let needed = cover.count() + masks.len();
+    if needed > mounts_max {
+        let covered = masks.iter().map(PlannedMount::at);
+        let covered = covered.chain(cover.read_only.iter().map(PathBuf::as_path));
+        return Err(TooManyMounts::of(&command.files.workspace, covered, needed, mounts_max));
+    }
+    let is_kept = |path: &&PathBuf| !cover.replaceable.contains(*path);
+    let covers = CoverOrder {
+        masked: masks.iter().map(|mask| mask.at().to_owned()).collect(),
+        protected: cover.ranked.iter().filter(is_kept).cloned().collect(),
+        missing: cover.compared.iter().filter(is_kept).cloned().collect(),
+    };
+    if command.profile == Profile::WorkspaceWrite {
+        cover.protect_last(&seen, command, mounts_max - masks.len());
+    }
+    let pinned = cover.pinned.into_iter().map(PlannedMount::Writable);
+    let read_only = cover.read_only.into_iter().map(PlannedMount::Readable);
+    Ok(Covering {
+        mounts: pinned.chain(read_only).chain(masks).collect(),
+        read_only: cover.ranked,
+        compared: cover.compared,
+        covers,
+    })
 }
 
 // === impl Seen ===
@@ -137,7 +153,7 @@ impl Cover {
     /// So is every directory above what is masked: while one command starts, another could move what
     /// the first is not to read.
     fn protect(&mut self, seen: &Seen<'_>, command: &SandboxedCommand, masks: &[PlannedMount]) {
-        for dot_git in repositories(command) {
+        for dot_git in repository::all(&command.files) {
             let access = repository::read(&dot_git, &command.files.workspace);
             for directory in access.writable {
                 self.pinned.extend(seen.above(&directory));
@@ -171,7 +187,7 @@ impl Cover {
             return;
         }
         let parent = path.parent().unwrap_or(&path);
-        let is_real = |path: &Path| real(path).is_ok_and(|real| real == path);
+        let is_real = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real == path);
         let mut pins = if is_real(parent) { seen.above(parent) } else { Vec::new() };
         pins.retain(|pin| !self.pinned.contains(pin));
         let has_room = self.count() + pins.len() < mounts_max;

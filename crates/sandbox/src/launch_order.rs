@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::plan::PlannedMount;
+use crate::mounts::PlannedMount;
 use crate::wire::{Decoder, Encoder};
 
 /// What a command sees.

@@ -34,6 +34,7 @@ mod listing;
 mod lookup;
 mod means;
 mod mount_index;
+mod mounts;
 mod order;
 mod plan;
 mod probe;

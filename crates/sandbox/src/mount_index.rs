@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::plan::PlannedMount;
+use crate::mounts::PlannedMount;
 
 /// The places of mounts in their order, by where they are.
 #[derive(Debug, Default)]

@@ -7,32 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
-use crate::cover::TooManyMounts;
+use crate::cover::{self, TooManyMounts};
 use crate::environment::SelectedEnvironment;
 use crate::listing::NameListing;
+use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
 use crate::toolchains::{home, toolchains};
 use crate::visible;
-
-/// One mount, at the same path inside as outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PlannedMount {
-    /// A link of the system, as it is.
-    Link { target: PathBuf, at: PathBuf },
-    /// A file or directory that is read.
-    Readable(PathBuf),
-    /// One that is written to, too.
-    Writable(PathBuf),
-    /// An empty directory in memory.
-    Scratch(PathBuf),
-    /// All there is, as its user has it.
-    Everything,
-    /// A file that cannot be read.
-    MaskedFile(PathBuf),
-    /// A directory that cannot be entered.
-    MaskedDirectory(PathBuf),
-}
 
 /// What is worked out.
 #[derive(Debug, Default)]
@@ -114,6 +96,20 @@ fn reachable(path: &Path) -> Option<&Path> {
 // === impl FilePlan ===
 
 impl FilePlan {
+    /// Covers what a command may not read, and what it may not change.
+    fn cover(
+        &mut self,
+        command: &SandboxedCommand,
+        masked: BTreeSet<PathBuf>,
+        mounts_max: usize,
+    ) -> Result<(), TooManyMounts> {
+        let mut covering = cover::cover(&self.mounts, command, masked, mounts_max)?;
+        self.mounts.append(&mut covering.mounts);
+        self.compared.append(&mut covering.compared);
+        (self.read_only, self.covers) = (covering.read_only, covering.covers);
+        Ok(())
+    }
+
     fn show_system(&mut self, network: NetworkMode) {
         for path in visible::SYSTEM.iter().map(Path::new) {
             match fs::read_link(path) {
@@ -150,7 +146,7 @@ impl FilePlan {
         } else {
             readable.extend(files.writable.iter().cloned());
         }
-        for dot_git in repositories(command) {
+        for dot_git in repository::all(&command.files) {
             let access = repository::read(&dot_git, &files.workspace);
             readable.extend(access.readable);
             writable.extend(access.writable);
@@ -262,47 +258,6 @@ fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
     }
 }
 
-pub(crate) fn repositories(command: &SandboxedCommand) -> BTreeSet<PathBuf> {
-    let files = &command.files;
-    let own = files.workspace.join(".git");
-    let all = files.repositories.iter().cloned().chain([own]).filter(|path| path.exists());
-    // A link may lead to any repository: one that leads out of the workspace is not followed.
-    let followed = all.filter_map(|path| real(&path).ok().map(|real| (path, real)));
-    let is_own =
-        |(path, real): &(PathBuf, PathBuf)| path == real || real.starts_with(&files.workspace);
-    followed.filter(is_own).map(|(_, real)| real).collect()
-}
-
-pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
+fn real(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
-}
-
-// === impl PlannedMount ===
-
-impl PlannedMount {
-    /// The path that it is mounted at, within the sandbox.
-    pub(crate) fn at(&self) -> &Path {
-        match self {
-            Self::Link { at, .. } => at,
-            Self::Readable(path)
-            | Self::Writable(path)
-            | Self::Scratch(path)
-            | Self::MaskedFile(path)
-            | Self::MaskedDirectory(path) => path,
-            Self::Everything => Path::new("/"),
-        }
-    }
-
-    /// The file or directory that it shows.
-    pub(crate) fn source(&self) -> Option<&Path> {
-        match self {
-            Self::Readable(path) | Self::Writable(path) => Some(path),
-            _ => None,
-        }
-    }
-
-    /// Whether what is seen through it is what is there outside.
-    pub(crate) fn shows_host(&self) -> bool {
-        matches!(self, Self::Readable(_) | Self::Writable(_) | Self::Everything)
-    }
 }

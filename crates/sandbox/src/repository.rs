@@ -1,9 +1,12 @@
 //! What of git's own directories a command may write. Commits need most of it; what runs code, or
 //! leads git elsewhere, stays as it is.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use crate::command::FileView;
 
 /// In every directory of git's: what decides about code that git runs.
 const PROTECTED: &[&str] = &["config", "config.worktree", "hooks", "info/attributes"];
@@ -29,6 +32,17 @@ pub(crate) struct GitAccess {
     pub(crate) protected: Vec<PathBuf>,
     /// The same, of other worktrees: git there replaces it all the time.
     pub(crate) of_others: Vec<PathBuf>,
+}
+
+/// The `.git`s of a command: those that it names, and that of its workspace.
+pub(crate) fn all(files: &FileView) -> BTreeSet<PathBuf> {
+    let own = files.workspace.join(".git");
+    let all = files.repositories.iter().cloned().chain([own]).filter(|path| path.exists());
+    // A link may lead to any repository: one that leads out of the workspace is not followed.
+    let followed = all.filter_map(|path| fs::canonicalize(&path).ok().map(|real| (path, real)));
+    let is_own =
+        |(path, real): &(PathBuf, PathBuf)| path == real || real.starts_with(&files.workspace);
+    followed.filter(is_own).map(|(_, real)| real).collect()
 }
 
 /// Reads what a `.git` is: a directory, or the file of a worktree or submodule. `workspace` is the

@@ -22,18 +22,18 @@ const LOOKED_MAX: usize = 256;
 pub(super) struct CoverWatch {
     /// Says when there are other mounts.
     mounts: Option<File>,
-    paths: Vec<Watched>,
+    paths: Vec<WatchedPath>,
     next: usize,
 }
 
-struct Watched {
+struct WatchedPath {
     path: PathBuf,
-    kept: Kept,
+    kept: CoverState,
 }
 
 /// How a path has to stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum CoverState {
     /// Hidden by a mount of this number. Where nothing is there any more, nothing is read.
     Masked(u64),
     /// Read-only by a mount of this number.
@@ -63,13 +63,17 @@ impl CoverWatch {
             Ok(mount_of(path)?.filter(|mount| Some(*mount) != around).unwrap_or_default())
         };
         for path in &order.masked {
-            paths.push(Watched { path: path.clone(), kept: Kept::Masked(mounted(path)?) });
+            paths
+                .push(WatchedPath { path: path.clone(), kept: CoverState::Masked(mounted(path)?) });
         }
         for path in &order.protected {
-            paths.push(Watched { path: path.clone(), kept: Kept::Protected(mounted(path)?) });
+            paths.push(WatchedPath {
+                path: path.clone(),
+                kept: CoverState::Protected(mounted(path)?),
+            });
         }
         let missing = order.missing.iter().cloned();
-        paths.extend(missing.map(|path| Watched { path, kept: Kept::Missing }));
+        paths.extend(missing.map(|path| WatchedPath { path, kept: CoverState::Missing }));
         let mounts = if paths.is_empty() { None } else { File::open("/proc/self/mountinfo").ok() };
         Ok(Self { mounts, paths, next: 0 })
     }
@@ -85,7 +89,7 @@ impl CoverWatch {
         let first = self.next;
         self.next = (first + count) % self.paths.len().max(1);
         let looked = self.paths.iter().cycle().skip(first).take(count);
-        looked.filter_map(Watched::changed).next()
+        looked.filter_map(WatchedPath::changed).next()
     }
 }
 
@@ -101,19 +105,21 @@ pub(super) fn poll_of(mounts: BorrowedFd<'_>) -> PollFd<'_> {
     PollFd::from_borrowed_fd(mounts, PollFlags::PRI)
 }
 
-// === impl Watched ===
+// === impl WatchedPath ===
 
-impl Watched {
+impl WatchedPath {
     fn changed(&self) -> Option<Disturbance> {
         // What cannot be looked at now can later.
         let now = mount_of(&self.path).ok()?;
         let change = match (self.kept, now) {
-            (Kept::Missing, None) | (Kept::Masked(_), None) => return None,
-            (Kept::Masked(was) | Kept::Protected(was), Some(now)) if was == now => return None,
-            (Kept::Missing, Some(_)) => CoverChange::Made,
-            (Kept::Masked(_), Some(_)) if is_out_of_reach(&self.path) => return None,
-            (Kept::Masked(_), Some(_)) => CoverChange::Unmasked,
-            (Kept::Protected(_), _) => CoverChange::Unprotected,
+            (CoverState::Missing, None) | (CoverState::Masked(_), None) => return None,
+            (CoverState::Masked(was) | CoverState::Protected(was), Some(now)) if was == now => {
+                return None;
+            }
+            (CoverState::Missing, Some(_)) => CoverChange::Made,
+            (CoverState::Masked(_), Some(_)) if is_out_of_reach(&self.path) => return None,
+            (CoverState::Masked(_), Some(_)) => CoverChange::Unmasked,
+            (CoverState::Protected(_), _) => CoverChange::Unprotected,
         };
         Some(Disturbance { path: self.path.clone(), change })
     }

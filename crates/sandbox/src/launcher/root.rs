@@ -20,7 +20,7 @@ use rustix::process::{chdir, fchdir, pivot_root};
 
 use crate::launch_order::LaunchOrder;
 use crate::mount_index::MountIndex;
-use crate::plan::PlannedMount;
+use crate::mounts::PlannedMount;
 use crate::system;
 
 /// Of what a command writes no program gains rights, and no device opens.

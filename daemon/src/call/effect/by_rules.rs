@@ -1,5 +1,6 @@
 //! What the rules of a workspace say of a file by themselves, where no call asks.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,7 +8,6 @@ use moss_sandbox::ProtectedKind;
 use moss_sdk::RelPath;
 use moss_workspace::{HistoryFile, Protection};
 
-use super::command::decidable;
 use super::decide::protection;
 use crate::state::WorkspaceState;
 use crate::text_index::IndexRules;
@@ -108,4 +108,49 @@ pub(super) fn protected_kind(
     let write = verdict_on(Action::Modify);
     let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
     is_protected.then_some(ProtectedKind::Protected)
+}
+
+/// The path by which a file is decided about: its own, or what is left of it without what no path of moss's has,
+/// such as line breaks and bytes that are no text. A command opens such a file by its own name all the same.
+pub(crate) fn decidable(relative: &Path) -> Option<RelPath> {
+    let parse = |text: &str| RelPath::parse(text).ok();
+    if let Some(path) = relative.to_str().and_then(parse) {
+        return Some(path);
+    }
+    let names: Vec<String> = relative.iter().map(readable_name).collect();
+    parse(&names.join("/")).or_else(|| parse(names.last()?))
+}
+
+fn readable_name(name: &OsStr) -> String {
+    let text = name.to_string_lossy();
+    let is_kept = |letter: &char| !letter.is_control() && *letter != char::REPLACEMENT_CHARACTER;
+    let kept: String = text.chars().filter(is_kept).collect();
+    match kept.as_str() {
+        "" | "." | ".." => "_".to_owned(),
+        _ => kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_decided_about() {
+        for (name, read) in [
+            (&b"a/.env"[..], "a/.env"),
+            (b"a\nb/.env", "ab/.env"),
+            (b"a\xff/.env", "a/.env"),
+            (b"a/.e\x1bnv\xff", "a/.env"),
+            (b"\n/.\n./.env", "_/_/.env"),
+            (b"hidden/\x07/a", "hidden/_/a"),
+        ] {
+            let path = decidable(Path::new(OsStr::from_bytes(name)));
+            assert_eq!(path.as_ref().map(RelPath::as_str), Some(read), "{read}");
+        }
+        let long = format!("{}.env", "n/".repeat(3000));
+        assert_eq!(decidable(Path::new(&long)).unwrap().as_str(), ".env");
+    }
 }

@@ -23,15 +23,12 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
-pub(super) use self::files::decidable;
 pub(crate) use self::made::set_aside_new;
 pub(crate) use self::parts::{ShellFile, files_of_parts, parts_in};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;
-use super::ask::Ask;
-use super::decide::ChangeFacts;
-use super::{Effects, FileNames, ToolFacts};
+use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};

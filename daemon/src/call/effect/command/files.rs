@@ -2,7 +2,6 @@
 //! file after it.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -12,14 +11,12 @@ use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
-use super::made;
-use crate::call::effect::by_rules::protected_kind;
+use super::made::{ENTRIES_MAX, is_in_package};
+use crate::call::effect::by_rules::{decidable, protected_kind};
 use crate::call::effect::decide::ChangeFacts;
 use crate::call::effect::{Effects, FileNames, ToolFacts};
 use moss_policy::Policy;
 
-/// Most entries of a workspace among which protected ones are looked for.
-pub(super) const ENTRIES_MAX: usize = 1_000_000;
 /// Most entries that are compared before and after a command.
 pub(super) const COMPARED_MAX: usize = 50_000;
 /// Most changed files that are listed.
@@ -54,7 +51,7 @@ impl Effects {
             let home = std::env::home_dir();
             let mut view = FileView { workspace: root.to_owned(), ..FileView::default() };
             view.writable = home.as_deref().map(FileView::caches).unwrap_or_default();
-            let is_last = |path: &PathBuf| path.strip_prefix(root).is_ok_and(made::is_in_package);
+            let is_last = |path: &PathBuf| path.strip_prefix(root).is_ok_and(is_in_package);
             (view.protected_last, view.protected) = found.protected.into_iter().partition(is_last);
             view.repositories = found.repositories;
             let unreadable = found.masked.into_iter().chain(found.closed);
@@ -126,52 +123,7 @@ impl FileMoment {
     }
 }
 
-/// The path by which a file is decided about: its own, or what is left of it without what no path of moss's has,
-/// such as line breaks and bytes that are no text. A command opens such a file by its own name all the same.
-pub(crate) fn decidable(relative: &Path) -> Option<RelPath> {
-    let parse = |text: &str| RelPath::parse(text).ok();
-    if let Some(path) = relative.to_str().and_then(parse) {
-        return Some(path);
-    }
-    let names: Vec<String> = relative.iter().map(readable_name).collect();
-    parse(&names.join("/")).or_else(|| parse(names.last()?))
-}
-
-fn readable_name(name: &OsStr) -> String {
-    let text = name.to_string_lossy();
-    let is_kept = |letter: &char| !letter.is_control() && *letter != char::REPLACEMENT_CHARACTER;
-    let kept: String = text.chars().filter(is_kept).collect();
-    match kept.as_str() {
-        "" | "." | ".." => "_".to_owned(),
-        _ => kept,
-    }
-}
-
 /// Where a command runs, as the system knows it.
 pub(super) fn absolute(root: &Path, directory: &RelPath) -> PathBuf {
     if directory.is_root() { root.to_owned() } else { root.join(directory.as_str()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::ffi::OsStrExt as _;
-
-    use super::*;
-
-    #[test]
-    fn every_name_is_decided_about() {
-        for (name, read) in [
-            (&b"a/.env"[..], "a/.env"),
-            (b"a\nb/.env", "ab/.env"),
-            (b"a\xff/.env", "a/.env"),
-            (b"a/.e\x1bnv\xff", "a/.env"),
-            (b"\n/.\n./.env", "_/_/.env"),
-            (b"hidden/\x07/a", "hidden/_/a"),
-        ] {
-            let path = decidable(Path::new(OsStr::from_bytes(name)));
-            assert_eq!(path.as_ref().map(RelPath::as_str), Some(read), "{read}");
-        }
-        let long = format!("{}.env", "n/".repeat(3000));
-        assert_eq!(decidable(Path::new(&long)).unwrap().as_str(), ".env");
-    }
 }

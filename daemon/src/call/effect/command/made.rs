@@ -9,9 +9,11 @@ use moss_sandbox::{FileView, ProtectedKind, find_protected, set_aside};
 use moss_sdk::ToolError;
 use moss_workspace::{Protection, Workspace};
 
-use super::files::{ENTRIES_MAX, decidable};
 use crate::call::effect::Effects;
+use crate::call::effect::by_rules::decidable;
 
+/// Most entries of a workspace among which protected ones are looked for.
+pub(super) const ENTRIES_MAX: usize = 1_000_000;
 /// Directories of packages: what their authors named so nobody runs there.
 const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor", "venv", ".venv"];
 

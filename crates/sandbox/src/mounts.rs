@@ -1,0 +1,52 @@
+//! The mounts of which what a command sees is built.
+
+use std::path::{Path, PathBuf};
+
+/// One mount, at the same path inside as outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PlannedMount {
+    /// A link of the system, as it is.
+    Link { target: PathBuf, at: PathBuf },
+    /// A file or directory that is read.
+    Readable(PathBuf),
+    /// One that is written to, too.
+    Writable(PathBuf),
+    /// An empty directory in memory.
+    Scratch(PathBuf),
+    /// All there is, as its user has it.
+    Everything,
+    /// A file that cannot be read.
+    MaskedFile(PathBuf),
+    /// A directory that cannot be entered.
+    MaskedDirectory(PathBuf),
+}
+
+// === impl PlannedMount ===
+
+impl PlannedMount {
+    /// The path that it is mounted at, within the sandbox.
+    pub(crate) fn at(&self) -> &Path {
+        match self {
+            Self::Link { at, .. } => at,
+            Self::Readable(path)
+            | Self::Writable(path)
+            | Self::Scratch(path)
+            | Self::MaskedFile(path)
+            | Self::MaskedDirectory(path) => path,
+            Self::Everything => Path::new("/"),
+        }
+    }
+
+    /// The file or directory that it shows.
+    pub(crate) fn source(&self) -> Option<&Path> {
+        match self {
+            Self::Readable(path) | Self::Writable(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether what is seen through it is what is there outside.
+    pub(crate) fn shows_host(&self) -> bool {
+        matches!(self, Self::Readable(_) | Self::Writable(_) | Self::Everything)
+    }
+}

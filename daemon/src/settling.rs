@@ -1,0 +1,50 @@
+//! Commands whose moss was killed while they ran: what they changed of protected files, and made under protected
+//! names, is settled when a workspace is opened and before the next command.
+
+use std::path::Path;
+
+use moss_sandbox::LeftCommand;
+
+use crate::call::{CommandRules, set_aside_new};
+use crate::state::WorkspaceState;
+
+// === impl WorkspaceState ===
+
+impl WorkspaceState {
+    /// Restores what commands changed whose moss lives no more, and moves aside what they made under protected
+    /// names. Waits for the disk.
+    pub(crate) fn settle_left_commands(&self) {
+        match self.left_commands.find() {
+            Ok(found) => found.into_iter().for_each(|left| self.settle(left)),
+            Err(error) => tracing::error!(%error, "records of commands cannot be read"),
+        }
+    }
+
+    fn settle(&self, left: LeftCommand) {
+        let compared = left.restore();
+        for path in &compared.restored {
+            let path = path.display();
+            tracing::warn!(%path, "restored what a command changed with which moss was killed");
+        }
+        for path in &compared.changed {
+            let path = path.display();
+            tracing::error!(%path, "changed by a command with which moss was killed; look at it");
+        }
+        if let Some(known) = &left.known {
+            let (policy, rules) = (self.policy.load_full(), CommandRules(self));
+            let kind = |relative: &Path| rules.kind(&policy, relative);
+            // What somebody made before it started was not found by it, either.
+            let is_new = |path: &Path| !known.contains(path) && left.may_have_made(path);
+            let made = set_aside_new(&self.files, &kind, &is_new);
+            for path in made.set_aside.iter().chain(&made.left) {
+                let path = path.display();
+                tracing::warn!(%path, "made by a command with which moss was killed: moved aside");
+            }
+            if !made.left.is_empty() {
+                // The next time it may go.
+                return;
+            }
+        }
+        left.settled();
+    }
+}
