@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 use moss_sdk::code_search::{CodeHit, MatchPlace, MatchedWord};
 
 use super::ChunkPlace;
-use super::signs::{ChunkSigns, DeclaredName};
+use super::signs::{ChunkSigns, WordedName};
 use crate::analysis::DECLARES;
 use crate::postings::TermPosting;
 use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
@@ -200,7 +200,7 @@ impl<'a> ChunkScores<'a> {
         {
             for ((chunk, signs), score) in held.segment.chunks.iter().zip(signs).zip(scores) {
                 if *score > 0.0 {
-                    let declared = DeclaredName {
+                    let declared = WordedName {
                         kind: chunk.kind,
                         // Names lie all over the memory: they are looked at where they matter.
                         name: match shape.is_predicate {

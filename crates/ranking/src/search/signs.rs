@@ -22,7 +22,7 @@ pub(super) struct ChunkSigns {
 
 /// What a chunk declares, as far as it counts here.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct DeclaredName<'a> {
+pub(super) struct WordedName<'a> {
     pub(super) kind: Option<DeclarationKind>,
     pub(super) name: Option<&'a str>,
     /// How many words the name has, and itself where those are several.
@@ -49,7 +49,7 @@ impl ChunkSigns {
         self,
         score: f32,
         asked: f32,
-        declared: DeclaredName<'_>,
+        declared: WordedName<'_>,
         shape: QuestionShape,
         weights: &Weights,
     ) -> f32 {
@@ -70,7 +70,7 @@ impl ChunkSigns {
 }
 
 /// Whether something declared is of the kind that a question describes.
-fn is_of_shape(declared: DeclaredName<'_>, shape: QuestionShape) -> bool {
+fn is_of_shape(declared: WordedName<'_>, shape: QuestionShape) -> bool {
     let kind = declared.kind;
     let is_function = matches!(kind, Some(DeclarationKind::Function | DeclarationKind::Method));
     let is_type = matches!(
@@ -92,7 +92,7 @@ fn is_of_shape(declared: DeclaredName<'_>, shape: QuestionShape) -> bool {
 mod tests {
     use super::*;
 
-    fn worth(signs: ChunkSigns, declared: DeclaredName<'_>, question: &str) -> f32 {
+    fn worth(signs: ChunkSigns, declared: WordedName<'_>, question: &str) -> f32 {
         signs.worth(1.0, 4.0, declared, QuestionShape::of(question), &Weights::default())
     }
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_whole_name_is_worth_more_than_part_of_one() {
-        let of_words = |words| DeclaredName { words, ..DeclaredName::default() };
+        let of_words = |words| WordedName { words, ..WordedName::default() };
         let of = |words| worth(signs(&[(2.0, true)]), of_words(words), "");
         assert!(of(1) > of(3) && of(3) > of(5), "{} {} {}", of(1), of(3), of(5));
         // Two words, and both as one.
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn more_of_the_question_is_worth_more() {
-        let of = |words: &[(f32, bool)]| worth(signs(words), DeclaredName::default(), "");
+        let of = |words: &[(f32, bool)]| worth(signs(words), WordedName::default(), "");
         assert!(of(&[(1.0, false), (1.0, false)]) > of(&[(1.0, false)]));
         assert!(of(&[(1.0, false)]) > of(&[]));
         assert!(of(&[]).is_finite());
@@ -132,7 +132,7 @@ mod tests {
             ("returns the number of entries", Variable, "count", false),
             ("count entries", Function, "count", false),
         ] {
-            let declared = DeclaredName { kind: Some(kind), name: Some(name), words: 1 };
+            let declared = WordedName { kind: Some(kind), name: Some(name), words: 1 };
             let found = worth(ChunkSigns::default(), declared, question);
             assert_eq!(found > 1.0, is_meant, "{question}: {kind:?} {name}");
         }
