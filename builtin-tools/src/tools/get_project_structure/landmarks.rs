@@ -163,7 +163,7 @@ pub(super) struct Landmarks {
 
 /// What the directory of files says of them: asked once for all that follow each other.
 #[derive(Default)]
-struct Surroundings<'a> {
+struct DirectorySigns<'a> {
     /// Empty for the root.
     directory: &'a str,
     is_foreign: bool,
@@ -199,13 +199,13 @@ impl Landmarks {
             ci: Vec::new(),
             documents: Vec::new(),
         };
-        let mut around = Surroundings::default();
+        let mut around = DirectorySigns::default();
         for file in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
             found.bytes += file.size_bytes.unwrap_or_default();
             let path = file.path.as_str();
             let (directory, given_name) = path.rsplit_once('/').unwrap_or(("", path));
             if around.directory != directory {
-                around = Surroundings::of(directory);
+                around = DirectorySigns::of(directory);
             }
             if around.is_foreign || FOREIGN.contains(&given_name) {
                 continue;
@@ -306,9 +306,9 @@ fn test_directory(directory: &str) -> Option<&str> {
     })
 }
 
-// === impl Surroundings ===
+// === impl DirectorySigns ===
 
-impl<'a> Surroundings<'a> {
+impl<'a> DirectorySigns<'a> {
     fn of(directory: &'a str) -> Self {
         let lower = format!("{}/", directory.to_lowercase());
         Self {
