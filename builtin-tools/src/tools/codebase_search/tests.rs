@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const CLIENT: &str = "use std::time::Duration;\n\n/// Sends requests to a server.\npub struct Client;\n\nimpl Client {\n    /// Tries again after a pause that doubles each time.\n    fn retry_with_backoff(&self) {\n        sleep(Duration::from_secs(1));\n    }\n\n    /// Sends one request.\n    pub fn send(&self) {\n        self.retry_with_backoff();\n    }\n}\n";
+const CLIENT: &str = "use std::time::Duration;\n\n/// Sends requests to a server.\npub struct Client;\n\nimpl Client {\n    /// Tries a request again after a pause that doubles each time.\n    fn retry_with_backoff(&self) {\n        sleep(Duration::from_secs(1));\n    }\n\n    /// Sends one request.\n    pub fn send(&self) {\n        self.retry_with_backoff();\n    }\n}\n";
 const CONFIG: &str = "def load_config(path):\n    \"\"\"Reads settings from a TOML file.\"\"\"\n    return parse(open(path).read())\n\n\ndef save(path):\n    pass\n";
 
 fn host() -> MemoryHost {
@@ -59,7 +59,7 @@ fn a_result_says_where_what_and_why() {
                 "path": "src/client.rs", "line": 7, "end_line": 10,
                 "symbol": "retry_with_backoff", "kind": "method", "container": "Client", "score": 1.0,
                 "why": "name: retry, backoff",
-                "snippet": "    /// Tries again after a pause that doubles each time.\n    fn retry_with_backoff(&self) {\n        sleep(Duration::from_secs(1));\n    }",
+                "snippet": "    /// Tries a request again after a pause that doubles each time.\n    fn retry_with_backoff(&self) {\n        sleep(Duration::from_secs(1));\n    }",
                 "snippet_line": 7
             }],
             "files_searched": 4, "files_pending": 0, "truncated": false

@@ -43,6 +43,13 @@ struct WeighedPosting {
     is_named: bool,
 }
 
+/// What a count of a field is divided by: a fixed part, and one that grows with the field.
+#[derive(Clone, Copy)]
+struct FieldScale {
+    fixed: f32,
+    by_length: f32,
+}
+
 /// What a term is worth in a chunk.
 #[derive(Clone, Copy)]
 struct TermWorth {
@@ -113,38 +120,40 @@ impl<'a> ChunkScores<'a> {
         weighed.into_iter().map(|(_, group)| group).collect()
     }
 
-    fn weigh(&self, posting: &TermPosting, chunk: &RankedChunk, weights: &Weights) -> f32 {
-        let mut sum = 0.0;
-        for field in 0..FIELDS {
-            let count = posting.counts[field];
-            if count == 0 {
-                continue;
-            }
-            let share = weights.lengths[field];
-            let length = f32::from(chunk.lengths[field]) / self.averages[field];
-            sum += weights.fields[field] * f32::from(count) / (1.0 - share + share * length);
-        }
-        sum
-    }
-
     /// Every visible chunk that has a term, weighed by field.
     fn weighed(&self, term: &str, weights: &Weights) -> Vec<WeighedPosting> {
+        let scales = self.scales(weights);
         let mut all = Vec::new();
-        for (segment, held) in (0..).zip(&self.index.segments) {
-            let Some(postings) = held.segment.postings(term) else { continue };
+        for (number, held) in (0..).zip(&self.index.segments) {
+            let segment = &*held.segment;
+            let Some(postings) = segment.postings(term) else { continue };
+            // Asked once, not for each of very many.
+            let is_whole = held.dead_texts == 0 && self.view.verdicts(held.number).is_none();
             for posting in postings {
-                let chunk = &held.segment.chunks[posting.chunk as usize];
-                if sees(held, self.view, chunk) {
+                let chunk = &segment.chunks[posting.chunk as usize];
+                if is_whole || sees(held, self.view, chunk) {
                     all.push(WeighedPosting {
-                        segment,
+                        segment: number,
                         chunk: posting.chunk,
-                        sum: self.weigh(&posting, chunk, weights),
+                        sum: weigh(&posting, chunk, &scales),
                         is_named: posting.counts[SYMBOL] > 0,
                     });
                 }
             }
         }
         all
+    }
+
+    /// How fields are weighed by their lengths.
+    fn scales(&self, weights: &Weights) -> [FieldScale; FIELDS] {
+        std::array::from_fn(|field| {
+            let (weight, share) =
+                (weights.fields[field].max(f32::MIN_POSITIVE), weights.lengths[field]);
+            FieldScale {
+                fixed: (1.0 - share) / weight,
+                by_length: share / (weight * self.averages[field]),
+            }
+        })
     }
 
     /// Adds what the terms of a group are worth: of several in one chunk the best.
@@ -283,6 +292,19 @@ impl<'a> ChunkScores<'a> {
             }
         }
     }
+}
+
+/// What a term of a chunk is worth by its fields, before that saturates.
+fn weigh(posting: &TermPosting, chunk: &RankedChunk, scales: &[FieldScale; FIELDS]) -> f32 {
+    let mut sum = 0.0;
+    for (field, scale) in scales.iter().enumerate() {
+        let count = posting.counts[field];
+        if count > 0 {
+            let length = f32::from(chunk.lengths[field]);
+            sum += f32::from(count) / (scale.fixed + scale.by_length * length);
+        }
+    }
+    sum
 }
 
 fn note(hit: &mut CodeHit, word: &str, posting: &TermPosting) {
