@@ -3,6 +3,7 @@
 //! Names are compared as a forgiving file system would: see [`crate::spelling`]. This file only names
 //! the protection; policy says what follows from it.
 
+mod copies;
 mod keys;
 mod names;
 mod repository;
@@ -148,6 +149,44 @@ mod tests {
             ".cursor/rules/x.mdc",
             ".mcp.json.",
             "jenkinsfile",
+            "lefthook-local.yml",
+            ".lefthook-local.json",
+            ".lefthook-local/pre-push/x.sh",
+            "lefthook.jsonc",
+            ".yarnrc",
+            ".yarn/releases/yarn-4.5.0.cjs",
+            ".yarn/plugins/@yarnpkg/plugin-x.cjs",
+            ".pnp.cjs",
+            ".pnp.loader.mjs",
+            "bunfig.toml",
+            ".bunfig.toml",
+            "mise.toml",
+            "mise.production.local.toml",
+            ".mise.toml",
+            ".config/mise/conf.d/x.toml",
+            ".tool-versions",
+            ".direnv/flake-profile-a5d.rc",
+            ".direnv/bin/nix-direnv-reload",
+            ".gdbinit",
+            "sub/.lldbinit",
+            ".helix/languages.toml",
+            ".clinerules",
+            ".clinerules/style.md",
+            ".cursorrules",
+            ".roo/mcp.json",
+            ".roomodes",
+            ".opencode/plugin/x.ts",
+            "OpenCode.json",
+            "opencode.jsonc",
+            ".qwen/settings.json",
+            ".junie/mcp/mcp.json",
+            ".aider.conf.yml",
+            ".woodpecker.yaml",
+            ".cirrus.yml",
+            ".semaphore/semaphore.yml",
+            ".builds/alpine.yml",
+            "appveyor.yml",
+            "azure-pipelines.yaml",
         ] {
             assert_eq!(check(path), Some(Protection::Code), "{path}");
         }
@@ -193,10 +232,45 @@ mod tests {
             ".netrc",
             ".npmrc",
             ".ssh/config",
+            ".dev.vars",
+            "worker/.dev.vars.production",
+            "AuthKey_2X9R4HXF34.p8",
+            "http.keytab",
+            "terraform.tfvars",
+            "infra/prod.auto.tfvars",
+            "infra/Prod.TFVARS.json",
             "ıd_rsa".replace('ı', "I").as_str(),
         ] {
             assert_eq!(check(path), Some(Protection::Secret), "{path}");
         }
+    }
+
+    #[test]
+    fn a_copy_of_a_secret_is_one() {
+        for path in [
+            ".env~",
+            "a/.ENV~.",
+            ".env.swp",
+            "#.env#",
+            ".#.env",
+            ".netrc.bak",
+            ".npmrc~",
+            ".id_rsa.swp",
+            ".cargo/credentials.toml.orig",
+            ".docker/.config.json.swp",
+            ".kube/#config#",
+            "x/server.pem.~1~",
+            "store.p12.old",
+            ".dev.vars~",
+            "prod.tfvars.backup",
+        ] {
+            assert_eq!(check(path), Some(Protection::Secret), "{path}");
+        }
+        // What a copy of a key holds decides as it does for the key.
+        let public = |path| protection_of(&RelPath::parse(path).unwrap(), KnownContent::Public);
+        assert_eq!(public("certs/ca.pem~"), None);
+        assert_eq!(public(".ssh/ca.pem~"), Some(Protection::Secret));
+        assert_eq!(public("store.p12~"), Some(Protection::Secret));
     }
 
     #[test]
@@ -229,5 +303,56 @@ mod tests {
             assert_eq!(check(path), None, "{path}");
         }
         assert_eq!(protection(&RelPath::root()), None);
+    }
+
+    #[test]
+    fn names_that_only_resemble_protected_ones_are_free() {
+        for path in [
+            // Copies of what is free, and of what is only not written unasked.
+            "src/main.rs~",
+            ".main.rs.swp",
+            "#main.rs#",
+            ".gitignore.orig",
+            "config.old",
+            "jenkinsfile~",
+            ".cargo/config.toml.bak",
+            // What looks like configuration or a secret, and is neither.
+            "lefthook.rs",
+            "lefthook/local.go",
+            "mise.rs",
+            "src/mise/toml.rs",
+            ".config/nextest.toml",
+            ".yarn/sdks/typescript/lib/tsc.js",
+            ".yarn/cache/x-npm-1.0.0.zip",
+            ".yarnclean",
+            "yarn.lock",
+            "package.json",
+            "pnpm-workspace.yaml",
+            ".direnv/python-3.12/lib/python3.12/site-packages/x.py",
+            ".nvmrc",
+            "rust-toolchain.toml",
+            "Makefile",
+            "AGENTS.md",
+            "gdbinit.rs",
+            "opencode.rs",
+            "opencode/json.go",
+            "src/roo/mod.rs",
+            ".dev.vars.example",
+            "dev.vars",
+            "examples/complete/fixtures.us-east-2.tfvars",
+            "example.tfvars",
+            "terraform.tfvars.example",
+            "variables.tf",
+            "main.tf.json",
+            "src/tfvars.go",
+            "keytab.c",
+            "p8.rs",
+            "backup.rs",
+            "certs/ca.crt",
+            "azure.yml",
+            "docs/appveyor.md",
+        ] {
+            assert_eq!(check(path), None, "{path}");
+        }
     }
 }

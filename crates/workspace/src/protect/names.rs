@@ -2,12 +2,12 @@
 //!
 //! A pattern is about the names at the end of a path, at any depth: `.vscode/tasks.json` is such a
 //! file in any directory of that name, `.git/**` is `.git` and all that is beneath it. `*` stands for
-//! any characters at one end of a name. The guide has the same table.
+//! any characters, once in a name. The guide has the same table.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::Protection;
+use super::{Protection, copies};
 use crate::spelling::fold;
 
 /// A row of the table: why, which names, and which of them not.
@@ -45,16 +45,31 @@ pub const TABLE: &[ProtectedRow] = &[
             ".nvimrc",
             ".nvim.lua",
             ".dir-locals.el",
+            ".helix/**",
+            ".gdbinit",
+            ".lldbinit",
             ".devcontainer/**",
             ".devcontainer.json",
             ".mcp.json",
+            ".aider.conf.yml",
             ".claude/**",
+            ".clinerules/**",
             ".codex/**",
             ".continue/**",
             ".cursor/**",
+            ".cursorrules",
             ".gemini/**",
+            ".junie/**",
             ".kiro/**",
+            ".opencode/**",
+            "opencode.json",
+            "opencode.jsonc",
+            ".qwen/**",
+            ".roo/**",
+            ".roomodes",
+            ".roorules",
             ".windsurf/**",
+            ".windsurfrules",
         ],
     ),
     // What hooks, shells and package managers run unasked.
@@ -64,10 +79,15 @@ pub const TABLE: &[ProtectedRow] = &[
             ".husky/**",
             ".lefthook/**",
             ".lefthook.json",
+            ".lefthook.jsonc",
             ".lefthook.toml",
             ".lefthook.yaml",
             ".lefthook.yml",
+            ".lefthook-local/**",
+            ".lefthook-local.*",
+            "lefthook-local.*",
             "lefthook.json",
+            "lefthook.jsonc",
             "lefthook.toml",
             "lefthook.yaml",
             "lefthook.yml",
@@ -75,12 +95,26 @@ pub const TABLE: &[ProtectedRow] = &[
             ".pre-commit-hooks.yaml",
             ".cargo/config",
             ".cargo/config.toml",
+            ".config/mise/**",
             ".mise/**",
             ".mise.*",
             "mise/config.toml",
-            "mise.local.toml",
+            "mise.*.toml",
             "mise.toml",
+            // A version may be `path:DIRECTORY`, and mise evaluates templates in it.
+            ".tool-versions",
+            // What direnv sources and puts onto the path; its environments of packages are beside.
+            ".direnv/*.rc",
+            ".direnv/bin/**",
+            ".bunfig.toml",
+            "bunfig.toml",
+            ".yarnrc",
             ".yarnrc.yml",
+            ".yarn/plugins/**",
+            ".yarn/releases/**",
+            ".pnp.cjs",
+            ".pnp.js",
+            ".pnp.loader.mjs",
             ".pnpmfile.cjs",
         ],
     ),
@@ -97,8 +131,16 @@ pub const TABLE: &[ProtectedRow] = &[
             ".buildkite/**",
             ".drone.yml",
             ".travis.yml",
+            ".woodpecker.yaml",
             ".woodpecker.yml",
             ".woodpecker/**",
+            ".cirrus.yml",
+            ".semaphore/**",
+            ".build.yml",
+            ".builds/**",
+            ".appveyor.yml",
+            "appveyor.yml",
+            "azure-pipelines.yaml",
             "azure-pipelines.yml",
             "bitbucket-pipelines.yml",
             "Jenkinsfile",
@@ -124,7 +166,7 @@ pub const TABLE: &[ProtectedRow] = &[
     ),
     ProtectedRow {
         protection: Protection::Secret,
-        names: &[".env", ".env.*"],
+        names: &[".env", ".env.*", ".dev.vars", ".dev.vars.*"],
         // Those that are there to be shown.
         but: &["*.example", "*.sample", "*.template", "*.dist"],
     },
@@ -134,7 +176,17 @@ pub const TABLE: &[ProtectedRow] = &[
         but: &["*.pub"],
     },
     row(Protection::Secret, KEY_FILES),
-    row(Protection::Secret, &["*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk"]),
+    row(
+        Protection::Secret,
+        &["*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.keytab", "*.kdbx", "*.ppk"],
+    ),
+    // Values of variables that Terraform's users keep out of their repositories.
+    ProtectedRow {
+        protection: Protection::Secret,
+        names: &["*.tfvars", "*.tfvars.json"],
+        // What examples and tests of modules have in theirs.
+        but: &["example.*", "examples.*", "fixture.*", "fixtures.*", "sample.*", "template.*"],
+    },
 ];
 
 /// Names of files that hold a private key or what is public: their content decides.
@@ -178,14 +230,25 @@ enum NameMatcher {
     Is(String),
     StartsWith(String),
     EndsWith(String),
+    Between(String, String),
 }
 
 const fn row(protection: Protection, names: &'static [&'static str]) -> ProtectedRow {
     ProtectedRow { protection, names, but: &[] }
 }
 
-/// Says why a path of folded names is protected.
+/// Says why a path of folded names is protected. What an editor keeps beside a secret is one too.
 pub(super) fn of_folded(path: &[&str], content: KnownContent) -> Option<Protection> {
+    let named = of_rows(path, content);
+    let Some((last, above)) = path.split_last() else { return named };
+    let is_secret = |original: &str| {
+        let path: Vec<&str> = above.iter().copied().chain([original]).collect();
+        of_rows(&path, content) == Some(Protection::Secret)
+    };
+    if copies::originals(last).any(is_secret) { Some(Protection::Secret) } else { named }
+}
+
+fn of_rows(path: &[&str], content: KnownContent) -> Option<Protection> {
     let counts = |row: &&CompiledPattern| !(row.by_content && content == KnownContent::Public);
     let named = path.iter().filter_map(|name| COMPILED.beginning_with(name)).flatten();
     let possible = named.chain(&COMPILED.affixed).filter(counts);
@@ -252,10 +315,11 @@ impl CompiledPattern {
 impl NameMatcher {
     fn new(pattern: &str) -> Self {
         let folded = |text| fold(text).into_owned();
-        match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-            (Some(end), _) => Self::EndsWith(folded(end)),
-            (None, Some(start)) => Self::StartsWith(folded(start)),
-            (None, None) => Self::Is(folded(pattern)),
+        match pattern.split_once('*') {
+            Some(("", end)) => Self::EndsWith(folded(end)),
+            Some((start, "")) => Self::StartsWith(folded(start)),
+            Some((start, end)) => Self::Between(folded(start), folded(end)),
+            None => Self::Is(folded(pattern)),
         }
     }
 
@@ -264,6 +328,10 @@ impl NameMatcher {
             Self::Is(whole) => name == whole,
             Self::StartsWith(start) => name.starts_with(start.as_str()),
             Self::EndsWith(end) => name.len() > end.len() && name.ends_with(end.as_str()),
+            Self::Between(start, end) => {
+                let rest = name.strip_prefix(start.as_str());
+                rest.is_some_and(|rest| rest.len() > end.len() && rest.ends_with(end.as_str()))
+            }
         }
     }
 }
@@ -272,10 +340,9 @@ impl NameMatcher {
 mod tests {
     use super::*;
 
-    /// Holds a path to each row in turn.
-    fn by_each_row(path: &[&str]) -> Option<Protection> {
-        let rows = TABLE.iter().flat_map(CompiledPattern::of_row);
-        rows.filter(|row| row.matches(path)).map(|row| row.protection).max()
+    /// Holds a path to each pattern in turn.
+    fn by_each(patterns: &[CompiledPattern], path: &[&str]) -> Option<Protection> {
+        patterns.iter().filter(|row| row.matches(path)).map(|row| row.protection).max()
     }
 
     #[test]
@@ -287,14 +354,17 @@ mod tests {
                 ["", "x", ".x"].map(|other| fold(&name.replace('*', other)).into_owned())
             })
             .collect();
+        let patterns: Vec<_> = TABLE.iter().flat_map(CompiledPattern::of_row).collect();
         let mut protected = 0;
         for one in &named {
-            for two in named.iter().map(String::as_str).chain(["src", "a.rs", "env", "ssh"]) {
+            // Each with some of the others: not a multiple of three, so that all forms are among them.
+            let others = named.iter().map(String::as_str).step_by(13);
+            for two in others.chain(["src", "a.rs", "env", "ssh"]) {
                 let path: Vec<&str> =
                     ["dir"].into_iter().chain(one.split('/')).chain([two]).collect();
                 for path in [&path[..], &path[1..], &path[..path.len() - 1]] {
-                    let found = of_folded(path, KnownContent::Unknown);
-                    assert_eq!(found, by_each_row(path), "{path:?}");
+                    let found = of_rows(path, KnownContent::Unknown);
+                    assert_eq!(found, by_each(&patterns, path), "{path:?}");
                     protected += usize::from(found.is_some());
                 }
             }

@@ -18,6 +18,8 @@ use moss_policy::{Action, Policy, Subject, Verdict};
 const SEARCHING_TOOL: &str = "grep_search";
 /// The tool in whose name commands run.
 const COMMAND_TOOL: &str = "run_terminal_cmd";
+/// What package managers write at every installation, as they do a directory of packages.
+const WRITTEN_BY_INSTALLS: [&str; 3] = [".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"];
 
 /// A question about a file that nobody has answered before.
 fn by_rules<'a>(
@@ -93,20 +95,28 @@ impl CommandRules<'_> {
                 by_rules(action, (COMMAND_TOOL, moss_sdk::Effect::Exec), caller, (&path, named));
             moss_policy::decide(policy, &subject).verdict
         };
-        protected_kind(verdict_on, named.is_some())
+        protected_kind(verdict_on, &path, named)
     }
 }
 
 /// What a file is to commands by what may be done with it.
 pub(super) fn protected_kind(
     verdict_on: impl Fn(Action) -> Verdict,
-    is_named: bool,
+    path: &RelPath,
+    named: Option<Protection>,
 ) -> Option<ProtectedKind> {
     if verdict_on(Action::Read) == Verdict::Deny {
         return Some(ProtectedKind::Masked);
     }
     let write = verdict_on(Action::Modify);
-    let is_protected = write == Verdict::Deny || (is_named && write != Verdict::Allow);
+    let is_installed = || {
+        let name = path.file_name();
+        named == Some(Protection::Code)
+            && name.is_some_and(|name| WRITTEN_BY_INSTALLS.contains(&name))
+            && path.parent().is_some_and(|above| moss_workspace::protection(&above).is_none())
+    };
+    let asks = named.is_some() && write != Verdict::Allow && !is_installed();
+    let is_protected = write == Verdict::Deny || asks;
     is_protected.then_some(ProtectedKind::Protected)
 }
 
@@ -136,6 +146,26 @@ mod tests {
     use std::os::unix::ffi::OsStrExt as _;
 
     use super::*;
+
+    #[test]
+    fn installations_write_what_is_theirs_unless_a_rule_denies_it() {
+        let kind = |path: &str, write| {
+            let path = RelPath::parse(path).unwrap();
+            let verdict_on = |action| match action {
+                Action::Read => Verdict::Allow,
+                _ => write,
+            };
+            protected_kind(verdict_on, &path, moss_workspace::protection(&path))
+        };
+        let protected = Some(ProtectedKind::Protected);
+        for path in [".pnp.cjs", "packages/app/.pnp.loader.mjs"] {
+            assert_eq!(kind(path, Verdict::Ask), None, "{path}");
+            assert_eq!(kind(path, Verdict::Deny), protected, "{path}");
+        }
+        for path in [".yarnrc.yml", ".yarn/releases/yarn.cjs", ".husky/.pnp.cjs", ".git/.pnp.cjs"] {
+            assert_eq!(kind(path, Verdict::Ask), protected, "{path}");
+        }
+    }
 
     #[test]
     fn every_name_is_decided_about() {

@@ -81,7 +81,7 @@ impl Effects {
         let names = FileNames { real: &path, asked: &path };
         let verdict_on =
             |action| self.decide_file(policy, tool, action, names, ChangeFacts::default()).verdict;
-        protected_kind(verdict_on, self.scope.workspace.files.protection(&path).is_some())
+        protected_kind(verdict_on, &path, self.scope.workspace.files.protection(&path))
     }
 
     /// Remembers the files as they are now.
