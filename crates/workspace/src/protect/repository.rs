@@ -1,5 +1,6 @@
 //! Repositories that are recognized by what they hold and not by their names: bare ones, and those
-//! that a `.git` file or link leads to. Who writes into one decides what git runs.
+//! that a `.git` file or link leads to, by way of a linked worktree's directory too. Who writes into
+//! one decides what git runs.
 
 use std::os::fd::OwnedFd;
 
@@ -53,8 +54,7 @@ impl Surroundings<'_> {
             if self.is_repository(held.as_ref(), &path) {
                 return true;
             }
-            let pointed = held.as_ref().and_then(|directory| self.pointed_to(directory, &path));
-            if pointed.is_some_and(|target| is_within(self.file, &target)) {
+            if held.as_ref().is_some_and(|directory| self.is_pointed_to(directory, &path)) {
                 return true;
             }
             let Ok(below) = path.join(name) else { return false };
@@ -79,24 +79,46 @@ impl Surroundings<'_> {
         is_within(self.file, path) || self.made.iter().any(|made| is_within(made, path))
     }
 
-    /// The real path of what the `.git` of a directory leads to, where it is a file or a link.
-    fn pointed_to(&self, directory: &OwnedFd, path: &RelPath) -> Option<RelPath> {
-        let stat = handle::find_at(directory, GIT).ok()??;
-        let pointer = match stat.kind {
-            EntryKind::Symlink => path.join(GIT).ok()?,
-            EntryKind::File => {
-                let fd = handle::open_at(directory, GIT, handle::READ).ok()?;
-                let text = handle::read_to(&fd, POINTER_BYTES_MAX, Patience::Wait).ok()?;
-                let text = String::from_utf8(text).ok()?;
-                self.named(path, text.strip_prefix("gitdir:")?.trim())?
-            }
-            EntryKind::Directory | EntryKind::Other => return None,
+    /// Whether the file lies in what the `.git` of a directory leads to: where that is a file or a link,
+    /// and where it says that it belongs to another repository.
+    fn is_pointed_to(&self, directory: &OwnedFd, path: &RelPath) -> bool {
+        if !handle::find_at(directory, GIT).is_ok_and(|found| found.is_some()) {
+            return false;
+        }
+        let Ok(pointer) = path.join(GIT) else { return false };
+        let mut own = self.real(pointer);
+        if is_within(self.file, &own) {
+            return true;
+        }
+        if let Some(text) = self.text(&own) {
+            // What it names is meant from where git found it, not from where a link led.
+            let named = text.strip_prefix("gitdir:").and_then(|text| self.named(path, text.trim()));
+            let Some(named) = named else { return false };
+            own = self.real(named);
+        }
+        let common = || {
+            let text = self.text(&own.join(COMMON).ok()?)?;
+            Some(self.real(self.named(&own, text.trim_end_matches(['\r', '\n']))?))
         };
-        // What does not exist yet is protected by the path at which it would be made.
-        Some(self.workspace.resolve(&pointer).map_or(pointer, |found| found.path))
+        is_within(self.file, &own) || common().is_some_and(|common| is_within(self.file, &common))
     }
 
-    /// The path that a `.git` file names, from the directory that holds it.
+    /// What does not exist yet is protected by the path at which it would be made.
+    fn real(&self, path: RelPath) -> RelPath {
+        self.workspace.resolve(&path).map_or(path, |found| found.path)
+    }
+
+    /// The text of a file that leads somewhere, after all links; none for what is no such file.
+    fn text(&self, path: &RelPath) -> Option<String> {
+        let place = self.workspace.existing(path).ok()?;
+        if place.stat.kind != EntryKind::File {
+            return None;
+        }
+        let fd = self.workspace.open_place(&place, handle::READ).ok()?;
+        String::from_utf8(handle::read_to(&fd, POINTER_BYTES_MAX, Patience::Wait).ok()?).ok()
+    }
+
+    /// The path that a file names, from a directory.
     fn named(&self, directory: &RelPath, target: &str) -> Option<RelPath> {
         if target.starts_with('/') {
             return self.workspace.path(target).ok();

@@ -111,6 +111,56 @@ fn what_a_git_file_or_link_leads_to_is_protected() {
 }
 
 #[test]
+fn what_a_linked_worktree_belongs_to_is_protected() {
+    for resolver in RESOLVERS {
+        let fixture = Fixture::with(resolver);
+        let absolute = fixture.root().join("absolute").display().to_string();
+        // By a `.git` file, by a link to one, by a link to a directory, and in `.git` itself.
+        fixture.put(".git", "gitdir: meta/worktrees/main\n");
+        fixture.put("meta/worktrees/main/commondir", "../../../shared/./store\n");
+        fixture.put("sub/pointer", "gitdir: own\n");
+        symlink("pointer", fixture.root().join("sub/.git")).unwrap();
+        fixture.put("sub/own/commondir", absolute.replace("absolute", "sub/absolute") + "\r\n");
+        fixture.put("linked/own/commondir", "../common");
+        symlink("own", fixture.root().join("linked/.git")).unwrap();
+        fixture.put("plain/.git/commondir", "../common\n");
+        fixture.put("out/.git/commondir", "../../../elsewhere\n");
+        fixture.put("odd/.git/commondir/x", "");
+        fixture.put("shared/store/config", "[core]\n");
+        symlink("shared/store", fixture.root().join("alias")).unwrap();
+        for path in [
+            "meta/worktrees/main/HEAD",
+            "shared/store/config",
+            "shared/store/hooks/post-checkout",
+            "Shared/Store/new",
+            "alias/hooks/x",
+            "sub/pointer",
+            "sub/own/x",
+            "sub/absolute/config",
+            "linked/common/hooks/x",
+            "plain/common/hooks/x",
+        ] {
+            assert!(is_protected(&fixture, path), "{resolver:?} {path}");
+        }
+        for path in [
+            "shared/x",
+            "meta/x",
+            "meta/worktrees/x",
+            "sub/x",
+            "absolute/x",
+            "linked/x",
+            "plain/x",
+            "common/x",
+            "out/x",
+            "elsewhere/x",
+            "odd/x",
+        ] {
+            assert!(!is_protected(&fixture, path), "{resolver:?} {path}");
+        }
+    }
+}
+
+#[test]
 fn an_ordinary_file_is_free() {
     let fixture = Fixture::new();
     fixture.put("a/b.rs", "x\n");
