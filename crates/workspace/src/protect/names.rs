@@ -210,8 +210,12 @@ struct CompiledTable {
     by_name: HashMap<String, Vec<CompiledPattern>>,
     /// How long such names are, by their first byte: a bit for each length, modulo 64.
     lengths: [u64; 256],
-    /// Those that begin with a wildcard: every path is held to them.
-    affixed: Vec<CompiledPattern>,
+    /// Those of a file's name that begins so, by its first byte.
+    by_start: [Vec<CompiledPattern>; 256],
+    /// Those of a file's name that ends so, by its last byte.
+    by_end: [Vec<CompiledPattern>; 256],
+    /// All others: every path is held to them.
+    others: Vec<CompiledPattern>,
 }
 
 /// One pattern of a row, cut into names.
@@ -251,7 +255,8 @@ pub(super) fn of_folded(path: &[&str], content: KnownContent) -> Option<Protecti
 fn of_rows(path: &[&str], content: KnownContent) -> Option<Protection> {
     let counts = |row: &&CompiledPattern| !(row.by_content && content == KnownContent::Public);
     let named = path.iter().filter_map(|name| COMPILED.beginning_with(name)).flatten();
-    let possible = named.chain(&COMPILED.affixed).filter(counts);
+    let affixed = path.last().into_iter().flat_map(|name| COMPILED.affixed(name));
+    let possible = named.chain(affixed).chain(&COMPILED.others).filter(counts);
     possible.filter(|row| row.matches(path)).map(|row| row.protection).max()
 }
 
@@ -259,19 +264,43 @@ fn of_rows(path: &[&str], content: KnownContent) -> Option<Protection> {
 
 impl CompiledTable {
     fn new() -> Self {
-        let mut table = Self { by_name: HashMap::new(), lengths: [0; 256], affixed: Vec::new() };
+        let mut table = Self {
+            by_name: HashMap::new(),
+            lengths: [0; 256],
+            by_start: [const { Vec::new() }; 256],
+            by_end: [const { Vec::new() }; 256],
+            others: Vec::new(),
+        };
         for pattern in TABLE.iter().flat_map(CompiledPattern::of_row) {
-            let Some(NameMatcher::Is(first)) = pattern.names.first() else {
-                table.affixed.push(pattern);
-                continue;
+            let is_of_file = pattern.names.len() == 1 && !pattern.is_directory;
+            let patterns = match pattern.names.first() {
+                Some(NameMatcher::Is(first)) => {
+                    if let Some(byte) = first.bytes().next() {
+                        table.lengths[usize::from(byte)] |= 1 << (first.len() % 64);
+                    }
+                    table.by_name.entry(first.clone()).or_default()
+                }
+                Some(NameMatcher::StartsWith(start)) if is_of_file => start
+                    .bytes()
+                    .next()
+                    .map_or(&mut table.others, |byte| &mut table.by_start[usize::from(byte)]),
+                Some(NameMatcher::EndsWith(end) | NameMatcher::Between(_, end)) if is_of_file => {
+                    end.bytes()
+                        .last()
+                        .map_or(&mut table.others, |byte| &mut table.by_end[usize::from(byte)])
+                }
+                _ => &mut table.others,
             };
-            let first = first.clone();
-            if let Some(byte) = first.bytes().next() {
-                table.lengths[usize::from(byte)] |= 1 << (first.len() % 64);
-            }
-            table.by_name.entry(first).or_default().push(pattern);
+            patterns.push(pattern);
         }
         table
+    }
+
+    /// The patterns that a file's name may match by how it begins or ends.
+    fn affixed(&self, name: &str) -> impl Iterator<Item = &CompiledPattern> {
+        let starts = name.bytes().next().map(|byte| &self.by_start[usize::from(byte)]);
+        let ends = name.bytes().last().map(|byte| &self.by_end[usize::from(byte)]);
+        starts.into_iter().chain(ends).flatten()
     }
 
     /// The patterns that begin with a name.
