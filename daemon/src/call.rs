@@ -13,6 +13,7 @@ mod holding;
 mod host;
 mod language_server;
 mod nested;
+mod parse_ahead;
 mod past;
 mod plugin;
 mod read_access;

@@ -39,6 +39,7 @@ pub struct Metrics {
     refused: Family<TransportLabel, Counter>,
     unknown_credentials: Counter,
     plugins: Family<StateLabel, Gauge>,
+    tree_nodes: Gauge,
     index: IndexNumbers,
 }
 
@@ -53,6 +54,8 @@ pub struct Moment {
     pub pending: usize,
     /// The states of all plugins, in words.
     pub plugins: Vec<&'static str>,
+    /// The nodes of the syntax trees that are kept of large files.
+    pub tree_nodes: usize,
     /// What is kept of the files of each workspace.
     pub indexes: Vec<IndexMoment>,
 }
@@ -112,6 +115,7 @@ impl Default for Metrics {
             refused: Family::default(),
             unknown_credentials: Counter::default(),
             plugins: Family::default(),
+            tree_nodes: Gauge::default(),
             index: IndexNumbers::default(),
         };
         metrics.register();
@@ -141,6 +145,8 @@ impl Metrics {
         let help = "Requests without a valid credential";
         registry.register("unauthenticated_requests", help, self.unknown_credentials.clone());
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
+        let help = "Nodes of the syntax trees that are kept of large files";
+        registry.register("syntax_tree_nodes", help, self.tree_nodes.clone());
         self.index.register(registry);
     }
 
@@ -185,6 +191,7 @@ impl Metrics {
         set(&self.running, moment.running);
         set(&self.queued, moment.queued);
         set(&self.pending, moment.pending);
+        set(&self.tree_nodes, moment.tree_nodes);
         for state in PluginState::WORDS {
             let count = moment.plugins.iter().filter(|other| **other == state).count();
             set(&self.plugins.get_or_create(&StateLabel { state }), count);

@@ -116,14 +116,16 @@ impl Daemon {
         let pending = self.confirmations.pending().len();
         let mut plugins = Vec::new();
         let mut indexes = Vec::new();
+        let mut tree_nodes = 0;
         let is_indexed = self.config().index.enabled;
         for workspace in self.workspaces() {
             indexes.push(IndexMoment::of(workspace, is_indexed));
+            tree_nodes += workspace.recent_trees.nodes();
             plugins.extend(
                 workspace.installed.statuses.load().iter().map(|plugin| plugin.state.as_str()),
             );
         }
-        Moment { running, queued, pending, plugins, indexes }
+        Moment { running, queued, pending, plugins, tree_nodes, indexes }
     }
 
     /// Makes a daemon that serves these workspaces.

@@ -102,6 +102,36 @@ async fn calls_answers_commits_and_connections_are_counted() {
 }
 
 #[tokio::test]
+async fn a_large_file_that_is_read_is_parsed_before_anything_is_proposed() {
+    let site = counting();
+    let function = "fn f(a: u32) -> u32 {\n    a + 1\n}\n";
+    for (path, times) in [("large.rs", 2_000), ("small.rs", 100), ("large.txt", 2_000)] {
+        site.write(path, &function.repeat(times));
+    }
+    site.write("secret/large.rs", &function.repeat(2_000));
+    site.user_policy(
+        "version = 1\n[[rule]]\nname = \"r\"\npaths = [\"secret/**\"]\ndecision = \"deny\"\n",
+    );
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let nodes = || number(&scrape(&daemon), "moss_syntax_tree_nodes").unwrap();
+    caller.done("read_file", json!({"path": "small.rs"})).await;
+    caller.done("read_file", json!({"path": "large.txt"})).await;
+    caller.call(call("read_file", json!({"path": "secret/large.rs"}))).await.unwrap_err();
+    assert_eq!(nodes(), 0.0);
+    // A part of it is enough.
+    caller.done("read_file", json!({"path": "large.rs", "endLine": 10})).await;
+    until("it is parsed", async || nodes() > 2_000.0 * 10.0).await;
+    let parsed = nodes();
+    let edit = json!({"path": "large.rs", "startLine": 2, "endLine": 2, "newText": "    a + 2"});
+    let dry = moss_proto::v1::Call { dry_run: true, ..call("replace_lines", edit) };
+    let proposed = caller.call(dry).await.unwrap();
+    assert_eq!(proposed.changes[0].diagnostics, []);
+    assert_eq!(nodes(), parsed, "of each file one tree is kept");
+    daemon.stop();
+}
+
+#[tokio::test]
 async fn what_is_known_of_files_is_counted() {
     let site = counting();
     let daemon = site.serve();

@@ -42,5 +42,5 @@ pub use results::{
 };
 pub use run::{CheckCommand, FinishedRun, ReportFile};
 pub use source_paths::SourcePaths;
-pub use syntax::{SYNTAX_SOURCE, is_same, new_syntax_errors, syntax_diagnostics};
+pub use syntax::{SYNTAX_SOURCE, is_parsed, is_same, new_syntax_errors, syntax_diagnostics};
 pub use test_command::{TestChoice, TestCommand, TestSelection};

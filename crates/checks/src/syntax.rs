@@ -54,14 +54,21 @@ pub fn new_syntax_errors(
     Ok(found)
 }
 
+/// Whether a grammar is known for what a file of this name holds.
+pub fn is_parsed(path: &str) -> bool {
+    language(path).is_some()
+}
+
+fn language(path: &str) -> Option<Language> {
+    Language::of_path(path).filter(|language| language.is_read_whole())
+}
+
 fn diagnostics(
     path: &str,
     text: &str,
     errors: impl FnOnce(Language) -> Result<Vec<SyntaxError>, OutlineProblem>,
 ) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
-    let Some(language) = Language::of_path(path).filter(|language| language.is_read_whole()) else {
-        return Ok(None);
-    };
+    let Some(language) = language(path) else { return Ok(None) };
     let errors = errors(language)?;
     if errors.is_empty() {
         return Ok(Some(Vec::new()));

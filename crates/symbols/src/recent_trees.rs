@@ -82,6 +82,11 @@ impl RecentTrees {
         Ok(found)
     }
 
+    /// Whether a version of a text is kept.
+    pub fn has(&self, name: &str) -> bool {
+        self.lock().iter().any(|kept| kept.name == name)
+    }
+
     /// How many nodes the kept trees have together.
     pub fn nodes(&self) -> usize {
         nodes(&self.lock())
@@ -212,6 +217,7 @@ mod tests {
     #[test]
     fn what_is_kept_has_a_bound() {
         let (trees, mut outliner) = (RecentTrees::default(), Outliner::default());
+        assert!(!trees.has("0"));
         let mut parse = |name: &str, bytes: usize| {
             let text = "fn a() {}\n".repeat(bytes / 10);
             trees.syntax_errors(&mut outliner, name, Language::Rust, &text).unwrap();
@@ -229,5 +235,6 @@ mod tests {
         // Each function has nine nodes.
         assert_eq!(parse("large", 10 * (NODES_MAX / 9 - 1)), ["large"]);
         assert_eq!(parse("huge", 10 * (NODES_MAX / 8)), ["large"]);
+        assert!(trees.has("large") && !trees.has("huge"));
     }
 }

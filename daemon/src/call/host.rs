@@ -26,6 +26,7 @@ use moss_workspace::{OpenedFile, VisitGate};
 
 use super::CallScope;
 use super::effect::{Effects, FileNames, ReadableByAll};
+use super::parse_ahead::FILE_BYTES_MIN;
 use super::read_access::{NotRead, ReadAccess};
 use super::searching;
 use super::stop::EffectStop;
@@ -196,7 +197,14 @@ impl Files for CallHost {
         if path.as_str().starts_with(SCHEME) {
             return Box::pin(self.read_artifact(path, window));
         }
-        Box::pin(self.reading(path, move |opened: &OpenedFile<'_>| opened.read_lines(window)))
+        let read = move |opened: &OpenedFile<'_>| opened.read_lines(window);
+        Box::pin(async move {
+            let lines = self.reading(path, read).await?;
+            if lines.size_bytes >= FILE_BYTES_MIN {
+                self.reader().parse_ahead(path);
+            }
+            Ok(lines)
+        })
     }
 
     fn list<'a>(

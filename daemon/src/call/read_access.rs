@@ -7,7 +7,7 @@ use moss_workspace::{GateKey, MayRead, OpenedFile, Protection};
 
 use super::CallScope;
 use super::effect::{Effects, FileNames, ToolFacts};
-use crate::state::WorkspaceState;
+use crate::state::{Daemon, WorkspaceState};
 use moss_policy::{Decision, Policy, Verdict};
 
 /// What decides about the reads of one call; owned, so that it can go to a blocking thread.
@@ -48,6 +48,10 @@ impl ReadAccess {
         let (scope, effects) = (Arc::clone(scope), Arc::clone(effects));
         let tool = effects.tool();
         Self { scope, effects, policy, tool, alike: Arc::default() }
+    }
+
+    pub(super) fn daemon(&self) -> &Daemon {
+        &self.scope.daemon
     }
 
     pub(super) fn workspace(&self) -> &WorkspaceState {

@@ -10,6 +10,7 @@ use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_workspace::{History, VisitGate, Workspace};
+use tokio::sync::Semaphore;
 
 use crate::approvals::StandingApprovals;
 use crate::artifacts::Artifacts;
@@ -56,6 +57,8 @@ pub struct WorkspaceState {
     pub sessions: Sessions,
     /// The trees of large texts that were proposed last: what is proposed next is parsed sooner by them.
     pub recent_trees: RecentTrees,
+    /// Whose turn it is to parse one before anything is proposed.
+    pub parse_ahead: Arc<Semaphore>,
     /// Who may change which file now.
     pub turns: Turns,
     /// The task lists of its callers.
@@ -133,6 +136,7 @@ impl WorkspaceState {
                 config.sessions.bytes_max,
             ),
             recent_trees: RecentTrees::default(),
+            parse_ahead: Arc::new(Semaphore::new(1)),
             turns: Turns::default(),
             todos,
             remembered: Remembered::default(),
