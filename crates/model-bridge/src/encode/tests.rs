@@ -95,12 +95,14 @@ fn at<'a>(payloads: &'a [Value], pointer: &str) -> Vec<&'a Value> {
 
 #[test]
 fn a_streamed_reply_with_text_and_two_calls_has_exactly_this_text() {
-    for (api, golden) in [
+    let texts = [
         (Api::OpenAiChat, include_str!("tests/openai_chat.txt")),
         (Api::OpenAiResponses, include_str!("tests/openai_responses.txt")),
         (Api::AnthropicMessages, include_str!("tests/anthropic_messages.txt")),
         (Api::Ollama, include_str!("tests/ollama.txt")),
-    ] {
+    ];
+    assert_eq!(texts.map(|(api, _)| api), Api::ALL);
+    for (api, golden) in texts {
         assert_eq!(streamed(api, &text_and_two_calls()), golden, "{}", api.as_str());
     }
 }
@@ -240,6 +242,7 @@ fn each_api_names_the_end_of_a_reply_its_own_way() {
     ];
     for (mut events, finish, ends) in table {
         events.push(ReplyEvent::Finish(finish));
+        assert_eq!([ends.len(), places.len()], [Api::ALL.len(); 2]);
         for ((api, end), [in_stream, in_body]) in Api::ALL.into_iter().zip(ends).zip(places) {
             let payloads = payloads(&streamed(api, &events));
             assert_eq!(*at(&payloads, in_stream).last().unwrap(), end, "{api:?} {events:?}");

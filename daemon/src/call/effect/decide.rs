@@ -1,4 +1,5 @@
-//! Putting the questions of a call to the policy: the only callers of [`moss_policy::decide`].
+//! Putting the questions of a call to the policy. What rules say where no call asks is in `by_rules.rs`; nothing else
+//! of the daemon calls [`moss_policy::decide`].
 
 use std::sync::Arc;
 
