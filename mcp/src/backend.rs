@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::fault::CallFault;
-use crate::form::{ClientForm, FormAnswer};
+use crate::form::{ClientForm, FormReply};
 
 /// Lists tools and carries calls out, for one workspace.
 pub trait ToolBackend: fmt::Debug + Send + Sync {
@@ -72,7 +72,7 @@ pub enum CallNote {
         /// The question with its choices, as the client shows it.
         form: ClientForm,
         /// Where the answer goes.
-        answer: oneshot::Sender<FormAnswer>,
+        answer: oneshot::Sender<FormReply>,
     },
     /// How far it is.
     Progress {

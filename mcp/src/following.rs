@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::backend::{CallNote, ToolBackend, ToolUse, UseReply};
 use crate::fault::CallFault;
-use crate::form::{ClientForm, FormAnswer};
+use crate::form::{ClientForm, FormReply};
 
 /// Notes of a call that wait for a slow client.
 const NOTES_MAX: usize = 64;
@@ -82,7 +82,7 @@ async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
 }
 
 /// Shows a form and passes the answer on. Where there is none, the sender is dropped.
-async fn show(peer: &Peer<RoleServer>, form: ClientForm, answer: oneshot::Sender<FormAnswer>) {
+async fn show(peer: &Peer<RoleServer>, form: ClientForm, answer: oneshot::Sender<FormReply>) {
     let Some(request) = form.request() else { return };
     match peer.create_elicitation_with_timeout(request, Some(FORM_WAIT_MAX)).await {
         Ok(result) => {

@@ -30,7 +30,7 @@ pub enum ClientForm {
 
 /// What the person says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FormAnswer {
+pub enum FormReply {
     /// It may happen, this once.
     AllowOnce,
     /// It may happen, and the like of it for the rest of the session.
@@ -57,7 +57,7 @@ impl ClientForm {
 
     /// Reads what came back. Nothing but an accepted form with a decision that was offered allows
     /// anything; who closes the form has not decided.
-    pub(crate) fn answer(&self, result: &ElicitResult) -> Option<FormAnswer> {
+    pub(crate) fn answer(&self, result: &ElicitResult) -> Option<FormReply> {
         let field = |key: &str| {
             let text = result.content.as_ref()?.get(key)?.as_str()?;
             Some(text.trim().chars().take(ANSWER_CHARS_MAX).collect::<String>())
@@ -65,17 +65,17 @@ impl ClientForm {
         match (self, &result.action) {
             (Self::Decision { offers_session, .. }, ElicitationAction::Accept) => {
                 match field("decision").as_deref() {
-                    Some("allow_once") => Some(FormAnswer::AllowOnce),
-                    Some("allow_session") if *offers_session => Some(FormAnswer::AllowSession),
-                    Some("deny") => Some(FormAnswer::Deny(field("reason").unwrap_or_default())),
+                    Some("allow_once") => Some(FormReply::AllowOnce),
+                    Some("allow_session") if *offers_session => Some(FormReply::AllowSession),
+                    Some("deny") => Some(FormReply::Deny(field("reason").unwrap_or_default())),
                     _ => None,
                 }
             }
             (Self::Decision { .. }, ElicitationAction::Decline) => {
-                Some(FormAnswer::Deny(String::new()))
+                Some(FormReply::Deny(String::new()))
             }
             (Self::Question { .. }, ElicitationAction::Accept) => {
-                field("answer").filter(|answer| !answer.is_empty()).map(FormAnswer::Said)
+                field("answer").filter(|answer| !answer.is_empty()).map(FormReply::Said)
             }
             _ => None,
         }
@@ -124,13 +124,8 @@ mod tests {
     fn only_an_accepted_decision_that_was_offered_allows_anything() {
         let form = |offers_session| ClientForm::Decision { text: String::new(), offers_session };
         for (offers_session, action, content, answer) in [
-            (true, "accept", json!({ "decision": "allow_once" }), Some(FormAnswer::AllowOnce)),
-            (
-                true,
-                "accept",
-                json!({ "decision": "allow_session" }),
-                Some(FormAnswer::AllowSession),
-            ),
+            (true, "accept", json!({ "decision": "allow_once" }), Some(FormReply::AllowOnce)),
+            (true, "accept", json!({ "decision": "allow_session" }), Some(FormReply::AllowSession)),
             (false, "accept", json!({ "decision": "allow_session" }), None),
             (true, "accept", json!({ "decision": "always" }), None),
             (true, "accept", json!({ "decision": true }), None),
@@ -140,13 +135,13 @@ mod tests {
                 true,
                 "accept",
                 json!({ "decision": "deny", "reason": " no " }),
-                Some(FormAnswer::Deny("no".to_owned())),
+                Some(FormReply::Deny("no".to_owned())),
             ),
             (
                 true,
                 "decline",
                 json!({ "decision": "allow_once" }),
-                Some(FormAnswer::Deny(String::new())),
+                Some(FormReply::Deny(String::new())),
             ),
             (true, "cancel", json!({ "decision": "allow_once" }), None),
         ] {
@@ -159,10 +154,7 @@ mod tests {
     fn questions_are_answered_with_words_or_not_at_all() {
         let form = ClientForm::Question { text: "Which?".into(), choices: vec!["a".into()] };
         let said = |action, content| form.answer(&result(action, content));
-        assert_eq!(
-            said("accept", json!({ "answer": "a" })),
-            Some(FormAnswer::Said("a".to_owned()))
-        );
+        assert_eq!(said("accept", json!({ "answer": "a" })), Some(FormReply::Said("a".to_owned())));
         assert_eq!(said("accept", json!({ "answer": " " })), None);
         assert_eq!(said("decline", json!({ "answer": "a" })), None);
     }

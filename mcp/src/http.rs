@@ -4,11 +4,12 @@
 //! request must name this server as its host, come from no foreign page, show a credential, and have a
 //! body that [`mod@line`] can read. A session belongs to who opened it.
 
-mod answer;
 mod body;
 mod names;
 mod newest;
 mod refusal;
+mod response_guard;
+mod response_room;
 mod sessions;
 mod stalling;
 
@@ -32,10 +33,11 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use self::answer::AnswerGuard;
 use self::body::BodyRoom;
 pub use self::names::ReachableNames;
 use self::refusal::HttpRefusal;
+use self::response_guard::ResponseGuard;
+use self::response_room::ResponseRooms;
 use self::sessions::{HttpSessions, SessionOwner};
 use self::stalling::WatchedStream;
 use crate::backend::BackendOpener;
@@ -56,7 +58,7 @@ const SESSIONLESS: &str = "mcp";
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// A response of this front.
-type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+type FrontResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// Who lets clients in, for one connection.
 pub trait HttpDoor: fmt::Debug + Send + Sync {
@@ -104,6 +106,7 @@ pub struct HttpFront {
 struct FrontState {
     names: ReachableNames,
     room: BodyRoom,
+    responses: ResponseRooms,
     sessions: HttpSessions,
     config: StreamableHttpServerConfig,
     stop: CancellationToken,
@@ -112,7 +115,7 @@ struct FrontState {
 /// A request with its body, read and let in.
 struct AdmittedRequest {
     request: Request<Full<Bytes>>,
-    guard: AnswerGuard,
+    guard: ResponseGuard,
     /// Whether it opens a session.
     opens: bool,
 }
@@ -128,8 +131,9 @@ impl HttpFront {
             .disable_allowed_origins()
             .with_max_request_body_bytes(LINE_BYTES_MAX)
             .with_cancellation_token(stop.clone());
-        let (room, sessions) = (BodyRoom::default(), HttpSessions::default());
-        Self { shared: Arc::new(FrontState { names, room, sessions, config, stop }) }
+        let (room, responses) = (BodyRoom::default(), ResponseRooms::default());
+        let sessions = HttpSessions::default();
+        Self { shared: Arc::new(FrontState { names, room, responses, sessions, config, stop }) }
     }
 
     /// Serves one connection to its end. Where the client goes, what runs for it without a session is
@@ -174,7 +178,7 @@ impl fmt::Debug for HttpFront {
 // === impl FrontState ===
 
 impl FrontState {
-    async fn respond(&self, request: Request<Incoming>, door: &dyn HttpDoor) -> HttpAnswer {
+    async fn respond(&self, request: Request<Incoming>, door: &dyn HttpDoor) -> FrontResponse {
         match self.attempt(request, door).await {
             Ok(response) => response,
             Err(refusal) => refusal.response(),
@@ -185,12 +189,13 @@ impl FrontState {
         &self,
         request: Request<Incoming>,
         door: &dyn HttpDoor,
-    ) -> Result<HttpAnswer, HttpRefusal> {
+    ) -> Result<FrontResponse, HttpRefusal> {
         self.names.check(request.uri(), request.headers())?;
         // Who shows no credential does not learn what there is.
         let caller = door.admit(bearer(request.headers())).map_err(HttpRefusal::not_admitted)?;
         let set = tool_set(request.uri().path(), door)?;
         let owner = SessionOwner { caller: caller.name, set: set.name().to_owned() };
+        let responses = self.responses.of(&owner.caller);
         let AdmittedRequest { request, mut guard, opens } = self.admit(request, &owner).await?;
         let options = match opens {
             true => McpOptions::new(set),
@@ -210,7 +215,7 @@ impl FrontState {
             self.sessions.opened(response.headers(), owner);
             guard.has_opened();
         }
-        Ok(response.map(|body| guard.around(body).boxed()))
+        guard.around(response, responses)
     }
 
     /// Reads the body of a request and holds it to what rmcp leaves open.
@@ -223,10 +228,10 @@ impl FrontState {
         let session = self.sessions.of(&parts.headers, owner)?;
         if parts.method != Method::POST {
             let request = Request::from_parts(parts, Full::default());
-            return Ok(AdmittedRequest { request, guard: AnswerGuard::default(), opens: false });
+            return Ok(AdmittedRequest { request, guard: ResponseGuard::default(), opens: false });
         }
         let (bytes, room) = self.room.read(body).await?;
-        let mut guard = AnswerGuard::holding(room);
+        let mut guard = ResponseGuard::holding(room);
         if let Some(id) = newest::initialize(&parts.headers, &bytes) {
             return Err(HttpRefusal::initialize_is_gone(&id));
         }
@@ -237,6 +242,9 @@ impl FrontState {
         };
         drop(bytes);
         let opens = is_initialize(&message);
+        if let Some(id) = request_id(&message) {
+            guard.is_for(id);
+        }
         match (&session, request_id(&message)) {
             (Some(_), Some(_)) if opens => return Err(HttpRefusal::second_initialize()),
             (Some(session), Some(id)) => guard.answers(session, id)?,

@@ -8,7 +8,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 
 use crate::fault::CallFault;
-use crate::form::{ClientForm, FormAnswer};
+use crate::form::{ClientForm, FormReply};
 use crate::seal::{AskedDigests, BrokenSeal, StateSeal};
 
 /// The name of the one form of a result.
@@ -48,8 +48,8 @@ pub(crate) fn read(
     let response = request.input_responses.as_ref().and_then(|all| all.get(FORM)).cloned();
     let result = response.and_then(|one| serde_json::from_value::<ElicitResult>(one).ok());
     match result.and_then(|result| form(String::new()).answer(&result)) {
-        Some(FormAnswer::AllowOnce) => Ok(CallRound::Approved(digests)),
-        Some(FormAnswer::Deny(reason)) => Ok(CallRound::Denied(reason)),
+        Some(FormReply::AllowOnce) => Ok(CallRound::Approved(digests)),
+        Some(FormReply::Deny(reason)) => Ok(CallRound::Denied(reason)),
         // Who closes the form has not decided.
         _ => Ok(CallRound::Denied("the form was closed without a decision".to_owned())),
     }

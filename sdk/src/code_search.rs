@@ -77,12 +77,12 @@ pub struct MatchedWord {
     /// The word as the question has it.
     pub word: String,
     /// Where it counts most.
-    pub place: MatchPlace,
+    pub place: MatchField,
 }
 
 /// Where a place has a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MatchPlace {
+pub enum MatchField {
     /// In the name of what it declares.
     Name,
     /// In the name of what that lies in.

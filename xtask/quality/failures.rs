@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use moss_ranking::Weights;
-use moss_sdk::code_search::{CodeHit, MatchPlace};
+use moss_sdk::code_search::{CodeHit, MatchField};
 
 use crate::repository::{Repository, is_place};
 use crate::suites::PlaceQuestion;
@@ -90,14 +90,14 @@ fn class(
     answer: Option<&CodeHit>,
 ) -> &'static str {
     let (Some(first), Some(answer)) = (first, answer) else { return "no word in common" };
-    let has = |hit: &CodeHit, place: MatchPlace| hit.matched.iter().any(|one| one.place == place);
+    let has = |hit: &CodeHit, place: MatchField| hit.matched.iter().any(|one| one.place == place);
     let of_text =
-        |hit: &CodeHit| hit.matched.iter().filter(|one| one.place != MatchPlace::Commits).count();
+        |hit: &CodeHit| hit.matched.iter().filter(|one| one.place != MatchField::Commits).count();
     if first.name.as_deref() == Some(question.place.name.as_str()) {
         "another of the same name is first"
     } else if of_text(answer) * 2 <= of_text(first) {
         "the answer has at most half of the words that the first has"
-    } else if !has(answer, MatchPlace::Name) {
+    } else if !has(answer, MatchField::Name) {
         "the name of the answer has no word of the question"
     } else if first.path.as_str() == question.place.path {
         "another one of the same file is first"

@@ -16,7 +16,7 @@ use crate::baselines::PlainTexts;
 use crate::chinese::BothLanguages;
 use crate::git::FrozenRepository;
 use crate::measure::{DEPTH, score};
-use crate::suites::{self, DeclaredPlace, FileQuestion, PlaceQuestion};
+use crate::suites::{self, DeclaredLocation, FileQuestion, PlaceQuestion};
 
 /// Hits of which ten files are taken.
 const FILE_HITS: usize = 40;
@@ -39,7 +39,7 @@ pub(crate) struct Repository {
 }
 
 /// The name of a declaration in a ranking.
-pub(crate) fn unit(place: &DeclaredPlace) -> String {
+pub(crate) fn unit(place: &DeclaredLocation) -> String {
     format!("{}:{}:{}", place.path, place.lines.0, place.name)
 }
 
@@ -177,7 +177,7 @@ impl Repository {
 }
 
 /// Whether a hit is the declaration that was asked for.
-pub(crate) fn is_place(hit: &CodeHit, place: &DeclaredPlace) -> bool {
+pub(crate) fn is_place(hit: &CodeHit, place: &DeclaredLocation) -> bool {
     let (first, last) = hit.lines;
     hit.path.as_str() == place.path
         && hit.name.as_deref() == Some(place.name.as_str())

@@ -44,12 +44,12 @@ pub(crate) struct FileQuestion {
 /// A question and the declaration that answers it.
 pub(crate) struct PlaceQuestion {
     pub(crate) text: String,
-    pub(crate) place: DeclaredPlace,
+    pub(crate) place: DeclaredLocation,
 }
 
 /// Where something is declared.
 #[derive(Clone)]
-pub(crate) struct DeclaredPlace {
+pub(crate) struct DeclaredLocation {
     pub(crate) path: String,
     pub(crate) name: String,
     /// The first and the last line of the declaration.
@@ -60,7 +60,7 @@ pub(crate) struct DeclaredPlace {
 pub(crate) struct DocumentedPlaces {
     pub(crate) questions: Vec<PlaceQuestion>,
     /// Everything of the kinds that are asked for, documented or not.
-    pub(crate) candidates: Vec<DeclaredPlace>,
+    pub(crate) candidates: Vec<DeclaredLocation>,
     /// The texts without the documentation that is asked by.
     pub(crate) texts: BTreeMap<String, String>,
 }
@@ -171,14 +171,14 @@ fn is_asked_for(kind: DeclarationKind) -> bool {
     )
 }
 
-fn declared(path: &str, text: &str, declaration: &Declaration) -> Option<DeclaredPlace> {
+fn declared(path: &str, text: &str, declaration: &Declaration) -> Option<DeclaredLocation> {
     let line = |at: u32| {
         let before = text[..at as usize].matches('\n').count();
         u32::try_from(before).unwrap_or(u32::MAX) + 1
     };
     let lines = (line(declaration.name.start), line(declaration.range.end.saturating_sub(1)));
     let name = text.get(declaration.name.start as usize..declaration.name.end as usize)?;
-    Some(DeclaredPlace { path: path.to_owned(), name: name.to_owned(), lines })
+    Some(DeclaredLocation { path: path.to_owned(), name: name.to_owned(), lines })
 }
 
 /// The first sentence of what documents something, and where all of that is.

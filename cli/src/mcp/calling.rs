@@ -2,7 +2,7 @@
 //! enabled them, approvers everywhere else.
 
 use moss_dispatch::Reason;
-use moss_mcp::{CallNote, ClientForm, FORM_BYTES_MAX, FormAnswer, ToolUse};
+use moss_mcp::{CallNote, ClientForm, FORM_BYTES_MAX, FormReply, ToolUse};
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use tokio::sync::{mpsc, oneshot};
@@ -22,7 +22,7 @@ const NOBODY_DECIDED: &str = "the person closed the form without a decision; not
 struct ClarifyingClient {
     terminal: Option<AttachedTerminal>,
     /// The question that is shown, and its answer.
-    open: Option<(TerminalQuestion, oneshot::Receiver<FormAnswer>)>,
+    open: Option<(TerminalQuestion, oneshot::Receiver<FormReply>)>,
 }
 
 /// How a call goes on after a question.
@@ -222,15 +222,15 @@ async fn decided(
         event = calling.next() => return Ok(AfterQuestion::Event(Box::new(event?))),
     };
     let resolved = match said {
-        Ok(FormAnswer::AllowOnce) => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
-        Ok(FormAnswer::AllowSession) => match session_offer(asked) {
+        Ok(FormReply::AllowOnce) => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
+        Ok(FormReply::AllowSession) => match session_offer(asked) {
             Some(offer) => client.remember(asked, offer).await.map(drop),
             None => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
         },
-        Ok(FormAnswer::Deny(reason)) => {
+        Ok(FormReply::Deny(reason)) => {
             client.resolve(asked, OneTimeDecision::No(reason)).await.map(drop)
         }
-        Ok(FormAnswer::Said(_)) | Err(_) => return Ok(AfterQuestion::Undecided),
+        Ok(FormReply::Said(_)) | Err(_) => return Ok(AfterQuestion::Undecided),
     };
     match resolved {
         Ok(()) => Ok(AfterQuestion::Resolved),
@@ -282,7 +282,7 @@ impl ClarifyingClient {
         if let Some((_, answered)) = &mut self.open {
             // Empty text closes the question.
             let said = match answered.await {
-                Ok(FormAnswer::Said(said)) => said,
+                Ok(FormReply::Said(said)) => said,
                 _ => String::new(),
             };
             if let Some((asked, _)) = self.open.take() {

@@ -90,7 +90,7 @@ impl CallError {
     }
 
     /// Returns the error of a tool whose effect or call it stopped.
-    pub fn told(&self) -> ToolError {
+    pub fn as_tool_error(&self) -> ToolError {
         ToolError::new(self.reason().of_tool(), self.to_string())
     }
 }

@@ -99,7 +99,7 @@ fn tell_misfit(
         let main = tool.parameter(key)?;
         (main != key).then(|| format!("write `{main}` for `{}`", shown(key)))
     });
-    let fix = fixes.next().unwrap_or_else(|| told_keys(tool));
+    let fix = fixes.next().unwrap_or_else(|| shown_keys(tool));
     for violation in tool.violations(arguments) {
         let pointer = format!("{pointer}{}", violation.pointer);
         findings.add(FindingCode::ArgumentsInvalid, pointer, violation.message(), fix.clone());
@@ -107,7 +107,7 @@ fn tell_misfit(
 }
 
 /// Says what the keys of a tool are.
-fn told_keys(tool: &RegisteredTool) -> String {
+fn shown_keys(tool: &RegisteredTool) -> String {
     let needed = tool.required();
     let keys = tool.definition().parameters.get("properties").and_then(Value::as_object);
     let told = keys.into_iter().flat_map(Map::keys).map(|key| match needed.contains(&&**key) {

@@ -352,7 +352,7 @@ impl StoreData {
 
     /// What the guest was refused last, unless something of the kind went well since.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.served.trouble.told()
+        self.served.trouble.noted()
     }
 
     /// Passes on what was printed without a line end.

@@ -119,9 +119,9 @@ fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
 }
 
-/// Whether an error of a tool is one that it was told, in other words around it at most.
-fn is_passed_on(error: &ToolError, told: &ToolError) -> bool {
-    error.code == told.code && error.message.contains(&told.message)
+/// Whether an error of a tool is one that was reported to it, in other words around it at most.
+fn is_passed_on(error: &ToolError, reported: &ToolError) -> bool {
+    error.code == reported.code && error.message.contains(&reported.message)
 }
 
 // === impl EffectsState ===
@@ -320,9 +320,9 @@ impl Effects {
         match stop {
             EffectStop::Tool(error) => error,
             EffectStop::Call(error) => {
-                let told = error.told();
+                let reported = error.as_tool_error();
                 self.lock().stopped = Some(error);
-                told
+                reported
             }
         }
     }
@@ -331,7 +331,7 @@ impl Effects {
     /// went on without the effect may fail later for another reason.
     pub(super) fn meant_by(&self, error: ToolError) -> EffectStop {
         let stopped = self.lock().stopped.take();
-        match stopped.filter(|stopped| is_passed_on(&error, &stopped.told())) {
+        match stopped.filter(|stopped| is_passed_on(&error, &stopped.as_tool_error())) {
             Some(stopped) => EffectStop::Call(stopped),
             None => EffectStop::Tool(error),
         }

@@ -115,5 +115,5 @@ fn explain(name: &str, error: CallError) -> ToolError {
         return ToolError::new(ErrorCode::Denied, message)
             .hint("call the tool without the plugin, or allow it with a rule of the policy");
     }
-    error.told()
+    error.as_tool_error()
 }

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, Full};
 use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 
-use super::{HttpAnswer, NotAdmitted};
+use super::{FrontResponse, NotAdmitted};
 
 /// Longest part of what a client sent that a message repeats, in characters.
 const SHOWN_CHARS_MAX: usize = 100;
@@ -111,8 +111,13 @@ impl HttpRefusal {
         Self { status: StatusCode::PAYLOAD_TOO_LARGE, body }
     }
 
+    /// A response for which there is no room.
+    pub(super) fn without_room(body: String) -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, body }
+    }
+
     /// Makes the response; one of 401 says in `WWW-Authenticate` what is missing.
-    pub(super) fn response(self) -> HttpAnswer {
+    pub(super) fn response(self) -> FrontResponse {
         let mut response = Response::new(Full::new(Bytes::from(self.body)).boxed());
         *response.status_mut() = self.status;
         let json = HeaderValue::from_static("application/json");

@@ -1,5 +1,5 @@
-//! A connection whose client must read: one that takes nothing for too long is closed, and what waits
-//! for it with it.
+//! A connection whose client must read: one that takes nothing for too long, or too long for all that waits,
+//! is closed, and what waits for it with it.
 
 use std::io;
 use std::pin::Pin;
@@ -7,23 +7,27 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 /// How long a client may take nothing of what is written for it.
 const STALL_MAX: Duration = Duration::from_secs(30);
+/// How long it may be until all of it was taken.
+const READ_MAX: Duration = Duration::from_secs(600);
 
 /// A stream that fails where its client does not read.
 pub(super) struct WatchedStream<S> {
     inner: S,
     /// Set while a write waits.
     stalls: Option<Pin<Box<Sleep>>>,
+    /// Since when something waits, whatever was taken of it.
+    waits_since: Option<Instant>,
 }
 
 // === impl WatchedStream ===
 
 impl<S> WatchedStream<S> {
     pub(super) fn new(inner: S) -> Self {
-        Self { inner, stalls: None }
+        Self { inner, stalls: None, waits_since: None }
     }
 
     /// Passes on how a write went; fails one that has waited for too long.
@@ -36,7 +40,9 @@ impl<S> WatchedStream<S> {
             self.stalls = None;
             return written;
         }
-        let stalls = self.stalls.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL_MAX)));
+        let since = *self.waits_since.get_or_insert_with(Instant::now);
+        let until = (Instant::now() + STALL_MAX).min(since + READ_MAX);
+        let stalls = self.stalls.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
         match stalls.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -79,6 +85,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.inner).poll_flush(cx);
+        if flushed.is_ready() {
+            self.waits_since = None;
+        }
         self.watch(cx, flushed)
     }
 
@@ -89,7 +98,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
 
@@ -101,5 +110,23 @@ mod tests {
         let error = stream.write_all(&[0; 1]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(far);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_a_little_now_and_then_has_its_time() {
+        let (near, mut far) = tokio::io::duplex(16);
+        let mut stream = WatchedStream::new(near);
+        let begun = Instant::now();
+        let reads = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(STALL_MAX / 2).await;
+                far.read_u8().await.unwrap();
+            }
+        });
+        let error = stream.write_all(&[0; 1_000]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let waited = begun.elapsed();
+        assert!(waited >= READ_MAX && waited < READ_MAX + STALL_MAX, "{waited:?}");
+        reads.abort();
     }
 }

@@ -368,6 +368,37 @@ async fn a_call_ends_when_its_client_is_gone() {
 }
 
 #[tokio::test]
+async fn a_response_without_room_ends_with_an_error_and_small_ones_go_on() {
+    let server = Server::new();
+    let all = server.front.shared.responses.of("alice").hold(128 << 20).unwrap();
+    let mut session = server.session("alice", "2025-11-25").await;
+    let mut alone = server.client("alice").await;
+    let mut other = server.client("bob").await;
+    let large = json!({ "name": "echo", "arguments": { "text": "x".repeat(100_000) } });
+    let small = json!({ "name": "echo", "arguments": {} });
+    for got in [
+        session.ask("tools/call", large.clone()).await,
+        alone.ask_alone("tools/call", large.clone()).await,
+    ] {
+        let error = got.messages().pop().unwrap();
+        assert_eq!(error["error"]["code"], -32_000, "{}", got.text);
+        assert!(error["id"].is_number(), "{}", got.text);
+        assert!(got.error().contains("does not fit"), "{}", got.text);
+    }
+    assert_eq!(session.ask("tools/call", small.clone()).await.status, 200);
+    let others = other.ask_alone("tools/call", large.clone()).await;
+    assert_eq!(others.message()["result"]["isError"], false, "{}", others.text);
+    drop(all);
+    for got in
+        [session.ask("tools/call", large.clone()).await, alone.ask_alone("tools/call", large).await]
+    {
+        assert!(got.text.len() > 100_000 && got.messages().pop().unwrap()["error"].is_null());
+    }
+    // Nothing is held once it was read.
+    server.front.shared.responses.of("alice").hold(128 << 20).unwrap();
+}
+
+#[tokio::test]
 async fn a_call_in_a_session_is_cancelled_by_its_id_which_is_used_once() {
     let server = Server::new();
     let mut client = server.session("alice", "2025-11-25").await;

@@ -1,6 +1,6 @@
 //! What the tool returns.
 
-use moss_sdk::code_search::{CodeHit, CodeSearchFound, MatchPlace};
+use moss_sdk::code_search::{CodeHit, CodeSearchFound, MatchField};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -92,13 +92,13 @@ impl ResultBudget {
 
 /// Says which words of a question a place has, by where it has them.
 fn why(hit: &CodeHit) -> String {
-    const PLACES: [(MatchPlace, &str); 6] = [
-        (MatchPlace::Name, "name"),
-        (MatchPlace::Container, "container"),
-        (MatchPlace::Path, "path"),
-        (MatchPlace::Documentation, "documentation"),
-        (MatchPlace::Text, "text"),
-        (MatchPlace::Commits, "commits"),
+    const PLACES: [(MatchField, &str); 6] = [
+        (MatchField::Name, "name"),
+        (MatchField::Container, "container"),
+        (MatchField::Path, "path"),
+        (MatchField::Documentation, "documentation"),
+        (MatchField::Text, "text"),
+        (MatchField::Commits, "commits"),
     ];
     let mut reasons = Vec::new();
     if hit.is_named {

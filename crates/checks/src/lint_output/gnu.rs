@@ -25,7 +25,7 @@ pub(crate) enum GnuDialect {
 }
 
 /// A place that a line begins with.
-struct GnuPlace<'a> {
+struct GnuLocation<'a> {
     file: &'a str,
     line: u64,
     column: u64,
@@ -80,7 +80,7 @@ fn diagnostic(text: &str, source: &str, dialect: GnuDialect) -> Option<CheckDiag
 }
 
 /// Finds `file:line:` or `file:line:column:` at the beginning of a line.
-fn place(text: &str) -> Option<GnuPlace<'_>> {
+fn place(text: &str) -> Option<GnuLocation<'_>> {
     if text.starts_with([' ', '\t', '#', '=', '|', ':']) {
         return None;
     }
@@ -100,7 +100,7 @@ fn place(text: &str) -> Option<GnuPlace<'_>> {
             Some((column, rest)) if rest.starts_with(':') => (column.max(1), &rest[1..]),
             _ => (1, rest),
         };
-        Some(GnuPlace { file, line, column, rest: rest.trim() })
+        Some(GnuLocation { file, line, column, rest: rest.trim() })
     })
 }
 

@@ -101,13 +101,13 @@ impl Filesystem {
 
     /// There is nothing, as far as the guest knows.
     fn beyond(&self, path: &RelPath) -> ErrorCode {
-        self.served.trouble.tell(self.served.rights.why_not_read(path));
+        self.served.trouble.note(self.served.rights.why_not_read(path));
         ErrorCode::NoEntry
     }
 
     fn failed(&self, path: &RelPath, error: FileError) -> ErrorCode {
         match error {
-            FileError::NotPermitted => self.served.trouble.tell(format!(
+            FileError::NotPermitted => self.served.trouble.note(format!(
                 "the policy does not let plugins read {path}, or it leads out of the workspace"
             )),
             // What is in the way of this is nothing that was refused before.
@@ -148,7 +148,7 @@ impl Filesystem {
             // A link that leads out of the grant. Where to is not shown.
             _ if as_asked == Sight::Granted => {
                 let why = format!("{asked} is a link to what was not granted");
-                self.served.trouble.tell(why);
+                self.served.trouble.note(why);
                 Err(ErrorCode::NotPermitted)
             }
             _ => Err(self.beyond(asked)),

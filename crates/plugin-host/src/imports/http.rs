@@ -200,7 +200,7 @@ fn http_options(options: Option<RequestOptions>, may_be_private: bool) -> HttpOp
 
 impl RefusedRequest {
     fn note_in(self, trouble: &Trouble) -> Error {
-        trouble.tell(self.reason);
+        trouble.note(self.reason);
         self.error
     }
 }

@@ -79,7 +79,7 @@ impl Served {
 
     /// Reports the guest what it does not have, and people why.
     pub(super) fn refuse(&self, what: &str, why: String) -> Error {
-        self.trouble.tell(why);
+        self.trouble.note(why);
         let message = format!("{what} was not granted to the plugin");
         Error { code: WireCode::Denied, message, hint: None }
     }
@@ -131,7 +131,7 @@ impl store::Host for Served {
         check_key(&key)?;
         let set = self.services.store().set(key, value, bytes_max).await;
         if let Err(ToolError { code: ErrorCode::TooLarge, .. }) = &set {
-            self.trouble.tell(self.rights.why_no_larger_store());
+            self.trouble.note(self.rights.why_no_larger_store());
         }
         Ok(set?)
     }

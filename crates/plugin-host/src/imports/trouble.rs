@@ -10,7 +10,7 @@ pub(crate) struct Trouble(Arc<Mutex<Option<String>>>);
 // === impl Trouble ===
 
 impl Trouble {
-    pub(crate) fn tell(&self, reason: String) {
+    pub(crate) fn note(&self, reason: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 
@@ -18,7 +18,7 @@ impl Trouble {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn noted(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -1,7 +1,7 @@
 //! How well the subjects of the commits that changed a file fit a question.
 
 use hashbrown::{HashMap, HashSet};
-use moss_sdk::code_search::{CodeHit, MatchPlace, MatchedWord};
+use moss_sdk::code_search::{CodeHit, MatchField, MatchedWord};
 
 use super::{ChunkPlace, RankedSearch};
 use crate::commits::SubjectPosting;
@@ -111,7 +111,7 @@ impl<'a> CommitScores<'a> {
                 let is_known = hit.matched.iter().any(|known| known.word == group.shown);
                 if !is_known && group.terms.iter().any(has) {
                     let word = group.shown.clone();
-                    hit.matched.push(MatchedWord { word, place: MatchPlace::Commits });
+                    hit.matched.push(MatchedWord { word, place: MatchField::Commits });
                 }
             }
         }

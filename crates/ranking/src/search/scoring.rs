@@ -1,7 +1,7 @@
 //! How well the words of chunks fit those of a question.
 
 use hashbrown::{HashMap, HashSet};
-use moss_sdk::code_search::{CodeHit, MatchPlace, MatchedWord};
+use moss_sdk::code_search::{CodeHit, MatchField, MatchedWord};
 
 use super::ChunkPlace;
 use super::signs::{ChunkSigns, WordedName};
@@ -308,12 +308,12 @@ fn weigh(posting: &TermPosting, chunk: &RankedChunk, scales: &[FieldScale; FIELD
 }
 
 fn note(hit: &mut CodeHit, word: &str, posting: &TermPosting) {
-    const PLACES: [(usize, MatchPlace); FIELDS] = [
-        (SYMBOL, MatchPlace::Name),
-        (CONTAINER, MatchPlace::Container),
-        (PATH, MatchPlace::Path),
-        (DOCUMENTATION, MatchPlace::Documentation),
-        (BODY, MatchPlace::Text),
+    const PLACES: [(usize, MatchField); FIELDS] = [
+        (SYMBOL, MatchField::Name),
+        (CONTAINER, MatchField::Container),
+        (PATH, MatchField::Path),
+        (DOCUMENTATION, MatchField::Documentation),
+        (BODY, MatchField::Text),
     ];
     let Some((_, place)) = PLACES.into_iter().find(|(field, _)| posting.counts[*field] > 0) else {
         return;

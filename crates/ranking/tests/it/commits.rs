@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use moss_ranking::{CodeQuestion, CommitSubjects, RankedIndex, RankedSearch, RankedView, Weights};
 use moss_sdk::RelPath;
-use moss_sdk::code_search::{CodeHit, MatchPlace};
+use moss_sdk::code_search::{CodeHit, MatchField};
 
 use crate::quality::index;
 
@@ -44,7 +44,7 @@ fn a_file_is_found_by_what_was_committed_to_it() {
     assert_eq!(paths(&hits), ["server/router.go", "src/auth/token.rs"]);
     assert_eq!(
         (hits[0].matched[0].word.as_str(), hits[0].matched[0].place),
-        ("zebra", MatchPlace::Commits)
+        ("zebra", MatchField::Commits)
     );
     assert_eq!(paths(&search(&index, &view, "zebra", false)), [""; 0]);
     // A name is looked for where it is declared.

@@ -51,7 +51,7 @@ impl Sequence {
     }
 
     /// How long the texts and arguments are that were reported, in bytes.
-    pub(super) const fn told_bytes(&self) -> usize {
+    pub(super) const fn reported_bytes(&self) -> usize {
         self.bytes
     }
 
@@ -85,7 +85,7 @@ impl Sequence {
     }
 
     /// Refuses an end of the request before that of the reply.
-    pub(super) fn is_told(&self, field: &str) -> Result<(), Status> {
+    pub(super) fn is_reported(&self, field: &str) -> Result<(), Status> {
         match self.is_over {
             true => Ok(()),
             false => Err(invalid_field(

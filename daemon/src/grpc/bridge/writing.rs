@@ -269,7 +269,7 @@ impl WireWriter {
 
     /// How much memory it holds, and will need for the end of the reply.
     fn held_bytes(&self) -> usize {
-        let (told, open) = (self.sequence.told_bytes(), self.sequence.open_bytes() * COPIES);
+        let (told, open) = (self.sequence.reported_bytes(), self.sequence.open_bytes() * COPIES);
         let kept = match &self.form {
             WriterState::Whole(_) => told * COPIES + self.arguments_bytes,
             WriterState::Streamed(_) if self.api == Api::OpenAiResponses => told * RESPONSES_COPIES,
@@ -287,7 +287,7 @@ impl WireWriter {
             }),
             Message::KeepAlive(_) => Ok(self.keep_alive()),
             Message::Usage(usage) => {
-                self.sequence.is_told("usage")?;
+                self.sequence.is_reported("usage")?;
                 Ok(self.finish(usage))
             }
             Message::Failure(told) => Ok(self.fail(&failure(told)?)),

@@ -66,7 +66,7 @@ fn whatever_a_reader_says_is_taken_and_says_the_same_again() {
                 !matches!(event, ReplyEvent::Reasoning(_) | ReplyEvent::Diagnostic(_))
             });
             assert_eq!(taken.unwrap(), said, "{} {size}", case["id"]);
-            assert!(sequence.is_told("usage").is_ok());
+            assert!(sequence.is_reported("usage").is_ok());
             calls += sequence.begun;
         }
     }

@@ -1,0 +1,166 @@
+//! What a request holds until its response is out: room for its body, its id in a session, a slot for
+//! the session that it opens.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::BoxBody;
+use rmcp::model::{ErrorCode, RequestId};
+use serde_json::json;
+
+use super::FrontResponse;
+use super::body::TakenRoom;
+use super::refusal::HttpRefusal;
+use super::response_room::{HeldRoom, NoRoom, ResponseRoom};
+use super::sessions::{OpenSession, OpeningSlot};
+use crate::in_flight::InFlight;
+
+/// The media type of a stream of events.
+const EVENTS: &str = "text/event-stream";
+/// The error of a response that has no room: a number that the protocol leaves to servers.
+const NO_ROOM: ErrorCode = ErrorCode(-32_000);
+
+/// What a request holds.
+#[derive(Debug, Default)]
+pub(super) struct ResponseGuard {
+    _room: Option<TakenRoom>,
+    slot: Option<OpeningSlot>,
+    answers: Option<(InFlight, RequestId)>,
+    /// Which request it is, where it is one.
+    id: Option<RequestId>,
+}
+
+/// A response that gives back what its request held.
+struct GuardedBody {
+    inner: BoxBody<Bytes, Infallible>,
+    guard: ResponseGuard,
+    room: ResponseRoom,
+    /// What the part that was handed over last takes.
+    held: Option<HeldRoom>,
+    /// A part had no room: nothing comes after the error.
+    is_over: bool,
+}
+
+// === impl ResponseGuard ===
+
+impl ResponseGuard {
+    /// Holds the room of a body.
+    pub(super) fn holding(room: TakenRoom) -> Self {
+        Self { _room: Some(room), slot: None, answers: None, id: None }
+    }
+
+    /// Notes which request it is.
+    pub(super) fn is_for(&mut self, id: &RequestId) {
+        self.id = Some(id.clone());
+    }
+
+    /// Holds a slot until the session is counted itself.
+    pub(super) fn opens(&mut self, slot: OpeningSlot) {
+        self.slot = Some(slot);
+    }
+
+    /// Gives the slot back: the session is counted itself, or there is none.
+    pub(super) fn has_opened(&mut self) {
+        self.slot = None;
+    }
+
+    /// Holds the id of a request of a session.
+    pub(super) fn answers(
+        &mut self,
+        session: &OpenSession,
+        id: &RequestId,
+    ) -> Result<(), HttpRefusal> {
+        session
+            .in_flight
+            .take(id)
+            .map_err(|why| HttpRefusal::new(StatusCode::BAD_REQUEST, why.message(id)))?;
+        self.answers = Some((session.in_flight.clone(), id.clone()));
+        Ok(())
+    }
+
+    /// Ties all of it to a response, which has room as far as it is handed over.
+    pub(super) fn around(
+        self,
+        response: Response<BoxBody<Bytes, Infallible>>,
+        room: ResponseRoom,
+    ) -> Result<FrontResponse, HttpRefusal> {
+        let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == EVENTS);
+        // Of what is no stream the length is told before its bytes are asked for.
+        let whole = response.body().size_hint().exact().filter(|_| !is_stream);
+        let bytes = whole.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default();
+        let held = room.hold(bytes).map_err(|full| self.refusal(full))?;
+        Ok(response
+            .map(|inner| GuardedBody { inner, guard: self, room, held, is_over: false }.boxed()))
+    }
+
+    /// The error that stands for a response.
+    fn error(&self, full: NoRoom) -> String {
+        let error = json!({ "code": NO_ROOM, "message": full.to_string() });
+        json!({ "jsonrpc": "2.0", "id": self.id, "error": error }).to_string()
+    }
+
+    fn refusal(&self, full: NoRoom) -> HttpRefusal {
+        HttpRefusal::without_room(self.error(full))
+    }
+}
+
+impl Drop for ResponseGuard {
+    fn drop(&mut self) {
+        if let Some((in_flight, id)) = &self.answers {
+            in_flight.forget(id);
+        }
+    }
+}
+
+// === impl GuardedBody ===
+
+impl Body for GuardedBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        if this.is_over {
+            return Poll::Ready(None);
+        }
+        let Some(Ok(frame)) = ready!(Pin::new(&mut this.inner).poll_frame(cx)) else {
+            return Poll::Ready(None);
+        };
+        let bytes = frame.data_ref().map_or(0, Bytes::len);
+        if this.inner.size_hint().exact().is_some() {
+            // It was counted as a whole.
+            return Poll::Ready(Some(Ok(frame)));
+        }
+        // More is asked for once what was handed over before has left.
+        this.held = None;
+        let frame = match this.room.hold(bytes) {
+            Ok(held) => {
+                this.held = held;
+                frame
+            }
+            Err(full) => {
+                this.is_over = true;
+                let event = format!("data: {}\n\n", this.guard.error(full));
+                Frame::data(Bytes::from(event))
+            }
+        };
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.is_over || self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
