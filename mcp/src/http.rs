@@ -23,7 +23,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderMap};
 use http::{Method, Request, Response};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;

@@ -63,7 +63,8 @@ async fn killed(site: &Site, daemon: Daemon, lines: &[u64]) -> Vec<Appended> {
     }
     let life = LIFE_MAX.mul_f64(f64::from(getrandom::u32().unwrap()) / f64::from(u32::MAX));
     // Clients append as long as the daemon lives: this is a wait for the random instant.
-    let _ = tokio::time::timeout(life, &mut clients[0]).await;
+    let ended = tokio::time::timeout(life, &mut clients[0]).await;
+    assert!(ended.is_err(), "a client met an error before the daemon was killed");
     daemon.kill();
     assert!(site.socket().exists(), "it had no time to tidy up");
     let mut appended = Vec::new();
