@@ -12,6 +12,7 @@ use moss_sdk::ContentHash;
 use super::arguments::ToolArguments;
 use super::confirming::{self, Answering, ConfirmAction};
 use super::error::CliError;
+use super::output_lines::OutputLines;
 use super::progress::Meter;
 use super::prompt::{self, PersonsDecision};
 use super::report::CallReport;
@@ -19,6 +20,8 @@ use super::ui::Ui;
 use super::{Session, clarifying, effect, text, whole};
 use moss_dispatch::{Outcome, Reason};
 
+/// How long a line of a command's output waits for its end before it is shown as it is.
+const LINE_WAIT_MAX: Duration = Duration::from_millis(100);
 /// The code of arguments that do not fit the schema of a tool.
 const ARGUMENTS_INVALID: &str = "arguments_invalid";
 
@@ -78,6 +81,7 @@ struct FollowedCall<'a> {
     client: &'a Client,
     ui: &'a Ui,
     meter: Meter<'a>,
+    output: OutputLines,
     answering: Answering,
     call_id: Option<String>,
     /// The latest effect that was asked about.
@@ -114,6 +118,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
         client,
         ui: &session.ui,
         meter: Meter::new(&session.ui),
+        output: OutputLines::default(),
         answering: confirming::answering(confirm, args.wait, interactive, client.is_alone()),
         call_id: None,
         asked: None,
@@ -196,11 +201,27 @@ impl FollowedCall<'_> {
     /// Follows the events up to the result.
     async fn follow(&mut self, mut calling: Calling) -> Result<v1::CallResult, CliError> {
         loop {
-            let event = calling.next().await?;
+            let event = self.next(&mut calling).await?;
             if let Some(result) = self.take(event, &mut calling).await? {
                 return Ok(result);
             }
         }
+    }
+
+    /// Waits for the next event. What a command wrote last is shown meanwhile, whole line or not.
+    async fn next(&mut self, calling: &mut Calling) -> Result<Event, CliError> {
+        let mut next = std::pin::pin!(calling.next());
+        if self.output.is_waiting() {
+            match tokio::time::timeout(LINE_WAIT_MAX, &mut next).await {
+                Ok(event) => return Ok(event?),
+                Err(_) => self.show_rest(),
+            }
+        }
+        Ok(next.await?)
+    }
+
+    fn show_rest(&mut self) {
+        self.output.flush().for_each(|rest| self.ui.note(&text::quoted(&rest)));
     }
 
     async fn take(
@@ -211,10 +232,17 @@ impl FollowedCall<'_> {
         if !matches!(event, Event::Progress(_)) {
             self.meter.clear();
         }
+        if !matches!(event, Event::Progress(_) | Event::Output(_)) {
+            self.show_rest();
+        }
         match event {
             Event::Started(started) => self.call_id = Some(started.call_id),
             Event::Progress(progress) => self.meter.show(&progress),
-            Event::Output(output) => self.ui.note(&text::quoted(&output.text)),
+            Event::Output(output) => {
+                if let Some(lines) = self.output.take(output) {
+                    self.ui.note(&text::quoted(&lines));
+                }
+            }
             Event::ConfirmationNeeded(confirmation) => {
                 self.is_shown = false;
                 self.asked = Some(confirmation.clone());

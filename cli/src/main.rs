@@ -35,6 +35,7 @@ mod mcp;
 mod memory;
 mod misnamed;
 mod next_step;
+mod output_lines;
 mod parameters;
 mod plugin;
 mod policy;

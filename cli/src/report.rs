@@ -67,6 +67,8 @@ enum ReportView {
     Output(Vec<v1::FileChange>),
     /// The effect of a dry run.
     Effect(Vec<v1::FileChange>),
+    /// What a dry run would do that is no change of a file: its output says it.
+    Planned,
     /// An error, after the effect that waits for a decision.
     Error(Option<Box<v1::Confirmation>>),
 }
@@ -109,6 +111,7 @@ impl CallReport {
         let shown = match &error {
             Some(_) => ReportView::Error(None),
             None if dry_run && !result.changes.is_empty() => ReportView::Effect(result.changes),
+            None if dry_run && !result.digest.is_empty() => ReportView::Planned,
             None => ReportView::Output(result.changes),
         };
         Self {
@@ -185,6 +188,14 @@ impl CallReport {
                 ui.print(&effect::changes(ui.wording(), changes))?;
                 let digest = self.digest.as_deref().unwrap_or_default();
                 ui.print(&effect::digest(ui.wording(), digest))?;
+                ui.note(&dim(ui.wording().effect.nothing_changed));
+            }
+            ReportView::Planned => {
+                if let Some(output) = &self.output {
+                    ui.print_json(output)?;
+                }
+                let digest = self.digest.as_deref().unwrap_or_default();
+                ui.note(&effect::digest(ui.wording(), digest));
                 ui.note(&dim(ui.wording().effect.nothing_changed));
             }
             ReportView::Error(confirmation) => {

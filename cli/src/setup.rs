@@ -126,10 +126,22 @@ async fn set_up(
         done.push_str("; it is not installed yet");
     }
     session.ui.print(&done)?;
-    session
-        .ui
-        .note(&format!("try it with `moss setup {} --check`, undo it with --undo", client.id));
+    session.ui.note(&next_steps(client, decides));
     Ok(Outcome::Ok)
+}
+
+/// What remains to be done, and how to see that it works.
+fn next_steps(client: &ClientRow, decides: bool) -> String {
+    let edits = match decides {
+        true => "Edits ask in the client.".to_owned(),
+        false => "Reading works as it is; for edits run `moss serve` in the project and `moss confirm watch` in \
+                  a terminal, or set it up again with --elicit."
+            .to_owned(),
+    };
+    format!(
+        "restart {}. {edits} Try it with `moss setup {} --check`, undo it with --undo",
+        client.title, client.id
+    )
 }
 
 async fn undo(

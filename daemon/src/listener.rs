@@ -49,7 +49,12 @@ pub enum Socket {
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another daemon has it.
-    #[error("another daemon listens on {}", .0.display())]
+    #[error(
+        "another daemon listens on {}: `moss status` says what it serves; for one beside it name another \
+         socket, here with --listen unix:PATH and for clients with --server unix:PATH, or have that one serve \
+         this directory as well with --also DIR",
+        .0.display()
+    )]
     Taken(PathBuf),
     /// The directory is not safe, or cannot be made.
     #[error(transparent)]

@@ -36,6 +36,8 @@ const INSTRUCTIONS: &str = "Tools for the files of one project. Paths are relati
                             result that says `confirmation_required` says what to do. Every change is \
                             kept in the history and can be undone there.";
 
+/// What clients of the newest revision ask first.
+const DISCOVER: &str = "server/discover";
 /// The requests that are more than a greeting.
 const METHODS: [&str; 8] = [
     "tools/list",
@@ -359,11 +361,14 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let known = METHODS.contains(&request.method.as_str());
-        let message = match known {
-            true => format!("`params` of {} are not as the protocol has them", request.method),
-            false => format!(
-                "there is no method `{}` here: this server has initialize, server/discover, ping, {}",
-                request.method,
+        let message = match request.method.as_str() {
+            method if known => format!("`params` of {method} are not as the protocol has them"),
+            DISCOVER => format!(
+                "{DISCOVER} is of revision 2026-07-28, and this session was initialized: what it has is in the \
+                 response to initialize"
+            ),
+            method => format!(
+                "there is no method `{method}` here: this server has initialize, {DISCOVER}, ping, {}",
                 METHODS.join(", ")
             ),
         };

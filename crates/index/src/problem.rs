@@ -23,7 +23,7 @@ pub enum IndexProblem {
         file: String,
     },
     /// Another daemon keeps the index of this workspace.
-    #[error("another daemon keeps the index of this workspace")]
+    #[error("a running daemon keeps the index of this workspace")]
     Busy,
     /// There is no space for it.
     #[error("there is no space for the index: {reason}")]

@@ -70,8 +70,12 @@ impl FoundProject {
             let reason = "it was named".to_owned();
             found.push(FoundFramework { framework, directory, reason });
         }
-        let others = found.iter().skip(1).map(|other| place(other, &files)).collect();
         let Some(first) = found.first() else { return Err(unknown(&path, is_file)) };
+        // A path chooses: what lies above it was not meant.
+        let is_open =
+            |other: &&FoundFramework| start.is_root() || other.directory == first.directory;
+        let others =
+            found.iter().skip(1).filter(is_open).map(|other| place(other, &files)).collect();
         Ok(Self { framework: first.framework, directory: first.directory, others, files })
     }
 
