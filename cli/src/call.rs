@@ -1,5 +1,7 @@
 //! `moss call`.
 
+mod output_lines;
+
 use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,10 +11,10 @@ use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use moss_sdk::ContentHash;
 
+use self::output_lines::OutputLines;
 use super::arguments::ToolArguments;
 use super::confirming::{self, Answering, ConfirmAction};
 use super::error::CliError;
-use super::output_lines::OutputLines;
 use super::progress::Meter;
 use super::prompt::{self, PersonsDecision};
 use super::report::CallReport;

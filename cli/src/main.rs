@@ -35,7 +35,6 @@ mod mcp;
 mod memory;
 mod misnamed;
 mod next_step;
-mod output_lines;
 mod parameters;
 mod plugin;
 mod policy;

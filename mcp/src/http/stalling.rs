@@ -118,8 +118,9 @@ mod tests {
         let mut stream = WatchedStream::new(near);
         let begun = Instant::now();
         let reads = tokio::spawn(async move {
+            let mut now_and_then = tokio::time::interval(STALL_MAX / 2);
             loop {
-                tokio::time::sleep(STALL_MAX / 2).await;
+                now_and_then.tick().await;
                 far.read_u8().await.unwrap();
             }
         });
