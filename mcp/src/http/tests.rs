@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use http_body_util::BodyExt as _;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
