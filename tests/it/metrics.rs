@@ -106,9 +106,9 @@ async fn a_large_file_that_is_read_is_parsed_before_anything_is_proposed() {
     let site = counting();
     let function = "fn f(a: u32) -> u32 {\n    a + 1\n}\n";
     for (path, times) in [("large.rs", 2_000), ("small.rs", 100), ("large.txt", 2_000)] {
-        site.write(path, &function.repeat(times));
+        site.write(path, function.repeat(times));
     }
-    site.write("secret/large.rs", &function.repeat(2_000));
+    site.write("secret/large.rs", function.repeat(2_000));
     site.user_policy(
         "version = 1\n[[rule]]\nname = \"r\"\npaths = [\"secret/**\"]\ndecision = \"deny\"\n",
     );
