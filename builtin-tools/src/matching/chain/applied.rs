@@ -3,6 +3,7 @@
 use super::Chain;
 use crate::lines::split;
 use crate::matching::find::{self, MatchLocation, Window};
+use crate::matching::fold::Fold;
 use crate::matching::write::EditTexts;
 use crate::search::{LfView, OCCURRENCES_MAX};
 
@@ -43,6 +44,7 @@ impl Chain<'_> {
             let apart = |at: &Window| except.is_none_or(|window| !at.overlaps(window));
             return match &found[..] {
                 [at] if apart(at) => Some(at.first),
+                [] if except.is_none() => self.applied_in_words(file),
                 _ => None,
             };
         }
@@ -53,8 +55,22 @@ impl Chain<'_> {
                 || is_word(text[end..].chars().next()) && is_word(replace.chars().next_back()))
         };
         let mut found = text.match_indices(replace).map(|(at, _)| at).filter(|at| bounded(*at));
-        let first = found.next()?;
-        found.next().is_none().then(|| lines.number_at(first))
+        match (found.next(), found.next()) {
+            (Some(first), None) => Some(lines.number_at(first)),
+            (None, _) if except.is_none() => self.applied_in_words(file),
+            _ => None,
+        }
+    }
+
+    /// Returns the line where the words of the replacement stand, whatever white space is between them: an
+    /// edit that was found so was written so.
+    fn applied_in_words(&self, file: &[&str]) -> Option<usize> {
+        let replace = self.texts.replace;
+        match &self.with(replace, replace).same_words(file, Fold::Blanks)[..] {
+            [MatchLocation::Lines(window)] => Some(window.first),
+            [MatchLocation::Part(range)] => Some(self.texts.lines.number_at(range.start)),
+            _ => None,
+        }
     }
 }
 

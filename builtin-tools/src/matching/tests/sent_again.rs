@@ -1,6 +1,9 @@
 //! Edits that were made before.
 
+use moss_sdk::edit::splice;
+
 use super::{Case, check};
+use crate::matching::{Miss, Occurrence, locate};
 
 const CASES: &[Case] = &[
     (
@@ -50,4 +53,21 @@ const CASES: &[Case] = &[
 #[test]
 fn an_edit_that_was_made_is_not_made_again() {
     check(CASES);
+}
+
+#[test]
+fn an_edit_that_was_found_by_its_words_is_known_by_them() {
+    for (was, search, replace) in [
+        ("x = call( a, b );\n", "call(a, b)", "call(a, c)"),
+        ("    return a*b;\n}\n", "return a * b;\n", "return a * b + 1;\n"),
+        ("f( one,  two )\ng()\n", "f(one, two)\ng()\n", "f(one, three)\ng(1)\n"),
+    ] {
+        let located = locate(was, search, replace, Occurrence::Only).unwrap();
+        let now = splice(was, &located.splices).unwrap();
+        let again = locate(&now, search, replace, Occurrence::Only);
+        assert_eq!(again, Err(Miss::Applied(1)), "{now}");
+    }
+    // Something else that is alike is no sign of it.
+    let other = locate("call( a, d );\n", "call(a, b)", "call(a, c)", Occurrence::Only);
+    assert_eq!(other, Err(Miss::None));
 }
