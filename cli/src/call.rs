@@ -17,6 +17,7 @@ use super::confirming::{self, Answering, ConfirmAction};
 use super::error::CliError;
 use super::progress::Meter;
 use super::prompt::{self, PersonsDecision};
+use super::remote::Remote;
 use super::report::CallReport;
 use super::ui::Ui;
 use super::{Session, clarifying, effect, text, whole};
@@ -82,6 +83,7 @@ pub(super) struct ExpectedContent {
 struct FollowedCall<'a> {
     client: &'a Client,
     ui: &'a Ui,
+    remote: &'a Remote,
     meter: Meter<'a>,
     output: OutputLines,
     answering: Answering,
@@ -119,6 +121,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
     let mut following = FollowedCall {
         client,
         ui: &session.ui,
+        remote: &session.global.remote,
         meter: Meter::new(&session.ui),
         output: OutputLines::default(),
         answering: confirming::answering(confirm, args.wait, interactive, client.is_alone()),
@@ -280,7 +283,7 @@ impl FollowedCall<'_> {
             ConfirmAction::Wait => {
                 self.show(confirmation);
                 let id = text::line(&confirmation.id);
-                let command = format!("moss confirm approve {id}");
+                let command = self.remote.elsewhere(&format!("moss confirm approve {id}"));
                 self.ui.note(&(self.ui.wording().prompt.waiting_for)(&command));
                 Ok(None)
             }

@@ -6,6 +6,7 @@ use moss_sdk::ContentHash;
 use serde_json::json;
 
 use super::error::CliError;
+use super::remote::Remote;
 use super::ui::{Ui, bold, dim};
 use super::wording::{PromptWording, Wording};
 use super::{Session, confirming, effect, prompt, table, text, views, whole};
@@ -86,7 +87,7 @@ pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Ou
     session
         .with_daemon(async |client| {
             if let ConfirmCommand::Watch = command {
-                return watch(&session.ui, client.watch(scope).await?).await;
+                return watch(session, client.watch(scope).await?).await;
             }
             let waiting = client.confirmations(scope, "").await?.confirmations;
             match &command {
@@ -150,12 +151,18 @@ fn row(confirmation: &v1::Confirmation) -> [String; 5] {
     ]
 }
 
-async fn watch(ui: &Ui, mut watching: crate::client::Watching) -> Result<Outcome, CliError> {
+async fn watch(
+    session: &Session,
+    mut watching: crate::client::Watching,
+) -> Result<Outcome, CliError> {
+    let (ui, remote) = (&session.ui, &session.global.remote);
     while let Some(confirmation) = watching.next().await? {
         if ui.json() {
             ui.print_json_line(&views::confirmation(&confirmation))?;
         } else if confirmation.state() == v1::ConfirmationState::Pending {
-            ui.print(&(described(ui.wording(), &confirmation) + &how_to_answer(&confirmation)))?;
+            ui.print(
+                &(described(ui.wording(), &confirmation) + &how_to_answer(remote, &confirmation)),
+            )?;
         } else {
             ui.print(&ended(&confirmation))?;
         }
@@ -164,11 +171,13 @@ async fn watch(ui: &Ui, mut watching: crate::client::Watching) -> Result<Outcome
 }
 
 /// The commands that resolve a confirmation: who only follows cannot do it there.
-fn how_to_answer(confirmation: &v1::Confirmation) -> String {
+fn how_to_answer(remote: &Remote, confirmation: &v1::Confirmation) -> String {
     let id = text::line(&confirmation.id);
-    dim(format!(
-        "decide in another shell: `moss confirm approve {id}`, or `moss confirm deny {id} --reason TEXT`\n"
-    ))
+    let (yes, no) = (
+        remote.elsewhere(&format!("moss confirm approve {id}")),
+        remote.elsewhere(&format!("moss confirm deny {id} --reason TEXT")),
+    );
+    dim(format!("decide in another shell: `{yes}`, or `{no}`\n"))
 }
 
 fn show(ui: &Ui, confirmation: &v1::Confirmation) -> Result<Outcome, CliError> {
@@ -331,10 +340,15 @@ mod tests {
     #[test]
     fn confirmation_that_is_followed_says_how_it_is_answered() {
         let waiting = v1::Confirmation { id: "abc1".into(), ..Default::default() };
-        let how = how_to_answer(&waiting);
+        let how = how_to_answer(&Remote::default(), &waiting);
         assert!(
             how.contains("moss confirm approve abc1") && how.contains("moss confirm deny abc1")
         );
+        let mut remote = Remote::default();
+        remote.server = Some("unix:/run/my sockets/moss.sock".parse().unwrap());
+        let how = how_to_answer(&remote, &waiting);
+        let command = "`moss confirm approve abc1 --server 'unix:/run/my sockets/moss.sock'`";
+        assert!(how.contains(command), "{how}");
     }
 
     #[test]

@@ -13,10 +13,11 @@ use moss_daemon::tls::{self, TlsError, TlsIdentity};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 
 use super::error::CliError;
+use super::example::quoted;
 use moss_dispatch::Outcome;
 
 /// How a daemon is reached that is not on the default socket.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Remote {
     /// Connect to the daemon at unix:PATH or tcp:HOST:PORT
@@ -66,6 +67,14 @@ pub(super) struct Remote {
 // === impl Remote ===
 
 impl Remote {
+    /// A command that reaches the same daemon from another terminal.
+    pub(super) fn elsewhere(&self, command: &str) -> String {
+        match &self.server {
+            Some(server) => format!("{command} --server {}", quoted(&server.to_string())),
+            None => command.to_owned(),
+        }
+    }
+
     /// The daemon that was named, if one was; with a credential to show, the one on the default socket:
     /// what a command does without a daemon asks nobody for it.
     pub(super) fn server(&self, dirs: &Dirs) -> Result<Option<NamedDaemon>, CliError> {
