@@ -206,7 +206,8 @@ impl FollowedCall<'_> {
     /// Follows the events up to the result.
     async fn follow(&mut self, mut calling: Calling) -> Result<v1::CallResult, CliError> {
         loop {
-            let event = self.next(&mut calling).await?;
+            let event = self.next(&mut calling).await;
+            let event = event.inspect_err(|_| self.show_rest())?;
             if let Some(result) = self.take(event, &mut calling).await? {
                 return Ok(result);
             }

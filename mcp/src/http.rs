@@ -215,7 +215,7 @@ impl FrontState {
             self.sessions.opened(response.headers(), owner);
             guard.has_opened();
         }
-        guard.around(response, responses)
+        Ok(guard.around(response, responses))
     }
 
     /// Reads the body of a request and holds it to what rmcp leaves open.

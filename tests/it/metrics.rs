@@ -105,7 +105,9 @@ async fn calls_answers_commits_and_connections_are_counted() {
 async fn a_large_file_that_is_read_is_parsed_before_anything_is_proposed() {
     let site = counting();
     let function = "fn f(a: u32) -> u32 {\n    a + 1\n}\n";
-    for (path, times) in [("large.rs", 2_000), ("small.rs", 100), ("large.txt", 2_000)] {
+    for (path, times) in
+        [("large.rs", 2_000), ("other.rs", 1_000), ("small.rs", 100), ("large.txt", 2_000)]
+    {
         site.write(path, function.repeat(times));
     }
     site.write("secret/large.rs", function.repeat(2_000));
@@ -128,6 +130,10 @@ async fn a_large_file_that_is_read_is_parsed_before_anything_is_proposed() {
     let proposed = caller.call(dry).await.unwrap();
     assert_eq!(proposed.changes[0].diagnostics, []);
     assert_eq!(nodes(), parsed, "of each file one tree is kept");
+    // What ends a stream cancels its call.
+    let read = call("read_file", json!({"path": "other.rs"}));
+    caller.stream(read).await.unwrap().end().await.unwrap();
+    until("the other one is parsed", async || nodes() > parsed).await;
     daemon.stop();
 }
 

@@ -156,7 +156,7 @@ pub(crate) const TABLES: &[Table] = &[
                all by their grammar, and again after one changed; and on one file of 5,000 lines, in each \
                language that is checked. A dry run of an edit in the middle of 5,000 lines of Rust, against \
                that of the same lines as a text without a grammar: of a file that was proposed before, and \
-               the first one of a file.",
+               the first one of a file that was read a little before, and of one that was not.",
         subject: "what",
         own: "moss",
         baseline: "other",

@@ -4,6 +4,9 @@ use std::mem;
 
 use moss_proto::v1;
 
+/// A line that is longer is shown in parts.
+const LINE_BYTES_MAX: usize = 16 << 10;
+
 /// The last line of each stream, as long as it is not whole.
 #[derive(Debug, Default)]
 pub(super) struct OutputLines {
@@ -13,13 +16,18 @@ pub(super) struct OutputLines {
 // === impl OutputLines ===
 
 impl OutputLines {
-    /// Takes a piece; returns the lines that are whole with it, without the last line end.
+    /// Takes a piece; returns the lines that are whole with it, without the last line end, or all there is
+    /// of one that is very long.
     pub(super) fn take(&mut self, output: v1::CallOutput) -> Option<String> {
         let v1::CallOutput { stream, text } = output;
         let at = self.unfinished.iter().position(|(known, _)| *known == stream);
         let mut lines = at.map_or_else(String::new, |at| self.unfinished.swap_remove(at).1);
+        let known = lines.len();
         lines.push_str(&text);
-        let rest = lines.split_off(lines.rfind('\n').map_or(0, |end| end + 1));
+        if known + text.len() > LINE_BYTES_MAX && !text.contains('\n') {
+            return Some(lines);
+        }
+        let rest = lines.split_off(text.rfind('\n').map_or(0, |end| known + end + 1));
         if !rest.is_empty() {
             self.unfinished.push((stream, rest));
         }
@@ -56,6 +64,9 @@ mod tests {
         assert!(!lines.is_waiting());
         assert_eq!(lines.take(piece("stdout", "\n")).as_deref(), Some(""));
         assert_eq!(lines.take(piece("stdout", "")), None);
+        let long = "x".repeat(LINE_BYTES_MAX);
+        assert_eq!(lines.take(piece("stdout", &long)), None);
+        assert_eq!(lines.take(piece("stdout", "y")), Some(long + "y"));
         assert_eq!(lines.take(piece("stderr", "go on? ")), None);
         assert_eq!(lines.flush().collect::<Vec<_>>(), ["go on? "]);
         assert!(!lines.is_waiting());

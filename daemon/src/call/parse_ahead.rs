@@ -38,9 +38,11 @@ impl ReadAccess {
         });
     }
 
-    /// What cannot be read any more, or passes a bound of the parser, is not needed.
+    /// What cannot be read, or passes a bound of the parser, is not needed. The call may have ended,
+    /// which for most clients cancels what it left.
     fn parse(&self, path: &RelPath) {
-        let Ok(file) = self.read(path, |opened| opened.read()) else { return };
+        let read = self.read_unless(path, &|| false, |opened| opened.read());
+        let Ok(file) = read else { return };
         let Content::Text(text) = file.content else { return };
         let trees = &self.workspace().recent_trees;
         let _ = new_syntax_errors(&mut Outliner::default(), trees, path.as_str(), None, &text.text);

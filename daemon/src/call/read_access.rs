@@ -96,10 +96,19 @@ impl ReadAccess {
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Result<T, NotRead> {
+        self.read_unless(path, &|| self.is_cancelled(), read)
+    }
+
+    /// As [`ReadAccess::read`], for as long as somebody waits.
+    pub(super) fn read_unless<T>(
+        &self,
+        path: &RelPath,
+        cancelled: &(dyn Fn() -> bool + Sync),
+        read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
+    ) -> Result<T, NotRead> {
         let workspace = self.workspace();
-        let cancelled = || self.is_cancelled();
         let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
-        let opened = opened.unless(&cancelled);
+        let opened = opened.unless(cancelled);
         let real = opened.real();
         let decision = self.decide_open(path, &opened);
         match decision.verdict {

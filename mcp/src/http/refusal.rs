@@ -111,11 +111,6 @@ impl HttpRefusal {
         Self { status: StatusCode::PAYLOAD_TOO_LARGE, body }
     }
 
-    /// A response for which there is no room.
-    pub(super) fn without_room(body: String) -> Self {
-        Self { status: StatusCode::SERVICE_UNAVAILABLE, body }
-    }
-
     /// Makes the response; one of 401 says in `WWW-Authenticate` what is missing.
     pub(super) fn response(self) -> FrontResponse {
         let mut response = Response::new(Full::new(Bytes::from(self.body)).boxed());

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
@@ -21,8 +20,6 @@ use super::response_room::{HeldRoom, NoRoom, ResponseRoom};
 use super::sessions::{OpenSession, OpeningSlot};
 use crate::in_flight::InFlight;
 
-/// The media type of a stream of events.
-const EVENTS: &str = "text/event-stream";
 /// The error of a response that has no room: a number that the protocol leaves to servers.
 const NO_ROOM: ErrorCode = ErrorCode(-32_000);
 
@@ -84,29 +81,21 @@ impl ResponseGuard {
         Ok(())
     }
 
-    /// Ties all of it to a response, which has room as far as it is handed over.
+    /// Ties all of it to a response, which takes room as far as it is handed over.
     pub(super) fn around(
         self,
         response: Response<BoxBody<Bytes, Infallible>>,
         room: ResponseRoom,
-    ) -> Result<FrontResponse, HttpRefusal> {
-        let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == EVENTS);
-        // Of what is no stream the length is told before its bytes are asked for.
-        let whole = response.body().size_hint().exact().filter(|_| !is_stream);
-        let bytes = whole.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default();
-        let held = room.hold(bytes).map_err(|full| self.refusal(full))?;
-        Ok(response
-            .map(|inner| GuardedBody { inner, guard: self, room, held, is_over: false }.boxed()))
+    ) -> FrontResponse {
+        let guarded =
+            |inner| GuardedBody { inner, guard: self, room, held: None, is_over: false }.boxed();
+        response.map(guarded)
     }
 
     /// The error that stands for a response.
     fn error(&self, full: NoRoom) -> String {
         let error = json!({ "code": NO_ROOM, "message": full.to_string() });
         json!({ "jsonrpc": "2.0", "id": self.id, "error": error }).to_string()
-    }
-
-    fn refusal(&self, full: NoRoom) -> HttpRefusal {
-        HttpRefusal::without_room(self.error(full))
     }
 }
 
@@ -132,16 +121,14 @@ impl Body for GuardedBody {
         if this.is_over {
             return Poll::Ready(None);
         }
+        // More is asked for once what was handed over before has left.
+        this.held = None;
         let Some(Ok(frame)) = ready!(Pin::new(&mut this.inner).poll_frame(cx)) else {
             return Poll::Ready(None);
         };
-        let bytes = frame.data_ref().map_or(0, Bytes::len);
-        if this.inner.size_hint().exact().is_some() {
-            // It was counted as a whole.
-            return Poll::Ready(Some(Ok(frame)));
-        }
-        // More is asked for once what was handed over before has left.
-        this.held = None;
+        // What has a known length is an error, and small: results come as events.
+        let is_event = this.inner.size_hint().exact().is_none();
+        let bytes = frame.data_ref().filter(|_| is_event).map_or(0, Bytes::len);
         let frame = match this.room.hold(bytes) {
             Ok(held) => {
                 this.held = held;

@@ -13,17 +13,17 @@ const UNIT_BYTES: usize = 4 << 10;
 /// The part of them that one caller has at most: one in so many.
 const SHARE_PARTS: usize = 2;
 /// What takes no room: small responses are passed on whatever waits.
-pub(super) const FREE_BYTES: usize = 32 << 10;
+const FREE_BYTES: usize = 32 << 10;
 
 /// The room for the responses of a port.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct ResponseRooms {
     all: Arc<Semaphore>,
-    callers: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
+    callers: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 /// The room for those to one caller.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct ResponseRoom {
     all: Arc<Semaphore>,
     own: Arc<Semaphore>,
@@ -55,7 +55,7 @@ impl fmt::Display for NoRoom {
 
 impl Default for ResponseRooms {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(UNITS_MAX)), callers: Arc::default() }
+        Self { all: Arc::new(Semaphore::new(UNITS_MAX)), callers: Mutex::default() }
     }
 }
 
