@@ -6,8 +6,9 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::error::{ErrorCode, ToolError};
 
@@ -20,17 +21,17 @@ pub const COMPONENTS_MAX: usize = 128;
 
 /// A path relative to a workspace root; the root itself is `.`.
 ///
-/// Components are separated by `/`, are never empty, `.` or `..`, and hold no NUL.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct RelPath(String);
+/// Components are separated by `/`, are never empty, `.` or `..`, and hold no NUL. Cloning one copies no
+/// text: whoever knows a file keeps its path, and a workspace may have a million files.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RelPath(Arc<str>);
 
 // === impl RelPath ===
 
 impl RelPath {
     /// The workspace root itself, written `.`.
     pub fn root() -> Self {
-        Self(".".to_owned())
+        Self(".".into())
     }
 
     /// Reads a relative path. A leading `./` and `.` components are dropped.
@@ -81,7 +82,7 @@ impl RelPath {
         if components.len() > COMPONENTS_MAX {
             return invalid(&format!("the path has more than {COMPONENTS_MAX} components"));
         }
-        if components.is_empty() { Ok(Self::root()) } else { Ok(Self(components.join("/"))) }
+        if components.is_empty() { Ok(Self::root()) } else { Ok(Self(components.join("/").into())) }
     }
 
     /// Returns the path as text; `.` for the root.
@@ -91,7 +92,7 @@ impl RelPath {
 
     /// Whether this is the workspace root.
     pub fn is_root(&self) -> bool {
-        self.0 == "."
+        &*self.0 == "."
     }
 
     /// Returns the components in order; none for the root.
@@ -125,7 +126,7 @@ impl RelPath {
         if self.is_root() {
             return None;
         }
-        Some(self.0.rsplit_once('/').map_or_else(Self::root, |(parent, _)| Self(parent.to_owned())))
+        Some(self.0.rsplit_once('/').map_or_else(Self::root, |(parent, _)| Self(parent.into())))
     }
 
     /// Returns the path as seen from a directory that it is in, or that it is itself; none for any other.
@@ -136,7 +137,7 @@ impl RelPath {
         }
         match self.0.strip_prefix(directory.as_str())? {
             "" => Some(Self::root()),
-            rest => rest.strip_prefix('/').map(|rest| Self(rest.to_owned())),
+            rest => rest.strip_prefix('/').map(|rest| Self(rest.into())),
         }
     }
 
@@ -159,7 +160,13 @@ impl RelPath {
             && joined.len() <= PATH_BYTES_MAX
             && name.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'/')
             && self.0.bytes().filter(|byte| *byte == b'/').count() + 2 <= COMPONENTS_MAX;
-        if is_plain { Ok(Self(joined)) } else { Self::parse(&joined) }
+        if is_plain { Ok(Self(joined.into())) } else { Self::parse(&joined) }
+    }
+}
+
+impl Serialize for RelPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -23,7 +23,8 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
 const UNSAFE: &[(&str, &str)] = &[
     (
         "cli/src/memory.rs",
-        "settings of the allocator are numbers: no memory of ours is passed, and none is read",
+        "settings of the allocator are numbers, and what it is told to give back is free: no memory of \
+         ours is passed, and none is read",
     ),
     (
         "crates/plugin-host/src/code.rs",

@@ -11,6 +11,7 @@ mod commits;
 mod forms;
 mod glossary;
 mod map;
+mod names;
 mod postings;
 mod question;
 mod ranked;

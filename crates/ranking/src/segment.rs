@@ -6,19 +6,16 @@ use moss_sdk::RelPath;
 use moss_symbols::DeclarationKind;
 
 use crate::analysis::{AnalyzedText, FileRole};
+use crate::names::{NONE, NameDraft, NameTable};
 use crate::postings::{ChunkPostings, PostingReader, TermPosting};
 use crate::weights::FIELDS;
-
-/// Stands for no name.
-const NONE: u32 = u32::MAX;
 
 /// Texts, their chunks and which terms those have.
 #[derive(Debug)]
 pub(crate) struct RankedSegment {
     pub(crate) texts: Vec<RankedText>,
     pub(crate) chunks: Vec<RankedChunk>,
-    /// Names of chunks, each once.
-    names: Vec<Box<str>>,
+    names: NameTable,
     /// All terms, in their order, one behind the other.
     terms: String,
     /// Where each ends, and where its list does.
@@ -61,12 +58,11 @@ pub(crate) struct RankedChunk {
 pub(crate) struct SegmentDraft {
     texts: Vec<RankedText>,
     chunks: Vec<RankedChunk>,
-    names: Vec<Box<str>>,
-    name_places: HashMap<Box<str>, u32>,
+    names: NameDraft,
     lists: HashMap<Box<str>, ChunkPostings>,
 }
 
-fn number(length: usize) -> u32 {
+pub(crate) fn number(length: usize) -> u32 {
     u32::try_from(length).expect("a segment is bounded far below this")
 }
 
@@ -81,24 +77,13 @@ impl SegmentDraft {
         self.chunks.len()
     }
 
-    fn name(&mut self, name: Option<&str>) -> u32 {
-        let Some(name) = name else { return NONE };
-        if let Some(place) = self.name_places.get(name) {
-            return *place;
-        }
-        let place = number(self.names.len());
-        self.names.push(name.into());
-        self.name_places.insert(name.into(), place);
-        place
-    }
-
     /// Adds a text behind the others; returns its number.
     pub(crate) fn add(&mut self, analyzed: &AnalyzedText) -> u32 {
         let (text, first) = (number(self.texts.len()), number(self.chunks.len()));
         for chunk in &analyzed.chunks {
             let place = number(self.chunks.len());
-            let (name, container) =
-                (self.name(chunk.name.as_deref()), self.name(chunk.container.as_deref()));
+            let name = self.names.number(chunk.name.as_deref());
+            let container = self.names.number(chunk.container.as_deref());
             self.chunks.push(RankedChunk {
                 text,
                 lines: chunk.lines,
@@ -139,8 +124,8 @@ impl SegmentDraft {
             for at in text.chunks.0..text.chunks.0 + text.chunks.1 {
                 let chunk = segment.chunks[at as usize];
                 places[at as usize] = number(self.chunks.len());
-                let (name, container) =
-                    (self.name(segment.name(&chunk)), self.name(segment.container(&chunk)));
+                let name = self.names.number(segment.name(&chunk));
+                let container = self.names.number(segment.container(&chunk));
                 self.chunks.push(RankedChunk { text: to, name, container, ..chunk });
             }
             self.texts.push(RankedText { chunks: (first, text.chunks.1), ..text.clone() });
@@ -171,7 +156,7 @@ impl SegmentDraft {
         let mut segment = RankedSegment {
             texts: self.texts,
             chunks: self.chunks,
-            names: self.names,
+            names: self.names.finish(),
             terms: String::with_capacity(letters),
             ends: Vec::with_capacity(lists.len()),
             lists: Vec::with_capacity(bytes),
@@ -194,11 +179,11 @@ impl SegmentDraft {
 
 impl RankedSegment {
     pub(crate) fn name(&self, chunk: &RankedChunk) -> Option<&str> {
-        self.names.get(chunk.name as usize).map(|name| &**name)
+        self.names.get(chunk.name)
     }
 
     pub(crate) fn container(&self, chunk: &RankedChunk) -> Option<&str> {
-        self.names.get(chunk.container as usize).map(|name| &**name)
+        self.names.get(chunk.container)
     }
 
     fn term(&self, at: usize) -> &str {
@@ -236,13 +221,12 @@ impl RankedSegment {
     /// About how much memory it takes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let paths: usize = self.texts.iter().map(|text| text.path.as_str().len()).sum();
-        let names: usize = self.names.iter().map(|name| name.len() + size_of::<Box<str>>()).sum();
         self.terms.len()
             + self.lists.len()
             + self.ends.len() * size_of::<TermEnd>()
             + self.chunks.len() * size_of::<RankedChunk>()
             + self.texts.len() * size_of::<RankedText>()
             + paths
-            + names
+            + self.names.memory_bytes()
     }
 }
