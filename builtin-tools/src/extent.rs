@@ -1,7 +1,7 @@
 //! How far the tools go that walk over a workspace.
 
-/// Most entries that one call looks at: 200,000 files and their directories.
-pub(crate) const VISITED_MAX: usize = 300_000;
+/// Most entries that one call looks at: a million files and their directories, and as much again.
+pub(crate) const VISITED_MAX: usize = 2_000_000;
 
 /// Drops the slash that people like to put after a directory.
 pub(crate) fn without_slash(path: &str) -> &str {

@@ -4,6 +4,7 @@
 //! and patterns made of them. How many lines match is compared on the way; a difference is printed.
 
 mod growth;
+mod lines;
 mod rivals;
 mod words;
 
@@ -32,6 +33,8 @@ const COMPARED: usize = 100;
 /// Longest wait for all texts to be known, and how often that is looked at.
 const BUILDING_MAX: Duration = Duration::from_secs(600);
 const POLL: Duration = Duration::from_millis(5);
+/// How long after the last call memory is looked at: what calls needed is given back some seconds later.
+const SETTLING: Duration = Duration::from_secs(15);
 /// What an index may take of the size of the texts, in bytes on disk.
 const SIZE_WANTED: &str = "ratio ≤ 0.3";
 const WITHOUT_INDEX: &str = "[index]\nenabled = false\n";
@@ -53,6 +56,7 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Res
     let bench = SearchBench { place: &place, rivals, words };
     let mut rows = bench.indexed(&size).await?;
     rows.extend(bench.without_index().await?);
+    rows.push(lines::measure(&moss, directory, &size.files).await?);
     rows.extend(growth::measure(&moss, directory).await?);
     Ok(rows)
 }
@@ -77,7 +81,7 @@ impl SearchBench<'_> {
         rows.extend(self.listings(&caller).await?);
         self.compare(&caller).await?;
         rows.push(memory("memory at the start", idle));
-        rows.push(Row::bytes("memory after all of it", daemon.resident_bytes()?));
+        rows.push(Row::bytes("memory after all of it", settled_bytes(&daemon).await?));
         drop(caller);
         daemon.stop().await?;
         Ok(rows)
@@ -218,6 +222,12 @@ async fn search(caller: &BenchClient, pattern: &str) -> Result<(u64, Duration)> 
     let found: Value = serde_json::from_str(&result.output_json)?;
     let lines = found["total_matches"].as_u64().context("a search without a count")?;
     Ok((lines, duration))
+}
+
+/// The memory of a daemon that has come to rest, in bytes.
+async fn settled_bytes(daemon: &ServerProcess) -> Result<u64> {
+    tokio::time::sleep(SETTLING).await;
+    daemon.resident_bytes()
 }
 
 /// Waits until all texts are known; returns how long that took.

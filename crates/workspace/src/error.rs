@@ -222,7 +222,7 @@ pub enum Error {
         /// How long the files of one undo are merged.
         max: Duration,
     },
-    /// The contents that are compared do not fit into the memory of calls.
+    /// What is compared or listed does not fit into the memory of calls.
     #[error(
         "this takes {bytes} bytes of memory and does not fit next to other calls: {bytes_max} bytes \
          (calls.caller_bytes_max)"

@@ -128,7 +128,7 @@ enum Knowledge {
 impl Default for LiveOptions {
     fn default() -> Self {
         Self {
-            entries_max: 1_000_000,
+            entries_max: 2_000_000,
             watches_max: 1_000_000,
             changes_max: 65_536,
             with_events: true,

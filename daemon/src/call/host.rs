@@ -132,7 +132,9 @@ impl CallHost {
             let cancelled = || reader.is_cancelled();
             reader.workspace().list(&path, options, &keep, &cancelled)
         };
-        Ok(self.scope.blocking(list).await??)
+        let listing: Listing = self.scope.blocking(list).await??;
+        self.scope.hold_listing(listing.entries.len())?;
+        Ok(listing)
     }
 
     /// Has an effect carried out for the tool, which only gets an error of its own kind.

@@ -113,7 +113,7 @@ pub(super) fn recall(scope: &CallScope, index: usize) -> Result<Recalled, ToolEr
     let files = entry.files.iter().map(|file| recalled_file(scope, number, file));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     // Files are compared one after the other.
-    hold(scope, files.iter().map(merging_bytes).max().unwrap_or_default())?;
+    scope.hold(files.iter().map(merging_bytes).max().unwrap_or_default())?;
     Ok(Recalled { number, files, tool: entry.origin.tool, undo_of: entry.undo_of })
 }
 
@@ -125,11 +125,6 @@ fn merging_bytes(file: &RecalledFile) -> u64 {
     };
     let [before, after] = [&file.before, &file.after].map(|side| text(side).unwrap_or_default());
     before.saturating_add(after).saturating_add(before.max(after)) as u64
-}
-
-/// Counts what is recalled against the memory of calls until this one ends.
-fn hold(scope: &CallScope, bytes: u64) -> Result<(), Error> {
-    scope.weight.hold_more(bytes).map_err(|bytes_max| Error::Memory { bytes, bytes_max })
 }
 
 fn recalled_file(
@@ -157,7 +152,7 @@ fn recalled_file(
             return Err(Error::TooLarge { path, size_bytes, bytes_max, setting }.into());
         }
         if is_kept {
-            hold(scope, size_bytes.saturating_mul(RECALLED_COPIES))?;
+            scope.hold(size_bytes.saturating_mul(RECALLED_COPIES))?;
         }
         let bytes = if is_kept { scope.workspace.history.content(&hash)? } else { None };
         let content = bytes.map(|bytes| decode(&bytes).map_or(Content::Binary, Content::Text));

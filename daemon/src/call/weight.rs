@@ -4,6 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use moss_dispatch::{Role, TooMuch, Work};
+use moss_workspace::Error;
 
 use super::CallScope;
 use crate::budget::{BudgetShare, object_bytes};
@@ -13,6 +14,11 @@ use crate::state::Daemon;
 const COPIES: usize = 3;
 /// What of each call needs no share: small ones are taken whatever else runs.
 const FREE_BYTES: usize = 64 << 10;
+
+/// Entries of a listing that are not counted against the memory of calls: most workspaces have fewer.
+const ENTRIES_UNCOUNTED: usize = 300_000;
+/// About how much memory an entry takes with its path, in bytes.
+const ENTRY_BYTES: usize = 160;
 
 /// What a call holds while it waits for a slot and runs.
 #[derive(Debug)]
@@ -123,6 +129,19 @@ impl CallScope {
         let value = wait.await;
         self.weight.resume();
         value
+    }
+
+    /// Counts further memory against that of calls until this one ends.
+    pub(super) fn hold(&self, bytes: u64) -> Result<(), Error> {
+        self.weight.hold_more(bytes).map_err(|bytes_max| Error::Memory { bytes, bytes_max })
+    }
+
+    /// Counts a listing of so many entries against the memory of calls until this one ends.
+    pub(super) fn hold_listing(&self, entries: usize) -> Result<(), Error> {
+        match entries.checked_sub(ENTRIES_UNCOUNTED) {
+            Some(counted) => self.hold((counted * ENTRY_BYTES) as u64),
+            None => Ok(()),
+        }
     }
 
     /// Memory for contents that work of the call compares, as calls of its role have it together.
