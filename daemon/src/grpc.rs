@@ -16,6 +16,7 @@ mod from_proto;
 mod history;
 mod index;
 mod jobs;
+mod methods;
 mod plugins;
 mod policy;
 mod replies;

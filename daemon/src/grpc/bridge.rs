@@ -30,6 +30,7 @@ use self::reading::ParseExchange;
 use self::writing::{EncodeExchange, WireWriter};
 use super::error::{self, invalid_field};
 use super::from_proto;
+use super::methods::methods;
 use crate::budget::BudgetShare;
 use crate::listener::Peer;
 use crate::state::Daemon;
@@ -39,20 +40,27 @@ use moss_catalog::{Language, SchemaForm};
 /// Longest id, and seed of ids, in bytes.
 const ID_BYTES_MAX: usize = 64;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct BridgeRpc(pub(super) Arc<Daemon>);
 
 type Responses<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-#[tonic::async_trait]
-impl BridgeService for BridgeRpc {
-    type ParseStream = Responses<v1::ParseResponse>;
-    type EncodeStream = Responses<v1::EncodeResponse>;
+methods! {
+    BridgeService for BridgeRpc {
+        type ParseStream = Responses<v1::ParseResponse>;
+        type EncodeStream = Responses<v1::EncodeResponse>;
+        fn parse(Streaming<v1::ParseRequest>) -> Responses<v1::ParseResponse>;
+        fn encode(Streaming<v1::EncodeRequest>) -> Responses<v1::EncodeResponse>;
+        fn render_prompt(v1::RenderPromptRequest) -> v1::RenderPromptResponse;
+        fn normalize(v1::NormalizeRequest) -> v1::NormalizeResponse;
+    }
+}
 
+impl BridgeRpc {
     async fn parse(
         &self,
         request: Request<Streaming<v1::ParseRequest>>,
-    ) -> Result<Response<Self::ParseStream>, Status> {
+    ) -> Result<Response<Responses<v1::ParseResponse>>, Status> {
         let mut told = request.into_inner();
         let first = exchange::first(&mut told).await?;
         let Some(parse_request::Message::Start(start)) = first.and_then(|first| first.message)
@@ -71,7 +79,7 @@ impl BridgeService for BridgeRpc {
     async fn encode(
         &self,
         request: Request<Streaming<v1::EncodeRequest>>,
-    ) -> Result<Response<Self::EncodeStream>, Status> {
+    ) -> Result<Response<Responses<v1::EncodeResponse>>, Status> {
         let share = self.encoding_share(request.extensions());
         let mut told = request.into_inner();
         let first = exchange::first(&mut told).await?;

@@ -11,6 +11,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::{error, from_proto, pass, to_proto};
 use crate::confirm::{ConfirmationDecision, ResolveError};
 use crate::recorded_decision::settle;
@@ -24,14 +25,23 @@ const LIST_BYTES_MAX: usize = 1024 * 1024;
 /// Longest reason of a denial, in bytes.
 const REASON_BYTES_MAX: usize = 4 * 1024;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ConfirmationsRpc(pub(super) Arc<Daemon>);
 
 type ConfirmationStream =
     Pin<Box<dyn Stream<Item = Result<v1::WatchConfirmationsResponse, Status>> + Send>>;
 
-#[tonic::async_trait]
-impl ConfirmationService for ConfirmationsRpc {
+methods! {
+    ConfirmationService for ConfirmationsRpc {
+        type WatchConfirmationsStream = ConfirmationStream;
+        fn list_confirmations(v1::ListConfirmationsRequest) -> v1::ListConfirmationsResponse;
+        fn watch_confirmations(v1::WatchConfirmationsRequest) -> ConfirmationStream;
+        fn show_confirmation(v1::ShowConfirmationRequest) -> v1::ShowConfirmationResponse;
+        fn resolve_confirmation(v1::ResolveConfirmationRequest) -> v1::ResolveConfirmationResponse;
+    }
+}
+
+impl ConfirmationsRpc {
     async fn list_confirmations(
         &self,
         request: Request<v1::ListConfirmationsRequest>,
@@ -52,8 +62,6 @@ impl ConfirmationService for ConfirmationsRpc {
         }
         Ok(Response::new(v1::ListConfirmationsResponse { confirmations }))
     }
-
-    type WatchConfirmationsStream = ConfirmationStream;
 
     async fn watch_confirmations(
         &self,

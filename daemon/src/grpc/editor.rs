@@ -23,6 +23,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
+use super::methods::methods;
 use super::{error, from_proto, pass};
 use crate::confirm::{ConfirmationDecision, ConfirmationWatch};
 use crate::editors::{Attachment, Buffer, BufferState, EditorCapability, EditorRefusal, ToEditor};
@@ -36,7 +37,7 @@ const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Confirmations that are remembered as shown. More than can wait at once.
 const SHOWN_MAX: usize = 1024;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct EditorRpc(pub(super) Arc<Daemon>);
 
 type AttachStream = Pin<Box<dyn Stream<Item = Result<v1::AttachResponse, Status>> + Send>>;
@@ -67,10 +68,14 @@ enum SessionFlow {
     End,
 }
 
-#[tonic::async_trait]
-impl EditorService for EditorRpc {
-    type AttachStream = AttachStream;
+methods! {
+    EditorService for EditorRpc {
+        type AttachStream = AttachStream;
+        fn attach(Streaming<v1::AttachRequest>) -> AttachStream;
+    }
+}
 
+impl EditorRpc {
     async fn attach(
         &self,
         request: Request<Streaming<v1::AttachRequest>>,

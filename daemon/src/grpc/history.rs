@@ -11,6 +11,7 @@ use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::{Error, HistoryEntry, HistoryFile, HistoryFilter};
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::{error, from_proto, to_proto};
 use crate::call;
 use crate::state::{Daemon, WorkspaceState};
@@ -24,11 +25,18 @@ const TOO_MUCH: &str = "\\ not shown: the previous diffs are too long (calls.dif
 /// Most entries of a page.
 const PAGE_SIZE_MAX: u32 = 500;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct HistoryRpc(pub(super) Arc<Daemon>);
 
-#[tonic::async_trait]
-impl HistoryService for HistoryRpc {
+methods! {
+    HistoryService for HistoryRpc {
+        fn list_history(v1::ListHistoryRequest) -> v1::ListHistoryResponse;
+        fn get_history_entry(v1::GetHistoryEntryRequest) -> v1::GetHistoryEntryResponse;
+        fn undo_history_entry(v1::UndoHistoryEntryRequest) -> v1::UndoHistoryEntryResponse;
+    }
+}
+
+impl HistoryRpc {
     async fn list_history(
         &self,
         request: Request<v1::ListHistoryRequest>,

@@ -9,6 +9,7 @@ use moss_proto::v1::index_service_server::IndexService;
 use moss_workspace::LiveState;
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::{error, from_proto, to_proto};
 use crate::live_tree::KeptTree;
 use crate::state::{Daemon, WorkspaceState};
@@ -18,11 +19,16 @@ const DISABLED: &str = "`index.enabled` in config.toml is false";
 /// Why texts are not known where files are not.
 const NO_TREE: &str = "the files of the workspace are not known";
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct IndexRpc(pub(super) Arc<Daemon>);
 
-#[tonic::async_trait]
-impl IndexService for IndexRpc {
+methods! {
+    IndexService for IndexRpc {
+        fn rebuild_index(v1::RebuildIndexRequest) -> v1::RebuildIndexResponse;
+    }
+}
+
+impl IndexRpc {
     async fn rebuild_index(
         &self,
         request: Request<v1::RebuildIndexRequest>,

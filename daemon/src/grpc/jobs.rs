@@ -9,6 +9,7 @@ use moss_proto::v1::job_service_server::JobService;
 use moss_sdk::ToolError;
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::{error, from_proto, to_proto};
 use crate::jobs::BackgroundJob;
 use crate::state::Daemon;
@@ -18,11 +19,19 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 /// Longest wait for the end of a job that was stopped: SIGTERM, SIGKILL, and what follows.
 const STOP_MAX: Duration = Duration::from_secs(15);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct JobsRpc(pub(super) Arc<Daemon>);
 
-#[tonic::async_trait]
-impl JobService for JobsRpc {
+methods! {
+    JobService for JobsRpc {
+        fn list_jobs(v1::ListJobsRequest) -> v1::ListJobsResponse;
+        fn list_artifacts(v1::ListArtifactsRequest) -> v1::ListArtifactsResponse;
+        fn get_job_output(v1::GetJobOutputRequest) -> v1::GetJobOutputResponse;
+        fn stop_job(v1::StopJobRequest) -> v1::StopJobResponse;
+    }
+}
+
+impl JobsRpc {
     async fn list_jobs(
         &self,
         request: Request<v1::ListJobsRequest>,

@@ -20,6 +20,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Extensions, Request, Response, Status};
 
 use super::error::{self, invalid_field};
+use super::methods::methods;
 use super::{deadline, from_proto, to_proto};
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
@@ -33,7 +34,7 @@ const TEXT_BYTES_MAX: usize = 4096;
 /// Largest grant and largest settings, in bytes.
 const GRANT_BYTES_MAX: usize = 64 << 10;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PluginsRpc(pub(super) Arc<Daemon>);
 
 type PluginWatchStream =
@@ -41,8 +42,17 @@ type PluginWatchStream =
 
 type ChangeStream = Pin<Box<dyn Stream<Item = Result<v1::ChangePluginsResponse, Status>> + Send>>;
 
-#[tonic::async_trait]
-impl PluginService for PluginsRpc {
+methods! {
+    PluginService for PluginsRpc {
+        type WatchPluginsStream = PluginWatchStream;
+        type ChangePluginsStream = ChangeStream;
+        fn list_plugins(v1::ListPluginsRequest) -> v1::ListPluginsResponse;
+        fn watch_plugins(v1::WatchPluginsRequest) -> PluginWatchStream;
+        fn change_plugins(v1::ChangePluginsRequest) -> ChangeStream;
+    }
+}
+
+impl PluginsRpc {
     async fn list_plugins(
         &self,
         request: Request<v1::ListPluginsRequest>,
@@ -50,8 +60,6 @@ impl PluginService for PluginsRpc {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         Ok(Response::new(v1::ListPluginsResponse { plugins: all(&self.0, &workspace) }))
     }
-
-    type WatchPluginsStream = PluginWatchStream;
 
     async fn watch_plugins(
         &self,
@@ -70,8 +78,6 @@ impl PluginService for PluginsRpc {
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
-
-    type ChangePluginsStream = ChangeStream;
 
     async fn change_plugins(
         &self,

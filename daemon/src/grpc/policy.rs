@@ -8,6 +8,7 @@ use moss_proto::v1;
 use moss_proto::v1::policy_service_server::PolicyService;
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::{error, from_proto, to_proto};
 use crate::approvals::{ApprovalsError, ListedApproval};
 use crate::explain;
@@ -19,11 +20,19 @@ use moss_policy::{RuleRef, Verdict};
 use moss_schema::arguments;
 use std::collections::HashMap;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PolicyRpc(pub(super) Arc<Daemon>);
 
-#[tonic::async_trait]
-impl PolicyService for PolicyRpc {
+methods! {
+    PolicyService for PolicyRpc {
+        fn list_policy_rules(v1::ListPolicyRulesRequest) -> v1::ListPolicyRulesResponse;
+        fn list_standing_approvals(v1::ListStandingApprovalsRequest) -> v1::ListStandingApprovalsResponse;
+        fn revoke_standing_approval(v1::RevokeStandingApprovalRequest) -> v1::RevokeStandingApprovalResponse;
+        fn explain_policy(v1::ExplainPolicyRequest) -> v1::ExplainPolicyResponse;
+    }
+}
+
+impl PolicyRpc {
     async fn list_policy_rules(
         &self,
         request: Request<v1::ListPolicyRulesRequest>,

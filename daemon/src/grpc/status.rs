@@ -7,17 +7,23 @@ use moss_proto::v1::status_service_server::StatusService;
 use tonic::{Request, Response};
 
 use super::index::index;
+use super::methods::methods;
 use super::to_proto;
 use crate::editors::Overview;
 use crate::language_servers::ServerOverview;
 use crate::state::{Daemon, WorkspaceState};
 use moss_plugins::{PluginState, PluginStatus};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct StatusRpc(pub(super) Arc<Daemon>);
 
-#[tonic::async_trait]
-impl StatusService for StatusRpc {
+methods! {
+    StatusService for StatusRpc {
+        fn get_status(v1::GetStatusRequest) -> v1::GetStatusResponse;
+    }
+}
+
+impl StatusRpc {
     async fn get_status(
         &self,
         _: Request<v1::GetStatusRequest>,

@@ -15,6 +15,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::replies::{self, ReplyRoom, ReplyShare};
 use super::{error, from_proto, pass, to_proto};
 use crate::state::Daemon;
@@ -24,7 +25,7 @@ use moss_dispatch::{CallError, Dispatcher as _, Event, Events, RunningCall};
 /// Messages of a streamed call that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ToolsRpc(pub(super) Arc<Daemon>);
 
 type CallEventStream =
@@ -33,8 +34,19 @@ type CallEventStream =
 type CallMessage = (Result<v1::StreamCallToolResponse, Status>, Option<ReplyShare>);
 type ToolWatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
 
-#[tonic::async_trait]
-impl ToolService for ToolsRpc {
+methods! {
+    ToolService for ToolsRpc {
+        type StreamCallToolStream = CallEventStream;
+        type WatchToolsStream = ToolWatchStream;
+        fn list_tools(v1::ListToolsRequest) -> v1::ListToolsResponse;
+        fn get_tool(v1::GetToolRequest) -> v1::GetToolResponse;
+        fn call_tool(v1::CallToolRequest) -> v1::CallToolResponse;
+        fn stream_call_tool(v1::StreamCallToolRequest) -> CallEventStream;
+        fn watch_tools(v1::WatchToolsRequest) -> ToolWatchStream;
+    }
+}
+
+impl ToolsRpc {
     async fn list_tools(
         &self,
         request: Request<v1::ListToolsRequest>,
@@ -88,8 +100,6 @@ impl ToolService for ToolsRpc {
         Ok(replies::marked(v1::CallToolResponse { result }))
     }
 
-    type StreamCallToolStream = CallEventStream;
-
     async fn stream_call_tool(
         &self,
         request: Request<v1::StreamCallToolRequest>,
@@ -109,8 +119,6 @@ impl ToolService for ToolsRpc {
         let messages = ReceiverStream::new(stream).map(|(message, _share)| message);
         Ok(Response::new(Box::pin(messages)))
     }
-
-    type WatchToolsStream = ToolWatchStream;
 
     async fn watch_tools(
         &self,

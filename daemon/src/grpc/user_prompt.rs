@@ -8,6 +8,7 @@ use moss_sdk::ToolError;
 use moss_workspace::HistoryEntry;
 use tonic::{Request, Response, Status};
 
+use super::methods::methods;
 use super::{error, from_proto, history, to_proto};
 use crate::state::Daemon;
 use crate::user_prompt::{self, UserPrompt};
@@ -18,11 +19,18 @@ const PAGE_SIZE_DEFAULT: u32 = 50;
 /// Most entries of an answer.
 const PAGE_SIZE_MAX: u32 = 500;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct UserPromptRpc(pub(super) Arc<Daemon>);
 
-#[tonic::async_trait]
-impl UserPromptService for UserPromptRpc {
+methods! {
+    UserPromptService for UserPromptRpc {
+        fn get_user_prompt(v1::GetUserPromptRequest) -> v1::GetUserPromptResponse;
+        fn list_user_prompt_history(v1::ListUserPromptHistoryRequest) -> v1::ListUserPromptHistoryResponse;
+        fn undo_user_prompt(v1::UndoUserPromptRequest) -> v1::UndoUserPromptResponse;
+    }
+}
+
+impl UserPromptRpc {
     async fn get_user_prompt(
         &self,
         _: Request<v1::GetUserPromptRequest>,
