@@ -50,6 +50,10 @@ const REASONS: [(&str, &str); 13] = [
         "该程序可能执行它读入的内容；任何规则都不能允许无法预知的操作",
     ),
     (
+        "which file it reads is not known before; no rule allows that unseen",
+        "事先无法得知它读取哪个文件；任何规则都不能免除查看",
+    ),
+    (
         "which file it writes is not known before; no rule allows that unseen",
         "事先无法得知它写入哪个文件；任何规则都不能免除查看",
     ),
