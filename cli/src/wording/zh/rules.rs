@@ -15,7 +15,7 @@ const LAYERS: [(&str, &str); 7] = [
 ];
 
 /// Why a rule that is built in says what it says.
-const REASONS: [(&str, &str); 13] = [
+const REASONS: [(&str, &str); 14] = [
     ("reading needs no rule", "读取无需规则"),
     ("what a call does is decided by effect", "调用按其产生的影响逐一裁定"),
     ("no rule allows it", "没有规则允许"),

@@ -56,7 +56,7 @@ pub(crate) fn parts_in(
         parts = parts.into_iter().map(CommandPart::beside_writes).collect();
     }
     let links = MadeLinks::of(parts.iter().filter_map(|part| part.command.as_ref()));
-    let opening = Opening {
+    let opening = ShellOpening {
         files,
         directory: known_directory(&parts, directory),
         has_own_scratch: setting.is_isolated,
@@ -133,7 +133,7 @@ enum OpenedFiles {
 }
 
 /// What the names that the shell opens depend on.
-struct Opening<'a> {
+struct ShellOpening<'a> {
     files: &'a Workspace,
     directory: Option<&'a RelPath>,
     /// Whether `/tmp` is the command's own.
@@ -141,9 +141,9 @@ struct Opening<'a> {
     links: MadeLinks,
 }
 
-// === impl Opening ===
+// === impl ShellOpening ===
 
-impl Opening<'_> {
+impl ShellOpening<'_> {
     fn opened(&self, part: &CommandPart) -> OpenedFiles {
         for written in part.command.iter().flat_map(|command| command.writes()) {
             match opened_by(self.files, self.directory, written) {
