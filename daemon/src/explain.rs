@@ -10,7 +10,7 @@ use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
 use crate::approvals::Situation;
-use crate::call::{ShellFile, files_of_parts, parts_in, protection};
+use crate::call::{CommandSetting, ShellFile, files_of_parts, parts_in, protection};
 use crate::state::WorkspaceState;
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
@@ -191,7 +191,9 @@ fn parts(
 ) -> Vec<CommandPart> {
     let is_own = entry.plugin().is_none() && entry.spec.effect == Effect::Exec;
     let command = arguments.get("command").and_then(Value::as_str).filter(|_| is_own);
-    command.map(|command| parts_in(files, command, directory, true)).unwrap_or_default()
+    let has_terminal = entry.spec.name == "terminal_job";
+    let setting = CommandSetting { is_isolated: true, has_terminal };
+    command.map(|command| parts_in(files, command, directory, setting)).unwrap_or_default()
 }
 
 /// The directory in which a tool would run a command; the root where it says none.

@@ -159,7 +159,7 @@ async fn rules_about_words_decide_and_explain() {
 async fn what_is_hidden_behind_something_harmless_asks() {
     let site = Site::new();
     site.user_policy(
-        "version = 1\n[[rule]]\nargv = [\"touch\"]\ndecision = \"allow\"\n\
+        "version = 1\n[[rule]]\nargv = [[\"touch\", \"ln\", \"[\"]]\ndecision = \"allow\"\n\
          [[rule]]\neffects = [\"write\"]\npaths = [\"secrets/**\"]\ndecision = \"deny\"\n",
     );
     site.write("a.txt", "one\n");
@@ -178,14 +178,22 @@ async fn what_is_hidden_behind_something_harmless_asks() {
         "x=secrets/n2; touch b >> $x",
         "touch b >> /opt/x",
         "env -C src touch c",
+        "ln -s \"$PWD/a.txt\" /tmp/l; touch b > /tmp/l",
+        "x='-v a[$(touch${IFS}c)]'; [ $x ]",
+        "x=-v y='a[$(touch c)]'; [ \"$x\" \"$y\" ]",
+        "cat < /dev/tcp/localhost/1",
     ] {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, Fate::Asked, "{text}");
     }
-    for text in ["touch b >> secrets/n1", "touch b >> ./secrets/n1"] {
+    for text in ["touch b >> secrets/n1", "touch b >> ./secrets/n1", "touch b >> src/../secrets/n1"]
+    {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, Fate::Denied, "{text}");
     }
+    let job = json!({ "action": "start", "command": "nohup touch b", "cwd": "secrets" });
+    assert_eq!(fate(&client, "terminal_job", job).await, Fate::Denied, "it writes nohup.out");
     assert_eq!(site.read("a.txt"), "one\n");
     assert!(!site.has("secrets/n1") && !site.has("secrets/n2") && !site.has("src/c"));
+    assert!(!site.has("c") && !site.has("secrets/nohup.out"));
     // Why it asks is in the error.
     let call = refusing("run_terminal_cmd", command("rm a.txt"));
     let refused = client.call(call).await.unwrap_err();

@@ -5,6 +5,7 @@
 //! a name that is not known may have one: both are unclear.
 
 use crate::environment::why_unclear;
+use crate::matching::may_be;
 use crate::options::{OptionForms, SortedWords};
 use crate::wrappers;
 use crate::{Assignment, ShellWord, SimpleCommand};
@@ -33,7 +34,7 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
         "wait" => waited(words),
         "unset" => unset(words),
         "[" | "test" => tested(words),
-        "[[" => compared(words).and_then(|()| tested(words)),
+        "[[" => compared(words).and_then(|()| named(words)),
         _ => return,
     };
     match noted {
@@ -186,7 +187,7 @@ fn unset(words: &[ShellWord]) -> SetNames<'_> {
 }
 
 /// `-v` and `-R` before what is no plain name.
-fn tested(words: &[ShellWord]) -> SetNames<'_> {
+fn named(words: &[ShellWord]) -> SetNames<'_> {
     for pair in words.windows(2) {
         if pair[0].fixed().is_some_and(|operator| NAMING.contains(&operator)) {
             set(&pair[1])?;
@@ -195,20 +196,46 @@ fn tested(words: &[ShellWord]) -> SetNames<'_> {
     Ok(Vec::new())
 }
 
-/// The operands of comparisons of numbers in `[[`: a text there is evaluated.
-fn compared(words: &[ShellWord]) -> Result<(), &ShellWord> {
-    let is_number = |word: &ShellWord| match word {
+/// The same in `[`, where words that are not known may be operators, too: `$x` becomes several, and of two
+/// that follow each other the first may be `-v`.
+fn tested(words: &[ShellWord]) -> SetNames<'_> {
+    let may_name = |word: &ShellWord| {
+        !is_number(word) && NAMING.into_iter().any(|operator| may_be(word, operator))
+    };
+    let is_several =
+        |word: &&ShellWord| matches!(word, ShellWord::Unknown { is_single: false, .. });
+    if let Some(several) = words.iter().filter(is_several).find(|word| may_name(word)) {
+        return Err(several);
+    }
+    let may_have_index = |word: &ShellWord| match word {
+        ShellWord::Fixed(text) => text.contains('['),
+        ShellWord::Unknown { .. } => !is_number(word),
+    };
+    for pair in words.windows(2) {
+        if pair[0].fixed().is_none() && may_name(&pair[0]) && may_have_index(&pair[1]) {
+            return Err(&pair[0]);
+        }
+    }
+    named(words)
+}
+
+/// Whether a word is a number, whatever was set.
+fn is_number(word: &ShellWord) -> bool {
+    match word {
         ShellWord::Fixed(text) => {
             let digits = text.strip_prefix('-').unwrap_or(text);
             !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
         }
         ShellWord::Unknown { text, .. } => {
-            NUMBERS.contains(&text.as_str())
-                || (text.starts_with("${#")
-                    && text.ends_with('}')
-                    && is_name(&text[3..text.len() - 1]))
+            let length = text.strip_prefix("${#").and_then(|rest| rest.strip_suffix('}'));
+            let of_name = |name: &str| is_name(name.strip_suffix("[@]").unwrap_or(name));
+            NUMBERS.contains(&text.as_str()) || length.is_some_and(of_name)
         }
-    };
+    }
+}
+
+/// The operands of comparisons of numbers in `[[`: a text there is evaluated.
+fn compared(words: &[ShellWord]) -> Result<(), &ShellWord> {
     for triple in words.windows(3) {
         if triple[1].fixed().is_some_and(|operator| ARITHMETIC.contains(&operator)) {
             for operand in [&triple[0], &triple[2]] {

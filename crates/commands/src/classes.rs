@@ -31,6 +31,10 @@ pub fn classify(command: &SimpleCommand) -> CommandClass {
     if let Some(why) = command.assignments.iter().find_map(why_unclear) {
         return CommandClass::Unclear(why);
     }
+    let connection = command.redirections.iter().find(|opened| opened.target.is_connection());
+    if let Some(opened) = connection {
+        return CommandClass::Unclear(format!("{} is a connection", opened.target.shown()));
+    }
     if let Some(why) = asking::reason(command) {
         return CommandClass::AlwaysAsks(why);
     }

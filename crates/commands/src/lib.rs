@@ -17,6 +17,7 @@ mod ansi;
 mod builtins;
 mod classes;
 mod environment;
+mod links;
 mod matching;
 mod options;
 mod reader;
@@ -24,6 +25,7 @@ mod unfold;
 mod wrappers;
 
 pub use self::classes::{CommandClass, classify};
+pub use self::links::MadeLinks;
 pub use self::matching::{WordMatch, bare_words};
 
 /// Longest text that is read, in bytes.
@@ -34,6 +36,11 @@ pub const COMMANDS_MAX: usize = 256;
 pub const WORDS_MAX: usize = 16 * 1024;
 /// How deep lists, substitutions and commands that run others may be nested.
 pub const DEPTH_MAX: usize = 24;
+
+/// Names of the streams that a command writes to.
+const STREAMS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
+/// What bash opens a connection for in place of a file.
+const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 /// A text, read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +104,8 @@ pub struct Redirection {
     pub mode: RedirectionMode,
     /// The word that names the file.
     pub target: ShellWord,
+    /// Whether the file becomes the standard output.
+    pub is_output: bool,
 }
 
 /// What a redirection does to its file.
@@ -127,8 +136,25 @@ pub struct Unparsed {
 ///
 /// The first thing that is no bash, or that is bash of which one cannot say what it runs.
 pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
-    let commands = unfold::unfold(reader::read(text, 0)?)?;
+    let mut commands = unfold::unfold(reader::read(text, 0)?)?;
+    note_emptied_streams(&mut commands);
     Ok(ShellScript { commands })
+}
+
+/// `> /dev/stdout` opens the file that the standard output is, and empties it: also one that `>>` opened.
+fn note_emptied_streams(commands: &mut [SimpleCommand]) {
+    if !commands.iter().any(|command| command.writes().next().is_some()) {
+        return;
+    }
+    let empties = |opened: &&Redirection| {
+        opened.mode == RedirectionMode::Truncate
+            && opened.target.fixed().is_some_and(|path| STREAMS.contains(&path))
+    };
+    for command in commands {
+        let Some(emptied) = command.redirections.iter().find(empties) else { continue };
+        let why = format!("it may empty a file by way of {}", emptied.target.shown());
+        command.unclear.get_or_insert(why);
+    }
 }
 
 /// Writes a word so that bash reads it as that text.
@@ -138,6 +164,25 @@ pub fn quote(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+// === impl ShellScript ===
+
+impl ShellScript {
+    /// As it is where the standard streams are a terminal: some commands then write to a file instead.
+    #[must_use]
+    pub fn on_terminal(mut self) -> Self {
+        for command in &mut self.commands {
+            let is_output =
+                |opened: &Redirection| opened.is_output && opened.mode != RedirectionMode::Read;
+            if command.redirections.iter().any(is_output) {
+                continue;
+            }
+            let name = command.program().unwrap_or_default();
+            command.redirections.extend(wrappers::terminal_output(name));
+        }
+        self
+    }
 }
 
 // === impl SimpleCommand ===
@@ -176,6 +221,16 @@ impl SimpleCommand {
             .iter()
             .filter(|redirection| redirection.mode != RedirectionMode::Read)
             .filter(|redirection| !redirection.target.is_sink())
+    }
+
+    /// Whether the shell may open a connection for it, which bash does for `/dev/tcp/HOST/PORT`.
+    pub fn may_connect(&self) -> bool {
+        self.redirections.iter().any(|opened| {
+            let starts = opened.target.starts();
+            opened.target.is_connection()
+                || (opened.target.fixed().is_none()
+                    && CONNECTIONS.iter().any(|path| path.starts_with(starts)))
+        })
     }
 }
 
@@ -218,12 +273,14 @@ impl ShellWord {
         Self::Unknown { text: text.into(), starts: String::new(), is_single: false }
     }
 
+    /// Whether a redirection to it certainly opens a connection.
+    fn is_connection(&self) -> bool {
+        CONNECTIONS.iter().any(|path| self.starts().starts_with(path))
+    }
+
     /// Whether what is written there goes nowhere.
     fn is_sink(&self) -> bool {
-        matches!(
-            self.fixed(),
-            Some("/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/fd/1" | "/dev/fd/2")
-        )
+        self.fixed().is_some_and(|path| path == "/dev/null" || STREAMS.contains(&path))
     }
 }
 

@@ -144,6 +144,25 @@ fn what_commands_run_is_unfolded() {
 }
 
 #[test]
+fn on_a_terminal_some_commands_write_to_a_file() {
+    let on_terminal = |text| {
+        let script = read(text).unwrap().on_terminal();
+        script.commands.iter().map(shown_command).collect::<Vec<_>>().join(" | ")
+    };
+    for (text, expected) in [
+        ("nohup ls", "nohup ls >>nohup.out | nohup: ls"),
+        ("env nohup ls", "env nohup ls | env: nohup ls >>nohup.out | env: nohup: ls"),
+        ("nohup ls 2> a", "nohup ls >a >>nohup.out | nohup: ls"),
+        ("nohup ls > a", "nohup ls >a | nohup: ls"),
+        ("nohup ls 01>> a", "nohup ls >>a | nohup: ls"),
+        ("nohup ls &> a", "nohup ls >a | nohup: ls"),
+        ("ls", "ls"),
+    ] {
+        assert_eq!(on_terminal(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_means_more_than_one_thing_is_refused() {
     for text in [
         "",

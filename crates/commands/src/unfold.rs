@@ -51,7 +51,7 @@ fn unfold_one(
     builtins::note_assigned(&mut command, is_other);
     let arguments = command.words.get(1..).unwrap_or_default();
     let created = wrappers::created(command.program().unwrap_or_default(), arguments);
-    let opened = |target| Redirection { mode: RedirectionMode::Append, target };
+    let opened = |target| Redirection { mode: RedirectionMode::Append, target, is_output: false };
     command.redirections.extend(created.map(opened));
     let inner = match what_runs(&mut command) {
         WhatRuns::Script(text) if is_other => plain_script(text),

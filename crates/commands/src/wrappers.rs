@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::options::{OptionForms, SortedWords};
-use crate::{Assignment, ShellWord, quote};
+use crate::{Assignment, Redirection, RedirectionMode, ShellWord, quote};
 
 static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
     let table: WrapperTable =
@@ -31,6 +31,7 @@ struct Wrapper {
     assigns: bool,
     #[serde(default)]
     creates: bool,
+    terminal_output: Option<String>,
     script: Option<String>,
     #[serde(default)]
     joins: bool,
@@ -124,6 +125,13 @@ pub(crate) fn created(name: &str, arguments: &[ShellWord]) -> Option<ShellWord> 
     let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
     let is_descriptor = rest.is_empty() && first.fixed().is_some_and(is_number);
     (!is_descriptor).then(|| first.clone())
+}
+
+/// The file to which a command writes what it would write to a terminal; `name` is its first word.
+pub(crate) fn terminal_output(name: &str) -> Option<Redirection> {
+    let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
+    let target = ShellWord::Fixed(wrapper.terminal_output.clone()?);
+    Some(Redirection { mode: RedirectionMode::Append, target, is_output: true })
 }
 
 /// The text that a shell gets which words together make.
@@ -246,6 +254,7 @@ mod tests {
             "operands",
             "assigns",
             "creates",
+            "terminal_output",
             "script",
             "joins",
             "appends",

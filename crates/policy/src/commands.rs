@@ -92,6 +92,14 @@ impl CommandPart {
         self
     }
 
+    /// As it is decided about where the shell reads a file for it of which nobody can say which it is.
+    #[must_use]
+    pub fn reading_unknown(mut self) -> Self {
+        let why = "which file it reads is not known before; no rule allows that unseen";
+        self.asks.get_or_insert_with(|| built_in("unknown-file", why.to_owned()));
+        self
+    }
+
     /// As it is decided about where the shell empties a file for it.
     #[must_use]
     pub fn emptying(mut self, file: &str) -> Self {

@@ -242,7 +242,8 @@ fn carve(path: &Path, masked: &[PathBuf], granted: &mut Vec<PathBuf>) {
 }
 
 /// Grants a directory less what is masked in it, which is given by its path from there: where there is
-/// something, each of its entries.
+/// something, each of its entries. A link is none of them: a rule would be about what it leads to, which may be
+/// a secret elsewhere. What it leads to in a directory that is granted is read by the rule for that.
 fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
     if masked.is_empty() {
         granted.push(path);
@@ -252,7 +253,8 @@ fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
         let name = entry.file_name();
         let below: Vec<_> =
             masked.iter().filter_map(|mask| mask.strip_prefix(&name).ok()).collect();
-        if !below.iter().any(|mask| mask.as_os_str().is_empty()) {
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        if !is_link && !below.iter().any(|mask| mask.as_os_str().is_empty()) {
             grant(entry.path(), &below, granted);
         }
     }
@@ -260,4 +262,33 @@ fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
 
 fn real(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_is_granted_beside_a_secret_leads_to_no_other_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("etc/ssl/private")).unwrap();
+        for name in ["etc/hosts", "etc/shadow", "etc/ssl/openssl.cnf", "keys"] {
+            fs::write(root.join(name), "x").unwrap();
+        }
+        symlink(root.join("keys"), root.join("etc/letsencrypt")).unwrap();
+        symlink("shadow", root.join("etc/passwords")).unwrap();
+        symlink("hosts", root.join("etc/names")).unwrap();
+        let path = |name: &str| root.join(name);
+        let masked = [path("etc/shadow"), path("etc/ssl/private"), path("keys")];
+        let mut granted = Vec::new();
+        carve(&path("etc"), &masked, &mut granted);
+        granted.sort();
+        assert_eq!(granted, [path("etc/hosts"), path("etc/ssl/openssl.cnf")]);
+        granted.clear();
+        carve(&path("etc"), &masked[2..], &mut granted);
+        assert_eq!(granted, [path("etc")]);
+    }
 }

@@ -173,7 +173,13 @@ impl ShellReader<'_> {
             }
             "<&" => self.refuse("a copy of an unknown descriptor"),
             // What is unknown may be a number or a file.
-            _ => Ok(Redirected::File(Redirection { mode, target })),
+            _ => {
+                let is_output = match descriptor.trim_start_matches('0') {
+                    "" => descriptor.is_empty() && operator.contains('>') && operator != "<>",
+                    number => number == "1",
+                };
+                Ok(Redirected::File(Redirection { mode, target, is_output }))
+            }
         }
     }
 

@@ -24,7 +24,7 @@ const MAKING: [&str; 10] = [
     "${x:-$(touch made)}",
 ];
 /// Texts in which a `@` is replaced by pieces.
-const FRAMES: [&str; 36] = [
+const FRAMES: [&str; 39] = [
     "RANDOM=@",
     "OPTIND+=@",
     "for SECONDS in @; do ls; done",
@@ -39,6 +39,9 @@ const FRAMES: [&str; 36] = [
     "[[ -n @ ]]",
     "[[ @ == @ ]]",
     "[[ @\n]]",
+    "x=-v; y='a[$(touch made)0]'; [ @ @ ]",
+    "x=-v; y='a[$(touch made)0]'; test @ \"$x\" @",
+    "x='-v a[$(touch${IFS}made)0]'; [ \"$y\" @ $x@ ]",
     "case @ in @) ls;; esac",
     "case a in @|@) ls;; esac",
     "case a in (@) ls;; esac",
@@ -63,11 +66,11 @@ const FRAMES: [&str; 36] = [
     "echo $(ls @)",
 ];
 /// Pieces that mean something to bash somewhere.
-const PIECES: [&str; 52] = [
+const PIECES: [&str; 56] = [
     "a", " ", " ", " ", "\n", "(", ")", " #", "#", "\n#", "\\", "\\\n", "'", "\"", "$", "${", "}",
     "{", "[", "]", "[[", "]]", "a[", "a[0]", "=", "==", "!=", "=~", "+=", "x=", "RANDOM=",
     "OPTIND=", "SECONDS=", "|", "||", "&&", "&", ";", ";;", "<", ">", "<<E", "<<<", "@(", "*(",
-    "!(", "?(", "~", "-a", "-v ", "-eq ", "*",
+    "!(", "?(", "~", "-a", "-v ", "-eq ", "*", "\"$x\"", "\"$y\"", " \"$x\" ", "$y",
 ];
 /// How many texts are put together, and how many of them bash runs at most.
 const TEXTS: usize = 40_000;
@@ -137,6 +140,7 @@ fn makes_file(text: &str) -> bool {
 #[test]
 fn what_is_said_to_only_read_makes_no_file_in_bash() {
     assert!(makes_file("ls $(touch made)"), "bash is needed");
+    assert!(makes_file("x=-v; y='a[$(touch made)0]'; [ \"$x\" \"$y\" ]"), "its `[` has `-v`");
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let texts = std::iter::repeat_with(|| numbers.text()).take(TEXTS);
     let run: Vec<_> =

@@ -24,7 +24,7 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
 pub(crate) use self::made::set_aside_new;
-pub(crate) use self::parts::{ShellFile, files_of_parts, parts_in};
+pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, parts_in};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;
@@ -180,7 +180,8 @@ impl Effects {
         let tier = sandbox.tier();
         let directory = resolved.path;
         let files = &self.scope.workspace.files;
-        let parts = parts_in(files, &command, &directory, tier == Tier::Full);
+        let setting = CommandSetting { is_isolated: tier == Tier::Full, has_terminal };
+        let parts = parts_in(files, &command, &directory, setting);
         let only_reads = parts.iter().all(|part| part.only_reads);
         let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
         let network = NetworkMode::Off;
@@ -200,11 +201,14 @@ impl Effects {
         Ok(planned)
     }
 
-    /// Whether a rule lets every part reach the network that does more than read.
+    /// Whether a rule lets every part reach the network that does more than read, or that the shell may connect.
     fn opens_network(&self, planned: &PlannedCommand) -> bool {
         let (policy, tool) = (self.scope.workspace.policy.load_full(), self.tool());
         let directory = planned.known_directory();
-        let mut doing = planned.parts.iter().filter(|part| !part.only_reads).peekable();
+        let connects =
+            |part: &CommandPart| part.command.as_ref().is_some_and(|command| command.may_connect());
+        let does = |part: &&CommandPart| !part.only_reads || connects(part);
+        let mut doing = planned.parts.iter().filter(does).peekable();
         doing.peek().is_some()
             && doing.all(|part| self.part_opens_network(&policy, &tool, directory, part))
     }

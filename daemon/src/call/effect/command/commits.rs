@@ -13,7 +13,7 @@ use moss_sdk::command::CommandRequest;
 use moss_sdk::{ErrorCode, RelPath};
 
 use super::ConfirmedCommand;
-use super::parts::parts_of;
+use super::parts::{CommandSetting, parts_of};
 use super::running::{OutputWanted, tier_min};
 use crate::call::effect::{Effects, FileNames};
 use crate::call::stop::EffectStop;
@@ -77,7 +77,8 @@ impl Effects {
         if self.decide_one_read((&policy, &tool), names).verdict != Verdict::Allow {
             return false;
         }
-        let parts = parts_of(COMMIT_LOG, sandbox.tier() == Tier::Full);
+        let is_isolated = sandbox.tier() == Tier::Full;
+        let parts = parts_of(COMMIT_LOG, CommandSetting { is_isolated, has_terminal: false });
         sandbox.tier() >= tier_min(policy.sandbox_min())
             && parts.iter().all(|part| {
                 let decision = self.decide_part(&policy, &tool, Some(&root), part);
