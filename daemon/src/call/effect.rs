@@ -28,7 +28,9 @@ use serde_json::Value;
 use self::ask::Ask;
 pub(crate) use self::by_rules::{CommandRules, ReadableByAll, may_show};
 pub(super) use self::command::ServerRefusal;
-pub(crate) use self::command::{ShellFile, files_of_parts, parts_in, set_aside_new};
+pub(crate) use self::command::{
+    ShellFile, files_of_parts, known_directory, parts_in, set_aside_new,
+};
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::protection;
