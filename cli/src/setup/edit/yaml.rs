@@ -86,9 +86,9 @@ pub(super) fn without_empty_key(text: &str, key: &str) -> Result<String, NotEdit
     let ServersBlock::Lines { start, lines, .. } = block(text, key)? else {
         return Ok(text.to_owned());
     };
-    let is_empty = |line: &&str| line.trim().is_empty();
     let key_start = text[..start].trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1);
-    if !lines.iter().all(|line| is_empty(&line)) || text[key_start..start].contains('#') {
+    let is_empty = lines.iter().all(|line| line.trim().is_empty());
+    if !is_empty || text[key_start..start].contains('#') {
         return Ok(text.to_owned());
     }
     Ok(format!("{}{}", &text[..key_start], &text[start..]))
