@@ -122,13 +122,30 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
         };
         let (key, value) = match key.strip_suffix(':') {
             Some(key) => (key, json(key, value)?),
-            None => (key, read(key, value, &AcceptedTypes::of_parameter(tool, &schema, key))?),
+            None => {
+                let kinds = AcceptedTypes::of_parameter(tool, &schema, key);
+                let read = read(key, value, &kinds).map_err(|error| match text_like(key, tool) {
+                    Some(other) => {
+                        error.hint(format!("did you mean {}?", example::typed(&other, value)))
+                    }
+                    None => error,
+                });
+                (key, read?)
+            }
         };
         if arguments.insert(key.to_owned(), value).is_some() {
             return Err(CliError::invalid(format!("`{key}` is given twice")));
         }
     }
     Ok(arguments)
+}
+
+/// The parameter that takes the text which was given to another whose name ends with its own: of `searchPath` it
+/// is `path`.
+fn text_like(key: &str, tool: &v1::Tool) -> Option<String> {
+    let key = key.to_lowercase();
+    let mut texts = parameters::of(tool).into_iter().filter(|one| one.kinds.text);
+    texts.find(|one| key.ends_with(&one.name.to_lowercase())).map(|one| one.name)
 }
 
 /// Names absolute paths that lead through a link into the workspace as the daemon knows them.

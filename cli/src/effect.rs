@@ -262,6 +262,7 @@ mod tests {
             parts: vec![part("ls", false), part("rm x", true), part(&evil, true)],
             background: true,
             input: false,
+            optional: false,
         };
         let shown = command(&EN.effect, &asked);
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");

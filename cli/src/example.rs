@@ -1,11 +1,12 @@
 //! An example call of a tool that runs as it stands: with every parameter that it needs, on a file that
-//! is there. What would change something is a dry run.
+//! is there, for what that file or the project has. What would change something is a dry run.
 
 use std::path::Path;
 
 use moss_proto::v1;
 use moss_sdk::RelPath;
 use moss_sdk::file::{Content, EntryKind};
+use moss_symbols::{DeclarationKind, Language, Outliner};
 use moss_workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Map, Value, json};
 
@@ -17,8 +18,14 @@ const FILES_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 60;
 /// How deep an example goes into lists and objects.
 const DEPTH_MAX: usize = 4;
+/// Fewest characters of a word that is searched for.
+const WORD_CHARS_MIN: usize = 3;
 /// The file that is looked for first.
 const FIRST_FILE: &str = "README.md";
+/// The name that is asked for where the project seems to declare none.
+const FIRST_NAME: &str = "main";
+/// Directories that are looked into first.
+const SOURCES: &[&str] = &["src", "lib", "app", "pkg", "cmd"];
 
 /// What examples are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +33,8 @@ pub(super) struct ExampleSubject {
     file: String,
     /// A line that occurs once in it.
     line: String,
+    /// The name of something that the project declares.
+    name: String,
 }
 
 /// Writes an example call of a tool as it is typed in a shell.
@@ -65,6 +74,16 @@ pub(super) fn quoted(word: &str) -> String {
 
 fn value(tool: &str, parameter: &Parameter, sample: &ExampleSubject) -> Value {
     let Parameter { name, description, schema, .. } = parameter;
+    match (tool, name.as_str()) {
+        // What searches finds something.
+        ("codebase_search", "query") => return json!(words(&sample.line).join(" ")),
+        ("grep_search", "pattern") => {
+            return json!(words(&sample.line).first().copied().unwrap_or("text"));
+        }
+        ("file_search", "pattern") => return json!(sample.file),
+        ("find_code_location", "search") => return json!(sample.name),
+        _ => {}
+    }
     if let Some(value) = written(schema) {
         return value;
     }
@@ -129,17 +148,59 @@ fn of_schema(schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// Finds a line that occurs once in a text.
+/// The words of a line that can be searched for.
+fn words(line: &str) -> Vec<&str> {
+    let all = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    all.filter(|word| word.chars().count() >= WORD_CHARS_MIN).collect()
+}
+
+/// Finds a line that occurs once in a text; one with words, where there is one.
 fn line_of(text: &str) -> Option<&str> {
     let is_short = |line: &&str| !line.trim().is_empty() && line.chars().count() <= LINE_CHARS_MAX;
-    text.lines().take(100).filter(is_short).find(|line| text.matches(line).count() == 1)
+    let all = text.lines().take(100).filter(is_short);
+    let mut once = all.filter(|line| text.matches(line).count() == 1).peekable();
+    let first = once.peek().copied();
+    once.find(|line| !words(line).is_empty()).or(first)
+}
+
+/// Finds the name of something that a text declares; not that of a section, of which documents are full.
+fn declared_in(name: &str, text: &str) -> Option<String> {
+    let language = Language::of_path(name)?;
+    let outline = Outliner::default().outline(language, text).ok()?;
+    let mut declared = outline.declarations.iter();
+    let declared = declared.find(|one| one.kind != DeclarationKind::Heading)?;
+    Some(text[declared.name.start as usize..declared.name.end as usize].to_owned())
+}
+
+/// The files of the root, the README first, then those of directories that lie there.
+fn files_of(workspace: &Workspace) -> Vec<RelPath> {
+    let entries = |directory: &RelPath, wanted: EntryKind| -> Vec<RelPath> {
+        let mut names = workspace.names(directory).map(|found| found.names).unwrap_or_default();
+        names.retain(|(name, kind)| *kind == wanted && !name.starts_with('.'));
+        names.iter().filter_map(|(name, _)| directory.join(name).ok()).collect()
+    };
+    let root = RelPath::root();
+    let mut files = entries(&root, EntryKind::File);
+    files.sort_by_key(|file| file.as_str() != FIRST_FILE);
+    files.truncate(FILES_MAX / 2);
+    let mut directories = entries(&root, EntryKind::Directory);
+    // Where the code of most projects is.
+    directories.sort_by_key(|directory| !SOURCES.contains(&directory.as_str()));
+    for directory in directories.iter().take(FILES_MAX) {
+        if files.len() >= FILES_MAX {
+            break;
+        }
+        files.extend(entries(directory, EntryKind::File));
+    }
+    files
 }
 
 // === impl ExampleSubject ===
 
 impl Default for ExampleSubject {
     fn default() -> Self {
-        Self { file: FIRST_FILE.to_owned(), line: "text".to_owned() }
+        let name = FIRST_NAME.to_owned();
+        Self { file: FIRST_FILE.to_owned(), line: "text".to_owned(), name }
     }
 }
 
@@ -150,17 +211,20 @@ impl ExampleSubject {
     }
 
     fn find(root: &Path) -> Option<Self> {
-        let files = Workspace::open(root, WorkspaceOptions::default()).ok()?;
-        let mut names = files.names(&RelPath::root()).ok()?.names;
-        names.retain(|(name, kind)| *kind == EntryKind::File && !name.starts_with('.'));
-        names.sort_by_key(|(name, _)| name != FIRST_FILE);
-        let sample = |name: &str| {
-            let read = files.read(&RelPath::parse(name).ok()?).ok()?;
-            let Content::Text(text) = read.content else { return None };
-            let line = line_of(&text.text)?.to_owned();
-            Some(Self { file: name.to_owned(), line })
+        let workspace = Workspace::open(root, WorkspaceOptions::default()).ok()?;
+        let files = files_of(&workspace);
+        let text = |path: &RelPath| match workspace.read(path).ok()?.content {
+            Content::Text(text) => Some(text.text),
+            Content::Binary => None,
         };
-        names.iter().take(FILES_MAX).find_map(|(name, _)| sample(name))
+        let declared = |path: &RelPath| declared_in(path.as_str(), &text(path)?);
+        let name = files.iter().take(FILES_MAX).find_map(declared);
+        let name = name.unwrap_or_else(|| FIRST_NAME.to_owned());
+        let sample = |path: &RelPath| {
+            let line = line_of(&text(path)?)?.to_owned();
+            Some(Self { file: path.to_string(), line, name: name.clone() })
+        };
+        files.iter().take(FILES_MAX).find_map(sample)
     }
 }
 
@@ -185,11 +249,14 @@ mod tests {
 
     #[test]
     fn examples_have_what_a_tool_needs_and_change_nothing() {
-        let sample = ExampleSubject { file: "a b.txt".into(), line: "it's".into() };
+        let (line, name) = ("it's".to_owned(), "parse".to_owned());
+        let sample = ExampleSubject { file: "a b.txt".into(), line, name };
         for (name, expected) in [
             ("read_file", "moss call read_file path='a b.txt'"),
             ("list_directory", "moss call list_directory path=."),
-            ("grep_search", "moss call grep_search pattern='fn \\w+_search'"),
+            ("find_code_location", "moss call find_code_location search=parse"),
+            ("file_search", "moss call file_search pattern='a b.txt'"),
+            ("grep_search", "moss call grep_search pattern=text"),
             (
                 "delete_lines",
                 "moss call delete_lines path='a b.txt' startLine=1 endLine=1 --dry-run",
@@ -226,5 +293,9 @@ mod tests {
         std::fs::write(dir.path().join("b.txt"), "\nx\nyes\nx\n").unwrap();
         let sample = ExampleSubject::of(dir.path());
         assert_eq!((sample.file.as_str(), sample.line.as_str()), ("b.txt", "yes"));
+        assert_eq!(sample.name, "main");
+        std::fs::create_dir(dir.path().join("src")).unwrap();
+        std::fs::write(dir.path().join("src/a.rs"), "use x::y;\n\nfn read_it() {}\n").unwrap();
+        assert_eq!(ExampleSubject::of(dir.path()).name, "read_it");
     }
 }

@@ -39,6 +39,9 @@ const COMMANDS: &[Misnomer] = &[
     (&["rules", "explain"], "`moss policy show`, `moss policy explain TOOL KEY=VALUE…`"),
 ];
 
+/// What numbers of the history there are.
+const NUMBERS: &str = "`moss history list` shows the numbers";
+
 const OPTIONS: &[Misnomer] = &[
     (
         &["--yes", "-y", "--allow", "--approve", "--force", "-f"],
@@ -63,12 +66,24 @@ pub(super) fn correct(error: &mut clap::Error) -> Option<&'static str> {
         (Some(command), _) => named(COMMANDS, command),
         (None, Some(option)) => named(OPTIONS, option),
         (None, None) => None,
-    }?;
+    };
+    let found = found.or_else(|| lacks_number(error).then_some(NUMBERS))?;
     for guess in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg] {
         error.remove(guess);
     }
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![found.into()]));
     Some(found)
+}
+
+/// Whether a command of the history has no number of an entry, or none that is one.
+fn lacks_number(error: &clap::Error) -> bool {
+    let is_number = |name: &str| name == "<N>" || name.starts_with("<N|");
+    let lacks = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(name)) => is_number(name),
+        Some(ContextValue::Strings(names)) => names.iter().any(|name| is_number(name)),
+        _ => false,
+    };
+    lacks && error.to_string().contains("moss history")
 }
 
 fn named(rows: &[Misnomer], word: &str) -> Option<&'static str> {
@@ -97,6 +112,10 @@ mod tests {
         assert!(tip(&["stop"]).unwrap().contains("moss status"));
         assert!(tip(&["call", "read_file", "--yes"]).unwrap().contains("--confirm allow"));
         assert!(tip(&["call", "read_file", "-y"]).unwrap().contains("--confirm allow"));
+        for words in [&["show"][..], &["show", "abc"], &["undo"], &["undo", "--since"]] {
+            let tip = tip(&[&["history"], words].concat());
+            assert_eq!(tip.is_some(), words != ["undo", "--since"], "{words:?}");
+        }
         assert_eq!(tip(&["frobnicate"]), None);
         assert_eq!(tip(&["call"]), None);
     }

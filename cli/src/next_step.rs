@@ -28,6 +28,7 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
         }
         "plugin_unknown" => Some("see what is listed with `moss plugin list`"),
         "approval_unknown" => Some("see the standing approvals with `moss approvals list`"),
+        "history_entry_unknown" => Some("see the numbers with `moss history list`"),
         "job_unknown" => Some("see the jobs with `moss jobs list`"),
         "index_unavailable" => Some("see how it is doing with `moss index status`"),
         "approvals_unusable" => Some("look for the cause with `moss doctor`"),

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::arguments::ToolArguments;
 use super::error::CliError;
 use super::ui::{bold, green, red, yellow};
-use super::{Session, table, text, views};
+use super::{Session, example, table, text, views};
 use moss_dispatch::Outcome;
 
 /// Show, check and explain policy rules
@@ -124,15 +124,21 @@ fn row(rule: &v1::PolicyRule) -> [String; 5] {
 }
 
 async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
-    let explanation = session
+    let (explanation, is_daemon) = session
         .with_client(NeededTools::Tool(&args.tool), async |client| {
             let arguments = args.arguments.to_json(client, &args.tool, session).await?;
             let (session, caller) = (args.session.clone(), args.caller.clone());
-            Ok(client.explain(&args.tool, arguments, session, caller).await?)
+            let explanation = client.explain(&args.tool, arguments, session, caller).await?;
+            Ok((explanation, !client.is_alone()))
         })
         .await?;
     session.ui.print_either(|| views::explanation(&explanation), || explained(&explanation))?;
     note_problems(&explanation.problems, session);
+    if !is_daemon && !args.session.is_empty() {
+        session
+            .ui
+            .note("note: no daemon is running here, and only a daemon knows approvals of sessions");
+    }
     Ok(Outcome::Ok)
 }
 
@@ -149,6 +155,10 @@ fn explained(explanation: &v1::ExplainPolicyResponse) -> String {
         shown.push_str(&levels(&step.by_level));
     }
     let _ = writeln!(shown, "{} {}", bold("together:"), colored(explanation.decision()));
+    for id in &explanation.allowing_sessions {
+        let option = example::quoted(&text::line(id));
+        let _ = writeln!(shown, "a standing approval of a session allows it: `--session {option}`");
+    }
     shown
 }
 

@@ -167,8 +167,8 @@ async fn undo(
     let after = match restored {
         Some(record) => record.before.clone(),
         None => {
-            let without = edit::without_entry(client, text);
-            Some(without.map_err(|error| not_edited(&path, &error))?)
+            let without = without(client, text, record.as_ref());
+            without.map_err(|error| not_edited(&path, &error))?
         }
     };
     if after == before {
@@ -190,6 +190,23 @@ async fn undo(
     };
     session.ui.print(&format!("{} {how}", shown(&path)))?;
     Ok(Outcome::Ok)
+}
+
+/// What a file that has changed since is without the entry, and without what was made to hold it; none where that
+/// leaves nothing of a file that moss made.
+fn without(
+    client: &ClientRow,
+    text: &str,
+    record: Option<&SetupRecord>,
+) -> Result<Option<String>, NotEdited> {
+    let mut left = edit::without_entry(client, text)?;
+    let Some(record) = record.filter(|_| left != text) else { return Ok(Some(left)) };
+    let before = record.before.as_deref();
+    if !before.is_some_and(|before| edit::has_key(client, before)) {
+        left = edit::without_empty_key(client, &left)?;
+    }
+    let is_nothing = matches!(left.trim(), "" | "{}") || left.trim() == client.preamble.trim();
+    Ok(Some(left).filter(|_| before.is_some() || !is_nothing))
 }
 
 fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, CliError> {

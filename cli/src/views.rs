@@ -233,6 +233,7 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
         "decision": decision(explanation.decision()),
         "steps": steps,
         "problems": explanation.problems,
+        "allowing_sessions": explanation.allowing_sessions,
     })
 }
 

@@ -306,6 +306,18 @@ impl StandingApprovals {
         Ok(())
     }
 
+    /// Lists the sessions of a caller that have an approval for a tool, the latest first.
+    pub fn sessions_of(&self, tool: &str, caller: &str, now: Timestamp) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for listed in self.list(now).into_iter().rev() {
+            let mut permissions = listed.answer.permissions.iter();
+            let is_of_call = permissions.any(|of| of.tool == tool && of.caller == caller);
+            let session = listed.session.filter(|session| is_of_call && !found.contains(session));
+            found.extend(session);
+        }
+        found
+    }
+
     fn ends_at(&self, answer: &StandingApproval) -> Timestamp {
         ends_after(answer, self.limits.load().always_days * 24)
     }

@@ -34,8 +34,8 @@ use tokio_util::sync::CancellationToken;
 use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{
-    CommandRules, CommandSetting, ReadableByAll, ShellFile, files_of_parts, may_show, parts_in,
-    protection, set_aside_new,
+    CommandRules, CommandSetting, ReadableByAll, ShellFile, files_of_parts, known_directory,
+    may_show, parts_in, protection, set_aside_new,
 };
 use self::host::CallHost;
 use self::stop::EffectStop;

@@ -3,6 +3,8 @@
 
 mod undo;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use moss_sdk::RelPath;
 use moss_sdk::spec::Effect;
@@ -10,19 +12,24 @@ use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
 use crate::approvals::Situation;
-use crate::call::{CommandSetting, ShellFile, files_of_parts, parts_in, protection};
+use crate::call::{
+    CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, protection,
+};
 use crate::state::WorkspaceState;
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
-use moss_policy::explain::{Explanation, explain, explain_search};
-use moss_policy::standing::Asker;
-use moss_policy::{Action, CommandPart, Protection, Subject};
+use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search};
+use moss_policy::standing::{Asker, StandingApproval};
+use moss_policy::{Action, CommandPart, Protection, Subject, Verdict};
 use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
 /// Tools of moss that search for the locations of their edits.
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
+
+/// Most sessions that are looked at for one that allows a call.
+const SESSIONS_MAX: usize = 20;
 
 /// What commands do to the lists of plugins, by the names that rules and records have for it.
 const PLUGIN_CHANGES: &[&str] = &[
@@ -68,23 +75,25 @@ pub fn call(
     let asker = Asker { tool, plugin: entry.plugin(), caller };
     let component = entry.component();
     let situation = Situation { asker, component: component.as_deref(), session };
-    workspace.answers.reload();
-    let answers = workspace.answers.in_effect(situation, Timestamp::now());
+    let answers = answers_to(workspace, situation, &arguments);
     let directory = directory_of(&workspace.files, &arguments)?;
     let parts = parts(&workspace.files, entry, &arguments, &directory);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
+    let known = known_directory(&parts, &directory);
     let mut steps = Vec::new();
     for action in actions(entry, file.as_ref()) {
         let protection = file.as_ref().and_then(|file| file.protection_against(action));
         if action == Action::Exec && !parts.is_empty() {
-            for (part, opened) in parts.iter().zip(&opened) {
-                steps.extend(part_steps(&workspace.files, part, opened, protection));
-            }
+            let each = parts.iter().zip(&opened);
+            steps.extend(each.flat_map(|(part, opened)| {
+                part_steps(&workspace.files, (part, known), opened, protection)
+            }));
             continue;
         }
         let path = file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path);
         steps.push(ExplainedStep { action, command: None, path: path.cloned(), protection });
     }
+    let expected = file.as_ref().and_then(|file| expected_size(entry, &arguments, file));
     let explained = steps.into_iter().map(|step| {
         let ExplainedStep { action, command, path, protection } = step;
         let subject = Subject {
@@ -103,23 +112,52 @@ pub fn call(
         };
         let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
         if searches && action == Action::Modify {
-            explain_search(&policy, &subject)
+            explain_search(&policy, &subject, expected)
         } else {
-            explain(&policy, &subject)
+            explain_expecting(&policy, &subject, expected.filter(|_| action == Action::Modify))
         }
     });
     Ok(explained.collect())
 }
 
-/// Running a part of a command, and what the shell does to the files that it opens for it, under each of their
+/// Lists the sessions of a caller in which standing approvals allow a call that is asked about without them.
+pub fn allowing_sessions(
+    workspace: &WorkspaceState,
+    tool: &str,
+    arguments: &Map<String, Value>,
+    caller: &str,
+) -> Vec<String> {
+    let allows = |session_id: &String| {
+        let session = SessionKey { caller: caller.to_owned(), session_id: session_id.clone() };
+        let explained = call(workspace, tool, arguments.clone(), caller, Some(&session));
+        let mut steps = explained.iter().flatten();
+        steps.all(|step| step.decision.verdict == Verdict::Allow)
+    };
+    let approved = workspace.answers.sessions_of(tool, caller, Timestamp::now());
+    approved.into_iter().take(SESSIONS_MAX).filter(allows).collect()
+}
+
+/// The standing approvals that count for a call. What cannot be undone is asked about each time.
+fn answers_to(
+    workspace: &WorkspaceState,
+    situation: Situation<'_>,
+    arguments: &Value,
+) -> Vec<Arc<StandingApproval>> {
+    let is_permanent = arguments.get("permanent") == Some(&Value::Bool(true));
+    workspace.answers.reload();
+    let answers = workspace.answers.in_effect(situation, Timestamp::now());
+    if is_permanent { Vec::new() } else { answers }
+}
+
+/// Running a part of a command in its directory, as far as that is known, and what the shell does to the files that it opens for it, under each of their
 /// names.
 fn part_steps<'p>(
     files: &Workspace,
-    part: &'p CommandPart,
+    (part, directory): (&'p CommandPart, Option<&RelPath>),
     opened: &[ShellFile],
     protection: Option<Protection>,
 ) -> Vec<ExplainedStep<'p>> {
-    let path = Some(RelPath::root());
+    let path = directory.cloned();
     let mut steps =
         vec![ExplainedStep { action: Action::Exec, command: Some(part), path, protection }];
     for file in opened {
@@ -174,6 +212,8 @@ struct ExplainedFile {
     /// What holds against reading it: less, where its content is public.
     read_protection: Option<Protection>,
     exists: bool,
+    /// The size of its content; none where it is no file that can be opened.
+    size_bytes: Option<u64>,
 }
 
 impl ExplainedFile {
@@ -217,6 +257,16 @@ fn size_of(entry: &CatalogEntry, arguments: &Value) -> Option<u64> {
     Some(content.len() as u64)
 }
 
+/// The size that a file of moss's tools would have once it is edited, as far as the arguments let expect it: its
+/// own and that of every text in them. What a `reapply` brings back is in none.
+fn expected_size(entry: &CatalogEntry, arguments: &Value, file: &ExplainedFile) -> Option<u64> {
+    if entry.plugin().is_some() || entry.spec.name == "reapply" {
+        return None;
+    }
+    let texts = arguments.as_object()?.values().filter_map(Value::as_str);
+    Some(texts.fold(file.size_bytes?, |sum, text| sum.saturating_add(text.len() as u64)))
+}
+
 fn resolve(files: &Workspace, parameter: &str, text: &str) -> Result<ExplainedFile, CallError> {
     let refused = |error: moss_workspace::Error| {
         CallError::Invalid(vec![Violation {
@@ -229,8 +279,8 @@ fn resolve(files: &Workspace, parameter: &str, text: &str) -> Result<ExplainedFi
     let path = files.path(text).map_err(refused)?;
     let resolved = files.resolve(&path).map_err(refused)?;
     let protected = files.protection_resolved(&path).map_err(refused)?;
-    let is_public =
-        protected.is_some() && files.open_for_reading(&path).is_ok_and(|opened| opened.is_public());
+    let opened = files.open_for_reading(&path).ok();
+    let is_public = protected.is_some() && opened.as_ref().is_some_and(|opened| opened.is_public());
     let read = if is_public {
         files.protection_of_public(&path).max(files.protection_of_public(&resolved.path))
     } else {
@@ -241,6 +291,7 @@ fn resolve(files: &Workspace, parameter: &str, text: &str) -> Result<ExplainedFi
         protection: protected.map(protection),
         read_protection: read.map(protection),
         exists: resolved.kind.is_some(),
+        size_bytes: opened.map(|opened| opened.size_bytes()),
     })
 }
 

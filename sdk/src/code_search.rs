@@ -76,6 +76,8 @@ pub struct CodeHit {
 pub struct MatchedWord {
     /// The word as the question has it.
     pub word: String,
+    /// What of it the place has: the stem of a word, which may be of another language.
+    pub term: String,
     /// Where it counts most.
     pub place: MatchField,
 }

@@ -127,6 +127,26 @@ async fn an_approval_for_always_covers_what_it_says_until_it_is_revoked() {
 }
 
 #[tokio::test]
+async fn an_explanation_takes_approvals_of_edits_and_of_commands_in_directories_into_account() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    site.write("a.txt", "one\n");
+    site.write("sub/b.txt", "x\n");
+    let edit = json!({"path": "a.txt", "oldText": "one", "newText": "two"});
+    let command = json!({"command": "touch c.txt", "cwd": "sub"});
+    for (tool, arguments) in [("replace_text", edit), ("run_terminal_cmd", command)] {
+        let explain = async || explained(&caller, tool, arguments.clone()).await.decision();
+        assert_eq!(explain().await, v1::Decision::Ask, "{tool}");
+        remembered(&daemon, waiting(tool, arguments.clone()), Always).await;
+        assert_eq!(explain().await, v1::Decision::Allow, "{tool}");
+    }
+    let elsewhere = json!({"command": "touch c.txt"});
+    let elsewhere = explained(&caller, "run_terminal_cmd", elsewhere).await;
+    assert_eq!(elsewhere.decision(), v1::Decision::Ask);
+}
+
+#[tokio::test]
 async fn an_approval_for_a_session_applies_to_it_while_the_daemon_runs() {
     let site = Site::new();
     let daemon = site.serve();
@@ -164,6 +184,11 @@ async fn an_approval_for_a_session_applies_to_it_while_the_daemon_runs() {
     };
     assert_eq!(explain("one").await, v1::Decision::Allow);
     assert_eq!(explain("two").await, v1::Decision::Ask);
+    let unnamed = explained(&caller, "delete_file", delete.clone()).await;
+    assert_eq!(unnamed.decision(), v1::Decision::Ask);
+    assert_eq!(unnamed.allowing_sessions, ["one"]);
+    let permanent = json!({"path": "c.txt", "permanent": true});
+    assert!(explained(&caller, "delete_file", permanent).await.allowing_sessions.is_empty());
     drop(caller);
     daemon.stop();
 

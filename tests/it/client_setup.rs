@@ -121,6 +121,48 @@ fn undo_takes_only_the_entry_out_of_a_file_that_changed_since() {
 }
 
 #[test]
+fn undo_leaves_no_key_that_was_made_for_the_entry() {
+    let site = Site::new();
+    for (client, before, added, left) in [
+        (
+            "goose",
+            Some("GOOSE_MODEL: x\n"),
+            "GOOSE_MODE: auto\n",
+            Some("GOOSE_MODEL: x\nGOOSE_MODE: auto\n"),
+        ),
+        (
+            "goose",
+            Some("extensions:\nGOOSE_MODEL: x\n"),
+            "a: b\n",
+            Some("extensions:\nGOOSE_MODEL: x\na: b\n"),
+        ),
+        ("goose", None, "", None),
+        ("goose", None, "a: b\n", Some("a: b\n")),
+        ("codex", None, "\n# mine\n", Some("# mine\n")),
+        ("cursor", None, "// mine\n", Some("{\n}\n// mine\n")),
+        (
+            "cursor",
+            Some("{\"mcpServers\": {}}\n"),
+            "// mine\n",
+            Some("{\"mcpServers\": {}}\n// mine\n"),
+        ),
+    ] {
+        let path = file(&site, client);
+        let _ = std::fs::remove_file(&path);
+        if let Some(before) = before {
+            put(&path, before);
+        }
+        done(&site, &["setup", client, "--yes"]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        put(&path, &format!("{text}{added}"));
+        done(&site, &["setup", client, "--undo", "--yes"]);
+        let is = std::fs::read_to_string(&path).ok();
+        let plain = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(is.as_deref().map(plain), left.map(plain), "{client} {before:?}: {is:?}");
+    }
+}
+
+#[test]
 fn nothing_is_written_without_a_yes() {
     let site = Site::new();
     let path = file(&site, "codex");

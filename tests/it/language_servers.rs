@@ -30,7 +30,7 @@ fn python_site() -> Site {
 }
 
 /// Starts a daemon whose commands find pyright.
-fn serve(site: &Site) -> Daemon {
+pub(crate) fn serve(site: &Site) -> Daemon {
     let modules = std::env::var_os("MOSS_TEST_CHECK_MODULES").expect(crate::frameworks::NO_MODULES);
     let programs = PathBuf::from(modules).join(".bin");
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -144,6 +144,41 @@ fn forms_decide_where_the_person_enabled_them() {
 }
 
 #[test]
+fn a_closed_form_about_a_language_server_leaves_the_call_its_answer() {
+    let site = Site::new();
+    site.write("reader.py", "class Reader:\n    def load(self):\n        return 1\n");
+    let arguments = json!({ "search": "Reader.load", "findReferences": true });
+    let find = || json!({ "name": "find_code_location", "arguments": arguments.clone() });
+    let serve = || crate::language_servers::serve(&site);
+    let note_of = |result: &Value| {
+        assert_ne!(result["isError"], true, "{result}");
+        let found = &result["structuredContent"];
+        assert_eq!(found["source"], "files", "{found}");
+        assert_eq!(found["locations"][0]["path"], "reader.py", "{found}");
+        found["note"].as_str().unwrap().to_owned()
+    };
+    let daemon = serve();
+    let mut client = with_forms(&site, &["--elicit"]);
+    // Asked again each time: closing a form is no decision.
+    for _ in 0..2 {
+        let (id, form) = asked(&mut client, find());
+        assert!(form["params"]["message"].as_str().unwrap().contains("pyright"), "{form}");
+        answer(&mut client, &form, json!({ "action": "cancel" }));
+        let note = note_of(&client.response(id)["result"]);
+        assert!(note.contains("was not started"), "{note}");
+    }
+    // A call that stands by itself is not held up for what it can do without.
+    let mut single = McpClient::start(&site, &["--elicit"]);
+    let note = note_of(&single.request("tools/call", alone(find()))["result"]);
+    assert!(note.contains("was not started"), "{note}");
+    let (id, form) = asked(&mut client, find());
+    answer(&mut client, &form, json!({ "action": "decline" }));
+    let note = note_of(&client.response(id)["result"]);
+    assert!(note.contains("a person denied"), "{note}");
+    daemon.stop();
+}
+
+#[test]
 fn a_form_that_nobody_enabled_decides_nothing() {
     let site = Site::new();
     let daemon = site.serve();

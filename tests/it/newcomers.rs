@@ -23,7 +23,9 @@ const NEEDY: &[&str] =
 fn example_of_every_tool_runs_as_it_is_shown_and_changes_nothing() {
     let site = Site::new();
     site.write("README.md", "# Title\n\nit's here\n");
+    site.write("src/greeting.py", "def greet(name):\n    return 'hello ' + name\n");
     let _daemon = site.serve();
+    site.run(&["call", "create_file", "path=a.txt", "content=x", "--confirm", "allow"]);
     let before = site.snapshot();
     for tool in TOOLS.iter().filter(|tool| !NEEDY.contains(tool)) {
         let shown = site.run(&["tools", tool, "--json"]);
@@ -41,6 +43,12 @@ fn example_of_every_tool_runs_as_it_is_shown_and_changes_nothing() {
         command.args(["-c", &line]).current_dir(site.workspace()).stdin(Stdio::null());
         let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         assert_eq!(ended.code, Some(0), "{example}: {ended:?}");
+        assert!(!ended.stdout.trim().is_empty(), "{example}");
+        let lists = ["results", "files", "matches", "locations", "entries", "changes", "tree"];
+        let shown: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
+        for list in lists.iter().filter_map(|key| shown[key].as_array()) {
+            assert!(!list.is_empty(), "{example} finds nothing: {ended:?}");
+        }
     }
     assert_eq!(site.snapshot(), before);
 }
@@ -70,6 +78,11 @@ fn what_was_meant_is_named() {
     for (words, meant) in [
         (&["call", "read_file", "greeting.txt"][..], "did you mean path=greeting.txt?"),
         (&["call", "grep_search", "query=foo"], "did you mean pattern=foo?"),
+        (&["call", "file_search", "pattern=a", "searchPath=src"], "did you mean path=src?"),
+        (
+            &["call", "file_search", "pattern=a", "searchPath=src", "path=lib"],
+            "did you mean path=src?",
+        ),
         (&["call", "grep_search", "query=foo"], "moss tools grep_search"),
         (&["undo"], "moss history undo N"),
         (&["stop"], "moss status"),

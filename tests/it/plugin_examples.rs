@@ -149,13 +149,42 @@ async fn a_file_that_is_withheld_is_distinguished_from_one_that_is_not_there() {
     let (_daemon, caller) = with(&site, "csv-profile", reading("data")).await;
     let hint = async |path: &str| {
         let result = caller.ran("csv_profile", json!({ "path": path })).await;
-        failure(&result).hint.clone()
+        let failed = failure(&result);
+        (failed.message.clone(), failed.hint.clone())
     };
-    let listed = hint("c.csv").await;
+    let (message, listed) = hint("c.csv").await;
+    assert_eq!(
+        message,
+        "the plugin csv-profile may not read c.csv: the grant `fs` for it is missing"
+    );
     assert!(listed.contains("\"fs\": [{ \"path\": \"c.csv\", \"access\": \"read\" }]"), "{listed}");
-    let bound = hint("data/b.csv").await;
+    let command = listed.split('`').nth(1).unwrap();
+    assert!(
+        command.starts_with("moss plugin add '") && command.contains(" --replace "),
+        "{command}"
+    );
+    let (message, bound) = hint("data/b.csv").await;
+    assert!(
+        message.ends_with("may not read data/b.csv: `plugin_maximum.files` does not allow it"),
+        "{message}"
+    );
     assert!(bound.contains("`plugin_maximum.files` in config.toml does not allow it"), "{bound}");
-    assert!(!hint("data/a.csv/x").await.contains("was not granted"));
+    assert!(!hint("data/a.csv/x").await.0.contains("may not read"));
+    // The command is one that can be typed, and what was granted before stays granted.
+    let words = format!("{command} --yes");
+    let words = words.strip_prefix("moss ").unwrap();
+    let mut shell = std::process::Command::new("sh");
+    let moss = site.command::<&str>([]);
+    for (name, value) in moss.get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    let line = format!("'{}' {words}", moss.get_program().to_str().unwrap());
+    let added = shell.args(["-c", &line]).current_dir(site.workspace()).output().unwrap();
+    assert!(added.status.success(), "{line}: {added:?}");
+    settled(&caller).await;
+    for path in ["c.csv", "data/a.csv"] {
+        assert_eq!(caller.ran("csv_profile", json!({ "path": path })).await.error, None, "{path}");
+    }
 }
 
 #[tokio::test]

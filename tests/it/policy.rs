@@ -341,7 +341,10 @@ async fn an_explanation_knows_sizes_or_says_that_they_matter() {
     assert_eq!(create("0123456789+").await, v1::Decision::Ask);
     let arguments = json!({"path": "a.txt", "oldText": "x", "newText": "y"});
     let edit = explained(&client, "replace_text", arguments).await;
-    assert_eq!(edit.decision(), v1::Decision::Ask);
+    assert_eq!(edit.decision(), v1::Decision::Allow);
+    let long = json!({"path": "a.txt", "oldText": "x", "newText": "0123456789"});
+    let long = explained(&client, "replace_text", long).await;
+    assert_eq!(long.decision(), v1::Decision::Ask);
     let by_size = &edit.steps.last().unwrap().by_size;
     let sized: Vec<_> = by_size.iter().map(|s| (s.from_bytes, s.decision())).collect();
     assert_eq!(sized, [(0, v1::Decision::Allow), (11, v1::Decision::Ask)]);

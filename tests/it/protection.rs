@@ -6,6 +6,7 @@ use moss_proto::v1;
 use serde_json::json;
 
 use crate::harness::{Site, call, output, reason, waiting};
+use crate::paths::path_calls;
 use crate::policy::Fate::{Allowed, Asked, Denied};
 use crate::policy::{create, explained, fate};
 
@@ -43,6 +44,44 @@ async fn reads_are_denied_and_asked_about_by_the_real_name() {
     approver.approve(&question).await.unwrap();
     let read = output(&waits.await.unwrap().unwrap());
     assert!(read["content"].as_str().unwrap().ends_with("the shared text"));
+}
+
+#[tokio::test]
+async fn no_error_says_whether_a_denied_file_is_there() {
+    let site = Site::new();
+    site.write("secret/there.rs", "fn there() {}\n");
+    site.write("secret/there/inner.rs", "fn inner() {}\n");
+    site.write("open.rs", "fn open() {}\n");
+    symlink("secret/there.rs", site.workspace().join("secret/link.rs")).unwrap();
+    symlink("gone", site.workspace().join("secret/dangling")).unwrap();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\"secret/**\"]\ndecision = \"deny\"\n\
+         [[rule]]\neffects = [\"write\", \"delete\", \"exec\"]\ndecision = \"allow\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let ended = async |tool: &str, arguments: serde_json::Value, path: &str| {
+        let said = match client.call(crate::harness::refusing(tool, arguments)).await {
+            Ok(result) => format!("{:?} {}", result.error, result.output_json),
+            Err(status) => format!("{:?} {}", status.code(), status.message()),
+        };
+        said.replace(path, "PATH")
+    };
+    let gone = "secret/gone.rs";
+    for (at, (tool, arguments)) in path_calls(gone).into_iter().enumerate() {
+        let missing = ended(tool, arguments.clone(), gone).await;
+        for path in ["secret/there.rs", "secret/there", "secret/link.rs", "secret/dangling"] {
+            let (of_tool, arguments) = path_calls(path).swap_remove(at);
+            let there = ended(of_tool, arguments.clone(), path).await;
+            // A question, whose answer has numbers of its own.
+            if tool != "moss_register_plugin_tool" {
+                assert_eq!(there, missing, "{tool} {arguments}");
+            }
+        }
+    }
+    // What is not hidden is told apart.
+    let open = ended("read_file", json!({"path": "open.rs"}), "open.rs").await;
+    assert_ne!(open, ended("read_file", json!({"path": "gone.rs"}), "gone.rs").await);
 }
 
 #[tokio::test]

@@ -102,6 +102,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-sandbox",
             "moss-schema",
             "moss-sdk",
+            "moss-symbols",
             "moss-workspace",
         ],
     ),

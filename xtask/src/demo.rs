@@ -212,7 +212,7 @@ fn reload(stage: &mut DemoStage<'_>) -> Result<()> {
     stage.run(&["moss", "plugin", "list"], well(&["word-count", "docs"]))?;
     let count = |path| ["moss", "call", "word_count", path];
     stage.run(&count("path=docs/security.md"), well(&["\"total\""]))?;
-    stage.run(&count("path=xtask/src/demo.rs"), with(1, &["was not granted"]))?;
+    stage.run(&count("path=xtask/src/demo.rs"), with(1, &["may not read"]))?;
     let header = ["moss", "call", "license_header", "path=xtask/src/demo.rs", "--dry-run"];
     stage.run(&header, well(&["+// SPDX-License-Identifier"]))?;
 

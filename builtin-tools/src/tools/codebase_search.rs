@@ -105,11 +105,18 @@ fn question(query: String) -> Result<CodeSearchGoal, ToolError> {
     Ok(CodeSearchGoal::Question(query))
 }
 
-/// Reads a query of the form `path:line`; none where it is another or there is no such file.
+/// Reads a query of the form `path:line`; none where it is another.
+///
+/// # Errors
+///
+/// Where it can only be that and no such text can be read. Which of its reasons that has is not said: a file that
+/// the policy keeps from the caller is none that is there.
 async fn place(cx: &Context, query: &str) -> Result<Option<CodeSearchGoal>, ToolError> {
     let Some((path, line)) = query.trim().rsplit_once(':') else { return Ok(None) };
     let (Ok(line), Ok(path)) = (line.parse::<u32>(), cx.path(path)) else { return Ok(None) };
-    let Some(text) = read(cx, &path).await? else { return Ok(None) };
+    let Some(text) = read(cx, &path).await? else {
+        return if is_path(path.as_str()) { Err(no_such_text(&path, line)) } else { Ok(None) };
+    };
     let lines = text.lines().count();
     if line == 0 || line as usize > lines {
         let message = format!("{path} has {lines} lines: there is no line {line}");
@@ -117,6 +124,28 @@ async fn place(cx: &Context, query: &str) -> Result<Option<CodeSearchGoal>, Tool
             .hint("name a line of the file, such as the one of a declaration"));
     }
     Ok(Some(CodeSearchGoal::RelatedTo { path, line, text: text.into() }))
+}
+
+/// Whether words with a colon and a number behind them name a file and nothing else.
+fn is_path(text: &str) -> bool {
+    let is_word = |text: &str| {
+        !text.is_empty()
+            && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '+' | '-'))
+    };
+    let name = text.rsplit('/').next().unwrap_or(text);
+    let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && is_word(extension) && extension.chars().any(char::is_alphabetic)
+    });
+    !text.contains(char::is_whitespace) && (has_extension || text.contains('/'))
+}
+
+fn no_such_text(path: &RelPath, line: u32) -> ToolError {
+    let message =
+        format!("{path} is no text file that can be read: nothing belongs to its line {line}");
+    ToolError::new(ErrorCode::NotFound, message).hint(
+        "name a file by its path from the workspace root, such as `src/main.rs:40` (file_search finds it by its \
+         name), or ask in words, without a colon and a number",
+    )
 }
 
 #[cfg(test)]

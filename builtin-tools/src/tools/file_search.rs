@@ -45,12 +45,12 @@ pub(crate) struct FileSearch {
     /// nothing is found, similar names are returned. Default: true.
     #[serde(default = "yes")]
     fuzzy: bool,
-    /// Whether to look at the directories of the path too, not only at the file name. Default:
-    /// true.
+    /// Whether to look at the directories of the path too, not only at the file name: true or
+    /// false, not a path. Default: true.
     #[serde(default = "yes")]
     search_path: bool,
-    /// Finds only files beneath this directory; the pattern is seen from there. Default: the whole
-    /// workspace.
+    /// Finds only files beneath this directory, whatever `searchPath` says; the pattern, with
+    /// `searchPath` true, is seen from there. Default: the whole workspace.
     #[schemars(extend("x-extra" = true))]
     path: Option<String>,
     /// Files to pass over before the first that is returned. Default: 0.

@@ -35,6 +35,16 @@ enum AfterQuestion {
     Undecided,
 }
 
+/// What comes of a call whose questions are forms.
+enum FormsEnd {
+    /// It has a result.
+    Result(Box<v1::CallResult>),
+    /// It asks what no form may decide.
+    ForApprovers,
+    /// The person closed a form about what the call can do without: not now.
+    Without,
+}
+
 /// Shows a confirmation in plain text. The name of the question is left out: whoever approves sees it
 /// elsewhere.
 pub(super) fn shown(asked: &v1::Confirmation) -> String {
@@ -52,10 +62,16 @@ pub(super) async fn follow(
     let mut attached = ClarifyingClient::of_call(client, &request).await;
     if request.decides_by_form && client.has_approver() {
         let calling = begin(client, &request, v1::ConfirmMode::Wait, true).await?;
-        if let Some(result) = with_forms(client, calling, notes, &mut attached).await? {
-            return Ok(result);
+        match with_forms(client, calling, notes, &mut attached).await? {
+            FormsEnd::Result(result) => return Ok(*result),
+            // The call is made again, and does without what it would have asked about.
+            FormsEnd::Without => {
+                let calling = begin(client, &request, v1::ConfirmMode::Refuse, false).await?;
+                return to_end(calling, notes, &mut attached).await;
+            }
+            // What no form decides about waits for an approver: nothing has happened yet.
+            FormsEnd::ForApprovers => {}
         }
-        // What no form decides about waits for an approver: nothing has happened yet.
     }
     if let Some(approved) = request.in_rounds.as_ref().filter(|_| client.has_approver()) {
         match in_round(client, &request, approved, notes, &mut attached).await {
@@ -132,6 +148,11 @@ fn is_for_approvers(failure: &RequestFailure) -> bool {
     failure.is(Reason::ConfirmationRequired) && asked.is_none_or(|asked| form(asked).is_none())
 }
 
+/// Whether a call goes on without the effect that a question is about.
+fn is_optional(asked: &v1::Confirmation) -> bool {
+    asked.command.as_ref().is_some_and(|command| command.optional)
+}
+
 /// Whether a form may decide about a question.
 pub(super) fn is_for_forms(asked: &v1::Confirmation) -> bool {
     form(asked).is_some()
@@ -163,27 +184,29 @@ fn with_question(failure: RequestFailure, asked: Option<Box<v1::Confirmation>>) 
     }
 }
 
-/// Follows a call whose questions forms decide about; none where one asks what no form may decide.
+/// Follows a call whose questions forms decide about.
 async fn with_forms(
     client: &Client,
     mut calling: Calling,
     notes: &mpsc::Sender<CallNote>,
     attached: &mut ClarifyingClient,
-) -> Result<Option<v1::CallResult>, RequestFailure> {
+) -> Result<FormsEnd, RequestFailure> {
     let mut event = next(&mut calling, notes, attached).await?;
     loop {
         let asked = match event {
-            Event::Result(result) => return Ok(Some(result)),
+            Event::Result(result) => return Ok(FormsEnd::Result(Box::new(result))),
             Event::ConfirmationNeeded(asked) if !asked.id.is_empty() => asked,
             _ => {
                 event = next(&mut calling, notes, attached).await?;
                 continue;
             }
         };
-        let Some(form) = form(&asked) else { return Ok(None) };
+        let Some(form) = form(&asked) else { return Ok(FormsEnd::ForApprovers) };
         event = match decided(client, &asked, form, &mut calling, notes).await? {
             AfterQuestion::Event(event) => *event,
             AfterQuestion::Resolved => next(&mut calling, notes, attached).await?,
+            // Dropping the call withdraws its question.
+            AfterQuestion::Undecided if is_optional(&asked) => return Ok(FormsEnd::Without),
             AfterQuestion::Undecided => {
                 let failure = RequestFailure::new(Reason::ConfirmationRequired, NOBODY_DECIDED);
                 return Err(with_question(failure, Some(Box::new(asked))));

@@ -59,6 +59,26 @@ pub(super) fn without_entry(client: &ClientRow, text: &str) -> Result<String, No
     checked(client, edited, None)
 }
 
+/// Makes the text without the key of all servers, where it has none: what held the entry of moss was made for
+/// it. In TOML there is nothing left of a table once its last entry is gone.
+pub(super) fn without_empty_key(client: &ClientRow, text: &str) -> Result<String, NotEdited> {
+    let edited = match client.format {
+        FileFormat::Json => json::without_empty_key(text, client.key),
+        FileFormat::Toml => Ok(text.to_owned()),
+        FileFormat::YamlMap | FileFormat::YamlList => yaml::without_empty_key(text, client.key),
+    }?;
+    checked(client, edited, None)
+}
+
+/// Whether a text has the key of all servers. One that cannot be read may have it.
+pub(super) fn has_key(client: &ClientRow, text: &str) -> bool {
+    match client.format {
+        FileFormat::Json => json::has_key(text, client.key),
+        FileFormat::Toml => true,
+        FileFormat::YamlMap | FileFormat::YamlList => yaml::has_key(text, client.key),
+    }
+}
+
 /// Holds an edited text to what it was meant to be.
 fn checked(client: &ClientRow, edited: String, meant: Option<&Value>) -> Result<String, NotEdited> {
     if entry(client, &edited)?.as_ref() == meant {

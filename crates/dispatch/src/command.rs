@@ -20,6 +20,8 @@ pub struct CommandQuestion {
     /// Whether the text is not run but written to the standard input of a command that runs already: the
     /// one through which the only part is run.
     pub is_input: bool,
+    /// Whether the call goes on without it where nobody allows it.
+    pub is_optional: bool,
 }
 
 /// One simple command of a text.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::imports::trouble::GuestRefusal;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::Value;
 
@@ -149,7 +150,7 @@ pub struct SettingsProblem {
 
 impl PluginCallError {
     /// Adds what a guest may have failed over, for people: the guest may not have said it.
-    pub(crate) fn with_trouble(self, trouble: &str) -> Self {
+    pub(crate) fn with_trouble(self, GuestRefusal { what, why: trouble }: &GuestRefusal) -> Self {
         match self {
             // What the caller gave is wrong by itself.
             Self::Failed(ToolError {
@@ -157,10 +158,17 @@ impl PluginCallError {
                 ..
             }) => self,
             Self::Failed(mut error) => {
-                error.hint = Some(match error.hint {
+                let mut hint = match error.hint {
                     Some(hint) => format!("{hint}; {trouble}"),
-                    None => trouble.to_owned(),
-                });
+                    None => trouble.clone(),
+                };
+                // To the guest, what it may not have is not there, or not permitted.
+                let is_of_it = matches!(error.code, ErrorCode::NotFound | ErrorCode::Denied);
+                if let Some(what) = what.as_ref().filter(|_| is_of_it) {
+                    hint = format!("{hint}; the plugin said: {}", error.message);
+                    error.message.clone_from(what);
+                }
+                error.hint = Some(hint);
                 Self::Failed(error)
             }
             Self::Crashed(reason) => Self::Crashed(format!("{reason}; {trouble}")),
@@ -228,18 +236,19 @@ mod tests {
 
     #[test]
     fn what_was_refused_explains_only_what_can_come_of_it() {
-        for (code, hint) in [
-            (ErrorCode::NotFound, Some("grant it")),
-            (ErrorCode::PluginFailed, Some("grant it")),
-            (ErrorCode::InvalidPath, None),
-            (ErrorCode::InvalidArguments, None),
+        let what = Some("p may not read a".to_owned());
+        let refusal = GuestRefusal { what, why: "grant it".to_owned() };
+        for (code, message, hint) in [
+            (ErrorCode::NotFound, "p may not read a", Some("grant it; the plugin said: no")),
+            (ErrorCode::PluginFailed, "no", Some("grant it")),
+            (ErrorCode::InvalidPath, "no", None),
+            (ErrorCode::InvalidArguments, "no", None),
         ] {
-            let error =
-                PluginCallError::Failed(ToolError::new(code, "no")).with_trouble("grant it");
+            let error = PluginCallError::Failed(ToolError::new(code, "no")).with_trouble(&refusal);
             let PluginCallError::Failed(error) = error else { panic!("{error:?}") };
-            assert_eq!(error.hint.as_deref(), hint, "{code}");
+            assert_eq!((error.message.as_str(), error.hint.as_deref()), (message, hint), "{code}");
         }
-        let crash = PluginCallError::Crashed("trap".to_owned()).with_trouble("grant it");
+        let crash = PluginCallError::Crashed("trap".to_owned()).with_trouble(&refusal);
         assert_eq!(crash, PluginCallError::Crashed("trap; grant it".to_owned()));
     }
 }

@@ -351,7 +351,7 @@ impl StoreData {
     }
 
     /// What the guest was refused last, unless something of the kind went well since.
-    pub(crate) fn trouble(&self) -> Option<String> {
+    pub(crate) fn trouble(&self) -> Option<crate::imports::trouble::GuestRefusal> {
         self.served.trouble.noted()
     }
 

@@ -2,8 +2,10 @@
 //! therefore has, side by side: so that whoever is refused something learns who withholds it.
 
 use moss_sdk::RelPath;
+use serde_json::json;
 
 use crate::description::Description;
+use crate::imports::trouble::GuestRefusal;
 use moss_plugin_list::{
     PluginEntry,
     grants::{
@@ -18,6 +20,8 @@ pub(crate) struct Rights {
     plugin: String,
     /// The list that names it, as who reads the list knows it.
     list: String,
+    /// Where its component is; none where naming it again takes more than that, as a digest.
+    source: Option<String>,
     requested: Grant,
     listed: Grant,
     maximum: Grant,
@@ -33,6 +37,7 @@ impl Rights {
         Self {
             plugin: entry.name.clone(),
             list: entry.list.clone(),
+            source: (!entry.is_remote()).then(|| entry.origin.clone()),
             held: requested.meet(&entry.grant).meet(&entry.maximum),
             requested,
             listed: entry.grant.clone(),
@@ -45,6 +50,7 @@ impl Rights {
         Self {
             plugin: plugin.to_owned(),
             list: list.to_owned(),
+            source: None,
             held: listed.clone(),
             requested,
             listed,
@@ -79,11 +85,35 @@ impl Rights {
         !self.requested.files.is_empty()
     }
 
-    /// As [`Rights::why_not`], for reading a path.
-    pub(crate) fn why_not_read(&self, path: &RelPath) -> String {
+    /// As [`Rights::why_not`], for reading a path; also says who may not read what, and which grant is missing.
+    pub(crate) fn refusal_to_read(&self, path: &RelPath) -> GuestRefusal {
         let has = |grant: &Grant| GrantedPaths::new(&grant.files).sight(path) == Sight::Granted;
         let written = format!("\"fs\": [{{ \"path\": \"{path}\", \"access\": \"read\" }}]");
-        format!("{path} was not granted: {}", self.why_not(&written, "files", has))
+        let mut why = self.why_not(&written, "files", has);
+        let missing = match (has(&self.requested), has(&self.listed)) {
+            (false, _) => "it does not request it",
+            (true, true) => "`plugin_maximum.files` does not allow it",
+            (true, false) => {
+                if let Some(command) = self.granting(path) {
+                    why = format!("`{command}` grants it; {why}");
+                }
+                "the grant `fs` for it is missing"
+            }
+        };
+        let what = format!("the plugin {} may not read {path}: {missing}", self.plugin);
+        GuestRefusal { what: Some(what), why }
+    }
+
+    /// The command that grants a path beside what is granted: adding a plugin anew says all of its grant.
+    fn granting(&self, path: &RelPath) -> Option<String> {
+        let source = self.source.as_deref()?;
+        let mut grant = self.listed.to_json();
+        let files = grant.as_object_mut()?.entry("fs").or_insert_with(|| json!([]));
+        files.as_array_mut()?.push(json!({ "path": path, "access": "read" }));
+        let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+        let (source, list, grant) =
+            (quoted(source), quoted(&self.list), quoted(&grant.to_string()));
+        Some(format!("moss plugin add {source} --replace --list {list} --grant {grant}"))
     }
 
     /// Says what keeps the store from being larger.
@@ -122,7 +152,8 @@ mod tests {
         ] {
             let [requested, listed, maximum] = [requested, listed, maximum].map(Clone::clone);
             let (plugin, list) = ("p".to_owned(), "l.json".to_owned());
-            let rights = Rights { plugin, list, requested, listed, maximum, held: tools(&[]) };
+            let (source, held) = (None, tools(&[]));
+            let rights = Rights { plugin, list, source, requested, listed, maximum, held };
             let why =
                 rights.why_not("\"tools\": [\"a\"]", "tools", |grant| !grant.tools.is_empty());
             assert!(why.contains(expected), "{why}");
@@ -140,6 +171,7 @@ mod tests {
             let rights = Rights {
                 plugin: "p".to_owned(),
                 list: "l.json".to_owned(),
+                source: None,
                 requested: store(requested),
                 listed: store(listed),
                 maximum: store(maximum),

@@ -69,6 +69,17 @@ pub struct MatchedRule {
 
 /// Decides about one effect and explains the decision.
 pub fn explain(policy: &Policy, subject: &Subject<'_>) -> Explanation {
+    explain_expecting(policy, subject, None)
+}
+
+/// As [`explain`], of new content whose size is only expected: rules and standing approvals that are
+/// bound to a size are held against that one, and the other sizes are explained beside it.
+pub fn explain_expecting(
+    policy: &Policy,
+    unsized_subject: &Subject<'_>,
+    expected_bytes: Option<u64>,
+) -> Explanation {
+    let subject = &expecting(unsized_subject, expected_bytes);
     let decision = decide(policy, subject);
     let matched = policy
         .matches(subject)
@@ -86,14 +97,23 @@ pub fn explain(policy: &Policy, subject: &Subject<'_>) -> Explanation {
         protection: subject.protection,
         matched,
         decision,
-        by_size: by_size(policy, subject),
+        by_size: by_size(policy, unsized_subject),
         by_level: Vec::new(),
     }
 }
 
-/// As [`explain`], of an edit whose location will be searched for.
-pub fn explain_search(policy: &Policy, subject: &Subject<'_>) -> Explanation {
-    let plain = explain(policy, subject);
+fn expecting<'a>(subject: &Subject<'a>, expected_bytes: Option<u64>) -> Subject<'a> {
+    Subject { size_bytes: subject.size_bytes.or(expected_bytes), ..*subject }
+}
+
+/// As [`explain_expecting`], of an edit whose location will be searched for.
+pub fn explain_search(
+    policy: &Policy,
+    subject: &Subject<'_>,
+    expected_bytes: Option<u64>,
+) -> Explanation {
+    let plain = explain_expecting(policy, subject, expected_bytes);
+    let subject = &expecting(subject, expected_bytes);
     let mut by_level: Vec<FoundDecision> = Vec::new();
     for match_level in MatchLevel::ALL {
         let found = Subject { match_level: Some(match_level), ..*subject };

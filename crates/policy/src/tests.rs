@@ -320,7 +320,7 @@ fn an_explanation_reports_what_an_unknown_level_would_decide() {
     let path = RelPath::parse("src/a").unwrap();
     let edit = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
     let by_level = |policy: &Policy| -> Vec<_> {
-        explain_search(policy, &edit)
+        explain_search(policy, &edit, None)
             .by_level
             .into_iter()
             .map(|found| (found.match_levels, found.drift, found.decision.verdict))

@@ -30,3 +30,4 @@ pub use crate::question::CodeQuestion;
 pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
 pub use crate::search::RankedSearch;
 pub use crate::weights::Weights;
+pub use crate::words::spelled;

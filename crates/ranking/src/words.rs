@@ -77,6 +77,27 @@ pub(crate) fn runs(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
+/// Finds the first word of a text that a term stands for, as it is written there.
+pub fn spelled<'t>(text: &'t str, term: &str) -> Option<&'t str> {
+    let mut reader = WordReader::default();
+    for (is_wide, run) in runs(text) {
+        if is_wide {
+            let found = run.find(term).map(|at| &run[at..at + term.len()]);
+            if found.is_some() {
+                return found;
+            }
+            continue;
+        }
+        let has =
+            |reader: &mut WordReader, word: &str| reader.words(word).iter().any(|own| own == term);
+        if has(&mut reader, run) {
+            let part = parts(run).find(|part| has(&mut reader, part));
+            return Some(part.unwrap_or(run));
+        }
+    }
+    None
+}
+
 /// The term for two stems beside each other in a name, whichever is first.
 pub(crate) fn pair(one: &str, other: &str) -> String {
     let (first, last) = if one <= other { (one, other) } else { (other, one) };
@@ -215,6 +236,18 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(parts(identifier).collect::<Vec<_>>(), expected, "{identifier}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_as_they_are_written() {
+        for (text, term, expected) in [
+            ("fn loadConfigs(path)", "config", Some("Configs")),
+            ("fn parseFiles(x)", "parsefiles", Some("parseFiles")),
+            ("// 读取文件", "文件", Some("文件")),
+            ("lock", "file", None),
+        ] {
+            assert_eq!(spelled(text, term), expected, "{text}");
         }
     }
 

@@ -94,6 +94,10 @@ impl<'a> Parameters<'a> {
             }
             ValidationErrorKind::Type { kind } => {
                 let suggestion = converted(error.instance(), kind).map(|value| value.to_string());
+                let suggestion = suggestion.or_else(|| {
+                    let is_switch = type_name(kind) == "boolean" && error.instance().is_string();
+                    is_switch.then(|| self.text_like(at)).flatten().map(ToOwned::to_owned)
+                });
                 add(at.to_owned(), expected(error), got, suggestion);
             }
             ValidationErrorKind::Minimum { limit } | ValidationErrorKind::Maximum { limit } => {
@@ -108,6 +112,20 @@ impl<'a> Parameters<'a> {
         let keyword = error.schema_path().as_str();
         let part = keyword.rsplit_once('/').map_or("", |(part, _)| part);
         self.schema.pointer(part).unwrap_or(&Value::Null)
+    }
+
+    /// The parameter that takes the text which was given to a switch whose name ends with its own: of `searchPath`
+    /// it is `path`.
+    fn text_like(self, at: &str) -> Option<&'a str> {
+        let switch = at.strip_prefix('/')?.to_lowercase();
+        let properties = self.schema.get("properties")?.as_object()?;
+        let takes_text = |part: &Value| match part.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+            kind => kind.is_some_and(|kind| kind == "string"),
+        };
+        let mut texts = properties.iter().filter(|(_, part)| takes_text(part));
+        let found = texts.find(|(name, _)| switch.ends_with(&name.to_lowercase()));
+        found.map(|(name, _)| name.as_str())
     }
 
     /// The names that a key may have been meant as, at one location of the arguments.

@@ -197,7 +197,7 @@ impl Workspace {
     /// `Exists`, `IsLink`, `HardLinked`, `ReadOnly`, `Encoding`, `Splice`, `NoChange`, `Clash` and
     /// `Limit`.
     pub fn plan(&self, changes: &ChangeSet) -> Result<Plan, Error> {
-        self.plan_over(changes, &NoBuffers)
+        self.plan_over(changes, &NoBuffers, &|| false)
     }
 
     /// As [`Workspace::plan`], where the unsaved texts of editors stand for the files that they are
@@ -205,11 +205,16 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// As [`Workspace::plan`]; `Unsaved` for what cannot be done to a buffer.
-    pub fn plan_over(&self, changes: &ChangeSet, buffers: &dyn Buffers) -> Result<Plan, Error> {
+    /// As [`Workspace::plan`]; `Unsaved` for what cannot be done to a buffer; `Cancelled`.
+    pub fn plan_over(
+        &self,
+        changes: &ChangeSet,
+        buffers: &dyn Buffers,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Plan, Error> {
         let sources =
             changes.changes.iter().map(|change| (&change.path, PlannedContent::Change(change)));
-        Planner { workspace: self, buffers }.plan(sources)
+        Planner { workspace: self, buffers, cancelled }.plan(sources)
     }
 }
 

@@ -131,6 +131,11 @@ impl Workspace {
 // === impl OpenedFile ===
 
 impl<'a> OpenedFile<'a> {
+    /// The size of its content on the disk.
+    pub fn size_bytes(&self) -> u64 {
+        self.stat.size_bytes
+    }
+
     /// A file whose bytes are taken from memory or not at all.
     #[cfg(target_os = "linux")]
     pub(crate) fn cached(

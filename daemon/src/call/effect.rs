@@ -29,7 +29,7 @@ use self::ask::Ask;
 pub(crate) use self::by_rules::{CommandRules, ReadableByAll, may_show};
 pub(super) use self::command::ServerRefusal;
 pub(crate) use self::command::{
-    CommandSetting, ShellFile, files_of_parts, parts_in, set_aside_new,
+    CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, set_aside_new,
 };
 use self::commit::applied;
 pub(super) use self::decide::FileNames;

@@ -128,13 +128,24 @@ impl CallHost {
         let reader = self.reader();
         let path = path.clone();
         let list = move || {
+            if let Some((real, decision)) = reader.hides(&path) {
+                return Err(NotRead::Denied(real, decision));
+            }
             let keep = |path: &RelPath| reader.lists(path);
             let cancelled = || reader.is_cancelled();
-            reader.workspace().list(&path, options, &keep, &cancelled)
+            Ok(reader.workspace().list(&path, options, &keep, &cancelled)?)
         };
-        let listing: Listing = self.scope.blocking(list).await??;
-        self.scope.hold_listing(listing.entries.len())?;
-        Ok(listing)
+        match self.scope.blocking(list).await? {
+            Ok(listing) => {
+                self.scope.hold_listing(listing.entries.len())?;
+                Ok(listing)
+            }
+            Err(NotRead::Failed(error)) => Err(error),
+            Err(NotRead::Ask(real, decision) | NotRead::Denied(real, decision)) => {
+                let denied = self.effects.deny_read(&real, &decision).await;
+                Err(self.effects.pass_on(denied))
+            }
+        }
     }
 
     /// Has an effect carried out for the tool, which only gets an error of its own kind.

@@ -107,7 +107,16 @@ impl ReadAccess {
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Result<T, NotRead> {
         let workspace = self.workspace();
-        let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
+        let opened = match workspace.files.open_for_reading(path) {
+            Ok(opened) => opened.over(&*workspace.editors),
+            Err(error) => {
+                let hidden = self.hides(path);
+                return Err(hidden.map_or_else(
+                    || NotRead::from(error),
+                    |(real, decision)| NotRead::Denied(real, decision),
+                ));
+            }
+        };
         let opened = opened.unless(cancelled);
         let real = opened.real();
         let decision = self.decide_open(path, &opened);
@@ -116,6 +125,19 @@ impl ReadAccess {
             Verdict::Deny => Err(NotRead::Denied(real.clone(), decision)),
             Verdict::Ask => Err(NotRead::Ask(real.clone(), decision)),
         }
+    }
+
+    /// What keeps a path out of sight, with its real name, as [`Effects::hides`].
+    pub(super) fn hides(&self, path: &RelPath) -> Option<(RelPath, Decision)> {
+        let is_alike = self.decided_alike(None).is_some_and(|verdict| verdict != Verdict::Deny);
+        if is_alike {
+            return None;
+        }
+        let found = self.workspace().files.resolve(path);
+        let real = found.map_or_else(|_| path.clone(), |found| found.path);
+        let names = FileNames { real: &real, asked: path };
+        let decision = self.effects.hides((&self.policy, &self.tool), names)?;
+        Some((real, decision))
     }
 
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.

@@ -94,12 +94,13 @@ impl PolicyRpc {
         from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let daemon = Arc::clone(&self.0);
-        let (explained, problems) = blocking(move || {
+        let (explained, allowing_sessions, problems) = blocking(move || {
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
             let session_id = Some(request.session_id).filter(|id| !id.is_empty());
             let session =
                 session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });
+            let named = arguments.clone();
             let explained =
                 explain::call(&workspace, &request.tool, arguments, &caller, session.as_ref());
             let explained = explained.map_err(|refusal| match refusal {
@@ -108,18 +109,29 @@ impl PolicyRpc {
                 }
                 refusal => refusal,
             })?;
-            Ok((explained, problems(&workspace)))
+            let verdict = strictest(&explained);
+            let allowing = match (verdict, &session) {
+                (Some(Verdict::Ask), None) => {
+                    explain::allowing_sessions(&workspace, &request.tool, &named, &caller)
+                }
+                _ => Vec::new(),
+            };
+            Ok((explained, allowing, problems(&workspace)))
         })
         .await
         .map_err(error::broken)?
         .map_err(|refusal: CallError| error::call(&refusal))?;
-        let strictest = explained.iter().map(|step| step.decision.verdict).max();
         Ok(Response::new(v1::ExplainPolicyResponse {
-            decision: strictest.map_or(v1::Decision::Unspecified, decision).into(),
+            decision: strictest(&explained).map_or(v1::Decision::Unspecified, decision).into(),
             steps: explained.iter().map(step).collect(),
             problems,
+            allowing_sessions,
         }))
     }
+}
+
+fn strictest(explained: &[Explanation]) -> Option<Verdict> {
+    explained.iter().map(|step| step.decision.verdict).max()
 }
 
 fn problems(workspace: &WorkspaceState) -> Vec<String> {

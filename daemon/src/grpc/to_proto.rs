@@ -163,6 +163,7 @@ fn command(command: &CommandQuestion) -> v1::CommandQuestion {
         parts: command.parts.iter().map(part).collect(),
         background: command.is_background,
         input: command.is_input,
+        optional: command.is_optional,
     }
 }
 

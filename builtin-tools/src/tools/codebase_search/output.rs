@@ -1,6 +1,7 @@
 //! What the tool returns.
 
-use moss_sdk::code_search::{CodeHit, CodeSearchFound, MatchField};
+use moss_ranking::spelled;
+use moss_sdk::code_search::{CodeHit, CodeSearchFound, MatchField, MatchedWord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,7 +49,7 @@ pub(super) struct CodeResult {
     container: Option<String>,
     /// How well it answers, against the first result, which has 1.
     score: f64,
-    /// Which words of the question it has, and where.
+    /// Which words of the question it has, and where; of a Chinese word what stands there for it.
     why: String,
     /// The lines of it that have most of them; missing where there was no room for more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +70,9 @@ pub(super) struct ResultBudget {
 impl ResultBudget {
     /// Makes a result of a hit and the text of its file.
     pub(super) fn result(&mut self, hit: &CodeHit, text: &str, best: f32) -> CodeResult {
-        let words: Vec<&str> = hit.matched.iter().map(|matched| matched.word.as_str()).collect();
+        let found: Vec<FoundWord<'_>> =
+            hit.matched.iter().map(|matched| FoundWord::of(matched, hit, text)).collect();
+        let words: Vec<&str> = found.iter().map(|word| word.written).collect();
         let (line, lines) = snippet::snippet(text, hit.lines, &words);
         let has_room = self.used + lines.len() <= SNIPPETS_BYTES_MAX;
         if has_room {
@@ -83,15 +86,24 @@ impl ResultBudget {
             kind: hit.kind,
             container: hit.container.clone(),
             score: (f64::from(hit.score / best.max(f32::MIN_POSITIVE)) * 100.0).round() / 100.0,
-            why: why(hit),
+            why: why(hit, &found),
             snippet: has_room.then_some(lines),
             snippet_line: has_room.then_some(line),
         }
     }
 }
 
+/// A word that a place has.
+struct FoundWord<'a> {
+    place: MatchField,
+    /// As the question has it, or, where that is of another language, as the place has it.
+    written: &'a str,
+    /// The word of the question that this translates.
+    translated: Option<&'a str>,
+}
+
 /// Says which words of a question a place has, by where it has them.
-fn why(hit: &CodeHit) -> String {
+fn why(hit: &CodeHit, found: &[FoundWord<'_>]) -> String {
     const PLACES: [(MatchField, &str); 6] = [
         (MatchField::Name, "name"),
         (MatchField::Container, "container"),
@@ -106,14 +118,49 @@ fn why(hit: &CodeHit) -> String {
     }
     let mut left = WORDS_MAX;
     for (place, name) in PLACES {
-        let here = hit.matched.iter().filter(|matched| matched.place == place);
-        let words: Vec<&str> = here.map(|matched| matched.word.as_str()).take(left).collect();
+        let here = found.iter().filter(|word| word.place == place);
+        let words: Vec<String> = here.map(FoundWord::shown).take(left).collect();
         left -= words.len();
         if !words.is_empty() {
             reasons.push(format!("{name}: {}", words.join(", ")));
         }
     }
     reasons.join("; ")
+}
+
+// === impl FoundWord ===
+
+impl<'a> FoundWord<'a> {
+    fn of(matched: &'a MatchedWord, hit: &'a CodeHit, text: &'a str) -> Self {
+        let MatchedWord { word, term, place } = matched;
+        if word.is_ascii() || word == term {
+            return Self { place: *place, written: word, translated: None };
+        }
+        let written = match place {
+            MatchField::Name => hit.name.as_deref().and_then(|name| spelled(name, term)),
+            MatchField::Container => hit.container.as_deref().and_then(|own| spelled(own, term)),
+            MatchField::Path => spelled(hit.path.as_str(), term),
+            // Documentation stands right before what it is of.
+            MatchField::Documentation | MatchField::Text => {
+                spelled(lines_of(text, hit.lines), term).or_else(|| spelled(text, term))
+            }
+            MatchField::Commits => None,
+        };
+        Self { place: *place, written: written.unwrap_or(term), translated: Some(word) }
+    }
+
+    fn shown(&self) -> String {
+        match self.translated {
+            Some(word) => format!("{} ({word})", self.written),
+            None => self.written.to_owned(),
+        }
+    }
+}
+
+fn lines_of(text: &str, (first, last): (u32, u32)) -> &str {
+    let lines = text.split_inclusive('\n').map(str::len);
+    let bytes = |count: u32| lines.clone().take(count as usize).sum::<usize>();
+    &text[bytes(first.saturating_sub(1))..bytes(last)]
 }
 
 // === impl CodebaseSearchOutput ===

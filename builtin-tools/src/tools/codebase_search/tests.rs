@@ -68,6 +68,21 @@ fn a_result_says_where_what_and_why() {
 }
 
 #[test]
+fn a_result_for_a_chinese_question_says_what_the_file_has() {
+    let host = host();
+    host.write("src/zh.rs", "/// 重试请求\nfn again() {}\n");
+    let found = search(&host, json!({"query": "指数退避重试"})).unwrap();
+    let why = |path: &str| {
+        let results = found["results"].as_array().unwrap();
+        let result = results.iter().find(|one| one["path"] == path).unwrap();
+        result["why"].as_str().unwrap().to_owned()
+    };
+    let english = why("src/client.rs");
+    assert!(english.contains("retry (重试)") && english.contains("backoff ("), "{english}");
+    assert_eq!(why("src/zh.rs"), "documentation: 重试");
+}
+
+#[test]
 fn what_belongs_to_a_place_is_found() {
     let found = search(&host(), json!({"query": "src/client.rs:9"})).unwrap();
     let names: Vec<&str> = found["results"]
@@ -79,6 +94,24 @@ fn what_belongs_to_a_place_is_found() {
     assert!(names.contains(&"send") && !names.contains(&"retry_with_backoff"), "{found}");
     let error = search(&host(), json!({"query": "src/client.rs:900"})).unwrap_err();
     assert!(error.to_string().contains("16 lines"), "{error}");
+}
+
+#[test]
+fn a_place_in_a_file_that_is_not_there_is_an_error_that_names_it() {
+    let host = host();
+    host.write("secret/there.rs", "fn retry() {}\n");
+    host.deny("secret/there.rs");
+    let failed = |query: &str| search(&host, json!({"query": query})).unwrap_err();
+    for path in ["src/gone.rs", "gone.rs", "src/gone", "secret/there.rs"] {
+        let error = failed(&format!("{path}:9"));
+        assert_eq!(error.code, ErrorCode::NotFound, "{path}");
+        assert!(error.message.starts_with(&format!("{path} is no text file")), "{error}");
+        assert!(error.hint.unwrap().contains("file_search"), "{path}");
+    }
+    // What names no file is a question.
+    for query in ["retry:404", "error in line:3", "port 127.0.0.1:8080", "http://localhost:8080"] {
+        assert!(search(&host, json!({"query": query})).is_ok(), "{query}");
+    }
 }
 
 #[test]

@@ -46,6 +46,26 @@ pub(super) fn without_entry(text: &str, key: &str) -> Result<String, NotEdited> 
     Ok(root.to_string())
 }
 
+pub(super) fn without_empty_key(text: &str, key: &str) -> Result<String, NotEdited> {
+    let (root, object) = open(text)?;
+    let servers = object.get(key).filter(|servers| {
+        let held = servers.object_value();
+        held.is_some_and(|held| {
+            held.children()
+                .iter()
+                .all(|child| child.is_whitespace() || child.is_token() || child.is_newline())
+        })
+    });
+    if let Some(property) = servers {
+        property.remove();
+    }
+    Ok(root.to_string())
+}
+
+pub(super) fn has_key(text: &str, key: &str) -> bool {
+    open(text).map_or(true, |(_, object)| object.get(key).is_some())
+}
+
 fn open(text: &str) -> Result<(CstRootNode, CstObject), NotEdited> {
     let root = CstRootNode::parse(text, &OPTIONS).map_err(|error| broken(&error))?;
     let object = root.object_value_or_create().ok_or_else(|| other_than_object("the file"))?;

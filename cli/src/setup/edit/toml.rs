@@ -71,7 +71,14 @@ fn table(text: &str, key: &str) -> Option<Range<usize>> {
         }
         at += line.len();
     }
-    start.map(|start| start..text.len())
+    let start = start?;
+    // Those at the end of the file are a person's: moss writes none.
+    let block: Vec<&str> = text[start..].split_inclusive('\n').collect();
+    let is_rest = |line: &&&str| line.starts_with('#') || line.trim().is_empty();
+    let rest = block.iter().rev().take_while(is_rest).count();
+    let comment = block[block.len() - rest..].iter().position(|line| line.starts_with('#'));
+    let kept = comment.map_or(&[][..], |first| &block[block.len() - rest + first..]);
+    Some(start..text.len() - kept.iter().map(|line| line.len()).sum::<usize>())
 }
 
 /// Makes sure that nothing but the entry is another.

@@ -82,6 +82,22 @@ pub(super) fn without_entry(
     Ok(format!("{}{}", &text[..from], &text[to..]))
 }
 
+pub(super) fn without_empty_key(text: &str, key: &str) -> Result<String, NotEdited> {
+    let ServersBlock::Lines { start, lines, .. } = block(text, key)? else {
+        return Ok(text.to_owned());
+    };
+    let key_start = text[..start].trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1);
+    let is_empty = lines.iter().all(|line| line.trim().is_empty());
+    if !is_empty || text[key_start..start].contains('#') {
+        return Ok(text.to_owned());
+    }
+    Ok(format!("{}{}", &text[..key_start], &text[start..]))
+}
+
+pub(super) fn has_key(text: &str, key: &str) -> bool {
+    !matches!(block(text, key), Ok(ServersBlock::Absent))
+}
+
 /// What follows an empty value on its line, without the end of that line.
 fn rest(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest)

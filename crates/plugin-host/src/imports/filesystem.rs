@@ -101,7 +101,7 @@ impl Filesystem {
 
     /// There is nothing, as far as the guest knows.
     fn beyond(&self, path: &RelPath) -> ErrorCode {
-        self.served.trouble.note(self.served.rights.why_not_read(path));
+        self.served.trouble.note_refusal(self.served.rights.refusal_to_read(path));
         ErrorCode::NoEntry
     }
 

@@ -109,9 +109,10 @@ impl<'a> CommitScores<'a> {
             };
             for group in groups.iter().filter(|group| group.kind != TermKind::Joined) {
                 let is_known = hit.matched.iter().any(|known| known.word == group.shown);
-                if !is_known && group.terms.iter().any(has) {
-                    let word = group.shown.clone();
-                    hit.matched.push(MatchedWord { word, place: MatchField::Commits });
+                let term = group.terms.iter().find(|term| has(term)).filter(|_| !is_known);
+                if let Some(term) = term.cloned() {
+                    let (word, place) = (group.shown.clone(), MatchField::Commits);
+                    hit.matched.push(MatchedWord { word, term, place });
                 }
             }
         }

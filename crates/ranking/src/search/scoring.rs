@@ -285,7 +285,7 @@ impl<'a> ChunkScores<'a> {
                     for posting in postings.take_while(|posting| posting.chunk <= last) {
                         let mine = of_segment.iter_mut().find(|(_, (_, at))| *at == posting.chunk);
                         if let Some((hit, _)) = mine {
-                            note(hit, &group.shown, &posting);
+                            note(hit, (&group.shown, term), &posting);
                         }
                     }
                 }
@@ -307,7 +307,7 @@ fn weigh(posting: &TermPosting, chunk: &RankedChunk, scales: &[FieldScale; FIELD
     sum
 }
 
-fn note(hit: &mut CodeHit, word: &str, posting: &TermPosting) {
+fn note(hit: &mut CodeHit, (word, term): (&str, &str), posting: &TermPosting) {
     const PLACES: [(usize, MatchField); FIELDS] = [
         (SYMBOL, MatchField::Name),
         (CONTAINER, MatchField::Container),
@@ -319,8 +319,12 @@ fn note(hit: &mut CodeHit, word: &str, posting: &TermPosting) {
         return;
     };
     match hit.matched.iter_mut().find(|known| known.word == word) {
-        Some(known) => known.place = known.place.min(place),
-        None => hit.matched.push(MatchedWord { word: word.to_owned(), place }),
+        Some(known) if known.place <= place => {}
+        Some(known) => (known.place, known.term) = (place, term.to_owned()),
+        None => {
+            let (word, term) = (word.to_owned(), term.to_owned());
+            hit.matched.push(MatchedWord { word, term, place });
+        }
     }
 }
 

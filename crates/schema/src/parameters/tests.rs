@@ -72,6 +72,18 @@ fn each_keyword_says_what_it_wants() {
 }
 
 #[test]
+fn text_for_a_switch_leads_to_the_parameter_that_takes_it() {
+    let properties =
+        json!({ "searchPath": { "type": "boolean" }, "path": { "type": ["string", "null"] } });
+    let schema = json!({ "type": "object", "properties": properties });
+    for (value, suggestion) in [("src", Some("path")), ("true", Some("true"))] {
+        let arguments = json!({ "searchPath": value, "path": "lib" });
+        let found = violations(&schema, &arguments, 9);
+        assert_eq!(found[0].suggestion.as_deref(), suggestion, "{value}");
+    }
+}
+
+#[test]
 fn alternatives_are_named_where_that_is_plain() {
     let part = json!({ "$ref": "#/$defs/point" });
     for (alternatives, value, message) in [

@@ -24,6 +24,8 @@ const DELETED_UNSAVED: &str =
 pub(crate) struct Planner<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) buffers: &'a dyn Buffers,
+    /// Whether nobody waits for the plan any more: looked at between files, each of which is read and compared.
+    pub(crate) cancelled: &'a dyn Fn() -> bool,
 }
 
 /// What a file is to become.
@@ -64,6 +66,9 @@ impl Planner<'_> {
         let mut files: Vec<PlannedFile> = Vec::with_capacity(changes.len());
         let mut bytes: u64 = 0;
         for (path, source) in changes {
+            if (self.cancelled)() {
+                return Err(Error::Cancelled);
+            }
             let file = self.plan_one(path, source)?;
             bytes += file.before_bytes + file.after_bytes;
             if bytes > limits.change_bytes_max {

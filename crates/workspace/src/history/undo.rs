@@ -72,7 +72,7 @@ impl History {
         buffers: &dyn Buffers,
         bounds: UndoBounds<'_>,
     ) -> Result<Plan, Error> {
-        let planner = Planner { workspace, buffers };
+        let planner = Planner { workspace, buffers, cancelled: bounds.cancelled };
         let mut load = UndoLoad::new(bounds);
         let entries = self.entries_of(target)?;
         let mut targets = Vec::new();
@@ -81,6 +81,7 @@ impl History {
         let bytes_max = workspace.limits().change_bytes_max;
         let mut bytes = 0;
         for trail in trails(&entries, workspace.limits())? {
+            load.check()?;
             let present = present(&planner, trail.real)?;
             match self.undo_step(&trail, present.as_deref(), &load)? {
                 Ok(back) => {

@@ -43,6 +43,34 @@ fn later_changes_of_the_same_lines_are_a_conflict_that_names_them() {
 }
 
 #[test]
+fn planning_an_undo_of_many_files_looks_between_them_whether_anybody_waits() {
+    const FILES: usize = 7;
+    let fixture = Fixture::new();
+    let names: Vec<String> = (0..FILES).map(|number| format!("f{number}")).collect();
+    names.iter().for_each(|name| fixture.put(name, TEXT));
+    let changed = TEXT.replace("2\n", "two\n");
+    let changes = names.iter().map(|name| write(name, TEXT.as_bytes(), &changed)).collect();
+    let number = fixture.commit(changes).unwrap().number;
+    let looks = std::cell::Cell::new(0);
+    let plan = |looks_max: usize| {
+        looks.set(0);
+        let cancelled = || {
+            looks.set(looks.get() + 1);
+            looks.get() > looks_max
+        };
+        let bounds = UndoBounds { cancelled: &cancelled, ..UndoBounds::default() };
+        let (history, target) = (&fixture.history, UndoTarget::Entry(number));
+        history.plan_undo_over(&fixture.workspace, &target, &NoBuffers, bounds).map(|_| looks.get())
+    };
+    // Before each is read, while it is brought back, and before what becomes of it is compared.
+    let all = plan(usize::MAX).unwrap();
+    assert!(all >= 3 * FILES, "{all}");
+    for looks_max in 0..all {
+        assert!(matches!(plan(looks_max), Err(Error::Cancelled)), "{looks_max}");
+    }
+}
+
+#[test]
 fn planning_an_undo_ends_where_it_is_cancelled_or_its_contents_have_no_room() {
     let fixture = Fixture::new();
     fixture.put("x", TEXT);

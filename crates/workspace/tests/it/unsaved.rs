@@ -31,7 +31,7 @@ fn held(path: &str, text: &str) -> Held {
 }
 
 fn plan(fixture: &Fixture, change: moss_sdk::edit::Change, held: &Held) -> Result<Plan, Error> {
-    fixture.workspace.plan_over(&ChangeSet { changes: vec![change] }, held)
+    fixture.workspace.plan_over(&ChangeSet { changes: vec![change] }, held, &|| false)
 }
 
 /// A splice in place of the first `len` bytes.
@@ -180,7 +180,7 @@ fn what_a_buffer_cannot_take_is_refused() {
     let stale = plan(&fixture, write("a", b"disk\n", "x"), &buffers);
     assert!(matches!(stale, Err(Error::Changed { .. })), "{stale:?}");
     let both = vec![write("a", b"held\n", "x"), write("b", b"b\n", "y")];
-    let mixed = fixture.workspace.plan_over(&ChangeSet { changes: both }, &buffers);
+    let mixed = fixture.workspace.plan_over(&ChangeSet { changes: both }, &buffers, &|| false);
     assert!(matches!(mixed, Err(Error::Unsaved { .. })), "{mixed:?}");
     let nul = plan(&fixture, write("a", b"held\n", "\0"), &buffers);
     assert!(matches!(nul, Err(Error::Encoding { .. })), "{nul:?}");

@@ -24,7 +24,9 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
 pub(crate) use self::made::set_aside_new;
-pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, parts_in};
+pub(crate) use self::parts::{
+    CommandSetting, ShellFile, files_of_parts, known_directory, parts_in,
+};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::ServerRefusal;
@@ -163,7 +165,14 @@ impl Effects {
         let CommandRequest { command, directory, is_background, has_terminal } = request;
         let (workspace, asked) = (Arc::clone(&self.scope.workspace), directory.clone());
         let find = move || workspace.files.resolve(&asked);
-        let resolved = self.scope.blocking(find).await?.map_err(ToolError::from)?;
+        let found = self.scope.blocking(find).await?;
+        let real = found.as_ref().map_or(&directory, |found| &found.path);
+        let policy = self.scope.workspace.policy.load_full();
+        let names = FileNames { real, asked: &directory };
+        if let Some(decision) = self.hides((&policy, &self.tool()), names) {
+            return Err(self.deny_read(real, &decision).await);
+        }
+        let resolved = found.map_err(ToolError::from)?;
         match resolved.kind {
             Some(EntryKind::Directory) => {}
             None => {
@@ -303,6 +312,7 @@ impl PlannedCommand {
             parts: all.map(part).collect(),
             is_background: self.is_background,
             is_input: false,
+            is_optional: false,
         }
     }
 

@@ -245,6 +245,7 @@ impl JobInput {
             }],
             is_background: true,
             is_input: true,
+            is_optional: false,
         }
     }
 }

@@ -23,7 +23,11 @@ impl Effects {
     ) -> Result<ProposalOutcome, EffectStop> {
         self.take_turn(&changes).await;
         let workspace = Arc::clone(&self.scope.workspace);
-        let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
+        let cancel = self.scope.cancel.clone();
+        let plan = move || {
+            let cancelled = || cancel.is_cancelled();
+            workspace.files.plan_over(&changes, &*workspace.editors, &cancelled)
+        };
         let settled = match self.scope.blocking(plan).await? {
             Ok(plan) => self.settle(plan, lints).await,
             Err(stale @ Error::Changed { .. }) => return Ok(ProposalOutcome::Stale(stale.into())),

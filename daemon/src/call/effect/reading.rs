@@ -4,10 +4,10 @@ use moss_sdk::RelPath;
 use serde_json::json;
 
 use super::ask::Ask;
-use super::{Effects, FileNames};
+use super::{Effects, FileNames, ToolFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
-use moss_policy::{Action, Decision};
+use moss_policy::{Action, Decision, Policy, Verdict};
 
 // === impl Effects ===
 
@@ -44,6 +44,21 @@ impl Effects {
         asked.await?;
         self.lock().approved_reads.push(path.clone());
         Ok(())
+    }
+
+    /// What keeps a path out of sight: a rule that denies it to readers. Then no error may say whether it is there,
+    /// or what it is. None for protected names, which listings show, and for the root.
+    pub(in crate::call) fn hides(
+        &self,
+        (policy, tool): (&Policy, &ToolFacts),
+        names: FileNames<'_>,
+    ) -> Option<Decision> {
+        let is_listed = |path: &RelPath| path.is_root() || self.may_list((policy, tool), path);
+        if is_listed(names.real) && is_listed(names.asked) {
+            return None;
+        }
+        let decision = self.decide_one_read((policy, tool), names);
+        (decision.verdict == Verdict::Deny).then_some(decision)
     }
 
     /// Records a read that the policy denies and makes its error.

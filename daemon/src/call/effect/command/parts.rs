@@ -72,7 +72,7 @@ pub(crate) fn parts_in(
 }
 
 /// The directory in which every part runs; none where one may change it.
-pub(super) fn known_directory<'d>(
+pub(crate) fn known_directory<'d>(
     parts: &[CommandPart],
     directory: &'d RelPath,
 ) -> Option<&'d RelPath> {

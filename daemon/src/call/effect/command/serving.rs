@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use moss_dispatch::command::CommandQuestion;
 use moss_dispatch::{CallError, ConfirmMode};
 use moss_policy::{CommandPart, Decision, Policy, Verdict, strictest};
 use moss_sandbox::{NetworkMode, Profile, Sandbox, SandboxedCommand, Tier};
@@ -148,7 +149,10 @@ impl Effects {
             arguments: Some(arguments),
             plan_bytes: planned.command.len(),
             consent: None,
-            command: Some(Arc::new(planned.question(decided))),
+            command: Some(Arc::new(CommandQuestion {
+                is_optional: true,
+                ..planned.question(decided)
+            })),
             offers,
         };
         let name = &planned.command;
@@ -186,8 +190,8 @@ impl ServerRefusal {
 
     fn unasked(planned: &PlannedCommand) -> Self {
         Self::passing(format!(
-            "starting `{}` needs a confirmation, and nobody can be asked; a rule of the policy for the tool \
-             `language_server` allows it",
+            "`{}` was not started: that needs a confirmation, and nobody gave one; a rule of the policy for the \
+             tool `language_server` allows it",
             planned.command
         ))
     }
