@@ -75,15 +75,14 @@ pub(super) fn correct(error: &mut clap::Error) -> Option<&'static str> {
     Some(found)
 }
 
-/// Whether a command of the history has no number of an entry, or none that is one.
+/// Whether a command has no number of an entry, or none that is one: only those of the history take such numbers.
 fn lacks_number(error: &clap::Error) -> bool {
     let is_number = |name: &str| name == "<N>" || name.starts_with("<N|");
-    let lacks = match error.get(ContextKind::InvalidArg) {
+    match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(name)) => is_number(name),
         Some(ContextValue::Strings(names)) => names.iter().any(|name| is_number(name)),
         _ => false,
-    };
-    lacks && error.to_string().contains("moss history")
+    }
 }
 
 fn named(rows: &[Misnomer], word: &str) -> Option<&'static str> {

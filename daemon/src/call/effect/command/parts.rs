@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn nohup_appends_to_its_file_on_a_terminal() {
         let (_folder, files) = workspace();
-        let written = vec![("sub/nohup.out".to_owned(), Action::Modify)];
+        let written = [("sub/nohup.out".to_owned(), Action::Modify)];
         for command in ["nohup ls", "env nohup make", "nohup make 2>> ../data.txt"] {
             let found = opened(&files, command, TERMINAL);
             assert_eq!(found.last(), written.last(), "{command}");
