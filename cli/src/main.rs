@@ -222,9 +222,6 @@ fn run(arguments: &[OsString]) -> ExitCode {
         Ok(inherited) => inherited,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
-    if is_daemon {
-        memory::give_back_as_it_grows();
-    }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.event_interval(EVENT_INTERVAL).max_blocking_threads(BLOCKING_THREADS_MAX);
     let runtime = match runtime.enable_all().build() {

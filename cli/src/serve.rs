@@ -88,6 +88,7 @@ pub(super) async fn run(
             "`moss serve` starts a daemon, and --server (MOSS_SERVER) names a running one";
         return Err(CliError::invalid(message));
     }
+    super::memory::give_back_as_it_grows();
     let workspaces = workspaces(session.root()?, &args.also)?;
     let setup = Setup {
         plugin_lists: args.plugins,

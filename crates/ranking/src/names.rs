@@ -7,6 +7,11 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 /// Stands for no name.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// Counts as segments do, in few bytes.
+pub(crate) fn number(length: usize) -> u32 {
+    u32::try_from(length).expect("a segment is bounded far below this")
+}
+
 /// Names by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
@@ -50,12 +55,12 @@ impl NameDraft {
         if let Some(number) = numbers.find(hash, |known| names.get(*known) == Some(name)) {
             return *number;
         }
-        let number = crate::segment::number(names.ends.len());
+        let next = number(names.ends.len());
         names.text.push_str(name);
-        names.ends.push(crate::segment::number(names.text.len()));
+        names.ends.push(number(names.text.len()));
         let hash_of = |known: &u32| hasher.hash_one(names.get(*known).unwrap_or_default());
-        numbers.insert_unique(hash, number, hash_of);
-        number
+        numbers.insert_unique(hash, next, hash_of);
+        next
     }
 
     /// The names, without a way to find their numbers.

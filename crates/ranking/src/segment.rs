@@ -6,7 +6,7 @@ use moss_sdk::RelPath;
 use moss_symbols::DeclarationKind;
 
 use crate::analysis::{AnalyzedText, FileRole};
-use crate::names::{NONE, NameDraft, NameTable};
+use crate::names::{NONE, NameDraft, NameTable, number};
 use crate::postings::{ChunkPostings, PostingReader, TermPosting};
 use crate::weights::FIELDS;
 
@@ -60,10 +60,6 @@ pub(crate) struct SegmentDraft {
     chunks: Vec<RankedChunk>,
     names: NameDraft,
     lists: HashMap<Box<str>, ChunkPostings>,
-}
-
-pub(crate) fn number(length: usize) -> u32 {
-    u32::try_from(length).expect("a segment is bounded far below this")
 }
 
 // === impl SegmentDraft ===

@@ -136,10 +136,7 @@ impl CallHost {
             Ok(reader.workspace().list(&path, options, &keep, &cancelled)?)
         };
         match self.scope.blocking(list).await? {
-            Ok(listing) => {
-                self.scope.hold_listing(listing.entries.len())?;
-                Ok(listing)
-            }
+            Ok(listing) => Ok(self.scope.hold_listing(listing.entries.len()).map(|()| listing)?),
             Err(NotRead::Failed(error)) => Err(error),
             Err(NotRead::Ask(real, decision) | NotRead::Denied(real, decision)) => {
                 let denied = self.effects.deny_read(&real, &decision).await;
