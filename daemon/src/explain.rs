@@ -20,7 +20,7 @@ use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search};
 use moss_policy::standing::{Asker, StandingApproval};
-use moss_policy::{Action, CommandPart, Protection, Subject, Verdict};
+use moss_policy::{Action, CommandPart, Policy, Protection, Subject, Verdict};
 use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
@@ -80,36 +80,31 @@ pub fn call(
     let parts = parts(&workspace.files, entry, &arguments, &directory);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
     let known = known_directory(&parts, &directory);
-    let mut steps = Vec::new();
-    for action in actions(entry, file.as_ref()) {
-        let protection = file.as_ref().and_then(|file| file.protection_against(action));
-        if action == Action::Exec && !parts.is_empty() {
-            let each = parts.iter().zip(&opened);
-            steps.extend(each.flat_map(|(part, opened)| {
-                part_steps(&workspace.files, (part, known), opened, protection)
-            }));
-            continue;
-        }
-        let path = file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path);
-        steps.push(ExplainedStep { action, command: None, path: path.cloned(), protection });
-    }
+    let subject = Subject {
+        action: Action::Read,
+        tool,
+        tool_effect: entry.spec.effect,
+        plugin: entry.plugin(),
+        caller,
+        path: None,
+        protection: None,
+        size_bytes: None,
+        match_level: None,
+        drift: false,
+        command: None,
+        answers: &answers,
+    };
+    let actions = match is_hidden(&policy, &subject, file.as_ref()) {
+        true => vec![Action::Call, Action::Read],
+        false => actions(entry, file.as_ref()),
+    };
+    let parts: Vec<_> = parts.iter().zip(opened).collect();
+    let steps = steps(&workspace.files, &actions, file.as_ref(), (&parts, known));
     let expected = file.as_ref().and_then(|file| expected_size(entry, &arguments, file));
-    let explained = steps.into_iter().map(|step| {
-        let ExplainedStep { action, command, path, protection } = step;
-        let subject = Subject {
-            action,
-            tool,
-            tool_effect: entry.spec.effect,
-            plugin: entry.plugin(),
-            caller,
-            path: path.as_ref(),
-            protection,
-            size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
-            match_level: None,
-            drift: false,
-            command,
-            answers: &answers,
-        };
+    let explained = steps.into_iter().map(|ExplainedStep { action, command, path, protection }| {
+        let size_bytes = size_of(entry, &arguments).filter(|_| action.is_write());
+        let path = path.as_ref();
+        let subject = Subject { action, path, protection, size_bytes, command, ..subject };
         let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
         if searches && action == Action::Modify {
             explain_search(&policy, &subject, expected)
@@ -118,6 +113,41 @@ pub fn call(
         }
     });
     Ok(explained.collect())
+}
+
+/// What a call does, one after the other: to its file, or by the parts of its command, of which it is known in which
+/// directory they run.
+fn steps<'p>(
+    files: &Workspace,
+    actions: &[Action],
+    file: Option<&ExplainedFile>,
+    (parts, known): (&[(&'p CommandPart, Vec<ShellFile>)], Option<&RelPath>),
+) -> Vec<ExplainedStep<'p>> {
+    let mut steps = Vec::new();
+    for &action in actions {
+        let protection = file.and_then(|file| file.protection_against(action));
+        if action == Action::Exec && !parts.is_empty() {
+            steps.extend(
+                parts.iter().flat_map(|(part, opened)| {
+                    part_steps(files, (*part, known), opened, protection)
+                }),
+            );
+            continue;
+        }
+        let path = file.filter(|_| action != Action::Call).map(|file| file.path.clone());
+        steps.push(ExplainedStep { action, command: None, path, protection });
+    }
+    steps
+}
+
+/// Whether a rule denies reading the file that a tool of moss's changes. Its call ends there, and the same whether
+/// that is there or not.
+fn is_hidden(policy: &Policy, subject: &Subject<'_>, file: Option<&ExplainedFile>) -> bool {
+    let is_own_change = subject.tool_effect == Effect::Write && subject.plugin.is_none();
+    file.filter(|_| is_own_change).is_some_and(|file| {
+        let read = Subject { action: Action::Read, path: Some(&file.path), ..*subject };
+        explain(policy, &read).decision.verdict == Verdict::Deny
+    })
 }
 
 /// Lists the sessions of a caller in which standing approvals allow a call that is asked about without them.
@@ -130,8 +160,8 @@ pub fn allowing_sessions(
     let allows = |session_id: &String| {
         let session = SessionKey { caller: caller.to_owned(), session_id: session_id.clone() };
         let explained = call(workspace, tool, arguments.clone(), caller, Some(&session));
-        let mut steps = explained.iter().flatten();
-        steps.all(|step| step.decision.verdict == Verdict::Allow)
+        let is_allowed = |step: &Explanation| step.decision.verdict == Verdict::Allow;
+        explained.is_ok_and(|steps| steps.iter().all(is_allowed))
     };
     let approved = workspace.answers.sessions_of(tool, caller, Timestamp::now());
     approved.into_iter().take(SESSIONS_MAX).filter(allows).collect()

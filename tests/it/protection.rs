@@ -79,6 +79,21 @@ async fn no_error_says_whether_a_denied_file_is_there() {
             }
         }
     }
+    // Nor does an explanation, which says what the call does.
+    for (tool, more) in [
+        ("create_file", json!({"content": ""})),
+        ("delete_file", json!({})),
+        ("replace_text", json!({"oldText": "x", "newText": "y"})),
+    ] {
+        let of = async |path: &str| {
+            let mut arguments = more.clone();
+            arguments["path"] = json!(path);
+            let explained = explained(&client, tool, arguments).await;
+            assert_eq!(explained.decision(), v1::Decision::Deny, "{tool} {path}");
+            format!("{:?}", explained.steps).replace(path, "PATH")
+        };
+        assert_eq!(of("secret/there.rs").await, of(gone).await, "{tool}");
+    }
     // What is not hidden is told apart.
     let open = ended("read_file", json!({"path": "open.rs"}), "open.rs").await;
     assert_ne!(open, ended("read_file", json!({"path": "gone.rs"}), "gone.rs").await);
