@@ -35,10 +35,10 @@
 //! `**/*.pem` anywhere, `docs/**` all beneath `docs`. `ask` and `deny` ignore the case of paths so
 //! that they hold on every file system; `allow` and `protected = true` do not.
 //!
-//! **Calls.** A rule without `paths`, `not_paths`, sizes and match levels is also looked at before a
-//! tool runs: a deny that covers all that the tool may do refuses the call, an ask about reading asks
-//! at the call of a tool that reads. An ask about anything else waits for the effect, to show it. A
-//! tool that writes is asked about reading only if `effects` or `paths` say so.
+//! **Calls.** A rule without `paths`, `not_paths`, sizes, match levels and words of commands is also
+//! looked at before a tool runs: a deny that covers all that the tool may do refuses the call, an ask
+//! about reading asks at the call of a tool that reads. An ask about anything else waits for the
+//! effect, to show it. A tool that writes is asked about reading only if `effects` or `paths` say so.
 //!
 //! **Match levels** are those of edits whose locations were searched for: no other effect has one.
 //! An edit of lines that are not as it says asks, whatever rules allow.
