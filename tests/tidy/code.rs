@@ -87,7 +87,9 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ),
     ("crates/sandbox/src/lookup.rs", "looks for programs, which lie in no workspace"),
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
+    ("crates/sandbox/src/carve.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
+    ("crates/sandbox/src/system_layer.rs", "looks at directories of the system"),
     ("crates/sandbox/src/probe.rs", "makes and removes a workspace of its own"),
     (
         "crates/sandbox/src/protected.rs",

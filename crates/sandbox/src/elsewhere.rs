@@ -38,3 +38,20 @@ pub(crate) fn open_without_links(_path: &Path) -> io::Result<OwnedFd> {
 pub(crate) fn landlock_version() -> Option<u32> {
     None
 }
+
+/// What would keep secrets of the system from commands.
+#[derive(Debug, Default)]
+pub(crate) struct SystemLayers;
+
+/// What would be kept from them.
+#[derive(Debug)]
+pub(crate) struct AppliedLayer {
+    pub(crate) directories: Vec<PathBuf>,
+    pub(crate) rules: OwnedFd,
+}
+
+impl SystemLayers {
+    pub(crate) fn keep_from(&self, _masked: &[PathBuf]) -> io::Result<Option<AppliedLayer>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

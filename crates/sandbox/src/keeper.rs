@@ -25,7 +25,7 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, Wa
 
 use self::covers::CoverWatch;
 use self::restrict::Restrictions;
-pub(crate) use self::restrict::drop_rights;
+pub(crate) use self::restrict::{NEWEST, drop_rights};
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, Disturbance, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};

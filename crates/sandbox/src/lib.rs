@@ -12,6 +12,7 @@
 //! sees is set up by moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
 
 mod bubblewrap;
+mod carve;
 mod command;
 mod compare;
 mod cover;
@@ -47,6 +48,8 @@ mod sandbox;
 mod start;
 #[cfg(target_os = "linux")]
 mod system;
+#[cfg(target_os = "linux")]
+mod system_layer;
 mod terminal;
 mod tier;
 mod toolchains;

@@ -11,7 +11,7 @@ use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, ForkServer, KEEPER};
+use crate::elsewhere::{self as system, ForkServer, KEEPER, SystemLayers};
 use crate::ending::SandboxFacts;
 use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
@@ -24,7 +24,7 @@ use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
-use crate::{fork_server::ForkServer, keeper::KEEPER, system};
+use crate::{fork_server::ForkServer, keeper::KEEPER, system, system_layer::SystemLayers};
 use tempfile::TempDir;
 
 /// Most mounts that cover something; a command that needs more is refused.
@@ -49,6 +49,8 @@ pub(crate) struct Means {
     /// What makes namespaces, on the full tier.
     pub(crate) launcher: Option<Launcher>,
     pub(crate) has_landlock: bool,
+    /// Rules for the system, where there are no mounts.
+    pub(crate) layers: SystemLayers,
 }
 
 /// What makes the namespaces of commands.
@@ -67,6 +69,8 @@ struct KeeperStart {
     private: Option<TempDir>,
     /// What is to be masked and can be read all the same.
     unmasked: Vec<PathBuf>,
+    /// The descriptor of rules for the system, in the keeper.
+    layer: Option<u32>,
 }
 
 fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
@@ -139,7 +143,7 @@ impl Means {
             Some(Launcher::Bubblewrap(_)) => StartKind::Program,
         };
         // What needs not be told what the command sees is set up while that is worked out.
-        let is_early = kind != StartKind::Program;
+        let is_early = matches!(kind, StartKind::Launcher(_));
         if is_early {
             self.fork(kind, &mut ends)?;
         }
@@ -167,11 +171,12 @@ impl Means {
             None => usize::MAX,
         };
         let mut plan = plan::plan(command, &environment, mounts_max)?;
-        let KeeperStart { launch, temporary, private, unmasked } =
-            self.keeper_start(command, &mut plan, ends)?;
+        let is_kept_in = command.profile != Profile::DangerFull;
+        let has_rules = is_kept_in && self.has_landlock && self.tier > Tier::None;
+        let KeeperStart { launch, temporary, private, unmasked, layer } =
+            self.keeper_start(command, &mut plan, has_rules, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());
         let limits = command.limits;
-        let is_kept_in = command.profile != Profile::DangerFull;
         let mut order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
@@ -186,8 +191,8 @@ impl Means {
             is_init: self.launcher.is_some(),
             is_offline: self.launcher.is_none() && command.network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,
-            landlock: (is_kept_in && self.has_landlock && self.tier > Tier::None)
-                .then_some(plan.landlock),
+            landlock: has_rules.then_some(plan.landlock),
+            layer,
             covers: CoverOrder::default(),
         };
         let facts = SandboxFacts {
@@ -225,15 +230,16 @@ impl Means {
         &self,
         command: &SandboxedCommand,
         plan: &mut FilePlan,
+        has_rules: bool,
         ends: &mut KeeperEnds,
     ) -> io::Result<KeeperStart> {
         let temporary = "/tmp".into();
-        let (launch, private, unmasked) = (None, None, Vec::new());
+        let (launch, private, unmasked, layer) = (None, None, Vec::new(), None);
         Ok(match &self.launcher {
             Some(Launcher::Bubblewrap(bubblewrap)) => {
                 let order = self.wrapped(bubblewrap, command, plan, ends)?;
                 let launch = Some(LaunchMessage::Program(order));
-                KeeperStart { launch, temporary, private, unmasked }
+                KeeperStart { launch, temporary, private, unmasked, layer }
             }
             Some(Launcher::Own) => {
                 let launch = LaunchOrder {
@@ -241,13 +247,20 @@ impl Means {
                     scratch_bytes: command.limits.memory_bytes_max,
                 };
                 let launch = Some(LaunchMessage::Own(launch));
-                KeeperStart { launch, temporary, private, unmasked }
+                KeeperStart { launch, temporary, private, unmasked, layer }
             }
             None => {
                 let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
                 let temporary = directory.path().to_owned();
-                let unmasked = plan.narrow(&temporary, command.network);
-                KeeperStart { launch, temporary, private: Some(directory), unmasked }
+                let applied =
+                    if has_rules { self.layers.keep_from(&plan.masked_to_read())? } else { None };
+                let (carved, layer) = match applied {
+                    None => (Vec::new(), None),
+                    Some(applied) => (applied.directories, Some(ends.add(applied.rules)?)),
+                };
+                let layer = layer.map(u32::try_from).transpose().map_err(io::Error::other)?;
+                let unmasked = plan.narrow(&temporary, command.network, &carved);
+                KeeperStart { launch, temporary, private: Some(directory), unmasked, layer }
             }
         })
     }

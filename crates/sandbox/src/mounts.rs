@@ -45,6 +45,11 @@ impl PlannedMount {
         }
     }
 
+    /// Whether it keeps something from being read.
+    pub(crate) fn is_mask(&self) -> bool {
+        matches!(self, Self::MaskedFile(_) | Self::MaskedDirectory(_))
+    }
+
     /// Whether what is seen through it is what is there outside.
     pub(crate) fn shows_host(&self) -> bool {
         matches!(self, Self::Readable(_) | Self::Writable(_) | Self::Everything)

@@ -38,6 +38,8 @@ pub(crate) struct KeeperOrder {
     pub(crate) is_filtered: bool,
     /// The rules of Landlock, where it is used.
     pub(crate) landlock: Option<LandlockRules>,
+    /// The descriptor of such rules that apply besides, which the keeper inherited: see `system_layer.rs`.
+    pub(crate) layer: Option<u32>,
     /// What has to stay as it is while it runs.
     pub(crate) covers: CoverOrder,
 }
@@ -96,7 +98,12 @@ fn invalid() -> io::Error {
     io::Error::other("the message is of another version of moss")
 }
 
-fn decode_input(number: u64) -> io::Result<Option<u32>> {
+/// How the number of a descriptor is written, or that there is none.
+fn encode_descriptor(number: Option<u32>) -> u64 {
+    number.map_or(0, |number| u64::from(number) + 1)
+}
+
+fn decode_descriptor(number: u64) -> io::Result<Option<u32>> {
     number.checked_sub(1).map(|number| u32::try_from(number).map_err(|_| invalid())).transpose()
 }
 
@@ -112,11 +119,12 @@ impl KeeperOrder {
             self.file_bytes_max,
             self.memory_bytes_max,
             self.processes_max,
-            self.input.map_or(0, |number| u64::from(number) + 1),
+            encode_descriptor(self.input),
             self.has_terminal.into(),
             self.is_init.into(),
             self.is_offline.into(),
             self.is_filtered.into(),
+            encode_descriptor(self.layer),
             self.landlock.is_some().into(),
         ] {
             message.number(number);
@@ -141,11 +149,12 @@ impl KeeperOrder {
             file_bytes_max: message.number()?,
             memory_bytes_max: message.number()?,
             processes_max: message.number()?,
-            input: decode_input(message.number()?)?,
+            input: decode_descriptor(message.number()?)?,
             has_terminal: message.number()? == 1,
             is_init: message.number()? == 1,
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
+            layer: decode_descriptor(message.number()?)?,
             landlock: None,
             covers: CoverOrder::default(),
         };
@@ -281,6 +290,7 @@ mod tests {
             is_init: true,
             is_offline: true,
             is_filtered: false,
+            layer: Some(4),
             landlock: None,
             covers: CoverOrder::default(),
         };

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::carve::Carving;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::cover::{self, TooManyMounts};
 use crate::environment::SelectedEnvironment;
@@ -192,14 +193,31 @@ impl FilePlan {
         self.mounts.iter().rev().find(|mount| path.starts_with(mount.at()))
     }
 
-    /// Makes of it what Landlock can do without mounts, with a private temporary directory. Returns
-    /// what is to be masked and can be read all the same.
-    pub(crate) fn narrow(&mut self, private: &Path, network: NetworkMode) -> Vec<PathBuf> {
-        let (masks, mounts): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.mounts).into_iter().partition(|mount| {
-                matches!(mount, PlannedMount::MaskedFile(_) | PlannedMount::MaskedDirectory(_))
-            });
-        let masked: Vec<PathBuf> = masks.iter().map(|mask| mask.at().to_owned()).collect();
+    /// What is masked where nothing is written.
+    pub(crate) fn masked_to_read(&self) -> Vec<PathBuf> {
+        let is_writable = |path: &PathBuf| {
+            let mut roots =
+                self.mounts.iter().filter(|mount| matches!(mount, PlannedMount::Writable(_)));
+            roots.any(|root| path.starts_with(root.at()))
+        };
+        self.masked().filter(|path| !is_writable(path)).collect()
+    }
+
+    fn masked(&self) -> impl Iterator<Item = PathBuf> {
+        self.mounts.iter().filter(|mount| mount.is_mask()).map(|mask| mask.at().to_owned())
+    }
+
+    /// Makes of it what Landlock can do without mounts, with a private temporary directory. What is masked in
+    /// `carved` is kept from the command by other rules. Returns what is to be masked and can be read all the
+    /// same.
+    pub(crate) fn narrow(
+        &mut self,
+        private: &Path,
+        network: NetworkMode,
+        carved: &[PathBuf],
+    ) -> Vec<PathBuf> {
+        let masked: Vec<PathBuf> = self.masked().collect();
+        let mut carving = Carving::default();
         let mut rules = LandlockRules {
             has_network: network == NetworkMode::On,
             sockets: std::mem::take(&mut self.landlock.sockets),
@@ -207,7 +225,7 @@ impl FilePlan {
             writable: visible::DEVICES.iter().map(PathBuf::from).chain([private.into()]).collect(),
         };
         let mut compared = Vec::new();
-        for mount in mounts {
+        for mount in std::mem::take(&mut self.mounts) {
             match mount {
                 // A directory above what is protected, in one that is written to.
                 PlannedMount::Writable(path)
@@ -218,10 +236,12 @@ impl FilePlan {
                 {
                     compared.push(path);
                 }
-                PlannedMount::Readable(path) => carve(&path, &masked, &mut rules.readable),
+                PlannedMount::Readable(path) if carved.contains(&path) => rules.readable.push(path),
+                PlannedMount::Readable(path) => carving.add(&path, &masked),
                 _ => {}
             }
         }
+        rules.readable.append(&mut carving.0);
         // Not all that is compared can be restored: what matters most can.
         let ranks = self.read_only.iter().zip(0..).collect::<HashMap<_, usize>>();
         compared.sort_by_key(|path| ranks.get(path).copied().unwrap_or(usize::MAX));
@@ -233,62 +253,6 @@ impl FilePlan {
     }
 }
 
-/// Grants a directory less what is masked in it.
-fn carve(path: &Path, masked: &[PathBuf], granted: &mut Vec<PathBuf>) {
-    if !masked.iter().any(|mask| path.starts_with(mask)) {
-        let within = masked.iter().filter_map(|mask| mask.strip_prefix(path).ok());
-        grant(path.to_owned(), &within.collect::<Vec<_>>(), granted);
-    }
-}
-
-/// Grants a directory less what is masked in it, which is given by its path from there: where there is
-/// something, each of its entries. A link is none of them: a rule would be about what it leads to, which may be
-/// a secret elsewhere. What it leads to in a directory that is granted is read by the rule for that.
-fn grant(path: PathBuf, masked: &[&Path], granted: &mut Vec<PathBuf>) {
-    if masked.is_empty() {
-        granted.push(path);
-        return;
-    }
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let below: Vec<_> =
-            masked.iter().filter_map(|mask| mask.strip_prefix(&name).ok()).collect();
-        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        if !is_link && !below.iter().any(|mask| mask.as_os_str().is_empty()) {
-            grant(entry.path(), &below, granted);
-        }
-    }
-}
-
 fn real(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn what_is_granted_beside_a_secret_leads_to_no_other_secret() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("etc/ssl/private")).unwrap();
-        for name in ["etc/hosts", "etc/shadow", "etc/ssl/openssl.cnf", "keys"] {
-            fs::write(root.join(name), "x").unwrap();
-        }
-        symlink(root.join("keys"), root.join("etc/letsencrypt")).unwrap();
-        symlink("shadow", root.join("etc/passwords")).unwrap();
-        symlink("hosts", root.join("etc/names")).unwrap();
-        let path = |name: &str| root.join(name);
-        let masked = [path("etc/shadow"), path("etc/ssl/private"), path("keys")];
-        let mut granted = Vec::new();
-        carve(&path("etc"), &masked, &mut granted);
-        granted.sort();
-        assert_eq!(granted, [path("etc/hosts"), path("etc/ssl/openssl.cnf")]);
-        granted.clear();
-        carve(&path("etc"), &masked[2..], &mut granted);
-        assert_eq!(granted, [path("etc")]);
-    }
 }

@@ -12,13 +12,13 @@ use tokio::sync::mpsc;
 use crate::bubblewrap::Bubblewrap;
 use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, ForkServer};
+use crate::elsewhere::{self as system, ForkServer, SystemLayers};
 use crate::error::SandboxError;
 use crate::means::{Launcher, Means};
 use crate::running;
 use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
 #[cfg(target_os = "linux")]
-use crate::{fork_server::ForkServer, system};
+use crate::{fork_server::ForkServer, system, system_layer::SystemLayers};
 
 /// Longest run of the command.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -85,6 +85,7 @@ pub(crate) async fn detect(
         fork_server: ForkServer::new(program.clone()),
         program,
         launcher: None,
+        layers: SystemLayers::default(),
         has_landlock: landlock.is_some_and(|version| version >= LANDLOCK_MIN),
     };
     let kernel = match landlock {

@@ -118,6 +118,14 @@ pub(crate) fn landlock_version() -> Option<u32> {
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
+/// Applies rules of Landlock to this process and all that it starts, which has given up new privileges.
+pub(crate) fn restrict_self(rules: BorrowedFd<'_>) -> io::Result<()> {
+    let flags: libc::c_uint = 0;
+    // SAFETY: the call takes two numbers; the descriptor is open as long as it takes.
+    let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), flags) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Makes a child that continues from here as this process does. Returns its id, and none in the child.
 /// For a process with one thread.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {

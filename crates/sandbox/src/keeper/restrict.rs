@@ -2,6 +2,7 @@
 //! back. All that takes memory or opens files is prepared before.
 
 use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 
 use landlock::{
@@ -13,15 +14,18 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::BpfProgram;
 
 use crate::order::{KeeperOrder, LandlockRules};
+use crate::system;
 
 /// The newest version of Landlock that is made use of; what a kernel does not know is left out.
-const NEWEST: ABI = ABI::V9;
+pub(crate) const NEWEST: ABI = ABI::V9;
 /// Between the signal that says that the CPU time is over and the one that ends the process.
 const CPU_SECONDS_MORE: u64 = 1;
 
 /// Limits, Landlock rules and filters, made ready: a failure is known before the command starts.
 pub(super) struct Restrictions {
     limits: Vec<(Resource, u64, u64)>,
+    /// Rules that others made, which apply as well.
+    layer: Option<OwnedFd>,
     ruleset: Option<RulesetCreated>,
     filters: &'static [BpfProgram],
 }
@@ -73,7 +77,10 @@ impl Restrictions {
         }
         let filters =
             if order.is_filtered { super::filter::programs(order.is_offline)? } else { &[] };
-        Ok(Self { limits, ruleset: order.landlock.as_ref().map(ruleset).transpose()?, filters })
+        let layer =
+            order.layer.map(system::adopt).transpose().map_err(|error| error.to_string())?;
+        let ruleset = order.landlock.as_ref().map(ruleset).transpose()?;
+        Ok(Self { limits, layer, ruleset, filters })
     }
 
     /// Applies them to this process and all that it starts.
@@ -86,6 +93,10 @@ impl Restrictions {
         rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(failed("the end with its keeper"))?;
+        if let Some(layer) = self.layer.take() {
+            system::restrict_self(layer.as_fd())
+                .map_err(|error| ("Landlock", error.to_string()))?;
+        }
         if let Some(ruleset) = self.ruleset.take() {
             ruleset.restrict_self().map_err(|error| ("Landlock", error.to_string()))?;
         }
