@@ -102,15 +102,6 @@ fn digests(spec: &ToolSpec) -> Vec<String> {
     parts.map(digest).to_vec()
 }
 
-/// Returns the interfaces that a component imports, such as `wasi:http/types@0.2.6`; none where it
-/// is no component.
-pub fn imports(component: &[u8]) -> Option<Vec<String>> {
-    let decoded = wit_parser::decoding::decode(component).ok()?;
-    let wit_parser::decoding::DecodedWasm::Component(resolve, world) = decoded else { return None };
-    let imports = &resolve.worlds[world].imports;
-    Some(imports.keys().map(|key| resolve.name_world_key(key)).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use moss_sdk::spec::ToolText;

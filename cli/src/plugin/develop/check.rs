@@ -61,7 +61,7 @@ pub(super) async fn open(
 }
 
 pub(super) fn findings(bench: &Bench, component: &BuiltComponent) -> Vec<LintFinding> {
-    let imports = moss_plugin_host::imports(&component.bytes).unwrap_or_default();
+    let imports = moss_plugin_host::imported_names(&component.bytes).unwrap_or_default();
     lint::check(bench.plugin(), &imports, component.bytes.len() as u64)
 }
 
