@@ -150,7 +150,7 @@ fn is_for_approvers(failure: &RequestFailure) -> bool {
 
 /// Whether a call goes on without the effect that a question is about.
 fn is_optional(asked: &v1::Confirmation) -> bool {
-    asked.command.as_ref().is_some_and(|command| command.optional)
+    asked.embedding.is_some() || asked.command.as_ref().is_some_and(|command| command.optional)
 }
 
 /// Whether a form may decide about a question.

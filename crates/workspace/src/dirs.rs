@@ -88,6 +88,11 @@ impl Dirs {
         self.cache.join("index").join(Self::workspace_name(root))
     }
 
+    /// The vectors that an endpoint of embeddings made of the texts of one workspace.
+    pub fn workspace_embeddings(&self, root: &Path) -> PathBuf {
+        self.cache.join("embeddings").join(Self::workspace_name(root))
+    }
+
     /// Where checks of one workspace write their reports.
     pub fn workspace_reports(&self, root: &Path) -> PathBuf {
         self.cache.join("reports").join(Self::workspace_name(root))
