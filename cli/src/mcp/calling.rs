@@ -325,3 +325,24 @@ impl ClarifyingClient {
         self.open = Some((asked, answered));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_for_an_approver_alone_has_no_form() {
+        let asked = v1::Confirmation { tool: "create_file".to_owned(), ..Default::default() };
+        assert!(form(&asked).is_some());
+        for change in [
+            |asked: &mut v1::Confirmation| asked.protected = true,
+            |asked: &mut v1::Confirmation| asked.drift = true,
+            |asked: &mut v1::Confirmation| asked.registers = true,
+            |asked: &mut v1::Confirmation| asked.truncated = true,
+        ] {
+            let mut asked = asked.clone();
+            change(&mut asked);
+            assert!(form(&asked).is_none(), "{asked:?}");
+        }
+    }
+}
