@@ -31,11 +31,41 @@ pub(super) fn kind(
             let value = node.child_by_field_name("value").map_or("", |value| value.kind());
             if FUNCTIONS.contains(&value) {
                 Some(Kind::Function)
+            } else if value == "class" {
+                Some(Kind::Class)
             } else if is_screaming(written) {
                 Some(Kind::Constant)
             } else {
                 Some(kind)
             }
+        }
+        // Only functions and classes are declared so: anything else is set.
+        (Language::JavaScript | Language::TypeScript | Language::Tsx, "assignment_expression") => {
+            let value = node.child_by_field_name("right").map_or("", |value| value.kind());
+            let is_declared =
+                FUNCTIONS.contains(&value) && !["exports", "prototype"].contains(&written);
+            match value {
+                "class" => Some(Kind::Class),
+                _ => is_declared.then_some(kind),
+            }
+        }
+        (
+            Language::JavaScript | Language::TypeScript | Language::Tsx,
+            "function_expression" | "generator_function",
+        ) => {
+            // What it is assigned to declares it already: `const find = function find() {}`.
+            (!ends_with_name(node, written, text)).then_some(kind)
+        }
+        (Language::JavaScript | Language::TypeScript | Language::Tsx, "pair") => {
+            let value = node.child_by_field_name("value").map_or("", |value| value.kind());
+            FUNCTIONS.contains(&value).then_some(kind)
+        }
+        (Language::Lua, "assignment_statement" | "field") => {
+            let values = match node.kind() {
+                "field" => node.child_by_field_name("value"),
+                _ => last_child(node).and_then(|values| values.named_child(0)),
+            };
+            values.is_some_and(|value| value.kind() == "function_definition").then_some(kind)
         }
         (Language::Python, "assignment") => {
             let is_constant = is_screaming(written);
@@ -55,8 +85,10 @@ pub(super) fn kind(
         (Language::Java, "variable_declarator") => {
             matches!(parent, "field_declaration" | "constant_declaration").then_some(kind)
         }
-        // A prototype repeats what is defined elsewhere.
-        (Language::C | Language::Cpp, "declaration") => (!name.is_of_function).then_some(kind),
+        // A prototype repeats what is defined elsewhere, and so does `extern`.
+        (Language::C | Language::Cpp, "declaration") => {
+            (!name.is_of_function && !is_extern(node, text)).then_some(kind)
+        }
         (Language::C | Language::Cpp, "field_declaration") if name.is_of_function => {
             let is_pointer = language == Language::C;
             Some(if is_pointer { Kind::Field } else { Kind::Method })
@@ -75,6 +107,37 @@ pub(super) fn kind(
         (Language::Zig, "container_field") if parent == "enum_declaration" => Some(Kind::Variant),
         _ => Some(kind),
     }
+}
+
+/// Whether a value is assigned to what ends with a name.
+fn ends_with_name(value: Node<'_>, name: &str, text: &str) -> bool {
+    let target = value.parent().and_then(|parent| {
+        let fields = ["name", "left", "key"].iter();
+        fields.filter_map(|field| parent.child_by_field_name(field)).next()
+    });
+    target.is_some_and(|target| {
+        let target = text.get(target.byte_range()).unwrap_or_default();
+        target.rsplit('.').next() == Some(name)
+    })
+}
+
+/// Whether a declaration of C says that it is defined elsewhere.
+fn is_extern(node: Node<'_>, text: &str) -> bool {
+    let mut cursor = node.walk();
+    let mut is_said = false;
+    for child in node.named_children(&mut cursor) {
+        match child.kind() {
+            "storage_class_specifier" => is_said |= text.get(child.byte_range()) == Some("extern"),
+            "init_declarator" => return false,
+            _ => {}
+        }
+    }
+    is_said
+}
+
+fn last_child(node: Node<'_>) -> Option<Node<'_>> {
+    let count = u32::try_from(node.named_child_count()).ok()?;
+    node.named_child(count.checked_sub(1)?)
 }
 
 /// Whether a name is written as constants are: `MAX_SIZE`.
