@@ -1,5 +1,6 @@
 //! What a declaration is where its node alone does not say.
 
+mod ecma;
 #[cfg(feature = "lang-extra")]
 mod extra;
 
@@ -10,10 +11,6 @@ pub(super) use self::extra::is_elixir_keyword;
 use super::naming::DeclaredName;
 use crate::language::Language;
 use crate::outline::DeclarationKind as Kind;
-
-/// Values that are functions.
-const FUNCTIONS: [&str; 4] =
-    ["arrow_function", "function_expression", "generator_function", "function"];
 
 /// Returns what a declaration is; none where it is none after all.
 pub(super) fn kind(
@@ -27,38 +24,8 @@ pub(super) fn kind(
     let parent = parent.map_or("", |parent| parent.kind());
     let written = text.get(name.range.start as usize..name.range.end as usize).unwrap_or_default();
     match (language, node.kind()) {
-        (Language::JavaScript | Language::TypeScript | Language::Tsx, "variable_declarator") => {
-            let value = node.child_by_field_name("value").map_or("", |value| value.kind());
-            if FUNCTIONS.contains(&value) {
-                Some(Kind::Function)
-            } else if value == "class" {
-                Some(Kind::Class)
-            } else if is_screaming(written) {
-                Some(Kind::Constant)
-            } else {
-                Some(kind)
-            }
-        }
-        // Only functions and classes are declared so: anything else is set.
-        (Language::JavaScript | Language::TypeScript | Language::Tsx, "assignment_expression") => {
-            let value = node.child_by_field_name("right").map_or("", |value| value.kind());
-            let is_declared =
-                FUNCTIONS.contains(&value) && !["exports", "prototype"].contains(&written);
-            match value {
-                "class" => Some(Kind::Class),
-                _ => is_declared.then_some(kind),
-            }
-        }
-        (
-            Language::JavaScript | Language::TypeScript | Language::Tsx,
-            "function_expression" | "generator_function",
-        ) => {
-            // What it is assigned to declares it already: `const find = function find() {}`.
-            (!ends_with_name(node, written, text)).then_some(kind)
-        }
-        (Language::JavaScript | Language::TypeScript | Language::Tsx, "pair") => {
-            let value = node.child_by_field_name("value").map_or("", |value| value.kind());
-            FUNCTIONS.contains(&value).then_some(kind)
+        (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
+            ecma::kind(kind, node, written, text)
         }
         (Language::Lua, "assignment_statement" | "field") => {
             let values = match node.kind() {
@@ -107,18 +74,6 @@ pub(super) fn kind(
         (Language::Zig, "container_field") if parent == "enum_declaration" => Some(Kind::Variant),
         _ => Some(kind),
     }
-}
-
-/// Whether a value is assigned to what ends with a name.
-fn ends_with_name(value: Node<'_>, name: &str, text: &str) -> bool {
-    let target = value.parent().and_then(|parent| {
-        let fields = ["name", "left", "key"].iter();
-        fields.filter_map(|field| parent.child_by_field_name(field)).next()
-    });
-    target.is_some_and(|target| {
-        let target = text.get(target.byte_range()).unwrap_or_default();
-        target.rsplit('.').next() == Some(name)
-    })
 }
 
 /// Whether a declaration of C says that it is defined elsewhere.
