@@ -76,7 +76,7 @@ struct WordCounts {
 impl TextAnalyzer {
     /// Finds the chunks of a text and the words of each, with its language where there is one.
     pub fn analyze(&mut self, path: &RelPath, text: &str) -> AnalyzedText {
-        let language = Language::of_path(path.as_str());
+        let language = Language::of_text(path.as_str(), text);
         let outlined = language.map(|language| self.outliner.outline(language, text));
         let is_unparsed = matches!(outlined, Some(Err(_)));
         let outline = outlined.and_then(Result::ok);
