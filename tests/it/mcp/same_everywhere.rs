@@ -73,6 +73,10 @@ fn site() -> Site {
 
 /// Calls that end in every way a call of one front can.
 fn golden() -> Vec<(&'static str, Value)> {
+    [reads(), searches_and_plans(), edits()].concat()
+}
+
+fn reads() -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({ "path": "a.txt" })),
         ("read_file", json!({ "path": "a.txt", "startLine": 2, "endLine": 2 })),
@@ -97,6 +101,11 @@ fn golden() -> Vec<(&'static str, Value)> {
         ("list_directory", json!({ "path": "missing" })),
         ("list_directory", json!({ "path": "a.txt" })),
         ("get_project_structure", json!({})),
+    ]
+}
+
+fn searches_and_plans() -> Vec<(&'static str, Value)> {
+    vec![
         ("file_search", json!({ "pattern": "*.rs" })),
         ("file_search", json!({ "pattern": "main" })),
         ("file_search", json!({ "pattern": "nothing-of-that-name" })),
@@ -113,6 +122,11 @@ fn golden() -> Vec<(&'static str, Value)> {
         ("get_cursor_context", json!({})),
         ("clarify", json!({ "question": "Which one?", "choices": ["a", "b"] })),
         ("clarify", json!({ "question": "" })),
+    ]
+}
+
+fn edits() -> Vec<(&'static str, Value)> {
+    vec![
         ("create_file", json!({ "path": "free/new.txt", "content": "new\n" })),
         ("create_file", json!({ "path": "free/new.txt", "content": "again\n" })),
         ("create_file", json!({ "path": "free/deep/er/new.txt", "content": "" })),
