@@ -192,3 +192,24 @@ fn reports_of_maven_are_looked_for_in_each_module() {
     let expected = ["java/target/surefire-reports", "java/a/target/surefire-reports"];
     assert_eq!(planned.report_directories, expected);
 }
+
+#[test]
+fn phpunit_runs_every_chosen_file_although_it_takes_one_path() {
+    let files = ["tests/ATest.php", "tests/unit/BTest.php"].map(str::to_owned).to_vec();
+    let run = |choice: &TestChoice, configuration: &[&str]| {
+        let planned = TestFramework::Phpunit.command(&project("", configuration), 0, choice, "/r");
+        let command = planned.command.command;
+        command.trim_start_matches("phpunit --colors=never --log-junit /r/phpunit.xml").to_owned()
+    };
+    let configured = &["phpunit.xml"];
+    let several = TestChoice { files: files.clone(), ..TestChoice::default() };
+    assert_eq!(run(&several, configured), " --filter '\\b(?:ATest|BTest)::'");
+    assert_eq!(run(&several, &[]), " --filter '\\b(?:ATest|BTest)::' tests");
+    let named = TestChoice { files: files.clone(), ..pattern("adds") };
+    let both = " --filter '^(?=.*\\b(?:ATest|BTest)::).*(?:adds)'";
+    assert_eq!(run(&named, configured), both);
+    // Ids name their classes, wherever these are declared.
+    let failed = TestChoice { files, ..ids(&["ATest::a", "BTest::b"]) };
+    assert_eq!(run(&failed, configured), " --filter 'ATest::a|BTest::b'");
+    assert_eq!(run(&file("tests/ATest.php"), configured), " tests/ATest.php");
+}
