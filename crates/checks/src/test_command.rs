@@ -5,6 +5,7 @@
 mod compiled;
 mod javascript;
 mod python;
+mod script;
 mod scripted;
 
 use crate::bash_word::{joined, quoted};

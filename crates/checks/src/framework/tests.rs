@@ -75,6 +75,18 @@ fn files_of_python_tests_belong_to_the_project_around_them() {
             ],
             &["unittest py"],
         ),
+        // Fixtures alone make no project.
+        (
+            &[
+                ("py/tests/unit", &["test_a.py", "conftest.py"]),
+                ("py/tests", &["conftest.py"]),
+                ("py", &["pyproject.toml"]),
+                ("", &[]),
+            ],
+            &["pytest py"],
+        ),
+        (&[("tests", &["conftest.py"]), ("", &["pytest.ini"])], &["pytest "]),
+        (&[("tests", &["conftest.py"]), ("", &["a.py"])], &["pytest tests"]),
         // Without a project they run from beside their directory.
         (&[("app/tests", &["test_a.py"]), ("app", &["a.py"]), ("", &[])], &["unittest app"]),
         (&[("tests", &["test_a.py"]), ("", &["a.py"])], &["unittest "]),

@@ -61,9 +61,7 @@ impl Words<'_> {
 
     /// Which packages and targets: all of a workspace where nothing is chosen.
     fn cargo_extent(&self, chosen: &CargoTargets) -> String {
-        let manifest = self.directory().manifest("Cargo.toml").unwrap_or_default();
-        let has_members = manifest.lines().any(|line| line.trim_end() == "[workspace]");
-        match self.choice.files.is_empty() && has_members {
+        match self.choice.files.is_empty() && self.directory().is_cargo_workspace() {
             true => "--workspace".to_owned(),
             false => chosen.targets.join(" "),
         }

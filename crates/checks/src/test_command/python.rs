@@ -1,6 +1,6 @@
 //! pytest and unittest.
 
-use super::Words;
+use super::{TestSelection, Words};
 use crate::bash_word::{joined, quoted};
 use crate::framework::TestFramework;
 
@@ -33,10 +33,36 @@ impl Words<'_> {
             "-o junit_family=xunit1 -o junit_logging=all -o junit_log_passing_tests=false"
                 .to_owned(),
             format!("--junitxml={}", self.report("pytest.xml")),
+            self.pytest_root().to_owned(),
             coverage,
+            self.pytest_threshold().to_owned(),
             keyword,
             ids,
         ]
+    }
+
+    /// Where nothing says where the project begins, pytest takes that from the files that it runs, and names them
+    /// from there.
+    fn pytest_root(&self) -> &'static str {
+        let names =
+            ["pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "setup.py"];
+        match self.choice.files.is_empty() || self.directory().has_file(&names) {
+            true => "",
+            false => "--rootdir=.",
+        }
+    }
+
+    /// How much of the code has to run the project says of all of its tests: a part of them would always fail.
+    fn pytest_threshold(&self) -> &'static str {
+        let is_part = !self.choice.files.is_empty() || self.choice.selection != TestSelection::All;
+        let manifests = ["pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"];
+        let measures = |name: &&str| {
+            self.directory().manifest(name).is_some_and(|text| text.contains("--cov"))
+        };
+        match is_part && manifests.iter().any(measures) {
+            true => "--cov-fail-under=0",
+            false => "",
+        }
     }
 
     pub(super) fn unittest(&self) -> Vec<String> {

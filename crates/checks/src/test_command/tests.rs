@@ -213,3 +213,50 @@ fn phpunit_runs_every_chosen_file_although_it_takes_one_path() {
     assert_eq!(run(&failed, configured), " --filter 'ATest::a|BTest::b'");
     assert_eq!(run(&file("tests/ATest.php"), configured), " tests/ATest.php");
 }
+
+#[test]
+fn a_part_of_the_tests_of_pytest_is_held_to_no_coverage_of_all() {
+    let words = |files: &ProjectFiles, choice: &TestChoice| {
+        TestFramework::Pytest.command(files, 0, choice, "/r").command.command
+    };
+    let mut files = project("", &["pytest.ini"]);
+    let addopts = "[pytest]\naddopts = --cov=a --cov-fail-under=90\n";
+    files.directories[0].manifests.insert("pytest.ini".to_owned(), addopts.to_owned());
+    for part in [file("tests/test_a.py"), pattern("adds"), ids(&["test_a.py::test_a"])] {
+        assert!(words(&files, &part).contains(" --cov-fail-under=0 "), "{part:?}");
+    }
+    assert!(!words(&files, &TestChoice::default()).contains("fail-under"));
+    assert!(!words(&project("", &["pytest.ini"]), &pattern("adds")).contains("fail-under"));
+    // Only where nothing says where the project begins, pytest is told.
+    let tests = file("tests/test_a.py");
+    assert!(words(&project("", &["requirements.txt"]), &tests).contains(" --rootdir=. "));
+    assert!(!words(&project("", &["pyproject.toml"]), &tests).contains("rootdir"));
+}
+
+#[test]
+fn words_of_the_script_of_a_package_are_kept() {
+    let words = |framework: TestFramework, script: &str, choice: &TestChoice| {
+        let mut files = project("", &["package.json"]);
+        let manifest = format!("{{\"scripts\": {{\"test\": \"{script}\"}}}}");
+        files.directories[0].manifests.insert("package.json".to_owned(), manifest);
+        framework.command(&files, 0, choice, "/r").command.command
+    };
+    let mocha = "mocha --require ./setup.js 'spec/**'";
+    let report = "--reporter json --reporter-option output=/r/mocha.json";
+    let all = TestChoice::default();
+    assert_eq!(
+        words(TestFramework::Mocha, mocha, &all),
+        format!("mocha --require ./setup.js {report} 'spec/**'")
+    );
+    assert_eq!(
+        words(TestFramework::Mocha, mocha, &file("spec/a.js")),
+        format!("mocha --require ./setup.js {report} spec/a.js")
+    );
+    // Node takes what stands behind the first file for its arguments.
+    let node = words(TestFramework::Node, "node --import tsx --test test/*.ts", &all);
+    assert!(node.starts_with("node --import tsx --test --test-reporter=spec "), "{node}");
+    assert!(node.ends_with("/r/node.xml test/*.ts"), "{node}");
+    let vitest = words(TestFramework::Vitest, "vitest run --config a.ts", &all);
+    assert!(vitest.starts_with("vitest run --config a.ts --reporter=default "), "{vitest}");
+    assert!(words(TestFramework::Mocha, "nyc mocha a", &all).starts_with("mocha --reporter"));
+}

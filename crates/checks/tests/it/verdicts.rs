@@ -363,3 +363,33 @@ fn a_file_that_declares_no_test_is_not_called_passed() {
         assert!(found.note.unwrap().contains("1 files ended well and declare no test"));
     }
 }
+
+#[test]
+fn what_a_run_requires_beside_its_tests_is_said_where_it_is_not_met() {
+    let pytest = "<testsuites><testsuite name=\"pytest\" errors=\"0\" failures=\"0\" skipped=\"0\" tests=\"1\">\
+                  <testcase classname=\"test_a\" name=\"test_a\" file=\"test_a.py\" line=\"0\" time=\"0.1\"/>\
+                  </testsuite></testsuites>";
+    let phpunit = "<testsuites><testsuite name=\"a\" tests=\"1\"><testcase name=\"testA\" class=\"ATest\" \
+                   classname=\"ATest\" file=\"/w/ATest.php\" line=\"3\" time=\"0.1\"/></testsuite></testsuites>";
+    let cov = "FAIL Required test coverage of 90% not reached. Total coverage: 50.00%\n";
+    let risky = "OK, but there were issues!\nTests: 1, Assertions: 0, Risky: 1.\n";
+    for (framework, name, report, stdout, status, says) in [
+        (TestFramework::Pytest, "p.xml", pytest, cov, TestStatus::Failed, "90% not reached"),
+        (TestFramework::Phpunit, "p.xml", phpunit, risky, TestStatus::Failed, "there were issues"),
+        (
+            TestFramework::Pytest,
+            "p.xml",
+            pytest,
+            "Required test coverage of 40% reached. Total coverage: 50.00%\n",
+            TestStatus::Inconsistent,
+            "exit status is 1",
+        ),
+    ] {
+        let mut ended = of(framework, 1, stdout, "");
+        ended.report = Some((name, report));
+        let results = read(&ended);
+        assert_eq!(results.status, status, "{results:?}");
+        assert!(results.note.as_deref().unwrap_or_default().contains(says), "{results:?}");
+        assert_eq!((results.totals.passed, results.failures.len()), (1, 0));
+    }
+}
