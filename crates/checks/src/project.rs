@@ -39,6 +39,7 @@ pub const PROBES: &[&str] = &[
     ".venv/bin/ruff",
     ".venv/bin/shellcheck",
     ".venv/bin/yamllint",
+    "bin/phpunit",
     "bin/rspec",
     "build/CMakeCache.txt",
     "bin/rubocop",
