@@ -294,7 +294,11 @@ impl TestFramework {
             .or_else(|| depends(directory, "mocha")),
             Self::Node => script(directory, "--test", "node"),
             Self::Bun => file(&["bunfig.toml", "bun.lock", "bun.lockb"])
-                .filter(|_| script(directory, "test", "bun").is_some())
+                .filter(|_| {
+                    let types = ["@types/bun", "bun-types"];
+                    script(directory, "test", "bun").is_some()
+                        || types.iter().any(|name| depends(directory, name).is_some())
+                })
                 .or_else(|| script(directory, "test", "bun")),
             Self::Deno => file(&["deno.json", "deno.jsonc"]),
             Self::Go => file(&["go.mod"]),

@@ -41,6 +41,11 @@ fn manifests_name_frameworks_and_the_nearest_counts() {
         (&[("", &["package.json={\"devDependencies\": {\"vitest\": \"4\"}}"])], &["vitest "]),
         (&[("", &["package.json={\"scripts\": {\"test\": \"node --test\"}}"])], &["node "]),
         (&[("", &["package.json={\"scripts\": {\"test\": \"bun test\"}}"])], &["bun "]),
+        (
+            &[("", &["bun.lock", "package.json={\"devDependencies\": {\"@types/bun\": \"1\"}}"])],
+            &["bun "],
+        ),
+        (&[("", &["bun.lock", "package.json={}"])], &[]),
         (&[("", &["package.json={broken"])], &[]),
         (&[("", &["CMakeLists.txt=enable_testing()"])], &["ctest "]),
         (&[("", &["CMakeLists.txt=project(x)"])], &[]),

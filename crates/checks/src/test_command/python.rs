@@ -15,7 +15,7 @@ impl Words<'_> {
         let is_id = |pattern: &&str| pattern.contains("::");
         let (ids, keyword) = match (self.ids(), self.pattern()) {
             (Some(ids), _) => (joined(ids.iter().map(|id| quoted(id))), String::new()),
-            (_, Some(id)) if is_id(&id) => (quoted(id), String::new()),
+            (_, Some(id)) if is_id(&id) => (self.nodes(id), String::new()),
             (_, Some(pattern)) => (self.paths(), format!("-k {}", quoted(pattern))),
             (None, None) => (self.paths(), String::new()),
         };
@@ -39,6 +39,20 @@ impl Words<'_> {
             keyword,
             ids,
         ]
+    }
+
+    /// What an id names, which may leave out the file that was chosen: `TestA::test_b`.
+    fn nodes(&self, id: &str) -> String {
+        let file = id.split("::").next().unwrap_or_default();
+        match self.choice.files.is_empty() || file.ends_with(".py") || file.contains('/') {
+            true => quoted(id),
+            false => {
+                let files = self.choice.files.iter();
+                joined(
+                    files.map(|file| quoted(&format!("{file}::{}", id.trim_start_matches("::")))),
+                )
+            }
+        }
     }
 
     /// Where nothing says where the project begins, pytest takes that from the files that it runs, and names them

@@ -8,9 +8,12 @@ use crate::report::escaped;
 
 impl Words<'_> {
     pub(super) fn rspec(&self) -> Vec<String> {
-        let program = match self.directory().files.contains("Gemfile.lock") {
-            true => "bundle exec rspec".to_owned(),
-            false => self.program("rspec"),
+        let program = match self.own_program("rspec") {
+            Some(own) => own,
+            None if self.directory().files.contains("Gemfile.lock") => {
+                "bundle exec rspec".to_owned()
+            }
+            None => "rspec".to_owned(),
         };
         vec![
             program,

@@ -184,6 +184,27 @@ fn what_is_asked_for_and_not_done_is_said() {
 }
 
 #[test]
+fn a_project_has_its_programs_in_bin_too() {
+    let mut files = project("", &["Gemfile.lock", "phpunit.xml"]);
+    let start = |files: &ProjectFiles, framework: TestFramework| {
+        framework.command(files, 0, &TestChoice::default(), "/r").command.command
+    };
+    assert!(start(&files, TestFramework::Rspec).starts_with("bundle exec rspec "));
+    files.directories[0].probed.extend(["bin/rspec", "bin/phpunit"].map(str::to_owned));
+    assert!(start(&files, TestFramework::Rspec).starts_with("bin/rspec "));
+    assert!(start(&files, TestFramework::Phpunit).starts_with("bin/phpunit "));
+}
+
+#[test]
+fn gradle_runs_tests_in_modules_that_have_none_of_that_name_and_takes_none_from_its_cache() {
+    let planned = TestFramework::Gradle.command(&project("", &[]), 0, &TestChoice::default(), "/r");
+    let script = &planned.inputs[0].text;
+    for line in ["filter.failOnNoMatchingTests = false", "outputs.cacheIf { false }"] {
+        assert!(script.lines().any(|one| one.trim() == line), "{script}");
+    }
+}
+
+#[test]
 fn reports_of_maven_are_looked_for_in_each_module() {
     let mut files = project("java", &["pom.xml"]);
     let manifest = "<modules><module>a</module><module>../b</module><module>/c</module></modules>";
@@ -259,4 +280,76 @@ fn words_of_the_script_of_a_package_are_kept() {
     let vitest = words(TestFramework::Vitest, "vitest run --config a.ts", &all);
     assert!(vitest.starts_with("vitest run --config a.ts --reporter=default "), "{vitest}");
     assert!(words(TestFramework::Mocha, "nyc mocha a", &all).starts_with("mocha --reporter"));
+}
+
+#[test]
+fn a_name_is_looked_for_in_the_files_that_were_chosen() {
+    let named = |name: &str, text: &str| TestChoice { files: file(name).files, ..pattern(text) };
+    for (framework, choice, end) in [
+        (
+            TestFramework::Maven,
+            named("src/test/java/a/CalcTest.java", "adds"),
+            "-Dtest='CalcTest#adds' test",
+        ),
+        (
+            TestFramework::Maven,
+            named("CalcTest.java", "a.CalcTest#adds"),
+            "-Dtest='a.CalcTest#adds' test",
+        ),
+        (
+            TestFramework::Gradle,
+            named("src/test/java/a/CalcTest.java", "adds"),
+            " test --tests CalcTest.adds",
+        ),
+        (
+            TestFramework::Gradle,
+            named("CalcTest.java", "a.CalcTest.adds"),
+            " test --tests a.CalcTest.adds",
+        ),
+        (TestFramework::Gradle, pattern("adds"), " test --tests adds"),
+        (
+            TestFramework::Pytest,
+            named("t/test_a.py", "TestA::test_b"),
+            " t/test_a.py::TestA::test_b",
+        ),
+        (
+            TestFramework::Pytest,
+            named("t/test_a.py", "t/test_a.py::test_b"),
+            " t/test_a.py::test_b",
+        ),
+        (
+            TestFramework::Nextest,
+            named("src/deep/part.rs", "adds (a)"),
+            " -E '(test(/^deep::part::/)) & test(~adds (a\\))'",
+        ),
+        (TestFramework::Cargo, named("tests/api.rs", "adds"), " --test api -- adds"),
+    ] {
+        let text = command(framework, &choice);
+        assert!(text.ends_with(end), "{framework:?} {choice:?}: {text}");
+    }
+}
+
+#[test]
+fn what_runs_beside_the_files_that_were_chosen_is_said() {
+    let named = |name: &str, text: &str| TestChoice { files: file(name).files, ..pattern(text) };
+    for (framework, choice, says) in [
+        (TestFramework::Go, file("p/a_test.go"), Some("all tests of the package")),
+        (TestFramework::Go, file("p"), None),
+        (TestFramework::Cargo, file("src/lib.rs"), Some("all of the package")),
+        (TestFramework::Cargo, file("examples/a.rs"), Some("all of the package")),
+        (TestFramework::Cargo, file("src/deep/part.rs"), None),
+        (TestFramework::Cargo, file("tests/api.rs"), None),
+        (TestFramework::Cargo, named("src/deep/part.rs", "adds"), Some("with that name")),
+        (TestFramework::Nextest, named("src/deep/part.rs", "adds"), None),
+        (TestFramework::Nextest, named("src/lib.rs", "adds"), Some("with that name")),
+        (TestFramework::Cargo, TestChoice { files: file("src/lib.rs").files, ..ids(&["a"]) }, None),
+        (TestFramework::Cargo, TestChoice::default(), None),
+    ] {
+        let notes = framework.command(&project("", &[]), 0, &choice, "/r").notes;
+        assert_eq!(notes.len(), usize::from(says.is_some()), "{framework:?} {choice:?}: {notes:?}");
+        assert!(
+            says.is_none_or(|says| notes[0].contains(says)),
+            "{framework:?} {choice:?}: {notes:?}"
+        );
+    }
 }

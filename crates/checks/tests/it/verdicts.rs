@@ -393,3 +393,55 @@ fn what_a_run_requires_beside_its_tests_is_said_where_it_is_not_met() {
         assert_eq!((results.totals.passed, results.failures.len()), (1, 0));
     }
 }
+
+#[test]
+fn what_cargo_cannot_even_begin_to_build_is_a_failed_build() {
+    for error in [
+        "error: failed to run custom build command for `a v0.1.0 (/w)`\n",
+        "error: failed to load manifest for workspace member `/w/b`\n",
+        "error: failed to select a version for the requirement `b = \"^2\"`\n",
+        "error: package `a v0.1.0` cannot be built because it requires rustc 1.99 or newer\n",
+        "error: rustc 1.80.0 is not supported by the following package:\n  a@0.1.0 requires rustc 1.99\n",
+    ] {
+        let results = read(&of(TestFramework::Cargo, 101, "", error));
+        assert_eq!(results.status, TestStatus::BuildFailed, "{error}");
+        assert!(results.note.is_some_and(|note| note.contains(error.trim())), "{error}");
+    }
+    // Where it is a test that says so, its program ran.
+    let stdout = "running 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored;\n";
+    let said = "tool: error: failed to load manifest\n";
+    assert_eq!(read(&of(TestFramework::Cargo, 0, stdout, said)).status, TestStatus::Passed);
+}
+
+#[test]
+fn a_module_that_is_not_built_is_not_hidden_by_the_reports_of_others() {
+    let junit = "<testsuite name=\"a.ATest\" tests=\"1\"><testcase name=\"adds\" classname=\"a.ATest\" time=\"0.1\"/>\
+                 </testsuite>";
+    let error =
+        "[ERROR] COMPILATION ERROR : \n[ERROR] /w/b/src/main/java/B.java:[3,5] ';' expected\n";
+    let mut ended = of(TestFramework::Maven, 1, error, "");
+    ended.report = Some(("TEST-a.ATest.xml", junit));
+    let results = read(&ended);
+    assert_eq!(results.status, TestStatus::Failed, "{results:?}");
+    assert_eq!(results.diagnostics[0].path, "b/src/main/java/B.java");
+    assert_eq!((results.totals.passed, results.diagnostics[0].line), (1, 3));
+    ended.exit_code = Some(0);
+    assert_eq!(read(&ended).status, TestStatus::Passed);
+}
+
+#[test]
+fn ids_of_dotnet_have_the_class_whatever_the_framework_shows() {
+    let trx = "<TestRun><Results>\
+               <UnitTestResult testId=\"1\" testName=\"Adds\" outcome=\"Failed\"><Output><ErrorInfo><Message>no\
+               </Message></ErrorInfo></Output></UnitTestResult>\
+               <UnitTestResult testId=\"2\" testName=\"Calc.Tests.Adds(a: 1)\" outcome=\"Failed\"/>\
+               <UnitTestResult testId=\"3\" testName=\"Calc.Tests.Other\" outcome=\"Failed\"/></Results>\
+               <TestDefinitions><UnitTest name=\"Adds\" id=\"1\"><Execution id=\"9\"/>\
+               <TestMethod className=\"Calc.OldTests, Calc, Version=1.0\" name=\"Adds\"/></UnitTest>\
+               <UnitTest id=\"2\"><TestMethod className=\"Calc.Tests\" name=\"Adds(1)\"/></UnitTest>\
+               </TestDefinitions></TestRun>";
+    let mut ended = of(TestFramework::Dotnet, 1, "", "");
+    ended.report = Some(("a.trx", trx));
+    let ids: Vec<String> = read(&ended).failures.into_iter().map(|failure| failure.id).collect();
+    assert_eq!(ids, ["Calc.OldTests.Adds", "Calc.Tests.Adds", "Calc.Tests.Other"]);
+}
