@@ -118,6 +118,11 @@ pub(super) async fn tests_of(
         notes.push(format!("changed, too, and not looked at: {}", names.join(", ")));
     }
     let choice = related(cx, framework, &directory, &own).await?;
+    if choice.files.is_empty() && choice.related.is_empty() && framework == TestFramework::Ctest {
+        let note = "CTest does not say which tests concern a file: all of the project were run";
+        notes.push(note.to_owned());
+        return Ok(project.chosen(choice, false, notes));
+    }
     if choice.files.is_empty() && choice.related.is_empty() {
         let names: Vec<&str> = own.iter().take(10).map(|path| path.as_str()).collect();
         let message = format!("no test names anything of what changed: {}", names.join(", "));
