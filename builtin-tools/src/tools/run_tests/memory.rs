@@ -58,25 +58,27 @@ impl TestMemory {
     /// Keeps what came of a run, and notes of what failed before it did not run.
     pub(super) async fn after(mut self, cx: &Context, chosen: &ChosenTests, run: &mut TestRun) {
         let Some(results) = &run.results else { return };
+        let TestTotals { failed, errored, .. } = results.totals;
+        // What else a run requires, and is not met, is no test.
+        let all_passed = failed + errored == 0 && results.diagnostics.is_empty();
         match results.status {
-            TestStatus::Failed => {
+            TestStatus::Failed if !all_passed => {
                 let mut failed = FailedTests::of(chosen, results);
                 if let Some(before) = self.failed.as_ref().filter(|before| before.is_chosen(chosen))
                 {
                     failed.more += before.more;
                 }
-                // What else a run requires, and is not met, is no test.
                 if !failed.ids.is_empty() || failed.more > 0 {
                     self.failed = Some(failed);
                 }
             }
-            TestStatus::Passed => {
+            TestStatus::Passed | TestStatus::Failed => {
                 if let Some(failed) = self.failed.take() {
                     let (left, note) = failed.after_passing(chosen, &run.passed, results);
                     self.failed = left;
                     run.notes.extend(note);
                 }
-                if chosen.is_all {
+                if chosen.is_all && results.status == TestStatus::Passed {
                     let newest = PastQuery { path: None, changes_max: 1, diff_bytes_max: 0 };
                     let past = cx.past(newest).await.unwrap_or_default();
                     self.passed_at = past.changes.first().map(|change| change.number);

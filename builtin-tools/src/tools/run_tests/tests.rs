@@ -506,3 +506,25 @@ fn what_changed_in_a_project_of_ctest_is_tested_by_all_of_it() {
     assert_eq!((&output["status"], &output["framework"]), (&json!("passed"), &json!("ctest")));
     assert!(output["notes"].to_string().contains("all of the project"), "{output}");
 }
+
+#[test]
+fn a_threshold_that_is_not_met_is_no_test_that_failed() {
+    let host =
+        MemoryHost::new([("pytest.ini", "[pytest]\n"), ("test_a.py", "def test_a(): pass\n")]);
+    let unmet = || {
+        let mut ended = covered();
+        ended.command.exit_code = Some(1);
+        ended
+            .stdout
+            .push_str("FAIL Required test coverage of 90% not reached. Total coverage: 40.00%\n");
+        ended
+    };
+    host.answer_checks([unmet(), report(0, "", "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!((&output["status"], &output["failures"]), (&json!("failed"), &json!([])));
+    assert!(output.to_string().contains("90% not reached"), "{output}");
+    // Nothing is run again: the other command is that of git.
+    assert!(host.commands()[1..].iter().all(|ran| ran.command.starts_with("git ")), "{output}");
+    let error = call(&host, "run_tests", json!({"scope": "failed"})).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoTests);
+}

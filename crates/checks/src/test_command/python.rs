@@ -55,12 +55,19 @@ impl Words<'_> {
         }
     }
 
-    /// Where nothing says where the project begins, pytest takes that from the files that it runs, and names them
-    /// from there.
+    /// Where nothing in the directory says that the project begins there, pytest takes that from the files that it
+    /// runs or from a directory around it, and names files from there.
     fn pytest_root(&self) -> &'static str {
-        let names =
-            ["pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "setup.py"];
-        match self.choice.files.is_empty() || self.directory().has_file(&names) {
+        let sections = [
+            ("pyproject.toml", "[tool.pytest"),
+            ("setup.cfg", "[tool:pytest]"),
+            ("tox.ini", "[pytest]"),
+        ];
+        let directory = self.directory();
+        let says = |(name, section): &(&str, &str)| {
+            directory.manifest(name).is_some_and(|text| text.contains(section))
+        };
+        match directory.has_file(&["pytest.ini", ".pytest.ini"]) || sections.iter().any(says) {
             true => "",
             false => "--rootdir=.",
         }

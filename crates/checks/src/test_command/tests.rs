@@ -248,10 +248,19 @@ fn a_part_of_the_tests_of_pytest_is_held_to_no_coverage_of_all() {
     }
     assert!(!words(&files, &TestChoice::default()).contains("fail-under"));
     assert!(!words(&project("", &["pytest.ini"]), &pattern("adds")).contains("fail-under"));
-    // Only where nothing says where the project begins, pytest is told.
-    let tests = file("tests/test_a.py");
-    assert!(words(&project("", &["requirements.txt"]), &tests).contains(" --rootdir=. "));
-    assert!(!words(&project("", &["pyproject.toml"]), &tests).contains("rootdir"));
+}
+
+#[test]
+fn pytest_names_files_from_the_directory_in_which_it_runs() {
+    let words = |files: &ProjectFiles| {
+        TestFramework::Pytest.command(files, 0, &file("tests/test_a.py"), "/r").command.command
+    };
+    let mut files = project("", &["requirements.txt", "pyproject.toml"]);
+    assert!(words(&files).contains(" --rootdir=. "));
+    let section = "[tool.pytest.ini_options]\n".to_owned();
+    files.directories[0].manifests.insert("pyproject.toml".to_owned(), section);
+    assert!(!words(&files).contains("rootdir"));
+    assert!(!words(&project("", &["pytest.ini"])).contains("rootdir"));
 }
 
 #[test]
