@@ -90,8 +90,10 @@ impl Words<'_> {
         let script = self.scripted("node");
         vec![
             script.start,
+            // First: rules name it so.
+            "--test".to_owned(),
             script.options,
-            "--test --test-reporter=spec --test-reporter-destination=stdout".to_owned(),
+            "--test-reporter=spec --test-reporter-destination=stdout".to_owned(),
             format!(
                 "--test-reporter=junit --test-reporter-destination={}",
                 self.report("node.xml")

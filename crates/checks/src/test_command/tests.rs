@@ -284,7 +284,7 @@ fn words_of_the_script_of_a_package_are_kept() {
     );
     // Node takes what stands behind the first file for its arguments.
     let node = words(TestFramework::Node, "node --import tsx --test test/*.ts", &all);
-    assert!(node.starts_with("node --import tsx --test --test-reporter=spec "), "{node}");
+    assert!(node.starts_with("node --test --import tsx --test-reporter=spec "), "{node}");
     assert!(node.ends_with("/r/node.xml test/*.ts"), "{node}");
     let vitest = words(TestFramework::Vitest, "vitest run --config a.ts", &all);
     assert!(vitest.starts_with("vitest run --config a.ts --reporter=default "), "{vitest}");
