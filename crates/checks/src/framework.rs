@@ -293,13 +293,7 @@ impl TestFramework {
             ])
             .or_else(|| depends(directory, "mocha")),
             Self::Node => script(directory, "--test", "node"),
-            Self::Bun => file(&["bunfig.toml", "bun.lock", "bun.lockb"])
-                .filter(|_| {
-                    let types = ["@types/bun", "bun-types"];
-                    script(directory, "test", "bun").is_some()
-                        || types.iter().any(|name| depends(directory, name).is_some())
-                })
-                .or_else(|| script(directory, "test", "bun")),
+            Self::Bun => bun(directory),
             Self::Deno => file(&["deno.json", "deno.jsonc"]),
             Self::Go => file(&["go.mod"]),
             Self::Rspec => file(&[".rspec"]).or_else(|| {
@@ -350,6 +344,17 @@ fn script(directory: &ProjectDirectory, word: &str, program: &str) -> Option<Str
     let runs = words.contains(&program)
         && words.iter().any(|found| *found == word || found.starts_with(&format!("{word}-")));
     runs.then(|| "scripts.test of package.json".to_owned())
+}
+
+/// What says that the runner of Bun runs the tests: the script, or its files beside its types.
+fn bun(directory: &ProjectDirectory) -> Option<String> {
+    let script = script(directory, "test", "bun");
+    let has_types =
+        ["@types/bun", "bun-types"].iter().any(|name| depends(directory, name).is_some());
+    let mut own = ["bunfig.toml", "bun.lock", "bun.lockb"].iter();
+    let own = own.find(|name| directory.files.contains(**name));
+    let own = own.filter(|_| script.is_some() || has_types).map(|name| (*name).to_owned());
+    own.or(script)
 }
 
 fn suffixed(directory: &ProjectDirectory, suffixes: &[&str]) -> Option<String> {

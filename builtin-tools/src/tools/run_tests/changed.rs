@@ -115,7 +115,10 @@ pub(super) async fn tests_of(
     let mut notes = Vec::new();
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().take(10).map(|path| path.as_str()).collect();
-        notes.push(format!("changed, too, and not looked at: {}", names.join(", ")));
+        notes.push(format!(
+            "changed, too, and not looked at: {}; `path` chooses another project",
+            names.join(", ")
+        ));
     }
     let choice = related(cx, framework, &directory, &own).await?;
     if choice.files.is_empty() && choice.related.is_empty() && framework == TestFramework::Ctest {
