@@ -55,8 +55,8 @@ impl Words<'_> {
         }
     }
 
-    /// Where nothing in the directory says that the project begins there, pytest takes that from the files that it
-    /// runs or from a directory around it, and names files from there.
+    /// Where nothing in the directory says that the project begins there, a directory around it may, and pytest names
+    /// files from that one.
     fn pytest_root(&self) -> &'static str {
         let sections = [
             ("pyproject.toml", "[tool.pytest"),
