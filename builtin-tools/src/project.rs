@@ -53,18 +53,29 @@ pub(crate) async fn around(cx: &Context, start: &RelPath) -> Result<ProjectFiles
 
 /// Looks at the directories in the workspace root: where the root itself is no project, they may be.
 pub(crate) async fn beneath_root(cx: &Context) -> Result<ProjectFiles, ToolError> {
-    beneath(cx, &RelPath::root()).await
-}
-
-/// Looks at the directories in a directory.
-pub(crate) async fn beneath(cx: &Context, path: &RelPath) -> Result<ProjectFiles, ToolError> {
-    let listing = cx.list(path, LOOK).await?;
+    let listing = cx.list(&RelPath::root(), LOOK).await?;
     let children = listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
     let mut directories = Vec::new();
     for child in children.take(CHILDREN_MAX) {
         directories.push(look(cx, &child.path).await?);
     }
     Ok(ProjectFiles { directories })
+}
+
+/// Looks at directories, which are then the deepest first: those around others stand behind them.
+pub(crate) async fn each(
+    cx: &Context,
+    mut paths: Vec<RelPath>,
+) -> Result<Vec<ProjectDirectory>, ToolError> {
+    paths.sort_by_cached_key(|path| {
+        let path = path.to_string();
+        (std::cmp::Reverse(path.matches('/').count()), path)
+    });
+    let mut directories = Vec::new();
+    for path in paths {
+        directories.push(look(cx, &path).await?);
+    }
+    Ok(directories)
 }
 
 async fn look(cx: &Context, path: &RelPath) -> Result<ProjectDirectory, ToolError> {

@@ -19,6 +19,7 @@ const SHARED: &[(&str, &str)] = &[
         "the plugin host asks for what the workspace does, and must not depend on the workspace",
     ),
     ("Protection", "policy decides about what the workspace finds, and reaches no files"),
+    ("SystemLayers", "the same for each platform, of which one is compiled"),
     ("WatchedDirectories", "the same for each platform, of which one is compiled"),
 ];
 /// Trees that are not part of the project's own code: examples, fuzz targets, what authors start with.

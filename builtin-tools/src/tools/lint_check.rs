@@ -43,7 +43,7 @@ impl Tool for LintCheck {
     type Output = LintCheckOutput;
 
     async fn run(self, cx: Context) -> Result<LintCheckOutput, ToolError> {
-        let asked = AskedPath::find(&cx, &self.path).await?;
+        let mut asked = AskedPath::find(&cx, &self.path).await?;
         let syntax = syntax::check(&cx, &asked).await?;
         let planned = asked.plan(&cx).await?;
         let is_broken = syntax.is_surely_broken(&asked);

@@ -85,9 +85,7 @@ impl Tool for RunTests {
             let changed = ChangedLines::find(&cx, memory.passed_at()).await?;
             coverage.compare(&changed.files, changed.since);
         }
-        if let Some(results) = &run.results {
-            memory.after(&cx, &chosen, results).await;
-        }
+        memory.after(&cx, &chosen, &mut run).await;
         RunTestsOutput::new(run)
     }
 }

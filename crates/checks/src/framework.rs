@@ -1,5 +1,7 @@
 //! Which test frameworks a project uses: what its manifests and the names of its files say.
 
+mod python;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -232,26 +234,23 @@ impl TestFramework {
         (known.framework == self || takes_place) && is_inside
     }
 
-    /// The directory from which tests of one are run. Files of Python tests that no project names belong to the
-    /// project around them, and are run from beside their directory: they import what lies there.
+    /// The directory from which tests of one are run.
     fn project_of(self, files: &ProjectFiles, place: usize) -> Option<usize> {
-        let directory = &files.directories[place];
-        if self != Self::Unittest || is_python(directory) {
-            return Some(place);
+        match self {
+            Self::Pytest => Some(python::pytest_project(files, place)),
+            Self::Unittest => python::unittest_project(files, place),
+            _ => Some(place),
         }
-        let mut around = files.directories.iter().filter(|other| {
-            other.path != directory.path && directory.beneath(&other.path).is_some()
-        });
-        let is_project = |other: &ProjectDirectory| {
-            pytest(other).is_some() || (is_python(other) && has_python_tests(other))
+    }
+
+    /// The directory in which relative paths of its output begin: Cargo writes those of the workspace of a
+    /// package.
+    pub fn base(self, files: &ProjectFiles, place: usize) -> &str {
+        let place = match self {
+            Self::Cargo | Self::Nextest => files.cargo_workspace(place),
+            _ => place,
         };
-        if around.any(is_project) {
-            return None;
-        }
-        let (parent, name) = directory.path.rsplit_once('/').unwrap_or(("", &directory.path));
-        let beside = files.directories.iter().position(|other| other.path == parent);
-        let is_of_tests = ["test", "tests"].contains(&name);
-        Some(beside.filter(|_| is_of_tests).unwrap_or(place))
+        &files.directories[place].path
     }
 
     /// What of a directory says that it is used there.
@@ -267,8 +266,8 @@ impl TestFramework {
                 let known = directory.probed.contains(".config/nextest.toml");
                 known.then(|| ".config/nextest.toml".to_owned())
             }
-            Self::Pytest => pytest(directory),
-            Self::Unittest => unittest(directory),
+            Self::Pytest => python::pytest(directory),
+            Self::Unittest => python::unittest(directory),
             Self::Jest => file(&[
                 "jest.config.js",
                 "jest.config.ts",
@@ -294,9 +293,7 @@ impl TestFramework {
             ])
             .or_else(|| depends(directory, "mocha")),
             Self::Node => script(directory, "--test", "node"),
-            Self::Bun => file(&["bunfig.toml", "bun.lock", "bun.lockb"])
-                .filter(|_| script(directory, "test", "bun").is_some())
-                .or_else(|| script(directory, "test", "bun")),
+            Self::Bun => bun(directory),
             Self::Deno => file(&["deno.json", "deno.jsonc"]),
             Self::Go => file(&["go.mod"]),
             Self::Rspec => file(&[".rspec"]).or_else(|| {
@@ -324,48 +321,6 @@ impl TestFramework {
     }
 }
 
-fn pytest(directory: &ProjectDirectory) -> Option<String> {
-    for name in ["pytest.ini", ".pytest.ini", "conftest.py"] {
-        if directory.files.contains(name) {
-            return Some(name.to_owned());
-        }
-    }
-    for (name, marks) in [
-        ("pyproject.toml", &["[tool.pytest", "pytest"][..]),
-        ("setup.cfg", &["[tool:pytest]", "pytest"]),
-        ("tox.ini", &["[pytest]", "pytest"]),
-        ("requirements.txt", &["pytest"]),
-        ("requirements-dev.txt", &["pytest"]),
-        ("dev-requirements.txt", &["pytest"]),
-    ] {
-        let text = directory.manifest(name).unwrap_or_default();
-        if let Some(mark) = marks.iter().find(|mark| text.contains(**mark)) {
-            return Some(format!("{mark} in {name}"));
-        }
-    }
-    let own = directory.program("pytest").filter(|_| has_python_tests(directory));
-    own.map(|program| format!("{program} and tests"))
-}
-
-fn unittest(directory: &ProjectDirectory) -> Option<String> {
-    has_python_tests(directory).then(|| "tests of Python".to_owned())
-}
-
-fn has_python_tests(directory: &ProjectDirectory) -> bool {
-    let is_test = |name: &String| {
-        name.strip_suffix(".py")
-            .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
-    };
-    directory.files.iter().any(is_test)
-        || (is_python(directory)
-            && ["test", "tests"].iter().any(|name| directory.directories.contains(*name)))
-}
-
-/// Whether a directory is a project of Python.
-fn is_python(directory: &ProjectDirectory) -> bool {
-    directory.has_file(&["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"])
-}
-
 fn package(directory: &ProjectDirectory) -> Option<Value> {
     serde_json::from_str(directory.manifest("package.json")?).ok()
 }
@@ -389,6 +344,17 @@ fn script(directory: &ProjectDirectory, word: &str, program: &str) -> Option<Str
     let runs = words.contains(&program)
         && words.iter().any(|found| *found == word || found.starts_with(&format!("{word}-")));
     runs.then(|| "scripts.test of package.json".to_owned())
+}
+
+/// What says that the runner of Bun runs the tests: the script, or its files beside its types.
+fn bun(directory: &ProjectDirectory) -> Option<String> {
+    let script = script(directory, "test", "bun");
+    let has_types =
+        ["@types/bun", "bun-types"].iter().any(|name| depends(directory, name).is_some());
+    let mut own = ["bunfig.toml", "bun.lock", "bun.lockb"].iter();
+    let own = own.find(|name| directory.files.contains(**name));
+    let own = own.filter(|_| script.is_some() || has_types).map(|name| (*name).to_owned());
+    own.or(script)
 }
 
 fn suffixed(directory: &ProjectDirectory, suffixes: &[&str]) -> Option<String> {

@@ -8,6 +8,7 @@ mod comparison;
 mod coverage;
 mod diagnostic;
 mod framework;
+mod json_with_comments;
 mod line_map;
 mod lint_memory;
 mod lint_output;
@@ -33,7 +34,9 @@ pub use line_map::LineMap;
 pub use lint_memory::{LintChange, LintMemory, PastDiagnostic, line_hashes};
 pub use lint_output::LintFormat;
 pub use lint_output::column::ColumnUnit;
-pub use lint_plan::{LintTarget, OwnLinter, PlannedLint, planned_lints};
+pub use lint_plan::{
+    LintPlan, LintTarget, OwnLinter, PlannedLint, may_configure_linter, planned_lints,
+};
 pub use lint_results::{LintResults, LintStatus};
 pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};

@@ -26,7 +26,7 @@ const FIX_BYTES_MAX: usize = 2_000;
 pub enum LintStatus {
     /// It ended as it does when everything was checked, with findings or without.
     Ran,
-    /// It found something and could not check everything.
+    /// It did not check everything: what it found is true, and there may be more.
     Incomplete,
     /// It could not check.
     Failed,
@@ -90,6 +90,11 @@ impl PlannedLint {
         }
         let has_found = !report.found.is_empty() || outside > 0;
         let (status, message) = self.status(finished, report.problem, has_found);
+        let (status, message) = match (&self.partial, status) {
+            // What it was not even told it did not check.
+            (Some(partial), LintStatus::Ran) => (LintStatus::Incomplete, Some(partial.clone())),
+            _ => (status, message),
+        };
         let hint = message.as_ref().and_then(|_| self.hint(status, finished));
         LintResults {
             status,

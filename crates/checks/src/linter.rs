@@ -1,7 +1,7 @@
 //! The linters that moss knows, and what says that a project uses one.
 
 use crate::lint_output::LintFormat;
-use crate::project::{ProjectDirectory, ProjectFiles};
+use crate::project::{ProjectDirectory, ProjectFiles, is_in};
 
 /// A linter, a type checker or a compiler that checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,6 +285,30 @@ impl LinterRow {
         };
         let (name, text) = self.mentions.iter().find(mentions)?;
         Some(format!("`{}` in {name}", text.trim()))
+    }
+
+    /// Whether a file of this name may say that a project uses it.
+    pub(crate) fn is_configured_by(&self, name: &str) -> bool {
+        let mut mentions = self.mentions.iter();
+        self.configurations.contains(&name) || mentions.any(|(manifest, _)| *manifest == name)
+    }
+
+    /// Whether a run in one directory checks what lies in another, too.
+    pub(crate) fn covers(&self, files: &ProjectFiles, outer: usize, inner: usize) -> bool {
+        let path = |place: usize| files.directories[place].path.as_str();
+        let is_inside = is_in(path(inner), path(outer));
+        is_inside
+            && match self.linter {
+                Linter::Clippy | Linter::CargoCheck => files.cargo_workspace(inner) == outer,
+                // They check a project: one that lies in its directory is another.
+                Linter::Mypy
+                | Linter::Pyright
+                | Linter::Tsc
+                | Linter::Golangci
+                | Linter::GoVet
+                | Linter::Phpstan => false,
+                _ => true,
+            }
     }
 
     /// Whether another linter that runs does its work, too.

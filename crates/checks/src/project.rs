@@ -20,10 +20,12 @@ pub const MANIFESTS: &[&str] = &[
     "package.json",
     "pom.xml",
     "pyproject.toml",
+    "pytest.ini",
     "requirements-dev.txt",
     "requirements.txt",
     "setup.cfg",
     "tox.ini",
+    "tsconfig.json",
 ];
 /// Files of a project that may lie where ignore files keep walks out, relative to a directory: its own
 /// programs, which go before those of the machine, and one configuration.
@@ -37,6 +39,7 @@ pub const PROBES: &[&str] = &[
     ".venv/bin/ruff",
     ".venv/bin/shellcheck",
     ".venv/bin/yamllint",
+    "bin/phpunit",
     "bin/rspec",
     "build/CMakeCache.txt",
     "bin/rubocop",
@@ -103,6 +106,17 @@ impl ProjectFiles {
         self.directories.iter().enumerate().filter(move |(_, directory)| holds(directory))
     }
 
+    /// The place of the directory of the workspace of Cargo that a package belongs to, its own where there is none:
+    /// paths in messages begin there.
+    pub fn cargo_workspace(&self, place: usize) -> usize {
+        let package = &self.directories[place];
+        let holds = |(_, around): &(usize, &ProjectDirectory)| {
+            let inside = package.beneath(&around.path).unwrap_or_default();
+            around.is_cargo_workspace() && (inside.is_empty() || !around.excludes(inside))
+        };
+        self.at_or_above(place).find(holds).map_or(place, |(at, _)| at)
+    }
+
     /// A program of the project itself, of a directory or the nearest one around it that has it, relative to
     /// that directory: workspaces of packages keep their programs at the top.
     pub fn program(&self, directory: usize, name: &str) -> Option<String> {
@@ -134,6 +148,25 @@ impl ProjectDirectory {
     /// Whether a file of one of these names is there.
     pub fn has_file(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.files.contains(*name))
+    }
+
+    /// Whether it is the top of a workspace of Cargo.
+    pub(crate) fn is_cargo_workspace(&self) -> bool {
+        let manifest = self.manifest("Cargo.toml").unwrap_or_default();
+        manifest
+            .lines()
+            .any(|line| line.starts_with("[workspace]") || line.starts_with("[workspace."))
+    }
+
+    /// Whether its workspace of Cargo leaves out a directory in it.
+    fn excludes(&self, inside: &str) -> bool {
+        let manifest = self.manifest("Cargo.toml").unwrap_or_default();
+        let section = manifest.lines().skip_while(|line| !line.starts_with("[workspace]")).skip(1);
+        let section: Vec<&str> = section.take_while(|line| !line.starts_with('[')).collect();
+        let section = section.join("\n");
+        let list = section.split("exclude").nth(1).and_then(|rest| rest.split(']').next());
+        let mut names = list.unwrap_or_default().split('"').skip(1).step_by(2);
+        names.any(|name| is_in(inside, name.trim_end_matches('/')))
     }
 
     /// What its path has more than that of a directory around it; none where it lies elsewhere.

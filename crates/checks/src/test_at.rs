@@ -4,6 +4,7 @@ use moss_symbols::{Declaration, DeclarationKind, Language, Outliner};
 
 use crate::framework::TestFramework;
 use crate::report::escaped;
+use crate::test_command::{TestSelection, rust_module};
 
 /// How many lines above the cursor a test of JavaScript or Bats is looked for.
 const LINES_MAX: usize = 2_000;
@@ -11,16 +12,15 @@ const LINES_MAX: usize = 2_000;
 // === impl TestFramework ===
 
 impl TestFramework {
-    /// What chooses the test at a line of a file, which counts from 1, as a pattern of the framework. None
-    /// where no test is known to stand there.
+    /// What chooses the test at a line of a file, which counts from 1. None where no test is known to stand there.
     pub fn test_at(
         self,
         outliner: &mut Outliner,
         path: &str,
         text: &str,
         line: usize,
-    ) -> Option<String> {
-        match self {
+    ) -> Option<TestSelection> {
+        let pattern = match self {
             Self::Jest | Self::Vitest | Self::Mocha | Self::Node | Self::Bun => {
                 called_test(text, line).map(|name| escaped(&name))
             }
@@ -29,8 +29,9 @@ impl TestFramework {
                 .map(|name| format!("^{}$", escaped(&name))),
             Self::Rspec => above(text, line, example),
             Self::Ctest => None,
-            _ => self.declared_test(outliner, path, text, line),
-        }
+            _ => return self.declared_test(outliner, path, text, line),
+        };
+        pattern.map(TestSelection::Pattern)
     }
 
     fn declared_test(
@@ -39,7 +40,7 @@ impl TestFramework {
         path: &str,
         text: &str,
         line: usize,
-    ) -> Option<String> {
+    ) -> Option<TestSelection> {
         let outline = outliner.outline(Language::of_text(path, text)?, text).ok()?;
         let at =
             text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
@@ -66,26 +67,32 @@ impl TestFramework {
             names.insert(0, name(container));
             around = container.container;
         }
-        Some(match self {
+        Some(TestSelection::Pattern(match self {
             Self::Pytest => format!("{path}::{}", names.join("::")),
-            Self::Cargo | Self::Nextest => names.join("::"),
+            Self::Cargo | Self::Nextest => {
+                let name = names.join("::");
+                let Some(module) = rust_module(path) else {
+                    return Some(TestSelection::Pattern(name));
+                };
+                let name = format!("{module}{name}");
+                // Of a test with cases each is a test of its own: only the beginning is known.
+                let has_cases = marks(text, test)
+                    .any(|line| ["rstest", "test_case"].iter().any(|mark| line.contains(mark)));
+                return Some(match has_cases {
+                    true => TestSelection::Pattern(name),
+                    false => TestSelection::Ids(vec![name]),
+                });
+            }
             Self::Go => format!("^{}$", name(test)),
             Self::Maven => names.join("#"),
             Self::Unittest | Self::Gradle | Self::Dotnet => names.join("."),
             _ => escaped(&name(test)),
-        })
+        }))
     }
 
     /// Whether a function is a test: by its name, in Rust and on the JVM by what stands before it.
     fn is_test_name(self, name: &str, text: &str, declaration: &Declaration) -> bool {
-        let before = text.get(..declaration.range.start as usize).unwrap_or_default();
-        let marks = before.lines().rev().take(8).take_while(|line| {
-            let line = line.trim();
-            line.is_empty() || line.starts_with(['#', '@', '[', '/', '*'])
-        });
-        let inside =
-            text.get(declaration.signature.start as usize..declaration.signature.end as usize);
-        let has_mark = marks.chain(inside.unwrap_or_default().lines()).any(|line| {
+        let has_mark = marks(text, declaration).any(|line| {
             ["test]", "test(", "rstest", "@Test", "@ParameterizedTest", "[Fact", "[Theory"]
                 .iter()
                 .any(|mark| line.contains(mark))
@@ -96,6 +103,17 @@ impl TestFramework {
             _ => has_mark,
         }
     }
+}
+
+/// The lines that mark a function: right before it, and those that are counted to it.
+fn marks<'a>(text: &'a str, declaration: &Declaration) -> impl Iterator<Item = &'a str> {
+    let before = text.get(..declaration.range.start as usize).unwrap_or_default();
+    let marks = before.lines().rev().take(8).take_while(|line| {
+        let line = line.trim();
+        line.is_empty() || line.starts_with(['#', '@', '[', '/', '*'])
+    });
+    let inside = text.get(declaration.signature.start as usize..declaration.signature.end as usize);
+    marks.chain(inside.unwrap_or_default().lines())
 }
 
 /// The name of the test or group that a line of JavaScript lies in, as far as the text says: the last that
@@ -158,6 +176,7 @@ mod tests {
     #[test]
     fn the_test_at_a_line_is_found() {
         let rust = "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert!(true);\n    }\n\n    fn helper() {}\n}\n";
+        let cases = "#[rstest]\n#[case(1)]\nfn adds(#[case] n: u8) {\n    assert!(n > 0);\n}\n";
         let python = "class TestA:\n    def test_b(self):\n        x = 1\n        assert x\n\ndef helper():\n    pass\n";
         let js = "describe('calc', () => {\n  it('adds (1)', () => {\n    expect(1);\n  });\n  it.only(\"it's\", () => {\n  });\n});\n";
         let go = "package a\n\nfunc TestAdds(t *testing.T) {\n\tx := 1\n}\n\nfunc help() {\n}\n";
@@ -165,7 +184,14 @@ mod tests {
         let ruby = "RSpec.describe 'calc' do\n  it('adds (1)') do\n    x = 1\n  end\n  it \"it's\" do\n    x\n  end\nend\n";
         let java = "class CalcTest {\n    @Test\n    void adds() {\n        int x = 1;\n    }\n}\n";
         for (framework, path, text, line, expected) in [
-            (TestFramework::Cargo, "src/a.rs", rust, 7, Some("tests::adds")),
+            (TestFramework::Cargo, "src/a.rs", rust, 7, Some("= a::tests::adds")),
+            (TestFramework::Nextest, "src/a/mod.rs", rust, 7, Some("= a::tests::adds")),
+            (TestFramework::Cargo, "src/bin/tool/main.rs", rust, 7, Some("= tests::adds")),
+            (TestFramework::Cargo, "src/bin/tool/a.rs", rust, 7, Some("= a::tests::adds")),
+            (TestFramework::Cargo, "tests/it/a.rs", rust, 7, Some("= a::tests::adds")),
+            (TestFramework::Cargo, "tests/it.rs", rust, 7, Some("= tests::adds")),
+            (TestFramework::Cargo, "examples/a.rs", rust, 7, Some("tests::adds")),
+            (TestFramework::Cargo, "src/a.rs", cases, 4, Some("a::adds")),
             (TestFramework::Cargo, "src/a.rs", rust, 1, None),
             (TestFramework::Cargo, "src/a.rs", rust, 10, None),
             (
@@ -190,7 +216,12 @@ mod tests {
             (TestFramework::Cargo, "src/a.rs", "", 99, None),
         ] {
             let found = framework.test_at(&mut Outliner::default(), path, text, line);
-            assert_eq!(found.as_deref(), expected, "{framework:?} {line}");
+            let found = found.map(|found| match found {
+                TestSelection::Ids(ids) => format!("= {}", ids.join(" ")),
+                TestSelection::Pattern(pattern) => pattern,
+                TestSelection::All => String::new(),
+            });
+            assert_eq!(found.as_deref(), expected, "{framework:?} {path} {line}");
         }
     }
 }

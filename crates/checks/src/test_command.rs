@@ -5,8 +5,10 @@
 mod compiled;
 mod javascript;
 mod python;
+mod script;
 mod scripted;
 
+pub(crate) use self::compiled::rust_module;
 use crate::bash_word::{joined, quoted};
 use crate::framework::TestFramework;
 use crate::project::{ProjectDirectory, ProjectFiles};
@@ -100,18 +102,30 @@ impl TestFramework {
         if choice.coverage && !self.measures(own) {
             notes.push(self.unmeasured());
         }
-        let takes_files = !matches!(self, Self::Ctest | Self::Dotnet | Self::Swift);
-        if !choice.files.is_empty() && !takes_files && choice.selection == TestSelection::All {
-            notes.push(Some(format!(
-                "{} chooses tests by name, not by file: all of the project were run",
-                self.name()
-            )));
-        }
+        notes.push(self.widened(choice));
         TestCommand {
             command: CheckCommand { command, directory: own.path.clone() },
             inputs: self.inputs(reports),
             report_directories: if self == Self::Maven { surefire(own) } else { Vec::new() },
             notes: notes.into_iter().flatten().collect(),
+        }
+    }
+
+    /// What more is run than the files that were chosen.
+    fn widened(self, choice: &TestChoice) -> Option<String> {
+        let is_all = choice.selection == TestSelection::All;
+        match self {
+            _ if choice.files.is_empty() => None,
+            Self::Ctest | Self::Dotnet | Self::Swift if is_all => Some(format!(
+                "{} chooses tests by name, not by file: all of the project were run",
+                self.name()
+            )),
+            Self::Go if is_all && choice.files.iter().any(|file| file.ends_with(".go")) => Some(
+                "Go runs packages, not files: all tests of the package of a file were run"
+                    .to_owned(),
+            ),
+            Self::Cargo | Self::Nextest => compiled::widened_by_cargo(self, choice),
+            _ => None,
         }
     }
 

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::order::AppliedLayer;
 use crate::start::StartKind;
 
 /// The argument by which moss's program knows that it is a keeper.
@@ -42,13 +43,6 @@ pub(crate) fn landlock_version() -> Option<u32> {
 /// What would keep secrets of the system from commands.
 #[derive(Debug, Default)]
 pub(crate) struct SystemLayers;
-
-/// What would be kept from them.
-#[derive(Debug)]
-pub(crate) struct AppliedLayer {
-    pub(crate) directories: Vec<PathBuf>,
-    pub(crate) rules: OwnedFd,
-}
 
 impl SystemLayers {
     pub(crate) fn keep_from(&self, _masked: &[PathBuf]) -> io::Result<Option<AppliedLayer>> {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LeftProcess};
@@ -66,6 +67,14 @@ pub(crate) struct LandlockRules {
     pub(crate) sockets: Vec<PathBuf>,
     /// Whether TCP is let through.
     pub(crate) has_network: bool,
+}
+
+/// Rules of Landlock that are made already, and keep something of the system from commands.
+#[derive(Debug)]
+pub(crate) struct AppliedLayer {
+    /// The directories of the system that hold it.
+    pub(crate) directories: Vec<PathBuf>,
+    pub(crate) rules: OwnedFd,
 }
 
 /// What a keeper reports.

@@ -20,6 +20,7 @@ use landlock::{
 
 use crate::carve::Carving;
 use crate::keeper::NEWEST;
+use crate::order::AppliedLayer;
 use crate::visible;
 
 /// For so long rules are kept whatever is seen of the system: a mount comes and leaves no trace in the directory
@@ -50,14 +51,6 @@ struct DirectoryStamp {
     identity: (u64, u64),
     modified: (i64, i64),
     changed: (i64, i64),
-}
-
-/// What is kept from commands by rules that are made already.
-#[derive(Debug)]
-pub(crate) struct AppliedLayer {
-    /// The directories of the system that hold it.
-    pub(crate) directories: Vec<PathBuf>,
-    pub(crate) rules: OwnedFd,
 }
 
 // === impl SystemLayers ===

@@ -1,6 +1,11 @@
 //! What is asked about: a file or a directory, what is in it, which linters are for it.
 
-use moss_checks::{LintFormat, LintTarget, OwnLinter, PlannedLint, ProjectFiles, planned_lints};
+use std::collections::BTreeSet;
+
+use moss_checks::{
+    LintFormat, LintPlan, LintTarget, OwnLinter, PlannedLint, ProjectDirectory,
+    may_configure_linter, planned_lints,
+};
 use moss_sdk::command::{ConfiguredFormat, ConfiguredLinter};
 use moss_sdk::context::Context;
 use moss_sdk::file::{Content, EntryKind, ListOptions};
@@ -10,6 +15,10 @@ use crate::project::{self, Named};
 
 /// Most entries of a directory that are looked at.
 const ENTRIES_MAX: usize = 50_000;
+/// Most directories in it that are looked at for what configures linters.
+const CONFIGURED_MAX: usize = 200;
+/// Directories of what is installed, which projects of their own may lie in.
+const INSTALLED: &[&str] = &["node_modules", "vendor", ".venv", "venv", "site-packages"];
 
 /// A path that is checked.
 #[derive(Debug)]
@@ -49,18 +58,25 @@ pub async fn linters_of(cx: &Context, path: &RelPath) -> Result<Vec<PlannedLint>
     }
     let name = path.to_string();
     let target = LintTarget { path: name.clone(), is_file: true, files: vec![name] };
-    plan(cx, &start, &ProjectFiles::default(), &target).await
+    let own = configured(cx);
+    Ok(plan(cx, &start, Vec::new(), &target, &own).await?.runs)
 }
 
+fn configured(cx: &Context) -> Vec<OwnLinter> {
+    cx.configured_linters().into_iter().map(own).collect()
+}
+
+/// Plans the runs for a target, which the given directories lie in.
 async fn plan(
     cx: &Context,
     start: &RelPath,
-    beneath: &ProjectFiles,
+    beneath: Vec<ProjectDirectory>,
     target: &LintTarget,
-) -> Result<Vec<PlannedLint>, ToolError> {
-    let around = project::around(cx, start).await?;
-    let own: Vec<OwnLinter> = cx.configured_linters().into_iter().map(own).collect();
-    Ok(planned_lints(&around, beneath, target, &own))
+    own: &[OwnLinter],
+) -> Result<LintPlan, ToolError> {
+    let mut files = project::around(cx, start).await?;
+    files.directories.splice(0..0, beneath);
+    Ok(planned_lints(&files, target, own))
 }
 
 // === impl AskedPath ===
@@ -114,13 +130,50 @@ impl AskedPath {
         Ok(Self { path, target, text: None, is_cut: listing.truncated, notes })
     }
 
-    /// The linters that are for it.
-    pub(super) async fn plan(&self, cx: &Context) -> Result<Vec<PlannedLint>, ToolError> {
+    /// The linters that are for it; notes what is not looked at.
+    pub(super) async fn plan(&mut self, cx: &Context) -> Result<Vec<PlannedLint>, ToolError> {
+        let own = configured(cx);
         let (start, beneath) = match self.target.is_file {
-            true => (self.path.parent().unwrap_or_else(RelPath::root), ProjectFiles::default()),
-            false => (self.path.clone(), project::beneath(cx, &self.path).await?),
+            true => (self.path.parent().unwrap_or_else(RelPath::root), Vec::new()),
+            false => {
+                let configured = self.configured_directories(&own);
+                (self.path.clone(), project::each(cx, configured).await?)
+            }
         };
-        plan(cx, &start, &beneath, &self.target).await
+        let LintPlan { runs, left_out } = plan(cx, &start, beneath, &self.target, &own).await?;
+        if !left_out.is_empty() {
+            self.is_cut = true;
+            self.notes.push(format!(
+                "not run, because a call runs up to {}: {}; check smaller directories",
+                runs.len(),
+                left_out.join(", ")
+            ));
+        }
+        Ok(runs)
+    }
+
+    /// The directories in it that have what may configure a linter, the upper ones where they are too many.
+    fn configured_directories(&mut self, own: &[OwnLinter]) -> Vec<RelPath> {
+        let is_installed = |path: &str| path.split('/').any(|part| INSTALLED.contains(&part));
+        let directory = |file: &String| {
+            let (directory, name) = file.rsplit_once('/')?;
+            let counts = directory != self.target.path
+                && !is_installed(directory)
+                && may_configure_linter(name, own);
+            counts.then(|| (directory.matches('/').count(), directory.to_owned()))
+        };
+        let found: BTreeSet<(usize, String)> =
+            self.target.files.iter().filter_map(directory).collect();
+        if found.len() > CONFIGURED_MAX {
+            self.is_cut = true;
+            self.notes.push(format!(
+                "{} directories may configure linters, and the linters of {CONFIGURED_MAX} were looked for: check \
+                 smaller directories",
+                found.len()
+            ));
+        }
+        let paths = found.into_iter().take(CONFIGURED_MAX);
+        paths.filter_map(|(_, path)| RelPath::parse(&path).ok()).collect()
     }
 
     /// Whether a path is what is asked about, or lies in it.

@@ -1,7 +1,7 @@
 //! All that was found, put together: what may be shown, in characters, held against the last check, in
 //! order and within bounds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use moss_checks::{
     CheckDiagnostic, CheckSeverity, ColumnUnit, LintChange, LintMemory, LintStatus, PastDiagnostic,
@@ -74,6 +74,9 @@ struct FoundGroup {
     key: Option<String>,
 }
 
+/// What two diagnostics have in common that say the same: line, column, path, source, rule and message.
+type DiagnosticIdentity = (u64, u64, String, String, Option<String>, String);
+
 /// The files that something was found in, those that were asked about first.
 fn paths(groups: &[FoundGroup], asked: &AskedPath) -> Vec<String> {
     let all = groups.iter().flat_map(|group| &group.found).map(|found| &found.path);
@@ -119,9 +122,11 @@ impl CheckFindings {
             );
         }
         let mut shown = Vec::new();
+        let mut known = HashSet::new();
         for (at, mut group) in groups.into_iter().enumerate() {
             let withheld = group.withhold(&looked);
             group.convert(&looked);
+            group.drop_known(&mut known);
             let (found, change) = group.compare(cx, &looked).await?;
             if let Some(report) = at.checked_sub(1).and_then(|at| findings.reports.get_mut(at)) {
                 report.findings -= withheld;
@@ -230,6 +235,17 @@ impl FoundGroup {
         let before = self.found.len();
         self.found.retain(|found| !looked.withheld.contains(&found.path));
         (before - self.found.len()) as u64
+    }
+
+    /// Drops what runs before found, too: projects of one linter may have files in common.
+    fn drop_known(&mut self, known: &mut HashSet<DiagnosticIdentity>) {
+        let identity = |found: &CheckDiagnostic| {
+            let CheckDiagnostic { path, line, column, source, code, message, .. } = found;
+            (*line, *column, path.clone(), source.clone(), code.clone(), message.clone())
+        };
+        let own: Vec<DiagnosticIdentity> = self.found.iter().map(identity).collect();
+        self.found.retain(|found| !known.contains(&identity(found)));
+        known.extend(own);
     }
 
     /// Turns columns in other units into characters, which `line` and `column` of results count in.

@@ -301,6 +301,8 @@ fn linters_are_those_of_the_nearest_configuration_and_of_the_files() {
         ("docs/.hadolint.yaml", ""),
     ];
     let clippy = "cargo clippy --offline --quiet --all-targets --message-format=json";
+    let clippy_of_all =
+        "cargo clippy --workspace --offline --quiet --all-targets --message-format=json";
     for (path, expected) in [
         ("core/src/lib.rs", vec![(clippy, "core")]),
         ("core/Cargo.toml", vec![(clippy, "core")]),
@@ -321,7 +323,7 @@ fn linters_are_those_of_the_nearest_configuration_and_of_the_files() {
         (
             ".",
             vec![
-                (clippy, "."),
+                (clippy_of_all, "."),
                 ("node_modules/.bin/tsc --noEmit --pretty false -p .", "web"),
                 ("oxlint --format=json .", "web"),
                 ("golangci-lint run --output.json.path=stdout --show-stats=false ./...", "api"),
@@ -404,4 +406,145 @@ fn what_nothing_checks_is_not_called_clean() {
     ] {
         assert_eq!(refused(&python(), "lint_check", json!({ "path": path })).code, code, "{path}");
     }
+}
+
+/// What runs for a path, of which linters find nothing.
+fn planned(files: &[(&str, &str)], path: &str) -> Vec<String> {
+    let host = MemoryHost::new(files.iter().copied());
+    let output = lint(&host, path);
+    let tools = output["tools"].as_array().unwrap().iter();
+    tools
+        .map(|tool| format!("{}: {}", tool["directory"], tool["command"]).replace('"', ""))
+        .collect()
+}
+
+#[test]
+fn a_configuration_of_tsc_that_only_refers_to_others_is_not_called_clean() {
+    let refers = "// By Vite.\n{ \"files\": [], \"references\": [{ \"path\": \"./tsconfig.app.json\" }, \
+                  { \"path\": \"./tsconfig.node.json\" },] }";
+    let tsc = |project: &str| format!("web: tsc --noEmit --pretty false -p {project}");
+    let files = |text| [("web/tsconfig.json", text), ("web/src/a.ts", "export const a = 1;\n")];
+    let both = [tsc("tsconfig.app.json"), tsc("tsconfig.node.json")];
+    assert_eq!(planned(&files(refers), "web/src/a.ts"), both);
+    assert_eq!(planned(&files(refers), "."), both);
+    // Beside files of its own those of its directory count, and no dependencies.
+    let own = "{ \"include\": [\"src\"], \"references\": [{ \"path\": \"./tsconfig.node.json\" }, \
+               { \"path\": \"../core\" }] }";
+    assert_eq!(planned(&files(own), "web"), [tsc("."), tsc("tsconfig.node.json")]);
+    for plain in ["{}", "{ broken", "{ \"files\": [] }"] {
+        assert_eq!(planned(&files(plain), "web"), [tsc(".")], "{plain}");
+    }
+    // What it refers to and lies in the path is planned by its own configuration, once.
+    let around = "{ \"files\": [], \"references\": [{ \"path\": \"packages/core/\" }] }";
+    let nested = [
+        ("tsconfig.json", around),
+        ("packages/core/tsconfig.json", "{}"),
+        ("packages/core/a.ts", ""),
+    ];
+    let core = "packages/core: tsc --noEmit --pretty false -p .";
+    assert_eq!(planned(&nested, "."), [core]);
+}
+
+#[test]
+fn linters_are_looked_for_however_deep_their_configuration_lies() {
+    let ts = "export const a = 1;\n";
+    let files = [
+        ("package.json", "{}"),
+        ("node_modules/.bin/tsc", ""),
+        ("node_modules/x/tsconfig.json", "{}"),
+        ("packages/web/tsconfig.json", "{}"),
+        ("packages/web/a.ts", ts),
+    ];
+    let deep = "packages/web: ../../node_modules/.bin/tsc --noEmit --pretty false -p .";
+    assert_eq!(planned(&files, "."), [deep]);
+    assert_eq!(planned(&files, "packages"), [deep]);
+    // One found around does not stop the search, but where it checks that, too.
+    let files = [
+        ("tsconfig.json", "{}"),
+        (".yamllint", ""),
+        ("a.ts", ts),
+        ("b/c/tsconfig.json", "{}"),
+        ("b/c/.yamllint", ""),
+        ("b/c/a.ts", ts),
+        ("b/c/a.yaml", "a: 1\n"),
+    ];
+    let all = [
+        ".: tsc --noEmit --pretty false -p .",
+        "b/c: tsc --noEmit --pretty false -p .",
+        ".: yamllint -f parsable -- .",
+    ];
+    assert_eq!(planned(&files, "."), all);
+}
+
+#[test]
+fn packages_of_cargo_are_checked_once_and_all_of_them() {
+    let words = "--offline --quiet --all-targets --message-format=json";
+    let workspace =
+        "[package]\nname = \"a\"\n[workspace]\nmembers = [\"b\"]\nexclude = [\n  \"fuzz\",\n]\n";
+    let files = [
+        ("Cargo.toml", workspace),
+        ("src/lib.rs", ""),
+        ("b/Cargo.toml", "[package]\nname = \"b\"\n"),
+        ("b/src/lib.rs", ""),
+        ("fuzz/Cargo.toml", "[package]\nname = \"f\"\n"),
+        ("fuzz/src/main.rs", ""),
+    ];
+    let all = [format!(".: cargo check --workspace {words}"), format!("fuzz: cargo check {words}")];
+    assert_eq!(planned(&files, "."), all);
+    assert_eq!(planned(&files, "b"), [format!("b: cargo check {words}")]);
+}
+
+#[test]
+fn what_is_left_out_of_a_check_makes_it_incomplete() {
+    let scripts: Vec<String> = (0..61).map(|number| format!("s/{number:02}.sh")).collect();
+    let host = MemoryHost::new([(".shellcheckrc", "")]);
+    scripts.iter().for_each(|script| host.write(script, "true\n"));
+    host.answer_checks([report(0, "{\"comments\":[]}", "")]);
+    let output = lint(&host, "s");
+    assert_eq!(
+        (&output["status"], &output["tools"][0]["status"]),
+        (&json!("incomplete"), &json!("incomplete"))
+    );
+    assert!(output["tools"][0]["message"].as_str().unwrap().contains("50 of 61"), "{output}");
+
+    let host = MemoryHost::new([("a.md", "# A\n")]);
+    for number in 0..22 {
+        host.write(&format!("p{number:02}/tsconfig.json"), "{}");
+        host.write(&format!("p{number:02}/a.ts"), "export const a = 1;\n");
+    }
+    host.answer_checks((0..20).map(|_| report(0, "", "")));
+    let output = lint(&host, ".");
+    assert_eq!(output["status"], "incomplete", "{output}");
+    assert_eq!(output["tools"].as_array().unwrap().len(), 20);
+    assert!(output["notes"].to_string().contains("tsc in p20, tsc in p21"), "{output}");
+}
+
+#[test]
+fn what_two_projects_find_in_one_file_is_one_finding() {
+    let host = MemoryHost::new([
+        ("tsconfig.json", "{}"),
+        ("b/tsconfig.json", "{}"),
+        ("b/a.ts", "export const a = 1;\n"),
+    ]);
+    host.answer_checks([
+        report(2, "b/a.ts(1,1): error TS1: no\n", ""),
+        report(2, "a.ts(1,1): error TS1: no\na.ts(1,2): error TS1: no\n", ""),
+    ]);
+    let output = lint(&host, ".");
+    assert_eq!(output["totals"]["error"], 2, "{output}");
+}
+
+#[test]
+fn a_file_that_eslint_ignores_has_no_finding_and_is_not_clean() {
+    let host = MemoryHost::new([("eslint.config.js", ""), ("dist/a.js", "let a = 1;\n")]);
+    let ignored =
+        "File ignored because of a matching ignore pattern. Use \"--no-ignore\" to override.";
+    let stdout = json!([{
+        "filePath": "/work/dist/a.js",
+        "messages": [{ "ruleId": null, "fatal": false, "severity": 1, "message": ignored }],
+    }]);
+    host.answer_checks([report(0, &stdout.to_string(), "")]);
+    let output = lint(&host, "dist/a.js");
+    assert_eq!((&output["status"], &output["diagnostics"]), (&json!("incomplete"), &json!([])));
+    assert!(output["tools"][0]["message"].as_str().unwrap().contains("did not check"), "{output}");
 }

@@ -115,9 +115,17 @@ pub(super) async fn tests_of(
     let mut notes = Vec::new();
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().take(10).map(|path| path.as_str()).collect();
-        notes.push(format!("changed, too, and not looked at: {}", names.join(", ")));
+        notes.push(format!(
+            "changed, too, and not looked at: {}; `path` chooses another project",
+            names.join(", ")
+        ));
     }
     let choice = related(cx, framework, &directory, &own).await?;
+    if choice.files.is_empty() && choice.related.is_empty() && framework == TestFramework::Ctest {
+        let note = "CTest does not say which tests concern a file: all of the project were run";
+        notes.push(note.to_owned());
+        return Ok(project.chosen(choice, false, notes));
+    }
     if choice.files.is_empty() && choice.related.is_empty() {
         let names: Vec<&str> = own.iter().take(10).map(|path| path.as_str()).collect();
         let message = format!("no test names anything of what changed: {}", names.join(", "));

@@ -8,7 +8,7 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_symbols::Outliner;
 
 use super::found::{ChosenTests, FoundProject, ProjectQuery, relative};
-use super::memory::TestMemory;
+use super::memory::{FailedTests, TestMemory};
 use super::{RunTests, TestScope, changed};
 use crate::project::{self, Named};
 
@@ -112,6 +112,18 @@ async fn failed_tests(
             "run them with `scope` `all` first; what failed is forgotten when the daemon ends",
         ));
     };
+    let FailedTests { more, .. } = failed;
+    if failed.ids.is_empty() {
+        let message = format!("{more} tests failed at an earlier run, and no name of them is kept");
+        return Err(ToolError::new(ErrorCode::NoTests, message).hint("run them with `scope` `all`"));
+    }
+    let notes = match more {
+        0 => Vec::new(),
+        _ => vec![format!(
+            "{more} more failed at an earlier run and are not run, because no name of them is kept: `scope` `all` \
+             runs them"
+        )],
+    };
     let path = match failed.directory.as_str() {
         "" => RelPath::root(),
         path => RelPath::parse(path)?,
@@ -120,7 +132,7 @@ async fn failed_tests(
     let found = FoundProject::find(cx, query).await?;
     let selection = TestSelection::Ids(failed.ids.clone());
     let choice = TestChoice { files: failed.files.clone(), selection, ..TestChoice::default() };
-    Ok(found.chosen(choice, false, Vec::new()))
+    Ok(found.chosen(choice, false, notes))
 }
 
 /// The file that has the focus in the editor, and where its cursor is.
@@ -174,7 +186,7 @@ async fn tests_at_cursor(
             "no test is known at line {line} of {path}: all tests of the file were run"
         ));
     }
-    let selection = at.map_or(TestSelection::All, TestSelection::Pattern);
+    let selection = at.unwrap_or_default();
     let choice = TestChoice { files: vec![file], selection, ..TestChoice::default() };
     Ok(found.chosen(choice, false, notes))
 }

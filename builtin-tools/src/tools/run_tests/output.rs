@@ -61,7 +61,7 @@ impl RunTestsOutput {
     }
 
     fn made(run: TestRun) -> Self {
-        let TestRun { framework, command, report, results, mut notes } = run;
+        let TestRun { framework, command, report, results, passed: _, mut notes } = run;
         let CommandReport { ran, duration_ms, artifact, mut left_running, .. } = report;
         let CommandReport { sandbox, changed, notes: of_run, .. } = report;
         left_running.truncate(LEFT_MAX);

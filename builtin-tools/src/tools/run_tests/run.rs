@@ -1,6 +1,6 @@
 //! Running the chosen tests, and those that failed once more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 use moss_checks::{
@@ -37,6 +37,8 @@ pub(super) struct TestRun {
     pub(super) report: CommandReport,
     /// None in a dry run.
     pub(super) results: Option<TestResults>,
+    /// Ids of tests that passed, where not all were chosen.
+    pub(super) passed: BTreeSet<String>,
     pub(super) notes: Vec<String>,
 }
 
@@ -64,7 +66,11 @@ pub(super) async fn run(cx: &Context, chosen: &ChosenTests) -> Result<TestRun, T
     let (framework, command) = (chosen.framework, planned.command.command.clone());
     let left = run_planned(cx, chosen, planned, true).await?;
     let results = left.report.command.ran.then(|| left.results(framework));
-    Ok(TestRun { framework, command, report: left.report.command, results, notes })
+    let passed = match chosen.is_all || results.is_none() {
+        true => BTreeSet::new(),
+        false => passed_tests(framework, &left.finished()),
+    };
+    Ok(TestRun { framework, command, report: left.report.command, results, passed, notes })
 }
 
 /// Runs what failed once more, where nobody has to be asked about it, and marks what passes then.
@@ -124,7 +130,8 @@ async fn run_planned(
     };
     let mut report = cx.follow_check(check).await?;
     let prefix = chosen.framework.prefix(&chosen.files.directories[chosen.directory]);
-    let paths = SourcePaths::new(&report.root, chosen.path()).with_prefix(prefix);
+    let base = chosen.framework.base(&chosen.files, chosen.directory);
+    let paths = SourcePaths::new(&report.root, base).with_prefix(prefix);
     let written = std::mem::take(&mut report.files).into_iter();
     let mut reports: Vec<ReportFile> =
         written.map(|file| ReportFile { name: file.name, text: file.text }).collect();

@@ -397,11 +397,134 @@ fn the_test_at_the_cursor_is_chosen() {
     host.attach(cursor("src/deep/part.rs", 3));
     host.answer_checks([report(0, PASSED, "", &[])]);
     let output = call(&host, "run_tests", at_cursor.clone()).unwrap();
-    assert!(output["command"].as_str().unwrap().ends_with(" -- tests::adds"), "{output}");
+    assert!(
+        output["command"].as_str().unwrap().ends_with(" -- --exact deep::part::tests::adds"),
+        "{output}"
+    );
     assert!(output["notes"].to_string().contains("not saved"), "{output}");
     host.attach(cursor("tests/api.rs", 0));
     host.answer_checks([report(0, PASSED, "", &[])]);
     let output = call(&host, "run_tests", at_cursor).unwrap();
     assert!(output["command"].as_str().unwrap().ends_with(" --test api"), "{output}");
     assert!(output["notes"].to_string().contains("no test is known at line 1"), "{output}");
+}
+
+/// What cargo writes of tests of which some fail.
+fn cargo_failed(failed: &[String], passed: &[String]) -> String {
+    let lines = |names: &[String], how: &str| -> String {
+        names.iter().map(|name| format!("test {name} ... {how}\n")).collect()
+    };
+    let all = failed.len() + passed.len();
+    let said: String =
+        failed.iter().map(|name| format!("---- {name} stdout ----\nno\n\n")).collect();
+    let names: String = failed.iter().map(|name| format!("    {name}\n")).collect();
+    let failures = match failed.is_empty() {
+        true => String::new(),
+        false => format!("\nfailures:\n\n{said}\nfailures:\n{names}"),
+    };
+    let verdict = if failed.is_empty() { "ok" } else { "FAILED" };
+    format!(
+        "running {all} tests\n{}{}{failures}\ntest result: {verdict}. {} passed; {} failed; 0 ignored; \
+         0 measured; 0 filtered out\n",
+        lines(failed, "FAILED"),
+        lines(passed, "ok"),
+        passed.len(),
+        failed.len(),
+    )
+}
+
+#[test]
+fn what_failed_and_did_not_run_again_is_not_fixed() {
+    let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+    let host = host();
+    host.answer_checks([
+        report(101, &cargo_failed(&names, &[]), "", &[]),
+        report(0, &cargo_failed(&[], &names[..50]), "", &[]),
+    ]);
+    call(&host, "run_tests", json!({})).unwrap();
+    let failed = json!({"scope": "failed"});
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(output["status"], "passed");
+    assert!(output["notes"].to_string().contains("10 more failed"), "{output}");
+    let error = call(&host, "run_tests", failed.clone()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoTests);
+    assert!(error.message.contains("10 tests failed"), "{error:?}");
+
+    // Two failed, one ran again, then a file without either: the other one is still known.
+    let host = self::host();
+    host.answer_checks([
+        report(101, &cargo_failed(&names[..2], &[]), "", &[]),
+        report(101, &cargo_failed(&names[..2], &[]), "", &[]),
+        report(0, &cargo_failed(&[], &names[..1]), "", &[]),
+        report(0, &cargo_failed(&[], &names[5..6]), "", &[]),
+        report(0, &cargo_failed(&[], &names[1..2]), "", &[]),
+    ]);
+    call(&host, "run_tests", json!({})).unwrap();
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert!(output["notes"].to_string().contains("1 of the 2 tests that failed"), "{output}");
+    call(&host, "run_tests", json!({"testFile": "tests/api.rs"})).unwrap();
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with("-- --exact t01"), "{output}");
+    assert_eq!(call(&host, "run_tests", failed).unwrap_err().code, ErrorCode::NoTests);
+}
+
+#[test]
+fn locations_of_a_member_are_in_the_workspace_of_cargo() {
+    let workspace = "[workspace]\nmembers = [\"crates/*\"]\nexclude = [\"fuzz\"]\n";
+    for (directory, at, expected) in [
+        ("crates/foo", "crates/foo/src/lib.rs", "crates/foo/src/lib.rs"),
+        ("fuzz", "src/lib.rs", "fuzz/src/lib.rs"),
+    ] {
+        let host = MemoryHost::new([("Cargo.toml", workspace)]);
+        host.write(&format!("{directory}/Cargo.toml"), CARGO);
+        host.write(&format!("{directory}/src/lib.rs"), "");
+        let stdout =
+            FAILED.replace("\nno\n", &format!("\nthread 'b' (7) panicked at {at}:3:5:\nno\n"));
+        let broken = format!(
+            "error[E0308]: mismatched types\n --> {at}:3:5\n  |\nerror: could not compile `a` (lib test)\n"
+        );
+        host.ask_about_checks();
+        host.answer_checks([report(101, &stdout, "", &[]), report(101, "", &broken, &[])]);
+        let output = call(&host, "run_tests", json!({"path": directory})).unwrap();
+        assert_eq!(output["failures"][0]["file"], expected, "{output}");
+        let error = call(&host, "run_tests", json!({"path": directory})).unwrap_err();
+        assert_eq!(error.code, ErrorCode::BuildFailed);
+        assert!(error.message.contains(&format!("{expected}:3:5")), "{error:?}");
+        assert!(!error.message.contains(&format!("{directory}/{directory}")), "{error:?}");
+    }
+}
+
+#[test]
+fn what_changed_in_a_project_of_ctest_is_tested_by_all_of_it() {
+    let host = MemoryHost::new([("CMakeLists.txt", "enable_testing()\n"), ("a.c", "int a;\n")]);
+    let (mut past, _) = change(1, "");
+    past.files[0].path = RelPath::parse("a.c").unwrap();
+    host.add_past(past);
+    let junit = "<testsuite name=\"c\" tests=\"1\"><testcase name=\"a\" classname=\"a\" status=\"run\"/></testsuite>";
+    host.answer_checks([report(0, "", "", &[("ctest.xml", junit)])]);
+    let output = call(&host, "run_tests", json!({"scope": "changed"})).unwrap();
+    assert_eq!((&output["status"], &output["framework"]), (&json!("passed"), &json!("ctest")));
+    assert!(output["notes"].to_string().contains("all of the project"), "{output}");
+}
+
+#[test]
+fn a_threshold_that_is_not_met_is_no_test_that_failed() {
+    let host =
+        MemoryHost::new([("pytest.ini", "[pytest]\n"), ("test_a.py", "def test_a(): pass\n")]);
+    let unmet = || {
+        let mut ended = covered();
+        ended.command.exit_code = Some(1);
+        ended
+            .stdout
+            .push_str("FAIL Required test coverage of 90% not reached. Total coverage: 40.00%\n");
+        ended
+    };
+    host.answer_checks([unmet(), report(0, "", "", &[])]);
+    let output = call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!((&output["status"], &output["failures"]), (&json!("failed"), &json!([])));
+    assert!(output.to_string().contains("90% not reached"), "{output}");
+    // Nothing is run again: the other command is that of git.
+    assert!(host.commands()[1..].iter().all(|ran| ran.command.starts_with("git ")), "{output}");
+    let error = call(&host, "run_tests", json!({"scope": "failed"})).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoTests);
 }

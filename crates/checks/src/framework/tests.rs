@@ -41,6 +41,11 @@ fn manifests_name_frameworks_and_the_nearest_counts() {
         (&[("", &["package.json={\"devDependencies\": {\"vitest\": \"4\"}}"])], &["vitest "]),
         (&[("", &["package.json={\"scripts\": {\"test\": \"node --test\"}}"])], &["node "]),
         (&[("", &["package.json={\"scripts\": {\"test\": \"bun test\"}}"])], &["bun "]),
+        (
+            &[("", &["bun.lock", "package.json={\"devDependencies\": {\"@types/bun\": \"1\"}}"])],
+            &["bun "],
+        ),
+        (&[("", &["bun.lock", "package.json={}"])], &[]),
         (&[("", &["package.json={broken"])], &[]),
         (&[("", &["CMakeLists.txt=enable_testing()"])], &["ctest "]),
         (&[("", &["CMakeLists.txt=project(x)"])], &[]),
@@ -75,6 +80,18 @@ fn files_of_python_tests_belong_to_the_project_around_them() {
             ],
             &["unittest py"],
         ),
+        // Fixtures alone make no project.
+        (
+            &[
+                ("py/tests/unit", &["test_a.py", "conftest.py"]),
+                ("py/tests", &["conftest.py"]),
+                ("py", &["pyproject.toml"]),
+                ("", &[]),
+            ],
+            &["pytest py"],
+        ),
+        (&[("tests", &["conftest.py"]), ("", &["pytest.ini"])], &["pytest "]),
+        (&[("tests", &["conftest.py"]), ("", &["a.py"])], &["pytest tests"]),
         // Without a project they run from beside their directory.
         (&[("app/tests", &["test_a.py"]), ("app", &["a.py"]), ("", &[])], &["unittest app"]),
         (&[("tests", &["test_a.py"]), ("", &["a.py"])], &["unittest "]),

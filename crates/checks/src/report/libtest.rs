@@ -88,10 +88,19 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> TestReport {
 
 /// What cargo says of the build.
 pub(crate) fn built(stderr: &str) -> TestReport {
-    let signs = ["error: could not compile", "error: failed to parse manifest"];
+    let signs = [
+        "could not compile",
+        "failed to parse manifest",
+        "failed to load manifest",
+        "failed to run custom build command",
+        "failed to select a version",
+        "requires rustc",
+        "is not supported by the following package",
+    ];
+    let mut errors = stderr.lines().filter_map(|line| line.strip_prefix("error: "));
     TestReport {
         build: rustc_text::read(stderr),
-        is_build_failed: signs.iter().any(|sign| stderr.contains(sign)),
+        is_build_failed: errors.any(|error| signs.iter().any(|sign| error.contains(sign))),
         ..TestReport::default()
     }
 }

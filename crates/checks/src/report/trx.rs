@@ -1,5 +1,7 @@
 //! The `trx` of Visual Studio, which `dotnet test` writes.
 
+use std::collections::BTreeMap;
+
 use super::xml::{self, XmlElement, XmlPart, add_text};
 use super::{CaseOutcome, TestCase, TestReport, first_line};
 
@@ -7,6 +9,12 @@ use super::{CaseOutcome, TestCase, TestReport, first_line};
 struct TrxReading {
     report: TestReport,
     case: Option<TestCase>,
+    /// The tests that were read, each with the id of its definition, which stands behind all of them.
+    cases: Vec<(String, TestCase)>,
+    /// The id of the case or the definition that is read.
+    test: String,
+    /// What chooses the test of a definition: its class and its method.
+    names: BTreeMap<String, String>,
     /// The elements around, innermost last.
     around: Vec<String>,
     text: String,
@@ -22,6 +30,13 @@ pub(crate) fn read(text: &str) -> TestReport {
         XmlPart::Text(text) => add_text(&mut reading.text, text),
     });
     let not_one = (!reading.is_report).then(|| "the report is no trx".to_owned());
+    for (test, mut case) in std::mem::take(&mut reading.cases) {
+        // NUnit and MSTest show the method alone, which chooses nothing.
+        if let Some(name) = reading.names.get(&test) {
+            case.id.clone_from(name);
+        }
+        reading.report.push(case);
+    }
     reading.report.problem = problem.or(not_one).or(reading.report.problem);
     reading.report
 }
@@ -45,7 +60,23 @@ impl TrxReading {
             // The arguments of a test are no part of what chooses it.
             let id = id.split('(').next().unwrap_or_default().to_owned();
             let duration_ms = element.attribute("duration").and_then(|text| duration(&text));
+            self.test = element.attribute("testId").unwrap_or_default();
             self.case = Some(TestCase { id, outcome, duration_ms, ..TestCase::default() });
+        }
+        if name == "UnitTest" {
+            self.test = element.attribute("id").unwrap_or_default();
+        }
+        if name == "TestMethod" {
+            let class = element.attribute("className").unwrap_or_default();
+            // Older ones name the assembly behind it.
+            let class = class.split(',').next().unwrap_or_default().trim();
+            let method = element.attribute("name").unwrap_or_default();
+            let method = method.split('(').next().unwrap_or_default();
+            let is_whole = class.is_empty() || method.starts_with(&format!("{class}."));
+            let name = if is_whole { method.to_owned() } else { format!("{class}.{method}") };
+            if !name.is_empty() && !self.test.is_empty() {
+                self.names.insert(self.test.clone(), name);
+            }
         }
         self.around.push(name);
         self.text.clear();
@@ -80,7 +111,7 @@ impl TrxReading {
                 if case.is_bad() && case.message.is_empty() {
                     case.message = first_line(&case.details);
                 }
-                self.report.push(case);
+                self.cases.push((std::mem::take(&mut self.test), case));
             }
             _ => {}
         }

@@ -31,6 +31,12 @@ impl TestFramework {
             Self::Maven | Self::Gradle | Self::Dotnet | Self::Swift if !has_report => {
                 compiled(&format!("{stdout}\n{stderr}"), self)
             }
+            // Modules before the one that was not built have reports. A test may write of errors, too: only what
+            // names a place counts then.
+            Self::Maven | Self::Gradle | Self::Dotnet if finished.exit_code != Some(0) => {
+                let found = compiled(&format!("{stdout}\n{stderr}"), self);
+                found.filter(|found| !found.is_empty())
+            }
             _ => None,
         }
     }

@@ -193,6 +193,9 @@ impl TestFramework {
                 (TestStatus::Inconsistent, because(why))
             }
             (false, false) => {
+                if let Some(unmet) = self.unmet(totals, finished) {
+                    return (TestStatus::Failed, Some(unmet));
+                }
                 let why = format!(
                     "the exit status is {exit_code}, and the report has {} tests that passed and none that \
                      failed",
@@ -201,6 +204,28 @@ impl TestFramework {
                 (TestStatus::Inconsistent, because(why))
             }
         }
+    }
+
+    /// What else the project requires of a run, and the program says is not met although all tests passed: how
+    /// much of the code has to run, tests without a risk.
+    fn unmet(self, totals: TestTotals, finished: &FinishedRun<'_>) -> Option<String> {
+        let signs: &[[&str; 2]] = match self {
+            Self::Pytest => &[["Required test coverage of ", "not reached"]],
+            Self::Jest => &[["coverage threshold for ", "not met"]],
+            Self::Vitest | Self::Mocha | Self::Node => &[["overage", "does not meet"]],
+            Self::Rspec => &[["overage", "below the expected minimum"]],
+            Self::Phpunit => &[["OK, but ", "issues"], ["OK, but ", "risky"]],
+            _ => return None,
+        };
+        let says =
+            |line: &&str| signs.iter().any(|sign| sign.iter().all(|part| line.contains(part)));
+        let said = format!("{}\n{}", finished.stdout, finished.stderr);
+        let said = without_colours(&said);
+        let line = ended(said.lines().rev().find(says)?.trim(), MESSAGE_BYTES_MAX);
+        let passed = totals.passed;
+        Some(format!(
+            "no test failed, {passed} passed; the run failed by what else it requires: {line}"
+        ))
     }
 
     /// Whether it found no test at all.

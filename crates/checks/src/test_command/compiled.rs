@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Words;
+use super::{TestChoice, TestSelection, Words};
 use crate::bash_word::{joined, quoted};
+use crate::framework::TestFramework;
 use crate::project::ProjectDirectory;
 
 /// What chosen Rust files are to Cargo.
@@ -45,6 +46,12 @@ impl Words<'_> {
                 let exact: Vec<_> = ids.iter().map(|id| format!("test(={id})")).collect();
                 format!("-E {}", quoted(&exact.join(" + ")))
             }
+            (_, Some(pattern)) if !chosen.modules.is_empty() => {
+                let modules: Vec<String> =
+                    chosen.modules.iter().map(|module| format!("test(/^{module}/)")).collect();
+                let both = format!("({}) & test(~{})", modules.join(" + "), in_filter(pattern));
+                format!("-E {}", quoted(&both))
+            }
             (_, Some(pattern)) => format!("-- {}", quoted(pattern)),
             (None, None) if chosen.modules.is_empty() => String::new(),
             (None, None) => {
@@ -61,9 +68,7 @@ impl Words<'_> {
 
     /// Which packages and targets: all of a workspace where nothing is chosen.
     fn cargo_extent(&self, chosen: &CargoTargets) -> String {
-        let manifest = self.directory().manifest("Cargo.toml").unwrap_or_default();
-        let has_members = manifest.lines().any(|line| line.trim_end() == "[workspace]");
-        match self.choice.files.is_empty() && has_members {
+        match self.choice.files.is_empty() && self.directory().is_cargo_workspace() {
             true => "--workspace".to_owned(),
             false => chosen.targets.join(" "),
         }
@@ -124,7 +129,14 @@ impl Words<'_> {
         let classes: Vec<String> = self.choice.files.iter().map(|file| class_of(file)).collect();
         let chosen = match (self.ids(), self.pattern(), classes.is_empty()) {
             (Some(ids), ..) => Some(ids.join(",")),
-            (_, Some(pattern), _) => Some(pattern.to_owned()),
+            // A class with a method, or no class is chosen: it is all that counts.
+            (_, Some(pattern), is_open) if is_open || pattern.contains('#') => {
+                Some(pattern.to_owned())
+            }
+            (_, Some(pattern), _) => {
+                let methods = classes.iter().map(|class| format!("{class}#{pattern}"));
+                Some(methods.collect::<Vec<_>>().join(","))
+            }
             (None, None, false) => Some(classes.join(",")),
             (None, None, true) => None,
         };
@@ -137,11 +149,17 @@ impl Words<'_> {
     pub(super) fn gradle(&self) -> Vec<String> {
         let program = self.wrapper("gradlew", "gradle");
         let script = self.report("reports.gradle");
-        let chosen = match self.choice.files.is_empty() || self.ids().is_some() {
-            true => self.each("--tests "),
-            false => joined(
-                self.choice.files.iter().map(|file| format!("--tests {}", quoted(&class_of(file)))),
-            ),
+        let files = self.choice.files.iter();
+        let chosen = match (self.ids(), self.pattern()) {
+            (None, None) => {
+                joined(files.map(|file| format!("--tests {}", quoted(&class_of(file)))))
+            }
+            // A name with a dot has its class.
+            (None, Some(pattern)) if !pattern.contains('.') && !self.choice.files.is_empty() => {
+                let method = |file| quoted(&format!("{}.{pattern}", class_of(file)));
+                joined(files.map(|file| format!("--tests {}", method(file))))
+            }
+            _ => self.each("--tests "),
         };
         vec![
             program,
@@ -228,6 +246,61 @@ impl CargoTargets {
     }
 }
 
+/// Where the tests of a Rust file stand in their program: `deep::part::`, nothing at its top. None of a file of
+/// which only its program knows.
+pub(crate) fn rust_module(path: &str) -> Option<String> {
+    let path = path.strip_suffix(".rs")?;
+    // The first directory beneath these is that of one program.
+    let of_program = |rest: &str| match rest.split_once('/') {
+        Some((_, inside)) => inside.to_owned(),
+        None => String::new(),
+    };
+    let inside = match path.strip_prefix("src/") {
+        Some(source) => match source.strip_prefix("bin/") {
+            Some(rest) => of_program(rest),
+            None => source.to_owned(),
+        },
+        None => of_program(path.strip_prefix("tests/")?),
+    };
+    let inside = inside.strip_suffix("/mod").unwrap_or(&inside);
+    Some(match inside {
+        "" | "lib" | "main" => String::new(),
+        inside => format!("{}::", inside.replace('/', "::")),
+    })
+}
+
+/// What more cargo runs than the files that were chosen.
+pub(super) fn widened_by_cargo(framework: TestFramework, choice: &TestChoice) -> Option<String> {
+    let chosen = CargoTargets::of(&choice.files);
+    let files = choice.files.join(", ");
+    match (&choice.selection, chosen == CargoTargets::default()) {
+        (TestSelection::All, true) => Some(format!(
+            "cargo cannot choose the tests of {files} alone: all of the package were run"
+        )),
+        (TestSelection::Pattern(_), is_all)
+            if is_all || (framework == TestFramework::Cargo && !chosen.modules.is_empty()) =>
+        {
+            Some(format!(
+                "cargo cannot choose by name among the tests of {files} alone: those of the whole package with \
+                 that name were run"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// A text in a filter of nextest.
+fn in_filter(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if "\\),/".contains(c) {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 /// The name of the class that a file is named for.
 fn class_of(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
@@ -249,7 +322,8 @@ pub(super) fn gradle_script(reports: &str) -> String {
         "allprojects {{\n    tasks.withType(Test).configureEach {{\n        \
          reports.junitXml.required = true\n        \
          reports.junitXml.outputLocation = new File('{path}')\n        \
-         outputs.upToDateWhen {{ false }}\n    }}\n}}\n"
+         outputs.upToDateWhen {{ false }}\n        outputs.cacheIf {{ false }}\n        \
+         filter.failOnNoMatchingTests = false\n    }}\n}}\n"
     )
 }
 

@@ -26,12 +26,15 @@ impl Words<'_> {
             (_, files) if files.iter().any(is_directory) => self.paths(),
             _ => format!("--runTestsByPath {}", self.paths()),
         };
+        let script = self.scripted("jest");
         vec![
-            self.program("jest"),
+            script.start,
+            script.options,
             "--ci --json --testLocationInResults".to_owned(),
             format!("--outputFile={}", self.report("jest.json")),
             coverage,
             self.expression("-t "),
+            script.files,
             files,
         ]
     }
@@ -49,22 +52,29 @@ impl Words<'_> {
             true => ("run", self.paths()),
             false => ("related --run", joined(self.choice.related.iter().map(|file| path(file)))),
         };
+        let script = self.scripted("vitest");
         vec![
-            self.program("vitest"),
-            format!("{verb} --reporter=default --reporter=json"),
+            script.start,
+            verb.to_owned(),
+            script.options,
+            format!("--reporter=default --reporter=json"),
             format!("--outputFile.json={}", self.report("vitest.json")),
             coverage,
             self.expression("-t "),
+            script.files,
             files,
         ]
     }
 
     pub(super) fn mocha(&self) -> Vec<String> {
+        let script = self.scripted("mocha");
         vec![
-            self.program("mocha"),
+            script.start,
+            script.options,
             "--reporter json".to_owned(),
             format!("--reporter-option output={}", self.report("mocha.json")),
             self.expression("--grep "),
+            script.files,
             self.paths(),
         ]
     }
@@ -77,14 +87,20 @@ impl Words<'_> {
             ),
             false => String::new(),
         };
+        let script = self.scripted("node");
         vec![
-            "node --test --test-reporter=spec --test-reporter-destination=stdout".to_owned(),
+            script.start,
+            // First: rules name it so.
+            "--test".to_owned(),
+            script.options,
+            "--test-reporter=spec --test-reporter-destination=stdout".to_owned(),
             format!(
                 "--test-reporter=junit --test-reporter-destination={}",
                 self.report("node.xml")
             ),
             coverage,
             self.each("--test-name-pattern="),
+            script.files,
             self.paths(),
         ]
     }

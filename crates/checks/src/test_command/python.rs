@@ -1,6 +1,6 @@
 //! pytest and unittest.
 
-use super::Words;
+use super::{TestSelection, Words};
 use crate::bash_word::{joined, quoted};
 use crate::framework::TestFramework;
 
@@ -15,7 +15,7 @@ impl Words<'_> {
         let is_id = |pattern: &&str| pattern.contains("::");
         let (ids, keyword) = match (self.ids(), self.pattern()) {
             (Some(ids), _) => (joined(ids.iter().map(|id| quoted(id))), String::new()),
-            (_, Some(id)) if is_id(&id) => (quoted(id), String::new()),
+            (_, Some(id)) if is_id(&id) => (self.nodes(id), String::new()),
             (_, Some(pattern)) => (self.paths(), format!("-k {}", quoted(pattern))),
             (None, None) => (self.paths(), String::new()),
         };
@@ -33,10 +33,57 @@ impl Words<'_> {
             "-o junit_family=xunit1 -o junit_logging=all -o junit_log_passing_tests=false"
                 .to_owned(),
             format!("--junitxml={}", self.report("pytest.xml")),
+            self.pytest_root().to_owned(),
             coverage,
+            self.pytest_threshold().to_owned(),
             keyword,
             ids,
         ]
+    }
+
+    /// What an id names, which may leave out the file that was chosen: `TestA::test_b`.
+    fn nodes(&self, id: &str) -> String {
+        let file = id.split("::").next().unwrap_or_default();
+        match self.choice.files.is_empty() || file.ends_with(".py") || file.contains('/') {
+            true => quoted(id),
+            false => {
+                let files = self.choice.files.iter();
+                joined(
+                    files.map(|file| quoted(&format!("{file}::{}", id.trim_start_matches("::")))),
+                )
+            }
+        }
+    }
+
+    /// Where nothing in the directory says that the project begins there, a directory around it may, and pytest names
+    /// files from that one.
+    fn pytest_root(&self) -> &'static str {
+        let sections = [
+            ("pyproject.toml", "[tool.pytest"),
+            ("setup.cfg", "[tool:pytest]"),
+            ("tox.ini", "[pytest]"),
+        ];
+        let directory = self.directory();
+        let says = |(name, section): &(&str, &str)| {
+            directory.manifest(name).is_some_and(|text| text.contains(section))
+        };
+        match directory.has_file(&["pytest.ini", ".pytest.ini"]) || sections.iter().any(says) {
+            true => "",
+            false => "--rootdir=.",
+        }
+    }
+
+    /// How much of the code has to run the project says of all of its tests: a part of them would always fail.
+    fn pytest_threshold(&self) -> &'static str {
+        let is_part = !self.choice.files.is_empty() || self.choice.selection != TestSelection::All;
+        let manifests = ["pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"];
+        let measures = |name: &&str| {
+            self.directory().manifest(name).is_some_and(|text| text.contains("--cov"))
+        };
+        match is_part && manifests.iter().any(measures) {
+            true => "--cov-fail-under=0",
+            false => "",
+        }
     }
 
     pub(super) fn unittest(&self) -> Vec<String> {

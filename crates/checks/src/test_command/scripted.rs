@@ -2,14 +2,18 @@
 
 use super::Words;
 use crate::bash_word::quoted;
+use crate::report::escaped;
 
 // === impl Words ===
 
 impl Words<'_> {
     pub(super) fn rspec(&self) -> Vec<String> {
-        let program = match self.directory().files.contains("Gemfile.lock") {
-            true => "bundle exec rspec".to_owned(),
-            false => self.program("rspec"),
+        let program = match self.own_program("rspec") {
+            Some(own) => own,
+            None if self.directory().files.contains("Gemfile.lock") => {
+                "bundle exec rspec".to_owned()
+            }
+            None => "rspec".to_owned(),
         };
         vec![
             program,
@@ -21,12 +25,30 @@ impl Words<'_> {
     }
 
     pub(super) fn phpunit(&self) -> Vec<String> {
+        let files = &self.choice.files;
+        // It takes one path: classes choose where there are several files, and ids name theirs.
+        let is_by_class = files.len() > 1 && self.ids().is_none();
+        let filter = match (is_by_class, self.pattern()) {
+            (true, None) => format!("--filter {}", quoted(&classes_of(files))),
+            (true, Some(pattern)) => {
+                let both = format!("^(?=.*{}).*(?:{pattern})", classes_of(files));
+                format!("--filter {}", quoted(&both))
+            }
+            (false, _) => self.expression("--filter "),
+        };
+        let is_configured =
+            self.directory().has_file(&["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"]);
+        let place = match files.as_slice() {
+            [file] if self.ids().is_none() => super::path(file),
+            // Without a configuration it looks nowhere by itself.
+            [_, ..] if !is_configured => super::path(&common_directory(files)),
+            _ => String::new(),
+        };
         vec![
             self.program("phpunit"),
             format!("--colors=never --log-junit {}", self.report("phpunit.xml")),
-            self.expression("--filter "),
-            // It takes one.
-            self.choice.files.first().map_or_else(String::new, |file| super::path(file)),
+            filter,
+            place,
         ]
     }
 
@@ -42,4 +64,29 @@ impl Words<'_> {
             files,
         ]
     }
+}
+
+/// What chooses the tests of the classes that files are named for: `(?:ATest|BTest)::`.
+fn classes_of(files: &[String]) -> String {
+    let name = |file: &String| {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        escaped(name.strip_suffix(".php").unwrap_or(name))
+    };
+    // A name that only ends as one of them is another class.
+    format!("\\b(?:{})::", files.iter().map(name).collect::<Vec<_>>().join("|"))
+}
+
+/// The directory that all files lie in, empty for that of the project.
+fn common_directory(files: &[String]) -> String {
+    let parts = |file: &str| -> Vec<String> {
+        let (directory, _) = file.rsplit_once('/').unwrap_or_default();
+        directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let mut common = files.first().map(|file| parts(file)).unwrap_or_default();
+    for file in files {
+        let shared = common.iter().zip(parts(file)).take_while(|(one, other)| *one == other);
+        let shared = shared.count();
+        common.truncate(shared);
+    }
+    common.join("/")
 }

@@ -184,6 +184,27 @@ fn what_is_asked_for_and_not_done_is_said() {
 }
 
 #[test]
+fn a_project_has_its_programs_in_bin_too() {
+    let mut files = project("", &["Gemfile.lock", "phpunit.xml"]);
+    let start = |files: &ProjectFiles, framework: TestFramework| {
+        framework.command(files, 0, &TestChoice::default(), "/r").command.command
+    };
+    assert!(start(&files, TestFramework::Rspec).starts_with("bundle exec rspec "));
+    files.directories[0].probed.extend(["bin/rspec", "bin/phpunit"].map(str::to_owned));
+    assert!(start(&files, TestFramework::Rspec).starts_with("bin/rspec "));
+    assert!(start(&files, TestFramework::Phpunit).starts_with("bin/phpunit "));
+}
+
+#[test]
+fn gradle_runs_tests_in_modules_that_have_none_of_that_name_and_takes_none_from_its_cache() {
+    let planned = TestFramework::Gradle.command(&project("", &[]), 0, &TestChoice::default(), "/r");
+    let script = &planned.inputs[0].text;
+    for line in ["filter.failOnNoMatchingTests = false", "outputs.cacheIf { false }"] {
+        assert!(script.lines().any(|one| one.trim() == line), "{script}");
+    }
+}
+
+#[test]
 fn reports_of_maven_are_looked_for_in_each_module() {
     let mut files = project("java", &["pom.xml"]);
     let manifest = "<modules><module>a</module><module>../b</module><module>/c</module></modules>";
@@ -191,4 +212,153 @@ fn reports_of_maven_are_looked_for_in_each_module() {
     let planned = TestFramework::Maven.command(&files, 0, &TestChoice::default(), "/r");
     let expected = ["java/target/surefire-reports", "java/a/target/surefire-reports"];
     assert_eq!(planned.report_directories, expected);
+}
+
+#[test]
+fn phpunit_runs_every_chosen_file_although_it_takes_one_path() {
+    let files = ["tests/ATest.php", "tests/unit/BTest.php"].map(str::to_owned).to_vec();
+    let run = |choice: &TestChoice, configuration: &[&str]| {
+        let planned = TestFramework::Phpunit.command(&project("", configuration), 0, choice, "/r");
+        let command = planned.command.command;
+        command.trim_start_matches("phpunit --colors=never --log-junit /r/phpunit.xml").to_owned()
+    };
+    let configured = &["phpunit.xml"];
+    let several = TestChoice { files: files.clone(), ..TestChoice::default() };
+    assert_eq!(run(&several, configured), " --filter '\\b(?:ATest|BTest)::'");
+    assert_eq!(run(&several, &[]), " --filter '\\b(?:ATest|BTest)::' tests");
+    let named = TestChoice { files: files.clone(), ..pattern("adds") };
+    let both = " --filter '^(?=.*\\b(?:ATest|BTest)::).*(?:adds)'";
+    assert_eq!(run(&named, configured), both);
+    // Ids name their classes, wherever these are declared.
+    let failed = TestChoice { files, ..ids(&["ATest::a", "BTest::b"]) };
+    assert_eq!(run(&failed, configured), " --filter 'ATest::a|BTest::b'");
+    assert_eq!(run(&file("tests/ATest.php"), configured), " tests/ATest.php");
+}
+
+#[test]
+fn a_part_of_the_tests_of_pytest_is_held_to_no_coverage_of_all() {
+    let words = |files: &ProjectFiles, choice: &TestChoice| {
+        TestFramework::Pytest.command(files, 0, choice, "/r").command.command
+    };
+    let mut files = project("", &["pytest.ini"]);
+    let addopts = "[pytest]\naddopts = --cov=a --cov-fail-under=90\n";
+    files.directories[0].manifests.insert("pytest.ini".to_owned(), addopts.to_owned());
+    for part in [file("tests/test_a.py"), pattern("adds"), ids(&["test_a.py::test_a"])] {
+        assert!(words(&files, &part).contains(" --cov-fail-under=0 "), "{part:?}");
+    }
+    assert!(!words(&files, &TestChoice::default()).contains("fail-under"));
+    assert!(!words(&project("", &["pytest.ini"]), &pattern("adds")).contains("fail-under"));
+}
+
+#[test]
+fn pytest_names_files_from_the_directory_in_which_it_runs() {
+    let words = |files: &ProjectFiles| {
+        TestFramework::Pytest.command(files, 0, &file("tests/test_a.py"), "/r").command.command
+    };
+    let mut files = project("", &["requirements.txt", "pyproject.toml"]);
+    assert!(words(&files).contains(" --rootdir=. "));
+    let section = "[tool.pytest.ini_options]\n".to_owned();
+    files.directories[0].manifests.insert("pyproject.toml".to_owned(), section);
+    assert!(!words(&files).contains("rootdir"));
+    assert!(!words(&project("", &["pytest.ini"])).contains("rootdir"));
+}
+
+#[test]
+fn words_of_the_script_of_a_package_are_kept() {
+    let words = |framework: TestFramework, script: &str, choice: &TestChoice| {
+        let mut files = project("", &["package.json"]);
+        let manifest = format!("{{\"scripts\": {{\"test\": \"{script}\"}}}}");
+        files.directories[0].manifests.insert("package.json".to_owned(), manifest);
+        framework.command(&files, 0, choice, "/r").command.command
+    };
+    let mocha = "mocha --require ./setup.js 'spec/**'";
+    let report = "--reporter json --reporter-option output=/r/mocha.json";
+    let all = TestChoice::default();
+    assert_eq!(
+        words(TestFramework::Mocha, mocha, &all),
+        format!("mocha --require ./setup.js {report} 'spec/**'")
+    );
+    assert_eq!(
+        words(TestFramework::Mocha, mocha, &file("spec/a.js")),
+        format!("mocha --require ./setup.js {report} spec/a.js")
+    );
+    // Node takes what stands behind the first file for its arguments.
+    let node = words(TestFramework::Node, "node --import tsx --test test/*.ts", &all);
+    assert!(node.starts_with("node --test --import tsx --test-reporter=spec "), "{node}");
+    assert!(node.ends_with("/r/node.xml test/*.ts"), "{node}");
+    let vitest = words(TestFramework::Vitest, "vitest run --config a.ts", &all);
+    assert!(vitest.starts_with("vitest run --config a.ts --reporter=default "), "{vitest}");
+    assert!(words(TestFramework::Mocha, "nyc mocha a", &all).starts_with("mocha --reporter"));
+}
+
+#[test]
+fn a_name_is_looked_for_in_the_files_that_were_chosen() {
+    let named = |name: &str, text: &str| TestChoice { files: file(name).files, ..pattern(text) };
+    for (framework, choice, end) in [
+        (
+            TestFramework::Maven,
+            named("src/test/java/a/CalcTest.java", "adds"),
+            "-Dtest='CalcTest#adds' test",
+        ),
+        (
+            TestFramework::Maven,
+            named("CalcTest.java", "a.CalcTest#adds"),
+            "-Dtest='a.CalcTest#adds' test",
+        ),
+        (
+            TestFramework::Gradle,
+            named("src/test/java/a/CalcTest.java", "adds"),
+            " test --tests CalcTest.adds",
+        ),
+        (
+            TestFramework::Gradle,
+            named("CalcTest.java", "a.CalcTest.adds"),
+            " test --tests a.CalcTest.adds",
+        ),
+        (TestFramework::Gradle, pattern("adds"), " test --tests adds"),
+        (
+            TestFramework::Pytest,
+            named("t/test_a.py", "TestA::test_b"),
+            " t/test_a.py::TestA::test_b",
+        ),
+        (
+            TestFramework::Pytest,
+            named("t/test_a.py", "t/test_a.py::test_b"),
+            " t/test_a.py::test_b",
+        ),
+        (
+            TestFramework::Nextest,
+            named("src/deep/part.rs", "adds (a)"),
+            " -E '(test(/^deep::part::/)) & test(~adds (a\\))'",
+        ),
+        (TestFramework::Cargo, named("tests/api.rs", "adds"), " --test api -- adds"),
+    ] {
+        let text = command(framework, &choice);
+        assert!(text.ends_with(end), "{framework:?} {choice:?}: {text}");
+    }
+}
+
+#[test]
+fn what_runs_beside_the_files_that_were_chosen_is_said() {
+    let named = |name: &str, text: &str| TestChoice { files: file(name).files, ..pattern(text) };
+    for (framework, choice, says) in [
+        (TestFramework::Go, file("p/a_test.go"), Some("all tests of the package")),
+        (TestFramework::Go, file("p"), None),
+        (TestFramework::Cargo, file("src/lib.rs"), Some("all of the package")),
+        (TestFramework::Cargo, file("examples/a.rs"), Some("all of the package")),
+        (TestFramework::Cargo, file("src/deep/part.rs"), None),
+        (TestFramework::Cargo, file("tests/api.rs"), None),
+        (TestFramework::Cargo, named("src/deep/part.rs", "adds"), Some("with that name")),
+        (TestFramework::Nextest, named("src/deep/part.rs", "adds"), None),
+        (TestFramework::Nextest, named("src/lib.rs", "adds"), Some("with that name")),
+        (TestFramework::Cargo, TestChoice { files: file("src/lib.rs").files, ..ids(&["a"]) }, None),
+        (TestFramework::Cargo, TestChoice::default(), None),
+    ] {
+        let notes = framework.command(&project("", &[]), 0, &choice, "/r").notes;
+        assert_eq!(notes.len(), usize::from(says.is_some()), "{framework:?} {choice:?}: {notes:?}");
+        assert!(
+            says.is_none_or(|says| notes[0].contains(says)),
+            "{framework:?} {choice:?}: {notes:?}"
+        );
+    }
 }

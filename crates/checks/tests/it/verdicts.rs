@@ -363,3 +363,85 @@ fn a_file_that_declares_no_test_is_not_called_passed() {
         assert!(found.note.unwrap().contains("1 files ended well and declare no test"));
     }
 }
+
+#[test]
+fn what_a_run_requires_beside_its_tests_is_said_where_it_is_not_met() {
+    let pytest = "<testsuites><testsuite name=\"pytest\" errors=\"0\" failures=\"0\" skipped=\"0\" tests=\"1\">\
+                  <testcase classname=\"test_a\" name=\"test_a\" file=\"test_a.py\" line=\"0\" time=\"0.1\"/>\
+                  </testsuite></testsuites>";
+    let phpunit = "<testsuites><testsuite name=\"a\" tests=\"1\"><testcase name=\"testA\" class=\"ATest\" \
+                   classname=\"ATest\" file=\"/w/ATest.php\" line=\"3\" time=\"0.1\"/></testsuite></testsuites>";
+    let cov = "FAIL Required test coverage of 90% not reached. Total coverage: 50.00%\n";
+    let risky = "OK, but there were issues!\nTests: 1, Assertions: 0, Risky: 1.\n";
+    for (framework, name, report, stdout, status, says) in [
+        (TestFramework::Pytest, "p.xml", pytest, cov, TestStatus::Failed, "90% not reached"),
+        (TestFramework::Phpunit, "p.xml", phpunit, risky, TestStatus::Failed, "there were issues"),
+        (
+            TestFramework::Pytest,
+            "p.xml",
+            pytest,
+            "Required test coverage of 40% reached. Total coverage: 50.00%\n",
+            TestStatus::Inconsistent,
+            "exit status is 1",
+        ),
+    ] {
+        let mut ended = of(framework, 1, stdout, "");
+        ended.report = Some((name, report));
+        let results = read(&ended);
+        assert_eq!(results.status, status, "{results:?}");
+        assert!(results.note.as_deref().unwrap_or_default().contains(says), "{results:?}");
+        assert_eq!((results.totals.passed, results.failures.len()), (1, 0));
+    }
+}
+
+#[test]
+fn what_cargo_cannot_even_begin_to_build_is_a_failed_build() {
+    for error in [
+        "error: failed to run custom build command for `a v0.1.0 (/w)`\n",
+        "error: failed to load manifest for workspace member `/w/b`\n",
+        "error: failed to select a version for the requirement `b = \"^2\"`\n",
+        "error: package `a v0.1.0` cannot be built because it requires rustc 1.99 or newer\n",
+        "error: rustc 1.80.0 is not supported by the following package:\n  a@0.1.0 requires rustc 1.99\n",
+    ] {
+        let results = read(&of(TestFramework::Cargo, 101, "", error));
+        assert_eq!(results.status, TestStatus::BuildFailed, "{error}");
+        assert!(results.note.is_some_and(|note| note.contains(error.trim())), "{error}");
+    }
+    // Where it is a test that says so, its program ran.
+    let stdout = "running 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored;\n";
+    let said = "tool: error: failed to load manifest\n";
+    assert_eq!(read(&of(TestFramework::Cargo, 0, stdout, said)).status, TestStatus::Passed);
+}
+
+#[test]
+fn a_module_that_is_not_built_is_not_hidden_by_the_reports_of_others() {
+    let junit = "<testsuite name=\"a.ATest\" tests=\"1\"><testcase name=\"adds\" classname=\"a.ATest\" time=\"0.1\"/>\
+                 </testsuite>";
+    let error =
+        "[ERROR] COMPILATION ERROR : \n[ERROR] /w/b/src/main/java/B.java:[3,5] ';' expected\n";
+    let mut ended = of(TestFramework::Maven, 1, error, "");
+    ended.report = Some(("TEST-a.ATest.xml", junit));
+    let results = read(&ended);
+    assert_eq!(results.status, TestStatus::Failed, "{results:?}");
+    assert_eq!(results.diagnostics[0].path, "b/src/main/java/B.java");
+    assert_eq!((results.totals.passed, results.diagnostics[0].line), (1, 3));
+    ended.exit_code = Some(0);
+    assert_eq!(read(&ended).status, TestStatus::Passed);
+}
+
+#[test]
+fn ids_of_dotnet_have_the_class_whatever_the_framework_shows() {
+    let trx = "<TestRun><Results>\
+               <UnitTestResult testId=\"1\" testName=\"Adds\" outcome=\"Failed\"><Output><ErrorInfo><Message>no\
+               </Message></ErrorInfo></Output></UnitTestResult>\
+               <UnitTestResult testId=\"2\" testName=\"Calc.Tests.Adds(a: 1)\" outcome=\"Failed\"/>\
+               <UnitTestResult testId=\"3\" testName=\"Calc.Tests.Other\" outcome=\"Failed\"/></Results>\
+               <TestDefinitions><UnitTest name=\"Adds\" id=\"1\"><Execution id=\"9\"/>\
+               <TestMethod className=\"Calc.OldTests, Calc, Version=1.0\" name=\"Adds\"/></UnitTest>\
+               <UnitTest id=\"2\"><TestMethod className=\"Calc.Tests\" name=\"Adds(1)\"/></UnitTest>\
+               </TestDefinitions></TestRun>";
+    let mut ended = of(TestFramework::Dotnet, 1, "", "");
+    ended.report = Some(("a.trx", trx));
+    let ids: Vec<String> = read(&ended).failures.into_iter().map(|failure| failure.id).collect();
+    assert_eq!(ids, ["Calc.OldTests.Adds", "Calc.Tests.Adds", "Calc.Tests.Other"]);
+}
