@@ -1,6 +1,7 @@
 //! Makes an outline of a parsed text: one walk over its tree, without recursion.
 
 mod naming;
+mod raw;
 mod refine;
 mod scopes;
 
@@ -62,6 +63,7 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
         outline,
     };
     each_node(tree, |_| true, &mut |path| walk.look(path));
+    raw::without_signs(&mut walk.outline, text);
     walk.outline
 }
 

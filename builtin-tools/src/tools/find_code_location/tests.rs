@@ -144,6 +144,28 @@ fn code_that_names_nothing_is_found_by_its_lines() {
 }
 
 #[test]
+fn names_that_are_keywords_are_found_however_they_are_written() {
+    let text = "pub struct Row {\n    pub r#type: u8,\n}\n\nimpl Row {\n    fn r#loop(&self) {\n        \
+                loop {}\n    }\n}\n\nfn go(row: &Row) -> u8 {\n    row.r#loop();\n    row.r#type\n}\n";
+    let host = MemoryHost::new([("src/row.rs", text)]);
+    for (search, line, used) in [
+        ("r#type", 2, 13),
+        ("type", 2, 13),
+        ("Row::r#type", 2, 13),
+        ("r#loop", 6, 12),
+        ("Row.loop", 6, 12),
+    ] {
+        let arguments = json!({ "search": search, "searchType": "exact", "findReferences": true });
+        let found = call(&host, "find_code_location", arguments).unwrap();
+        let name = search.rsplit(['#', ':', '.']).next().unwrap();
+        assert_eq!(places(&found), [("src/row.rs", line, name)], "{search}: {found}");
+        let uses = found["references"][0]["uses"].as_array().unwrap();
+        let lines: Vec<_> = uses.iter().map(|one| one["line"].as_u64().unwrap()).collect();
+        assert_eq!(lines, [used], "{search}: {found}");
+    }
+}
+
+#[test]
 fn references_are_listed_by_file_with_their_kinds() {
     let found = find(json!({ "search": "parse", "searchType": "exact", "findReferences": true }));
     let references = found["references"].as_array().unwrap();

@@ -1,9 +1,9 @@
 //! No text makes an outline fail, hang or point outside of the text.
 
-use moss_symbols::{Language, OutlineProblem, Outliner, TextRange};
+use moss_symbols::{Language, OutlineProblem, Outliner, TextRange, UseKind};
 use proptest::prelude::*;
 
-use crate::reading::{declarations, outline};
+use crate::reading::{declarations, outline, uses};
 
 #[test]
 fn every_grammar_loads() {
@@ -49,10 +49,19 @@ fn deep_nesting_ends() {
 #[test]
 fn two_of_one_name_are_two_and_names_may_be_any_word() {
     let text = "fn a() {}\nfn a() {}\nmod r#type { fn größe() {} }\n";
-    let expected = ["function a", "function a", "module r#type", "function r#type.größe"];
+    let expected = ["function a", "function a", "module type", "function type.größe"];
     assert_eq!(declarations(Language::Rust, text), expected);
     let crlf = text.replace('\n', "\r\n");
     assert_eq!(declarations(Language::Rust, &crlf), expected);
+}
+
+#[test]
+fn signs_before_names_that_are_keywords_are_no_part_of_them() {
+    let text =
+        "struct r#type;\nimpl r#type { fn r#loop(&self) {} }\nfn go(t: r#type) { t.r#loop() }\n";
+    let expected = ["struct type", "method type.loop", "function go"];
+    assert_eq!(declarations(Language::Rust, text), expected);
+    assert_eq!(uses(Language::Rust, text, UseKind::Call), ["loop"]);
 }
 
 #[test]
