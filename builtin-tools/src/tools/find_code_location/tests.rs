@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::check::{call, refused};
 
+mod languages;
+
 const PARSER: &str = "\
 /// Reads texts.
 pub struct Parser {
