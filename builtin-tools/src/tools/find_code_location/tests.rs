@@ -259,6 +259,31 @@ fn a_definition_that_a_language_server_knows_is_described_by_its_text() {
 }
 
 #[test]
+fn a_definition_that_a_language_server_names_in_an_older_text_is_left_out() {
+    let asked = |places: &[(&str, u32, u32)]| {
+        let host = host();
+        host.set_server_reply(ServerGoal::Definitions, said(places));
+        let arguments = json!({ "search": "parse", "path": "tests", "findDefinition": true });
+        call(&host, "find_code_location", arguments).unwrap()
+    };
+    // Past the end of the text, at a line without a name, in a file that is closed.
+    let old = asked(&[("src/parser.rs", 900, 0), ("src/parser.rs", 11, 0), ("closed.rs", 0, 3)]);
+    assert_eq!(places(&old), [("tests/tool.py", 7, "parse")]);
+    assert_eq!((&old["source"], &old["language_server"]), (&json!("files"), &Value::Null));
+    let note = old["note"].as_str().unwrap();
+    assert!(note.contains("3 definitions were left out: the text there has changed"), "{note}");
+    // What fits stays, and what is defined by a whole file has no name in it.
+    let some = asked(&[("src/parser.rs", 12, 7), ("src/parser.rs", 900, 0), ("README.md", 0, 0)]);
+    assert_eq!(
+        places(&some),
+        [("src/parser.rs", 13, "parse_all"), ("README.md", 1, ""), ("tests/tool.py", 7, "parse")]
+    );
+    assert_eq!(some["locations"][1]["text"], "# Parser");
+    assert_eq!((&some["source"], &some["total_locations"]), (&json!("language_server"), &json!(3)));
+    assert!(some["note"].as_str().unwrap().contains("1 definitions were left out"), "{some}");
+}
+
+#[test]
 fn without_a_language_server_uses_are_those_of_the_name_and_the_note_says_why() {
     let host = host();
     let arguments = json!({ "search": "Parser::parse", "findReferences": true });
