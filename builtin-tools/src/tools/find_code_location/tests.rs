@@ -284,6 +284,33 @@ fn a_definition_that_a_language_server_names_in_an_older_text_is_left_out() {
 }
 
 #[test]
+fn a_language_server_that_knows_no_use_of_what_its_file_calls_knows_nothing() {
+    let host = host();
+    let twice = "struct A;\nimpl A {\n    fn new() {}\n}\nstruct B;\nimpl B {\n    fn new() {}\n}\nfn go() {\n    B::new();\n}\n";
+    host.write("src/twice.rs", twice);
+    host.set_server_reply(ServerGoal::References, said(&[]));
+    let asked = |search: &str| {
+        let arguments = json!({ "search": search, "searchType": "exact", "findReferences": true });
+        call(&host, "find_code_location", arguments).unwrap()
+    };
+    // It is called in line 14, and nothing else there has its name.
+    let called = asked("Parser::parse");
+    assert_eq!(called["references_source"], "files", "{called}");
+    assert_eq!(called["references"][0]["uses"][0]["line"], 14, "{called}");
+    let note = called["note"].as_str().unwrap();
+    assert!(
+        note.contains("server: it names no use of `parse`, which its own file calls"),
+        "{note}"
+    );
+    // Nobody calls the first, and the call in its file may be one of the other.
+    for (search, total) in [("parse_all", 0), ("A::new", 0)] {
+        let unused = asked(search);
+        assert_eq!(unused["references_source"], "language_server", "{search}: {unused}");
+        assert_eq!(unused["total_references"], total, "{search}: {unused}");
+    }
+}
+
+#[test]
 fn without_a_language_server_uses_are_those_of_the_name_and_the_note_says_why() {
     let host = host();
     let arguments = json!({ "search": "Parser::parse", "findReferences": true });
