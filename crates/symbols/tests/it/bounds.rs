@@ -1,5 +1,7 @@
 //! No text makes an outline fail, hang or point outside of the text.
 
+use std::time::Duration;
+
 use moss_symbols::{Language, OutlineProblem, Outliner, TextRange, UseKind};
 use proptest::prelude::*;
 
@@ -29,6 +31,17 @@ fn a_generated_file_of_100_000_lines_is_read_or_refused() {
         Ok(found) => assert_eq!(found.declarations.len(), 50_000, "up to the bound"),
         Err(problem) => assert_eq!(problem, OutlineProblem::TimedOut),
     }
+}
+
+#[test]
+fn a_text_that_takes_too_long_is_refused_and_the_next_one_is_read() {
+    let mut hasty = Outliner::within(Duration::ZERO);
+    let long = "fn a() { b(c, d); }\n".repeat(10_000);
+    assert_eq!(hasty.outline(Language::Rust, &long), Err(OutlineProblem::TimedOut));
+    assert_eq!(hasty.syntax_errors(Language::Rust, &long), Err(OutlineProblem::TimedOut));
+    // It begins with this one, not where it left off; a grammar looks at the time now and then only.
+    let short = hasty.outline(Language::Rust, "fn z() {}\n").unwrap();
+    assert_eq!(short, outline(Language::Rust, "fn z() {}\n"));
 }
 
 #[test]
