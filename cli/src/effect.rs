@@ -29,6 +29,7 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
         _ if confirmation.registers => words.wants_to_change_list.to_owned(),
         _ if asked.is_some_and(|asked| asked.input) => words.wants_to_write_input.to_owned(),
         _ if asked.is_some() => words.wants_to_run.to_owned(),
+        _ if confirmation.embedding.is_some() => words.wants_to_embed.to_owned(),
         0 => words.needs_confirmation.to_owned(),
         count => (words.wants_to_change_files)(count),
     };
@@ -39,6 +40,10 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
         shown.push_str(&described::change(&wording.plugin, consent));
     } else if let Some(asked) = asked {
         shown.push_str(&command(words, asked));
+    } else if let Some(asked) = &confirmation.embedding {
+        let (url, model) = (text::line(&asked.url), text::line(&asked.model));
+        let _ =
+            writeln!(shown, "  {}\n{}\n", bold(&url), (words.embeds)(&model, asked.this_machine));
     } else if !confirmation.arguments_json.is_empty() {
         let _ = writeln!(shown, "{} {}", words.arguments, text::json(&confirmation.arguments_json));
     }

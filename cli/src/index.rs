@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moss_daemon::text_index;
+use moss_daemon::{embeddings, text_index};
 use moss_proto::v1;
 use serde_json::json;
 
@@ -86,11 +86,15 @@ async fn status_of(session: &Session) -> Result<v1::IndexStatus, CliError> {
 }
 
 fn clear(session: &Session) -> Result<Outcome, CliError> {
-    let directory = session.dirs()?.workspace_index(&session.root()?);
-    let removed_bytes = text_index::clear(&directory).map_err(|problem| {
-        let error = CliError::new(Outcome::Failed, "index_unavailable", problem.to_string());
+    let (dirs, root) = (session.dirs()?, session.root()?);
+    let directory = dirs.workspace_index(&root);
+    let failed = |problem: String| {
+        let error = CliError::new(Outcome::Failed, "index_unavailable", problem);
         error.hint("where a daemon keeps it, have it built anew with `moss index rebuild`")
-    })?;
+    };
+    let of_texts = text_index::clear(&directory).map_err(|problem| failed(problem.to_string()))?;
+    let of_vectors = embeddings::clear(&dirs.workspace_embeddings(&root));
+    let removed_bytes = of_texts + of_vectors.map_err(|error| failed(error.to_string()))?;
     session.ui.print_either(
         || json!({ "directory": directory, "removed_bytes": removed_bytes }),
         || format!("removed {removed_bytes} bytes {}", dim(directory.display().to_string())),

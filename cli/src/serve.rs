@@ -5,10 +5,11 @@ mod mcp_port;
 use std::path::{Path, PathBuf};
 
 use moss_daemon::address::{Address, HostPort};
-use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket};
+use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket, SocketLink};
 use moss_daemon::metrics_endpoint;
 use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
+use moss_workspace::dirs::Dirs;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -111,6 +112,7 @@ pub(super) async fn run(
         None
     };
     let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
+    let _link = link(&sockets, &setup.dirs);
     let mcp_port = match &args.mcp {
         Some(host) => Some(McpPort::bind(host, args.mcp_host, guard.as_ref()).await?),
         None => None,
@@ -204,6 +206,20 @@ async fn sockets(
         sockets.push(listener::bind(address, guard).await?);
     }
     Ok(sockets)
+}
+
+/// Has the default socket found from where commands look that do not know the runtime directory.
+fn link(sockets: &[Socket], dirs: &Dirs) -> Option<SocketLink> {
+    let (default, other) = (dirs.socket(), dirs.socket_without_runtime());
+    let is_default =
+        |socket: &Socket| matches!(socket, Socket::Unix(socket) if socket.path() == default);
+    if default == other || !sockets.iter().any(is_default) {
+        return None;
+    }
+    SocketLink::make(&other, &default).unwrap_or_else(|error| {
+        tracing::warn!(%error, "commands without XDG_RUNTIME_DIR do not find this daemon");
+        None
+    })
 }
 
 /// Notifies systemd, where it started the daemon with `Type=notify`.

@@ -6,6 +6,7 @@ mod edit;
 mod file;
 mod record;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
@@ -18,6 +19,13 @@ use self::edit::NotEdited;
 use self::record::SetupRecord;
 use super::error::CliError;
 use super::{Session, diff, prompt, table, text};
+
+/// Variables that say where moss's files are, and where they are in the home directory without.
+const DIRECTORIES: [(&str, &str); 3] = [
+    ("XDG_CACHE_HOME", ".cache"),
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_STATE_HOME", ".local/state"),
+];
 
 /// Set moss up in a client that speaks MCP
 ///
@@ -278,7 +286,19 @@ fn server(set: Option<&str>, decides_by_form: bool) -> Result<ServerCommand, Cli
     if decides_by_form {
         args.push("--elicit".to_owned());
     }
-    Ok(ServerCommand { command: program, args })
+    Ok(ServerCommand { command: program, args, environment: directories_elsewhere() })
+}
+
+/// Variables that say where moss's files are, where they are not where they are without: a client may start
+/// what it starts with few variables.
+fn directories_elsewhere() -> BTreeMap<String, String> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let named = |(name, usual): &(&str, &str)| {
+        let value = std::env::var(name).ok()?;
+        let path = Path::new(&value);
+        (path.is_absolute() && path != home.join(usual)).then(|| ((*name).to_owned(), value))
+    };
+    DIRECTORIES.iter().filter_map(named).collect()
 }
 
 async fn wants_forms(client: &ClientRow, session: &Session) -> Result<bool, CliError> {

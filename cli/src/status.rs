@@ -92,6 +92,7 @@ fn described(status: &v1::GetStatusResponse) -> String {
 pub(super) fn index_lines(index: &v1::IndexStatus) -> Vec<String> {
     let mut lines = vec![files_line(index)];
     lines.extend(index.texts.as_ref().map(texts_line));
+    lines.extend(index.embeddings.as_ref().map(embeddings_line));
     if let Some(texts) = index.texts.as_ref().filter(|texts| !texts.problem.is_empty()) {
         lines.push(format!("{} {}", yellow("index:"), text::line(&texts.problem)));
     }
@@ -123,6 +124,29 @@ fn texts_line(texts: &v1::TextIndexStatus) -> String {
         v1::IndexState::Building => format!("texts: {state}, {indexed} of {files} files"),
         v1::IndexState::Off | v1::IndexState::Unspecified => off_line("texts", &texts.reason),
     }
+}
+
+fn embeddings_line(known: &v1::EmbeddingStatus) -> String {
+    let state = views::index_state(known.state());
+    let (url, model) = (text::line(&known.url), text::line(&known.model));
+    let (files, embedded) = (known.files, known.files_embedded);
+    let mut line = match known.state() {
+        v1::IndexState::Ready => {
+            let megabytes = known.disk_bytes as f64 / 1e6;
+            let chunks = known.chunks_embedded;
+            format!(
+                "embeddings: {state}, {chunks} chunks of {embedded} files, {megabytes:.1} MB on disk, {model} at {url}"
+            )
+        }
+        v1::IndexState::Building => {
+            format!("embeddings: {state}, {embedded} of {files} files, {model} at {url}")
+        }
+        v1::IndexState::Off | v1::IndexState::Unspecified => off_line("embeddings", &known.reason),
+    };
+    if !known.problem.is_empty() {
+        let _ = write!(line, "; {} {}", yellow("left alone for now:"), text::line(&known.problem));
+    }
+    line
 }
 
 fn off_line(what: &str, reason: &str) -> String {

@@ -1,6 +1,7 @@
 //! The messages of `moss.v1` as JSON: the fields by their names, enums as words, times in RFC 3339.
 
 pub(super) mod content;
+mod embedding;
 
 use moss_proto::v1;
 use serde_json::{Value, json};
@@ -39,6 +40,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "drift": confirmation.drift,
         "registers": confirmation.registers,
         "command": confirmation.command.as_ref().map(command),
+        "embedding": confirmation.embedding.as_ref().map(embedding::asked),
         "truncated": confirmation.truncated,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
@@ -273,6 +275,7 @@ pub(super) fn index(index: &v1::IndexStatus) -> Value {
         "directories_watched": index.directories_watched,
         "memory_bytes": index.memory_bytes,
         "texts": index.texts.as_ref().map(texts),
+        "embeddings": index.embeddings.as_ref().map(embedding::known),
     })
 }
 

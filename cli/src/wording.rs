@@ -30,6 +30,9 @@ pub(super) struct EffectWording {
     pub(super) wants_to_fetch: &'static str,
     pub(super) wants_to_change_list: &'static str,
     pub(super) wants_to_run: &'static str,
+    pub(super) wants_to_embed: &'static str,
+    /// By which model, and whether on this machine.
+    pub(super) embeds: fn(&str, bool) -> String,
     /// Of a text for the standard input of a command that runs.
     pub(super) wants_to_write_input: &'static str,
     pub(super) in_background: &'static str,

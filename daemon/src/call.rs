@@ -12,6 +12,7 @@ mod effect;
 mod holding;
 mod host;
 mod language_server;
+mod meaning;
 mod nested;
 mod parse_ahead;
 mod past;
@@ -34,8 +35,8 @@ use tokio_util::sync::CancellationToken;
 use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{
-    CommandRules, CommandSetting, ReadableByAll, ShellFile, files_of_parts, known_directory,
-    may_show, parts_in, protection, set_aside_new,
+    CommandRules, CommandSetting, EmbeddingRules, ReadableByAll, ShellFile, files_of_parts,
+    known_directory, may_show, parts_in, protection, set_aside_new,
 };
 use self::host::CallHost;
 use self::stop::EffectStop;

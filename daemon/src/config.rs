@@ -1,6 +1,7 @@
 //! The configuration: limits, out of one compiled-in file of defaults, the user's file and the
 //! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
+mod embeddings;
 mod file;
 mod language_servers;
 mod linters;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use self::embeddings::EmbeddingsConfig;
 pub use self::language_servers::AddedServerConfig;
 pub use self::linters::LinterConfig;
 use crate::permits::DEPTH_MAX;
@@ -45,6 +47,7 @@ pub struct Config {
     pub checks: ChecksConfig,
     pub language_servers: LanguageServersConfig,
     pub added_language_servers: BTreeMap<String, AddedServerConfig>,
+    pub embeddings: EmbeddingsConfig,
     pub grpc: GrpcConfig,
     pub shutdown: ShutdownConfig,
 }
@@ -303,6 +306,18 @@ const LIVE: &[&str] = &[
     "language_servers.ready_ms",
     "language_servers.response_ms",
     "language_servers.idle_ms",
+    "embeddings.enabled",
+    "embeddings.url",
+    "embeddings.api",
+    "embeddings.model",
+    "embeddings.dimensions",
+    "embeddings.token_file",
+    "embeddings.token_env",
+    "embeddings.query_ms",
+    "embeddings.request_ms",
+    "embeddings.chunks_max",
+    "embeddings.chunks_per_minute",
+    "embeddings.cache_bytes_max",
     "approvals.session",
     "approvals.always",
     "approvals.session_hours",

@@ -17,6 +17,8 @@ pub mod certificates;
 pub mod config;
 pub mod confirm;
 pub mod editors;
+mod embedding_keeping;
+pub mod embeddings;
 pub mod explain;
 pub mod grpc;
 mod ids;
@@ -121,6 +123,7 @@ pub fn keep_current(daemon: &Arc<state::Daemon>) {
     daemon.tasks.spawn(record_folded(Arc::clone(daemon)));
     for workspace in daemon.workspaces() {
         daemon.tasks.spawn(tree_keeping::keep(Arc::clone(daemon), Arc::clone(workspace)));
+        daemon.tasks.spawn(embedding_keeping::keep(Arc::clone(daemon), Arc::clone(workspace)));
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod connection;
 mod inherited;
+mod link;
 mod peer;
 mod permits;
 mod tcp;
@@ -23,6 +24,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 pub use self::connection::Connection;
 pub use self::inherited::{Inherited, inherit};
+pub use self::link::SocketLink;
 pub use self::peer::Peer;
 use self::permits::ConnectionPermits;
 pub use self::tcp::{Guard, TcpSocket};

@@ -15,8 +15,8 @@ use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_workspace::{
-    Buffers, Error, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, VisitGate,
-    Workspace,
+    Buffers, Error, FileMark, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths,
+    VisitGate, Workspace,
 };
 
 use crate::ranked_texts::{
@@ -136,6 +136,35 @@ impl KeptTree {
         let tree = &self.tree;
         let sources = RankedSources { tree, files, rules, buffers, cancelled };
         self.ranked.map(sources, gate, beneath)
+    }
+
+    /// The files whose texts are known as they are on the disk, and whether those are all. None where too little is
+    /// known.
+    pub(crate) fn saved_files(
+        &self,
+        files: &Workspace,
+        (rules, buffers): (&dyn IndexRules, &dyn Buffers),
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<(Vec<(RelPath, FileMark)>, bool)> {
+        let tree = self.live_tree()?;
+        self.ranked.saved(RankedSources { tree, files, rules, buffers, cancelled })
+    }
+
+    /// Which of these files are among them.
+    pub(crate) fn saved_among(
+        &self,
+        files: &Workspace,
+        (rules, buffers): (&dyn IndexRules, &dyn Buffers),
+        paths: &[RelPath],
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<RelPath>> {
+        let tree = self.live_tree()?;
+        self.ranked.saved_among(RankedSources { tree, files, rules, buffers, cancelled }, paths)
+    }
+
+    /// The tree, where events say what changes in it.
+    fn live_tree(&self) -> Option<&LiveTree> {
+        (self.tree.status().state == LiveState::Live).then_some(&self.tree)
     }
 
     /// The turn of who has to ask git what was committed, as [`RankedTexts::commits_turn`] gives it.

@@ -8,6 +8,7 @@
 mod commits;
 mod kept_ranks;
 mod reading;
+mod saved;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockRead
 use std::time::{Duration, Instant};
 
 use moss_policy::Policy;
-use moss_ranking::{RankedIndex, RankedSize, RankedView};
+use moss_ranking::{Meaning, MeaningVector, RankedIndex, RankedSize, RankedView, VectorTable};
 use moss_sdk::RelPath;
 use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
@@ -100,6 +101,15 @@ pub(crate) struct RankedGate<'a> {
     pub(crate) sees: &'a mut dyn FnMut(&RelPath) -> bool,
     /// Whether it may know what git says of commits.
     pub(crate) sees_commits: bool,
+    /// The vectors that are searched, too.
+    pub(crate) near: Option<NearVectors<'a>>,
+}
+
+/// The vectors of a workspace, and that of a question.
+#[derive(Clone, Copy)]
+pub(crate) struct NearVectors<'a> {
+    pub(crate) question: &'a MeaningVector,
+    pub(crate) vectors: &'a RwLock<VectorTable>,
 }
 
 /// How the words of a workspace are doing.
@@ -128,10 +138,15 @@ impl RankedTexts {
         self.take_in(sources, Instant::now() + WAIT_MAX);
         let pending = self.lock().unread();
         let index = self.frozen();
-        let sees_commits = gate.sees_commits;
+        let (sees_commits, near) = (gate.sees_commits, gate.near);
         let view = self.view(&index, gate);
-        let hits = index.answer(search, &view, sees_commits);
-        Some(CodeSearchFound { hits, files: index.len() as u64, pending: pending as u64 })
+        let held =
+            near.map(|near| (near, near.vectors.read().unwrap_or_else(PoisonError::into_inner)));
+        let meaning =
+            held.as_ref().map(|(near, vectors)| Meaning { question: near.question, vectors });
+        let hits = index.answer_with(search, &view, sees_commits, meaning);
+        let (files, pending) = (index.len() as u64, pending as u64);
+        Some(CodeSearchFound { hits, files, pending, ranking: None })
     }
 
     /// Says which files beneath a directory are central. None where it is not known what they hold.

@@ -118,6 +118,7 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
     if let Some(texts) = workspace.live.get().and_then(KeptTree::texts) {
         texts.note_work();
     }
+    workspace.embeddings.note_work();
     tracing::info!(workspace = workspace.name(), rules, "the policy was read again");
 }
 

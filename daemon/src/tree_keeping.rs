@@ -99,6 +99,7 @@ fn read_texts(tree: &KeptTree, workspace: &WorkspaceState, ended: &(dyn Fn() -> 
     let rules = ReadableByAll(workspace);
     tree.read_texts(&workspace.files, &rules, ended);
     tree.read_words(&workspace.files, (&rules, &*workspace.editors), ended);
+    workspace.embeddings.note_work();
 }
 
 /// Does work on what is known of a workspace; returns how its tree is then.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use moss_sdk::deceptive::escaped;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -13,6 +14,8 @@ use crate::set::ToolSet;
 
 /// The name that clients call it by.
 pub(crate) const NAME: &str = "find_tools";
+/// Most of a name that a message shows.
+const SHOWN_CHARS_MAX: usize = 100;
 /// Most tools that one search returns.
 const FOUND_MAX: usize = 50;
 
@@ -74,6 +77,11 @@ pub(crate) fn call(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> CallT
     }
 }
 
+/// A name that a client sent, as a message has it.
+fn shown(name: &str) -> String {
+    escaped(&name.chars().take(SHOWN_CHARS_MAX).collect::<String>())
+}
+
 fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, CallFault> {
     let invalid = |message: String| CallFault::new("arguments_invalid", message);
     let arguments: JsonObject = serde_json::from_str(arguments_json)
@@ -85,7 +93,8 @@ fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, C
             "name" => &mut texts[1],
             other => {
                 return Err(invalid(format!(
-                    "there is no parameter `{other}`: give query or name"
+                    "there is no parameter `{}`: give query or name",
+                    shown(other)
                 )));
             }
         };
@@ -98,7 +107,7 @@ fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, C
     let [query, name] = texts;
     if let Some(name) = name {
         let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            CallFault::new("not_found", format!("there is no tool `{name}`"))
+            CallFault::new("not_found", format!("there is no tool `{}`", shown(name)))
                 .hint("call find_tools without arguments for the names of all")
         })?;
         return Ok(json!({ "tools": [tool], "omitted": 0 }));

@@ -48,6 +48,17 @@ pub struct CodeSearchFound {
     pub files: u64,
     /// How many are not read yet, so that what is in them is not found.
     pub pending: u64,
+    /// How they were ranked; none where nobody configured more than words.
+    pub ranking: Option<CodeRanking>,
+}
+
+/// How the places that answer a question are ranked, where embeddings are configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeRanking {
+    /// By words alone: there is no vector of the question, or too few of the texts.
+    Lexical,
+    /// By words and by the nearness of vectors.
+    Hybrid,
 }
 
 /// A place that answers a question.
@@ -67,6 +78,8 @@ pub struct CodeHit {
     pub score: f32,
     /// Whether the question spells out its name.
     pub is_named: bool,
+    /// Whether a model of embeddings says that it is near to the question.
+    pub is_near: bool,
     /// Which words of the question it has.
     pub matched: Vec<MatchedWord>,
 }

@@ -43,6 +43,15 @@ pub fn is_deceptive(c: char) -> bool {
         )
 }
 
+/// Returns a text with an escape in the place of each deceptive character.
+pub fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_deceptive(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
 /// Returns the first deceptive character of a text that is meant to be read, tabs and line breaks
 /// among them. Joiners and selectors of presentation are none where they do what they are for: one
 /// directly behind a character that they can change. Rows of them hide messages.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, FormAnswer, ToolBackend,
+    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, FormReply, ToolBackend,
     ToolUse, UseReply,
 };
 use moss_sdk::content::{ContentImage, ContentPart};
@@ -96,7 +96,7 @@ async fn asked(arguments_json: &str, notes: &mpsc::Sender<CallNote>) -> String {
     let form = ClientForm::Question { text, choices: Vec::new() };
     let is_sent = notes.send(CallNote::Form { form, answer }).await.is_ok();
     match if is_sent { answered.await.ok() } else { None } {
-        Some(FormAnswer::Said(said)) => format!("User response: {said}"),
+        Some(FormReply::Said(said)) => format!("User response: {said}"),
         _ => "User response: none".to_owned(),
     }
 }

@@ -62,13 +62,17 @@ fn every_client_is_set_up_without_a_file_and_left_without_one() {
 #[test]
 fn what_is_configured_starts_and_a_tool_works() {
     let site = Site::new();
-    for client in ["claude-code", "codex", "continue", "opencode", "goose"] {
+    for (client, ..) in CLIENTS {
         done(&site, &["setup", client, "--yes", "--set", "read-only"]);
         let report: Value =
             serde_json::from_str(&done(&site, &["setup", client, "--check", "--json"])).unwrap();
         assert!(report["tools"].as_u64().unwrap() > 5, "{report}");
         assert!(report["command"].as_str().unwrap().ends_with(" mcp --set read-only"), "{report}");
     }
+    // Where moss's files are is said where it is not usual: no variable of this process is passed on for that.
+    let text = std::fs::read_to_string(file(&site, "codex")).unwrap();
+    assert!(text.contains("XDG_STATE_HOME"), "{text}");
+    done(&site, &["setup", "zed", "--undo", "--yes"]);
     let missing = site.run(&["setup", "zed", "--check"]);
     assert_eq!(missing.code, Some(1), "{missing:?}");
     assert!(missing.stderr.contains("moss setup zed"), "{missing:?}");

@@ -36,6 +36,7 @@ mod drift;
 mod edit_mistakes;
 mod editor;
 mod edits;
+mod embeddings;
 mod files;
 mod find_code_location;
 mod frameworks;

@@ -35,6 +35,41 @@ async fn the_default_socket_is_where_commands_look() {
     }
 }
 
+/// Clients of MCP start `moss mcp` with HOME and a few other variables.
+#[tokio::test]
+async fn commands_without_the_runtime_directory_find_the_daemon() {
+    let site = Site::new();
+    let link = site.state().join("run/moss.sock");
+    let bare = |arguments: &[&str]| {
+        let mut command = site.command(arguments);
+        command.env_remove("XDG_RUNTIME_DIR").stdout(Stdio::piped()).output().unwrap()
+    };
+    for left in [None, Some("/nowhere/moss.sock")] {
+        if let Some(left) = left {
+            // What a daemon leaves that was killed.
+            std::os::unix::fs::symlink(left, &link).unwrap();
+            assert_ne!(bare(&["status", "--json"]).status.code(), Some(0));
+        }
+        let socket = site.outside("run/moss/moss.sock");
+        let daemon = Daemon::start(site.command(["serve"]), &socket, &site.state());
+        lists(&daemon.caller().await).await;
+        assert_eq!(std::fs::read_link(&link).unwrap(), socket);
+        assert_eq!(bare(&["status", "--json"]).status.code(), Some(0));
+        // It is the same daemon: a second one is not started beside it.
+        let second = bare(&["serve"]);
+        assert_ne!(second.status.code(), Some(0), "{second:?}");
+        daemon.stop();
+        assert!(link.symlink_metadata().is_err());
+    }
+    // A daemon without the directory takes the place of a link that leads nowhere.
+    std::os::unix::fs::symlink("/nowhere/moss.sock", &link).unwrap();
+    let mut command = site.command(["serve"]);
+    command.env_remove("XDG_RUNTIME_DIR");
+    let daemon = Daemon::start(command, &link, &site.state());
+    lists(&daemon.caller().await).await;
+    daemon.stop();
+}
+
 #[tokio::test]
 async fn several_sockets_are_served() {
     let mut site = Site::new();

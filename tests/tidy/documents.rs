@@ -9,6 +9,7 @@ use crate::tree::{FILES, File, file, root};
 const HOSTS: &[&str] = &[
     "0x7f.1",
     "127.0.0.1",
+    "api.openai.com",
     "github.com",
     "json-schema.org",
     "localhost",

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/catalog", "all tools, ready to be called"),
             ("crates/plugins", "lists, loading, registration"),
             ("crates/network", "the only door to the network"),
+            ("crates/embeddings", "vectors that an endpoint makes"),
         ],
     ),
     (

@@ -35,6 +35,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/model-bridge", &["moss-schema"]),
     ("crates/model-data", &["moss-model-bridge"]),
     ("crates/network", &["moss-plugin-host"]),
+    ("crates/embeddings", &["moss-network", "moss-plugin-host", "moss-ranking", "moss-workspace"]),
     (
         "crates/catalog",
         &["moss-dispatch", "moss-model-bridge", "moss-plugin-host", "moss-schema", "moss-sdk"],
@@ -62,6 +63,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-checks",
             "moss-commands",
             "moss-dispatch",
+            "moss-embeddings",
             "moss-index",
             "moss-journal",
             "moss-language-servers",

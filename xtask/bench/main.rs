@@ -33,6 +33,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
        bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
+       bench-calls search-suites MOSS DIRECTORY TREE, or
        bench-calls [--json FILE] commands MOSS DIRECTORY, or
        bench-calls [--json FILE] mcp MOSS DIRECTORY MODULES, or
        bench-calls [--json FILE] checks MOSS DIRECTORY PYTHON, or
@@ -64,6 +65,9 @@ async fn run(arguments: &[String]) -> Result<()> {
         [search, moss, directory, tree] if search == "search" => {
             let rows = search::measure(moss.into(), directory.as_ref(), tree.as_ref()).await?;
             report::publish(&rows, json)
+        }
+        [suites, moss, directory, tree] if suites == "search-suites" => {
+            search::suites::measure(moss.into(), directory.as_ref(), tree.as_ref()).await
         }
         [echo] if echo == "mcp-echo" => mcp::serve().await,
         [mcp, moss, directory, modules] if mcp == "mcp" => {

@@ -6,6 +6,7 @@
 mod growth;
 mod lines;
 mod rivals;
+pub(crate) mod suites;
 mod words;
 
 use std::path::{Path, PathBuf};

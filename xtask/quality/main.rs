@@ -1,5 +1,6 @@
 //! Measures how well questions are answered, over repositories of other people: subjects of later commits
-//! against the files that they change, documentation against what it documents, Chinese against English.
+//! against the files that they change, documentation against what it documents, Chinese against English;
+//! and definitions against those that ctags has.
 //!
 //! It reports and never judges. Everything is the same on each run, but for the time that it takes.
 #![allow(
@@ -10,6 +11,8 @@
 
 mod baselines;
 mod chinese;
+mod ctags;
+mod definitions;
 mod failures;
 mod git;
 mod measure;
@@ -27,7 +30,8 @@ use moss_ranking::Weights;
 use self::repository::Repository;
 
 const USAGE: &str = "usage: bench-search-quality [--set NAME=VALUE]… [--try NAME=V1,V2,…]… [--tune] \
-                     [--show A|B=COUNT]… [--classes] [--speed TREE]… DIR…";
+                     [--show A|B=COUNT]… [--classes] [--speed TREE]… \
+                     [--definitions TREE]… [--misses COUNT] DIR…";
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -37,6 +41,9 @@ struct MeasuringOrder {
     tries: Vec<(String, String)>,
     shows: Vec<(String, String)>,
     trees: Vec<PathBuf>,
+    /// Trees whose definitions are compared with those of ctags, and how many misses are shown.
+    defining: Vec<PathBuf>,
+    misses: usize,
     is_tuned: bool,
     is_classified: bool,
 }
@@ -44,6 +51,7 @@ struct MeasuringOrder {
 fn main() -> Result<()> {
     let asked = MeasuringOrder::read(std::env::args().skip(1))?;
     asked.trees.iter().try_for_each(|tree| speed::report(tree, &asked.weights))?;
+    definitions::report(&asked.defining, asked.misses)?;
     let read = asked.directories.iter().map(|directory| Repository::read(directory));
     let repositories = read.collect::<Result<Vec<_>>>()?;
     let mut best = asked.weights.clone();
@@ -101,13 +109,16 @@ impl MeasuringOrder {
                 "--try" => asked.tries.push(pair(words.next())?),
                 "--show" => asked.shows.push(pair(words.next())?),
                 "--speed" => asked.trees.push(words.next().context(USAGE)?.into()),
+                "--definitions" => asked.defining.push(words.next().context(USAGE)?.into()),
+                "--misses" => asked.misses = words.next().context(USAGE)?.parse().context(USAGE)?,
                 "--tune" => asked.is_tuned = true,
                 "--classes" => asked.is_classified = true,
                 option if option.starts_with("--") => bail!(USAGE),
                 _ => asked.directories.push(PathBuf::from(word)),
             }
         }
-        ensure!(!(asked.directories.is_empty() && asked.trees.is_empty()), USAGE);
+        let has_some = [&asked.directories, &asked.trees, &asked.defining];
+        ensure!(has_some.iter().any(|list| !list.is_empty()), USAGE);
         Ok(asked)
     }
 }

@@ -129,7 +129,8 @@ pub(crate) fn of_documentation(snapshot: &FrozenRepository) -> DocumentedPlaces 
     let mut outliner = Outliner::default();
     let (mut found, mut candidates) = (Vec::new(), Vec::new());
     for (path, text) in &snapshot.texts {
-        let Some(language) = Language::of_path(path).filter(|_| is_code(path) && !is_test(path))
+        let Some(language) =
+            Language::of_text(path, text).filter(|_| is_code(path) && !is_test(path))
         else {
             continue;
         };

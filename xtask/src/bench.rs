@@ -78,6 +78,9 @@ pub(crate) fn run(layout: &Layout, words: &[&str]) -> Result<()> {
         ["search", trees @ ..] if !trees.is_empty() => {
             trees.iter().try_for_each(|tree| Job { tree: Some(tree), ..job }.table("search"))
         }
+        ["search-suites", trees @ ..] if !trees.is_empty() => {
+            trees.iter().try_for_each(|tree| suites(layout, tree))
+        }
         ["search-quality", words @ ..] if !words.is_empty() => quality(layout, words),
         [name] => job.table(name),
         _ => bail!("bench does not know `{}`", words.join(" ")),
@@ -115,6 +118,14 @@ fn quality(layout: &Layout, words: &[&str]) -> Result<()> {
     build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
     child::run(build.args(["--features", "quality", "--bin", "bench-search-quality"]))?;
     child::run(Command::new(layout.bench_search_quality()).args(words))
+}
+
+/// Measures how right searches of a tree are, kind by kind.
+fn suites(layout: &Layout, tree: &str) -> Result<()> {
+    artifacts::daemon(layout, BuildProfile::Release)?;
+    let mut measure = calls_program(layout)?;
+    measure.args(["search-suites".as_ref(), layout.moss(BuildProfile::Release).as_os_str()]);
+    child::run(measure.arg(&layout.target).arg(tree))
 }
 
 /// Shows how every hostile plugin ends, and when: the test that holds them to it, with what it prints.

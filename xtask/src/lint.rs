@@ -15,8 +15,11 @@ const PLUGINS: [[&str; 2]; 2] = [
     ["--manifest-path", "tests/guests/Cargo.toml"],
 ];
 /// Everything, what is behind features too.
-const WORKSPACE: [&str; 3] =
-    ["--workspace", "--features", "moss/lang-extra,moss-xtask/bench,moss-xtask/dist,moss-sdk/http"];
+const WORKSPACE: [&str; 3] = [
+    "--workspace",
+    "--features",
+    "moss/lang-extra,moss-xtask/bench,moss-xtask/dist,moss-sdk/http,moss-tests/conformance",
+];
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
 pub(crate) fn run(layout: &Layout) -> Result<()> {

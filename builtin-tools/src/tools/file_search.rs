@@ -27,8 +27,8 @@ const FILES_MAX: usize = 100;
 /// `[a-z]`, `{a,b}`; without a slash against the name (`*.test.ts`), with one against the end of
 /// the path (`src/**/*.rs`; a leading slash means the workspace root). Any other pattern is looked
 /// for in names and paths, best first: the exact name, its start, the start of a word in it,
-/// anywhere in it, then letters in this order with others between them (`usrsvc` finds
-/// `user_service.rs`); where nothing fits, what has a typo (`user_sevrice`). Of files that fit
+/// anywhere in it, then names that are a typo away (`user_sevrice`) and letters in this order with
+/// others between them (`usrsvc` finds `user_service.rs`); where nothing fits, what is similar. Of files that fit
 /// equally well, those come first that are open in the editor, were read in this session or
 /// changed last. Letter case makes no difference. What ignore files such as `.gitignore`
 /// name is left out. One call returns up to 100 files; `total` says how many there are. To search
@@ -157,6 +157,15 @@ fn find(
     for (at, path) in paths.iter().enumerate() {
         ranked.extend(query.rank(path).map(|rank| (placed(rank, at), at)));
     }
+    // Where only the letters fit, a typo is as likely as an abbreviation.
+    if !ranked.is_empty() && !ranked.iter().any(|(rank, _)| query.is_certain(*rank)) {
+        let mut typos: Vec<Option<Rank>> = paths.iter().map(|path| query.typo(path)).collect();
+        for (rank, at) in &mut ranked {
+            *rank = typos[*at].take().map_or(*rank, |typo| placed(typo, *at).min(*rank));
+        }
+        let others = typos.into_iter().enumerate();
+        ranked.extend(others.filter_map(|(at, typo)| Some((placed(typo?, at), at))));
+    }
     let are_similar = ranked.is_empty();
     if are_similar {
         for (at, path) in paths.iter().enumerate() {
@@ -213,8 +222,11 @@ impl PathQuery {
 
     /// In which way a file fits, the best first.
     pub(crate) fn class(&self, path: &RelPath) -> Option<rank::MatchClass> {
-        let rank = self.0.rank(path).or_else(|| self.0.likeness(path));
-        rank.map(Rank::class)
+        let rank = self.0.rank(path);
+        let is_certain = rank.is_some_and(|rank| self.0.is_certain(rank));
+        let typo = if is_certain { None } else { self.0.typo(path) };
+        let best = rank.into_iter().chain(typo).min();
+        best.or_else(|| self.0.likeness(path)).map(Rank::class)
     }
 }
 

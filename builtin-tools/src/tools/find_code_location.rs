@@ -5,6 +5,7 @@ mod finder;
 mod found;
 mod lined;
 mod location;
+mod missing;
 mod output;
 mod placed;
 mod query;
@@ -102,7 +103,8 @@ impl Tool for FindCodeLocation {
             true => Some(reference::confirm(&cx, &scope, &query, &mut found, &mut word).await?),
             false => None,
         };
-        let sources = FoundSources { locations, references, word };
+        let missing = missing::missing(&query, &found, references);
+        let sources = FoundSources { locations, references, word, missing };
         Ok(FindCodeLocationOutput::new(found, &visited, sources))
     }
 }

@@ -150,7 +150,7 @@ fn is_for_approvers(failure: &RequestFailure) -> bool {
 
 /// Whether a call goes on without the effect that a question is about.
 fn is_optional(asked: &v1::Confirmation) -> bool {
-    asked.command.as_ref().is_some_and(|command| command.optional)
+    asked.embedding.is_some() || asked.command.as_ref().is_some_and(|command| command.optional)
 }
 
 /// Whether a form may decide about a question.
@@ -323,5 +323,26 @@ impl ClarifyingClient {
         // Where nobody takes it, the sender is dropped, and the question closed.
         let _ = notes.try_send(CallNote::Form { form, answer });
         self.open = Some((asked, answered));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_for_an_approver_alone_has_no_form() {
+        let asked = v1::Confirmation { tool: "create_file".to_owned(), ..Default::default() };
+        assert!(form(&asked).is_some());
+        for change in [
+            |asked: &mut v1::Confirmation| asked.protected = true,
+            |asked: &mut v1::Confirmation| asked.drift = true,
+            |asked: &mut v1::Confirmation| asked.registers = true,
+            |asked: &mut v1::Confirmation| asked.truncated = true,
+        ] {
+            let mut asked = asked.clone();
+            change(&mut asked);
+            assert!(form(&asked).is_none(), "{asked:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `moss setup CLIENT --check`: what the client is configured to start is started, as the client would,
 //! and a tool is called.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use moss_dispatch::Outcome;
@@ -18,6 +19,9 @@ const OUTPUT_BYTES_MAX: usize = 16 << 20;
 const WAIT_MAX: Duration = Duration::from_secs(60);
 /// The tool that is called: it changes nothing and needs nothing.
 const TOOL: &str = "list_directory";
+/// Variables that Codex passes on to what it starts; other clients pass on these as well.
+const PASSED_ON: [&str; 10] =
+    ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
 /// What most clients open with.
 const REVISION: &str = "2025-06-18";
 
@@ -35,6 +39,7 @@ pub(super) async fn run(
         program: server.command.clone().into(),
         arguments: server.args.iter().map(Into::into).collect(),
         directory,
+        environment: Some(environment(server)),
     };
     let started = format!("{} {}", server.command, server.args.join(" "));
     let failed = |why: String| {
@@ -70,6 +75,13 @@ pub(super) async fn run(
         },
     )?;
     Ok(Outcome::Ok)
+}
+
+/// What the command is started with: no more than the most sparing client passes on, and what its entry names.
+fn environment(server: &ServerCommand) -> Vec<(OsString, OsString)> {
+    let passed = PASSED_ON.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+    let named = server.environment.iter().map(|(name, value)| (name.into(), value.into()));
+    passed.chain(named).collect()
 }
 
 /// What a client says: it opens a session, lists the tools, calls one.

@@ -1,5 +1,6 @@
 //! The clients that can be set up: one row each, from which help, lists and edits follow.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -36,6 +37,8 @@ pub(super) enum EntryForm {
 pub(super) struct ServerCommand {
     pub(super) command: String,
     pub(super) args: Vec<String>,
+    /// Variables that it needs beside those that every client passes on.
+    pub(super) environment: BTreeMap<String, String>,
 }
 
 /// Where the user's files lie.
@@ -163,8 +166,8 @@ impl ClientRow {
 
     /// The entry for a command, in the client's form.
     pub(super) fn entry(&self, server: &ServerCommand) -> Value {
-        let ServerCommand { command, args } = server;
-        match self.form {
+        let ServerCommand { command, args, environment } = server;
+        let mut entry = match self.form {
             Plain => json!({ "command": command, "args": args }),
             Typed => json!({ "type": "stdio", "command": command, "args": args }),
             Sourced => json!({ "source": "custom", "command": command, "args": args, "env": {} }),
@@ -176,6 +179,19 @@ impl ClientRow {
                 "name": NAME, "type": "stdio", "enabled": true, "cmd": command, "args": args,
                 "envs": {}, "timeout": 300,
             }),
+        };
+        if !environment.is_empty() {
+            entry[self.environment_key()] = json!(environment);
+        }
+        entry
+    }
+
+    /// The key of an entry that has the variables.
+    fn environment_key(&self) -> &'static str {
+        match self.form {
+            Plain | Typed | Sourced => "env",
+            OneList => "environment",
+            Extension => "envs",
         }
     }
 
@@ -184,16 +200,19 @@ impl ClientRow {
         let texts = |value: &Value| -> Option<Vec<String>> {
             value.as_array()?.iter().map(|one| one.as_str().map(ToOwned::to_owned)).collect()
         };
+        let variables = entry[self.environment_key()].as_object().into_iter().flatten();
+        let variables = variables.filter_map(|(name, value)| Some((name, value.as_str()?)));
+        let environment = variables.map(|(name, value)| (name.clone(), value.to_owned())).collect();
         if self.form == OneList {
             let mut all = texts(&entry["command"])?.into_iter();
-            return Some(ServerCommand { command: all.next()?, args: all.collect() });
+            return Some(ServerCommand { command: all.next()?, args: all.collect(), environment });
         }
         let key = if self.form == Extension { "cmd" } else { "command" };
         let args = match &entry["args"] {
             Value::Null => Vec::new(),
             args => texts(args)?,
         };
-        Some(ServerCommand { command: entry[key].as_str()?.to_owned(), args })
+        Some(ServerCommand { command: entry[key].as_str()?.to_owned(), args, environment })
     }
 }
 
@@ -215,15 +234,19 @@ mod tests {
 
     #[test]
     fn every_entry_says_what_it_starts() {
-        let server = ServerCommand { command: "/a b/moss".into(), args: vec!["mcp".into()] };
-        for client in CLIENTS {
-            assert_eq!(
-                client.command(&client.entry(&server)),
-                Some(server.clone()),
-                "{}",
-                client.id
-            );
-            assert_eq!(client.command(&json!({ "url": "https://x.example" })), None);
+        let mut server = ServerCommand {
+            command: "/a b/moss".into(),
+            args: vec!["mcp".into()],
+            environment: BTreeMap::new(),
+        };
+        for value in [None, Some("/data/state")] {
+            let variables = value.map(|value| ("XDG_STATE_HOME".to_owned(), value.to_owned()));
+            server.environment.extend(variables);
+            for client in CLIENTS {
+                let entry = client.entry(&server);
+                assert_eq!(client.command(&entry), Some(server.clone()), "{}", client.id);
+                assert_eq!(client.command(&json!({ "url": "https://x.example" })), None);
+            }
         }
     }
 }

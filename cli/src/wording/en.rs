@@ -12,6 +12,13 @@ pub(in super::super) static EN: Wording = Wording {
         wants_to_fetch: "wants to fetch a plugin",
         wants_to_change_list: "wants to change a list of plugins",
         wants_to_run: "wants to run a command",
+        wants_to_embed: "wants to send texts of this workspace, and its questions, to an endpoint of embeddings",
+        embeds: |model, is_here| {
+            let place = if is_here { "on this machine" } else { "another machine" };
+            format!(
+                "model {model}, {place}; files that the policy keeps from callers are never sent"
+            )
+        },
         wants_to_write_input: "wants to write to the standard input of a running command",
         in_background: "left running in the background",
         runs_in: |directory, profile, network, tier| {

@@ -15,6 +15,11 @@ pub(super) static ZH: Wording = Wording {
         wants_to_fetch: "要下载一个插件",
         wants_to_change_list: "要修改插件列表",
         wants_to_run: "要执行命令",
+        wants_to_embed: "要把这个工作区的文本和查询发送到一个嵌入向量端点",
+        embeds: |model, is_here| {
+            let place = if is_here { "在本机" } else { "在另一台机器上" };
+            format!("模型 {model}，{place}；策略不让调用者读取的文件不会发送")
+        },
         wants_to_write_input: "要向正在运行的命令的标准输入写入",
         in_background: "在后台继续运行",
         runs_in: |directory, profile, network, tier| {

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use moss_model_bridge::RegisteredTool;
 use moss_plugin_host::Plugin;
 use moss_sdk::ToolSpec;
+use moss_sdk::deceptive::escaped;
 use moss_sdk::tool::AnyTool;
 
 use moss_schema::{ArgumentValidator, Schema, SchemaError};
@@ -169,7 +170,7 @@ impl Catalog {
     ///
     /// Where there is none, with the nearest names.
     pub fn entry(&self, name: &str) -> Result<&Arc<CatalogEntry>, UnknownTool> {
-        let shown = moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX);
+        let shown = escaped(&moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX));
         if name.len() > NAME_BYTES_MAX {
             return Err(UnknownTool { name: shown, ..UnknownTool::default() });
         }
@@ -347,5 +348,7 @@ mod tests {
         let unknown = Catalog::default().entry(&"é".repeat(10_000)).unwrap_err();
         assert_eq!(unknown.name, "é".repeat(moss_schema::SHOWN_KEY_CHARS_MAX) + "…");
         assert_eq!(unknown.nearest, Vec::<String>::new());
+        let unknown = Catalog::default().entry("a\u{1b}[31m\u{202e}b").unwrap_err();
+        assert_eq!(unknown.name, r"a\u{1b}[31m\u{202e}b");
     }
 }

@@ -68,7 +68,8 @@ fn diagnostics(
     text: &str,
     errors: impl FnOnce(Language) -> Result<Vec<SyntaxError>, OutlineProblem>,
 ) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
-    let Some(language) = language(path) else { return Ok(None) };
+    let language = Language::of_text(path, text).filter(|language| language.is_read_whole());
+    let Some(language) = language else { return Ok(None) };
     let errors = errors(language)?;
     if errors.is_empty() {
         return Ok(Some(Vec::new()));

@@ -40,7 +40,7 @@ impl TestFramework {
         text: &str,
         line: usize,
     ) -> Option<String> {
-        let outline = outliner.outline(Language::of_path(path)?, text).ok()?;
+        let outline = outliner.outline(Language::of_text(path, text)?, text).ok()?;
         let at =
             text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
         let end = at + text[at..].find('\n').unwrap_or(text.len() - at);

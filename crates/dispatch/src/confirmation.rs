@@ -8,6 +8,7 @@ use moss_sdk::ContentHash;
 use crate::change::FileChange;
 use crate::command::CommandQuestion;
 use crate::consent::Consent;
+use crate::embedding::EmbeddingQuestion;
 use crate::offer::Offer;
 
 /// Most bytes of text on one page.
@@ -60,6 +61,8 @@ pub struct Question {
     pub consent: Option<Arc<Consent>>,
     /// The command that would run, where one is asked about. The arguments are its JSON.
     pub command: Option<Arc<CommandQuestion>>,
+    /// The endpoint of embeddings that would be sent texts, where one is asked about. The arguments are its JSON.
+    pub embedding: Option<Arc<EmbeddingQuestion>>,
     /// The standing approvals that may be given.
     pub offers: Vec<Offer>,
 }

@@ -15,6 +15,7 @@ pub mod command;
 pub mod confirmation;
 pub mod consent;
 mod dispatcher;
+pub mod embedding;
 mod error;
 mod event;
 mod offer;

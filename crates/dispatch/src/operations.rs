@@ -20,6 +20,8 @@ pub const TRUST_PLUGIN_LIST: &str = "trust_plugin_list";
 pub const UNTRUST_PLUGIN_LIST: &str = "untrust_plugin_list";
 /// Starting a language server.
 pub const LANGUAGE_SERVER: &str = "language_server";
+/// Sending texts of a workspace, and questions over them, to an endpoint of embeddings.
+pub const EMBEDDINGS: &str = "embeddings";
 /// Finding tools that a client of MCP is not shown: what `moss-mcp`, which knows nothing of this crate, answers itself.
 pub const FIND_TOOLS: &str = "find_tools";
 
@@ -37,6 +39,7 @@ const ALL: &[&str] = &[
     TRUST_PLUGIN_LIST,
     UNTRUST_PLUGIN_LIST,
     LANGUAGE_SERVER,
+    EMBEDDINGS,
     FIND_TOOLS,
     UNKNOWN_TOOL,
 ];

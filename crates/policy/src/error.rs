@@ -2,7 +2,7 @@
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
-use moss_sdk::deceptive::is_deceptive;
+use moss_sdk::deceptive::{self, is_deceptive};
 
 /// How much of a text is shown at most, in characters.
 const SHOWN_CHARS_MAX: usize = 300;
@@ -64,11 +64,9 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars().take(SHOWN_CHARS_MAX) {
-        if is_deceptive(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    if text.chars().nth(SHOWN_CHARS_MAX).is_some() {
+    let end = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(end, _)| end);
+    let mut shown = deceptive::escaped(&text[..end.unwrap_or(text.len())]);
+    if end.is_some() {
         shown.push('…');
     }
     shown

@@ -76,11 +76,24 @@ struct WordCounts {
 impl TextAnalyzer {
     /// Finds the chunks of a text and the words of each, with its language where there is one.
     pub fn analyze(&mut self, path: &RelPath, text: &str) -> AnalyzedText {
-        let language = Language::of_path(path.as_str());
+        let language = Language::of_text(path.as_str(), text);
         let outlined = language.map(|language| self.outliner.outline(language, text));
         let is_unparsed = matches!(outlined, Some(Err(_)));
         let outline = outlined.and_then(Result::ok);
         self.outlined(path, text, outline.as_ref(), is_unparsed)
+    }
+
+    /// The outline of a text; none where it does not parse within bounds.
+    pub(crate) fn outline(&mut self, language: Language, text: &str) -> Option<Outline> {
+        self.outliner.outline(language, text).ok()
+    }
+
+    /// What of a text is cut into chunks.
+    pub(crate) fn read_part<'t>(text: &'t str, outline: Option<&Outline>) -> &'t str {
+        match outline {
+            Some(_) => text,
+            None => head(text, UNOUTLINED_BYTES_MAX),
+        }
     }
 
     fn outlined(
@@ -90,25 +103,15 @@ impl TextAnalyzer {
         outline: Option<&Outline>,
         is_unparsed: bool,
     ) -> AnalyzedText {
-        let read = match outline {
-            Some(_) => text,
-            None => head(text, UNOUTLINED_BYTES_MAX),
-        };
+        let read = Self::read_part(text, outline);
         let mut counts = WordCounts::default();
         let path_words = self.path_words(path);
         let chunks = chunk::chunks(read, outline);
-        let has_code = |chunk: &TextChunk| {
-            let declaration = chunk.declaration.zip(outline);
-            declaration.is_some_and(|(at, outline)| {
-                outline.declarations[at].kind != DeclarationKind::Heading
-            })
-        };
-        let is_barren = !chunks.iter().any(has_code);
+        let role = FileRole::of_chunks(path, outline, &chunks);
         let chunks = chunks
             .iter()
             .map(|chunk| self.chunk(chunk, (read, outline), &path_words, &mut counts))
             .collect();
-        let role = FileRole::of(path, outline, is_barren);
         AnalyzedText { path: path.clone(), role, terms: counts.terms, chunks, is_unparsed }
     }
 
@@ -255,6 +258,21 @@ impl WordCounts {
 // === impl FileRole ===
 
 impl FileRole {
+    /// What a file is for that has these chunks.
+    pub(crate) fn of_chunks(
+        path: &RelPath,
+        outline: Option<&Outline>,
+        chunks: &[TextChunk],
+    ) -> Self {
+        let has_code = |chunk: &TextChunk| {
+            let declaration = chunk.declaration.zip(outline);
+            declaration.is_some_and(|(at, outline)| {
+                outline.declarations[at].kind != DeclarationKind::Heading
+            })
+        };
+        Self::of(path, outline, !chunks.iter().any(has_code))
+    }
+
     fn of(path: &RelPath, outline: Option<&Outline>, is_barren: bool) -> Self {
         let name = path.file_name().unwrap_or_default();
         match PathRank::of(path) {

@@ -5,6 +5,7 @@ use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
 use crate::question::CodeQuestion;
 use crate::ranked::{RankedIndex, RankedView};
 use crate::search::RankedSearch;
+use crate::vectors::Meaning;
 use crate::weights::Weights;
 
 // === impl RankedIndex ===
@@ -16,6 +17,17 @@ impl RankedIndex {
         search: &CodeSearch,
         view: &RankedView,
         uses_commits: bool,
+    ) -> Vec<CodeHit> {
+        self.answer_with(search, view, uses_commits, None)
+    }
+
+    /// As [`RankedIndex::answer`]; of a question in words also what is near to it, as a model says.
+    pub fn answer_with(
+        &self,
+        search: &CodeSearch,
+        view: &RankedView,
+        uses_commits: bool,
+        meaning: Option<Meaning<'_>>,
     ) -> Vec<CodeHit> {
         let (question, left_out) = match &search.goal {
             CodeSearchGoal::Question(text) => (CodeQuestion::parse(text), None),
@@ -36,6 +48,7 @@ impl RankedIndex {
             uses_commits: uses_commits && matches!(search.goal, CodeSearchGoal::Question(_)),
             weights: &Weights::default(),
         };
-        self.search(&question, &ranked)
+        let is_question = matches!(search.goal, CodeSearchGoal::Question(_));
+        self.search_with(&question, &ranked, meaning.filter(|_| is_question))
     }
 }

@@ -1,5 +1,5 @@
-//! Which parts of source files answer a question, without any model: chunks by what they declare, their
-//! words weighed by field, ranked by what files are for.
+//! Which parts of source files answer a question: chunks by what they declare, their words weighed by field, ranked
+//! by what files are for. It needs no model; where somebody brings the vectors of one, both rankings are fused.
 //!
 //! Text in, places out: nothing here opens a file. Who feeds it is `daemon/src/ranked_texts.rs`, and the
 //! tool itself where no daemon does.
@@ -12,6 +12,7 @@ mod forms;
 mod glossary;
 mod map;
 mod names;
+mod passages;
 mod postings;
 mod question;
 mod ranked;
@@ -20,14 +21,17 @@ mod search;
 mod segment;
 mod shape;
 mod stem;
+mod vectors;
 mod weights;
 mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
 pub use crate::commits::{COMMIT_LOG, CommitSubjects};
 pub use crate::map::FileRanks;
+pub use crate::passages::Passage;
 pub use crate::question::CodeQuestion;
 pub use crate::ranked::{MergedSegment, RankedIndex, RankedMerge, RankedSize, RankedView};
 pub use crate::search::RankedSearch;
+pub use crate::vectors::{DIMENSIONS_MAX, Meaning, MeaningVector, PassageKey, VectorTable};
 pub use crate::weights::Weights;
 pub use crate::words::spelled;

@@ -21,7 +21,7 @@ impl CodeQuestion {
     /// Asks for what belongs to a line of a text: who uses what is declared there, what that uses, what
     /// has the same words. Also says which lines the place has; none where the text has no such line.
     pub fn related(path: &RelPath, text: &str, line: u32) -> Option<(Self, (u32, u32))> {
-        let language = Language::of_path(path.as_str());
+        let language = Language::of_text(path.as_str(), text);
         let outline =
             language.and_then(|language| Outliner::default().outline(language, text).ok());
         let chunks = chunk::chunks(text, outline.as_ref());

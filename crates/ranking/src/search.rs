@@ -3,6 +3,7 @@
 
 mod commits;
 mod declared;
+mod fusion;
 mod hits;
 mod scoring;
 mod signs;
@@ -15,6 +16,7 @@ use self::hits::FileScores;
 use self::scoring::ChunkScores;
 use crate::question::CodeQuestion;
 use crate::ranked::{RankedIndex, RankedView};
+use crate::vectors::Meaning;
 use crate::weights::Weights;
 
 /// What is searched, and for whom.
@@ -44,6 +46,21 @@ impl RankedIndex {
     /// Finds what answers a question best, the best first. What was put since the index was frozen last
     /// is not found.
     pub fn search(&self, question: &CodeQuestion, search: &RankedSearch<'_>) -> Vec<CodeHit> {
+        self.search_with(question, search, None)
+    }
+
+    /// As [`RankedIndex::search`], fused by rank with what is near to the question.
+    pub fn search_with(
+        &self,
+        question: &CodeQuestion,
+        search: &RankedSearch<'_>,
+        meaning: Option<Meaning<'_>>,
+    ) -> Vec<CodeHit> {
+        let hits_max = match meaning {
+            Some(_) => search.hits_max.max(fusion::FUSED_MAX),
+            None => search.hits_max,
+        };
+        let by_words = RankedSearch { hits_max, ..*search };
         let mut scores = ChunkScores::new(self, search.view);
         let groups = scores.heaviest(&question.groups);
         for group in &groups {
@@ -55,9 +72,13 @@ impl RankedIndex {
         if !question.is_symbol || named.is_empty() {
             groups.iter().for_each(|group| commits.add(group, search.weights));
         }
-        let mut files = FileScores::new(self, question, search);
+        let mut files = FileScores::new(self, question, &by_words);
         files.gather(&scores, &named, &commits);
+        let near = meaning.map(|meaning| fusion::nearest(self, search, &files, meaning));
         let mut hits = files.hits(&named);
+        if let Some(near) = near {
+            hits = fusion::hits((self, question), search, hits, &near);
+        }
         scores.explain(&groups, &mut hits);
         commits.explain(&groups, &mut hits);
         hits.into_iter().map(|(hit, _)| hit).collect()

@@ -21,6 +21,8 @@ pub struct Program {
     pub arguments: Vec<OsString>,
     /// The directory in which it runs.
     pub directory: PathBuf,
+    /// All variables that it has; none for those of this process.
+    pub environment: Option<Vec<(OsString, OsString)>>,
 }
 
 // === impl Program ===
@@ -92,6 +94,9 @@ impl Program {
             .stderr(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?))
             .process_group(0)
             .kill_on_drop(true);
+        if let Some(environment) = &self.environment {
+            command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+        }
         Ok(command)
     }
 }
@@ -105,6 +110,7 @@ mod tests {
             program: "sh".into(),
             arguments: vec!["-c".into(), script.into()],
             directory: "/".into(),
+            environment: None,
         }
     }
 
@@ -114,6 +120,9 @@ mod tests {
         assert_eq!((ending, output.as_slice()), (ProcessExit::Exited(3), &b"/\n"[..]));
         assert!(shell("echo too much").output(3).await.is_err());
         assert!(shell("exit 0").show().await.unwrap().is_success());
+        let mut bare = shell("echo $GIVEN$CARGO_MANIFEST_DIR");
+        bare.environment = Some(vec![("GIVEN".into(), "this".into())]);
+        assert_eq!(bare.output(100).await.unwrap().1, b"this\n");
     }
 
     #[tokio::test]

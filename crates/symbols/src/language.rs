@@ -6,7 +6,7 @@
 pub enum Language {
     /// Shell scripts of bash and of what it reads as well.
     Bash,
-    /// C and its headers; those of C++ that end with `.h` count as C.
+    /// C and its headers; [`Language::of_text`] tells those of C++ that end with `.h`, too.
     C,
     /// C++ and CUDA, with their headers.
     Cpp,
@@ -103,6 +103,28 @@ const NAMES: &[(Language, &[&str])] = &[
     (Language::Toml, &["Cargo.lock", "poetry.lock", "uv.lock"]),
 ];
 
+/// How lines begin that only C++ has.
+const OF_CPP: [&str; 7] = [
+    "template <",
+    "template<",
+    "public:",
+    "private:",
+    "protected:",
+    "using namespace ",
+    "typename ",
+];
+/// The same, where the line goes on as a declaration does: a remark may begin so, too.
+const OF_CPP_OPENING: [&str; 3] = ["class ", "namespace ", "inline namespace "];
+
+/// Whether a header is one of C++.
+fn has_cpp(text: &str) -> bool {
+    text.lines().map(str::trim).any(|line| {
+        let opens = || line.ends_with(['{', ';', '}', ':']) || line.contains(" : ");
+        let is_one_of = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
+        is_one_of(&OF_CPP) || (is_one_of(&OF_CPP_OPENING) && opens())
+    })
+}
+
 // === impl Language ===
 
 impl Language {
@@ -119,6 +141,14 @@ impl Language {
         let extension = extension.to_ascii_lowercase();
         let has_it = |(_, extensions): &&(Self, &[&str])| extensions.contains(&extension.as_str());
         EXTENSIONS.iter().find(has_it).map(|(language, _)| *language)
+    }
+
+    /// Finds the language of a text by its path and, where C and C++ end alike, by what it holds.
+    pub fn of_text(path: &str, text: &str) -> Option<Self> {
+        match Self::of_path(path)? {
+            Self::C if !path.ends_with(".c") && has_cpp(text) => Some(Self::Cpp),
+            language => Some(language),
+        }
     }
 
     /// Every language that this build has a grammar for.
@@ -190,6 +220,24 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_of_cpp_are_told_by_their_texts() {
+        for (path, text, language) in [
+            ("a.h", "int f(void);\n/* class of its own: see\n * namespace a {\n */\n", Language::C),
+            ("a.h", "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n", Language::C),
+            ("a.h", "class of things\n", Language::C),
+            ("a.h", "namespace a {\nint f();\n}\n", Language::Cpp),
+            ("a.h", "  template <class T>\nT f(T t);\n", Language::Cpp),
+            ("a.h", "class A : public B {\n public:\n};\n", Language::Cpp),
+            ("a.h", "class A;\n", Language::Cpp),
+            ("a.c", "class A;\n", Language::C),
+            ("a.cc", "int f();\n", Language::Cpp),
+        ] {
+            assert_eq!(Language::of_text(path, text), Some(language), "{path}: {text}");
+        }
+        assert_eq!(Language::of_text("Makefile", "class A;"), None);
+    }
 
     #[test]
     fn languages_are_told_by_names() {

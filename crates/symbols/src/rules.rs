@@ -76,6 +76,8 @@ pub(crate) enum NameLocation {
     Declarator,
     /// In the first child of this kind.
     Child(&'static str),
+    /// In the first part of the first child of this kind.
+    Within(&'static str),
     /// In the first child of the first kind, therein in the first of the next, and so on.
     #[cfg(feature = "lang-extra")]
     Path(&'static [&'static str]),

@@ -159,55 +159,56 @@ impl<'t> OutlineWalk<'t> {
         self.outline.imports.push(Import { path, range: range(node) });
     }
 
-    /// Takes a declaration. Returns whether it is one.
+    /// Takes what a node declares. Returns whether that is anything.
     fn declare(&mut self, rule: &DeclarationRule, path: &[Step<'_>]) -> bool {
         let node = path[path.len() - 1].node;
         let body = naming::body(node);
         if rule.needs_body && body.is_none() {
             return false;
         }
-        let Some(name) = DeclaredName::find(rule.name, node, self.rules, self.text) else {
-            return false;
-        };
         let parent = path.len().checked_sub(2).map(|place| path[place].node);
-        let Some(kind) = refine::kind(self.language, rule.kind, node, parent, &name, self.text)
-        else {
-            return false;
-        };
-        let is_value = matches!(
-            kind,
-            DeclarationKind::Variable | DeclarationKind::Constant | DeclarationKind::Field
-        );
-        let is_local = is_value && self.scopes.is_in_function();
-        if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
-            return false;
+        let (container, is_in_function) = (self.scopes.container(), self.scopes.is_in_function());
+        let mut first = None;
+        for name in DeclaredName::all(rule.name, node, self.rules, self.text) {
+            let kind = refine::kind(self.language, rule.kind, node, parent, &name, self.text);
+            let Some(kind) = kind else { continue };
+            let is_local = is_value(kind) && is_in_function;
+            if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
+                continue;
+            }
+            // A node may both declare a type and be what belongs to it.
+            let around = self.scopes.owner().filter(|owner| *owner != name.range);
+            let owner = name.owner.or_else(|| self.receiver(node)).or(around);
+            let declared = |place: u32| &self.outline.declarations[place as usize];
+            let is_of_type =
+                owner.is_some() || container.is_some_and(|place| is_type(declared(place).kind));
+            let kind = match kind {
+                DeclarationKind::Function if is_of_type => DeclarationKind::Method,
+                kind => kind,
+            };
+            let place = u32::try_from(self.outline.declarations.len()).unwrap_or(u32::MAX);
+            // What documents the first of several names documents all of them.
+            let documentation = match first {
+                Some(first) => declared(first).documentation.clone(),
+                None => self.documentation(node, body),
+            };
+            self.declared.insert(name.range.start);
+            let signature_end = naming::signature_end(node, body, self.text);
+            self.outline.declarations.push(Declaration {
+                name: name.range,
+                kind,
+                range: range(node),
+                signature: bytes(node.start_byte(), signature_end),
+                documentation,
+                container,
+                owner,
+            });
+            first.get_or_insert(place);
         }
-        // A node may both declare a type and be what belongs to it.
-        let around = self.scopes.owner().filter(|owner| *owner != name.range);
-        let owner = name.owner.clone().or_else(|| self.receiver(node)).or(around);
-        let container = self.scopes.container();
-        let is_of_type = owner.is_some()
-            || container
-                .is_some_and(|place| is_type(self.outline.declarations[place as usize].kind));
-        let kind = match kind {
-            DeclarationKind::Function if is_of_type => DeclarationKind::Method,
-            kind => kind,
-        };
-        let place = u32::try_from(self.outline.declarations.len()).unwrap_or(u32::MAX);
-        self.declared.insert(name.range.start);
-        let documentation = self.documentation(node, body);
-        let signature_end = naming::signature_end(node, body, self.text);
-        self.outline.declarations.push(Declaration {
-            name: name.range,
-            kind,
-            range: range(node),
-            signature: bytes(node.start_byte(), signature_end),
-            documentation,
-            container,
-            owner,
-        });
+        let Some(first) = first else { return false };
+        let kind = self.outline.declarations[first as usize].kind;
         let is_function = matches!(kind, DeclarationKind::Function | DeclarationKind::Method);
-        self.scopes.enter(Scope::declaration(node.end_byte(), place, is_function));
+        self.scopes.enter(Scope::declaration(node.end_byte(), first, is_function));
         true
     }
 
@@ -329,6 +330,11 @@ fn is_in_type(path: &[Step<'_>]) -> bool {
         Some("generic_type") => around.next() == Some("type"),
         _ => false,
     }
+}
+
+/// Whether it is of a function alone where a function declares it.
+fn is_value(kind: DeclarationKind) -> bool {
+    matches!(kind, DeclarationKind::Variable | DeclarationKind::Constant | DeclarationKind::Field)
 }
 
 /// Whether functions that lie in it are methods.

@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
+/// The name of the default socket.
+const SOCKET: &str = "moss.sock";
+/// What stands in for the runtime directory, in the state directory.
+const STATE_RUNTIME: &str = "run";
+
 /// The directories of one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dirs {
@@ -49,7 +54,8 @@ impl Dirs {
             return Err(NoHome::Relative(home.to_owned()));
         }
         let state = base.state_dir().unwrap_or_else(|| base.data_dir()).join("moss");
-        let runtime = base.runtime_dir().map_or_else(|| state.join("run"), |dir| dir.join("moss"));
+        let runtime =
+            base.runtime_dir().map_or_else(|| state.join(STATE_RUNTIME), |dir| dir.join("moss"));
         Ok(Self {
             config: base.config_dir().join("moss"),
             cache: base.cache_dir().join("moss"),
@@ -75,7 +81,12 @@ impl Dirs {
 
     /// The socket that a daemon listens on and commands look for, by default.
     pub fn socket(&self) -> PathBuf {
-        self.runtime.join("moss.sock")
+        self.runtime.join(SOCKET)
+    }
+
+    /// Where commands look whose environment has no `XDG_RUNTIME_DIR`.
+    pub fn socket_without_runtime(&self) -> PathBuf {
+        self.state.join(STATE_RUNTIME).join(SOCKET)
     }
 
     /// The state of one workspace.
@@ -86,6 +97,11 @@ impl Dirs {
     /// The index of one workspace.
     pub fn workspace_index(&self, root: &Path) -> PathBuf {
         self.cache.join("index").join(Self::workspace_name(root))
+    }
+
+    /// The vectors that an endpoint of embeddings made of the texts of one workspace.
+    pub fn workspace_embeddings(&self, root: &Path) -> PathBuf {
+        self.cache.join("embeddings").join(Self::workspace_name(root))
     }
 
     /// Where checks of one workspace write their reports.

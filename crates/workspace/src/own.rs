@@ -216,6 +216,32 @@ impl OwnDir {
         durable.map_err(failed(&path, "remove"))
     }
 
+    /// Puts a link there, in the place of one or of a file that was.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn link(&self, name: &str, target: &Path) -> Result<(), Error> {
+        let path = self.named(name)?;
+        let temp = temp_name()?;
+        let made = self.directory.symlink_contents(target, &temp);
+        let renamed = made.and_then(|()| self.directory.rename(&temp, &self.directory, name));
+        renamed.map_err(|error| {
+            let _ = self.directory.remove_file(&temp);
+            failed(&path, "link")(error)
+        })
+    }
+
+    /// Where a link leads.
+    ///
+    /// # Errors
+    ///
+    /// `Io`, also where it is none.
+    pub fn link_target(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.named(name)?;
+        self.directory.read_link_contents(name).map_err(failed(&path, "read"))
+    }
+
     /// Returns its regular files, in no order. One that comes or goes meanwhile may be missing.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod by_rules;
 mod command;
 mod commit;
 mod decide;
+mod embedding;
 mod fetch;
 mod job;
 mod linting;
@@ -26,7 +27,7 @@ use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
-pub(crate) use self::by_rules::{CommandRules, ReadableByAll, may_show};
+pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll, may_show};
 pub(super) use self::command::ServerRefusal;
 pub(crate) use self::command::{
     CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, set_aside_new,
@@ -200,6 +201,7 @@ impl Effects {
                     plan_bytes: 0,
                     consent: None,
                     command: None,
+                    embedding: None,
                     offers: Vec::new(),
                 };
                 Box::pin(self.ask(ask)).await?;
@@ -258,8 +260,17 @@ impl Effects {
             let plan_bytes = plan.held_bytes();
             let (arguments, consent) = (None, None);
             let command = None;
-            let ask =
-                Ask { digest, decision, changes, arguments, plan_bytes, consent, command, offers };
+            let ask = Ask {
+                digest,
+                decision,
+                changes,
+                arguments,
+                plan_bytes,
+                consent,
+                command,
+                embedding: None,
+                offers,
+            };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);

@@ -266,7 +266,8 @@ impl Files for CallHost {
         Box::pin(async move {
             let is_question = matches!(search.goal, CodeSearchGoal::Question(_));
             let sees_commits = is_question && self.effects.follow_commits().await;
-            let search = move || searching::search(&reader, &search, sees_commits);
+            let meaning = self.meaning_of(&search).await?;
+            let search = move || searching::search(&reader, &search, sees_commits, meaning);
             Ok(self.scope.blocking(search).await??)
         })
     }

@@ -2,33 +2,56 @@
 
 use std::collections::HashMap;
 
+use moss_ranking::MeaningVector;
 use moss_sdk::RelPath;
 use moss_sdk::code_map::CodeMap;
-use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
+use moss_sdk::code_search::{CodeRanking, CodeSearch, CodeSearchFound};
 use moss_workspace::{Error, MayRead};
 
 use super::effect::ReadableByAll;
 use super::read_access::ReadAccess;
-use crate::ranked_texts::RankedGate;
+use crate::ranked_texts::{NearVectors, RankedGate};
+
+/// What is known of the meaning of a question.
+pub(super) enum QuestionMeaning {
+    /// Nobody configured embeddings, or it is no question in words.
+    NotWanted,
+    /// There is no vector of it, for whatever reason.
+    Unknown,
+    Known(MeaningVector),
+}
 
 /// Answers a question from what is known and the caller may read. None where nothing is kept.
 pub(super) fn search(
     reader: &ReadAccess,
     search: &CodeSearch,
     sees_commits: bool,
+    meaning: QuestionMeaning,
 ) -> Result<Option<CodeSearchFound>, Error> {
     let workspace = reader.workspace();
     let mut sees = seeing(reader);
-    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits };
+    let near = match &meaning {
+        QuestionMeaning::Known(question) => {
+            Some(NearVectors { question, vectors: &workspace.embeddings.vectors })
+        }
+        QuestionMeaning::NotWanted | QuestionMeaning::Unknown => None,
+    };
+    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits, near };
     let cancelled = || reader.is_cancelled();
-    workspace.search_code(gate, search, &ReadableByAll(workspace), &cancelled)
+    let found = workspace.search_code(gate, search, &ReadableByAll(workspace), &cancelled)?;
+    let ranking = match meaning {
+        QuestionMeaning::NotWanted => None,
+        QuestionMeaning::Unknown => Some(CodeRanking::Lexical),
+        QuestionMeaning::Known(_) => Some(CodeRanking::Hybrid),
+    };
+    Ok(found.map(|found| CodeSearchFound { ranking, ..found }))
 }
 
 /// Says which files beneath a directory are central, of those that the caller may read.
 pub(super) fn map(reader: &ReadAccess, beneath: &RelPath) -> Option<CodeMap> {
     let workspace = reader.workspace();
     let mut sees = seeing(reader);
-    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false };
+    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false, near: None };
     let cancelled = || reader.is_cancelled();
     workspace.map_code(gate, beneath, &ReadableByAll(workspace), &cancelled)
 }

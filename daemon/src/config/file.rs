@@ -7,7 +7,8 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
 use super::{
-    ConfigError, ConfigSource, OPEN_SECTIONS, Override, language_servers, linters, lists, tool_sets,
+    ConfigError, ConfigSource, OPEN_SECTIONS, Override, embeddings, language_servers, linters,
+    lists, tool_sets,
 };
 use moss_policy::standing::file::DAYS_MAX;
 
@@ -130,6 +131,15 @@ fn put(
             return Ok(());
         }
         (Value::Array(old), Value::Array(new)) => return lists::put(section, key, old, new, take),
+        (Value::String(old), Value::String(new)) => {
+            embeddings::check(key, new)?;
+            // What the administrator says is not the user's to change; an empty text says nothing.
+            if take == Override::Replace || !new.is_empty() {
+                old.clone_from(new);
+            }
+            return Ok(());
+        }
+        (Value::String(_), _) => "a text".to_owned(),
         (Value::Array(_), _) => "a list of texts".to_owned(),
         (Value::Boolean(_), _) => "true or false".to_owned(),
         _ => format!("an integer from {} to {}", range.start(), range.end()),
@@ -142,6 +152,8 @@ fn range(section: &str, key: &str) -> RangeInclusive<i64> {
     match (section, key) {
         // Nothing at all is a bound that makes sense.
         ("plugin_maximum", "store_bytes") => 0..=u32::MAX.into(),
+        ("embeddings", "dimensions") => 0..=embeddings::DIMENSIONS_MAX,
+        ("embeddings", "query_ms") => 1..=embeddings::QUERY_MS_MAX,
         ("checks", "before_edit_ms") => 1..=BEFORE_EDIT_MS_MAX,
         ("approvals", "always_days") => 1..=i64::try_from(DAYS_MAX).unwrap_or(i64::MAX),
         _ => 1..=u32::MAX.into(),

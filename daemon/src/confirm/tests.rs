@@ -35,6 +35,7 @@ fn question() -> Question {
         drift: false,
         consent: None,
         command: None,
+        embedding: None,
         offers: Vec::new(),
     }
 }

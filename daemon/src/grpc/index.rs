@@ -11,6 +11,7 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, to_proto};
+use crate::config::EmbeddingsConfig;
 use crate::live_tree::KeptTree;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -39,10 +40,12 @@ impl IndexRpc {
         if workspace.live.get().is_none() {
             return Err(unavailable(if is_enabled { NO_TREE } else { DISABLED }));
         }
+        let endpoint = self.0.config().embeddings.clone();
         let rebuilt = moss_dispatch::blocking::blocking(move || {
             let kept = workspace.live.get();
+            workspace.embeddings.rebuild();
             let rebuilt = kept.map_or_else(|| Err(NO_TREE.to_owned()), KeptTree::rebuild_texts);
-            rebuilt.map(|()| index(&workspace, is_enabled))
+            rebuilt.map(|()| index(&workspace, is_enabled, &endpoint))
         });
         let rebuilt = rebuilt.await.map_err(|broken| Status::internal(broken.to_string()))?;
         let index = rebuilt.map_err(|reason| unavailable(&reason))?;
@@ -51,9 +54,14 @@ impl IndexRpc {
 }
 
 /// How what is kept of a workspace is doing.
-pub(super) fn index(workspace: &WorkspaceState, is_enabled: bool) -> v1::IndexStatus {
+pub(super) fn index(
+    workspace: &WorkspaceState,
+    is_enabled: bool,
+    endpoint: &EmbeddingsConfig,
+) -> v1::IndexStatus {
+    let embeddings = embeddings(workspace, endpoint);
     let Some(kept) = workspace.live.get() else {
-        let mut none = v1::IndexStatus::default();
+        let mut none = v1::IndexStatus { embeddings, ..v1::IndexStatus::default() };
         match is_enabled {
             true => none.set_state(v1::IndexState::Building),
             false => {
@@ -76,7 +84,37 @@ pub(super) fn index(workspace: &WorkspaceState, is_enabled: bool) -> v1::IndexSt
         directories_watched: status.watched as u64,
         memory_bytes: status.memory_bytes as u64,
         texts: Some(texts(kept, state)),
+        embeddings,
     }
+}
+
+/// How vectors are doing; none where nobody configured an endpoint.
+fn embeddings(
+    workspace: &WorkspaceState,
+    endpoint: &EmbeddingsConfig,
+) -> Option<v1::EmbeddingStatus> {
+    let (url, model) = match endpoint.endpoint()? {
+        Ok(endpoint) => (endpoint.url().to_owned(), endpoint.model().to_owned()),
+        Err(_) => (endpoint.url.clone(), endpoint.model.clone()),
+    };
+    let known = workspace.embeddings.overview();
+    let state = match (&known.off, known.is_ready) {
+        (Some(_), _) => v1::IndexState::Off,
+        (None, true) => v1::IndexState::Ready,
+        (None, false) => v1::IndexState::Building,
+    };
+    Some(v1::EmbeddingStatus {
+        state: state.into(),
+        reason: known.off.unwrap_or_default(),
+        url,
+        model,
+        files: known.files as u64,
+        files_embedded: known.files_embedded as u64,
+        chunks_embedded: known.chunks as u64,
+        memory_bytes: known.memory_bytes as u64,
+        disk_bytes: known.disk_bytes,
+        problem: known.problem.unwrap_or_default(),
+    })
 }
 
 fn texts(kept: &KeptTree, tree: v1::IndexState) -> v1::TextIndexStatus {

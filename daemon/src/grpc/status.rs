@@ -9,6 +9,7 @@ use tonic::{Request, Response};
 use super::index::index;
 use super::methods::methods;
 use super::to_proto;
+use crate::config::EmbeddingsConfig;
 use crate::editors::Overview;
 use crate::language_servers::ServerOverview;
 use crate::state::{Daemon, WorkspaceState};
@@ -32,9 +33,12 @@ impl StatusRpc {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let is_indexed = daemon.config().index.enabled;
         let all: Vec<_> = daemon.workspaces().map(Arc::clone).collect();
+        let embeddings = daemon.config().embeddings.clone();
         // What is known of files may be being brought up to date: that is waited for elsewhere.
         let workspaces = moss_dispatch::blocking::blocking(move || {
-            all.iter().map(|workspace| status_of(workspace, is_indexed)).collect::<Vec<_>>()
+            all.iter()
+                .map(|workspace| status_of(workspace, is_indexed, &embeddings))
+                .collect::<Vec<_>>()
         });
         let workspaces = workspaces.await;
         let mut workspaces =
@@ -56,7 +60,11 @@ impl StatusRpc {
     }
 }
 
-fn status_of(workspace: &WorkspaceState, is_indexed: bool) -> v1::WorkspaceStatus {
+fn status_of(
+    workspace: &WorkspaceState,
+    is_indexed: bool,
+    embeddings: &EmbeddingsConfig,
+) -> v1::WorkspaceStatus {
     let plugins = workspace.installed.statuses.load();
     let policy = workspace.policy.load();
     let problems: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
@@ -71,7 +79,7 @@ fn status_of(workspace: &WorkspaceState, is_indexed: bool) -> v1::WorkspaceStatu
         plugins_ready: count(|state| matches!(state, PluginState::Ready(_))),
         plugins_failed: count(|state| matches!(state, PluginState::Failed(_))),
         policy_problem: problems.join("; "),
-        index: Some(index(workspace, is_indexed)),
+        index: Some(index(workspace, is_indexed, embeddings)),
         approvals_problem: workspace.answers.problem().unwrap_or_default(),
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
         untrusted_list: plugins.iter().find_map(untrusted).unwrap_or_default(),

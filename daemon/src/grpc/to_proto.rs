@@ -15,6 +15,7 @@ use moss_dispatch::{
     change::{ChangeDiagnostic, ChangeStatus, FileChange},
     command::{AskedCommand, CommandQuestion},
     confirmation::ConfirmationState,
+    embedding::EmbeddingQuestion,
 };
 use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
@@ -137,6 +138,7 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         registers: question.consent.is_some(),
         consent: question.consent.as_deref().map(consent::to_proto),
         command: question.command.as_deref().map(command),
+        embedding: question.embedding.as_deref().map(embedding),
         truncated: question.is_cut(),
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),
@@ -164,6 +166,14 @@ fn command(command: &CommandQuestion) -> v1::CommandQuestion {
         background: command.is_background,
         input: command.is_input,
         optional: command.is_optional,
+    }
+}
+
+fn embedding(asked: &EmbeddingQuestion) -> v1::EmbeddingQuestion {
+    v1::EmbeddingQuestion {
+        url: asked.url.clone(),
+        model: asked.model.clone(),
+        this_machine: asked.is_this_machine,
     }
 }
 

@@ -72,14 +72,20 @@ pub fn fits(path: &Path) -> bool {
     SocketAddrUnix::new(path).is_ok()
 }
 
-/// Whether a socket lies there itself, not behind a link.
+/// Whether a socket lies there, or a link to one or to none any more: see `link.rs`.
 fn is_socket(path: &Path) -> rustix::io::Result<bool> {
-    let stat = rustix::fs::lstat(path)?;
-    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
+    let kind = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode);
+    match kind(rustix::fs::lstat(path)?) {
+        FileType::Symlink => match rustix::fs::stat(path) {
+            Err(Errno::NOENT) => Ok(true),
+            found => Ok(kind(found?) == FileType::Socket),
+        },
+        found => Ok(found == FileType::Socket),
+    }
 }
 
 /// Whether somebody would accept a connection. Does not wait for it.
-fn is_listened_on(path: &Path) -> bool {
+pub(super) fn is_listened_on(path: &Path) -> bool {
     let connect = || {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -111,7 +117,8 @@ impl UnixSocket {
         Ok(Self { listener, path, _file: None })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 

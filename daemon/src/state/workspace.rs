@@ -16,6 +16,7 @@ use crate::approvals::StandingApprovals;
 use crate::artifacts::Artifacts;
 use crate::config::Config;
 use crate::editors::EditorRegistry;
+use crate::embeddings::WorkspaceEmbeddings;
 use crate::left_commands::LeftCommands;
 use crate::live_tree::KeptTree;
 use crate::ranked_texts::RankedGate;
@@ -69,6 +70,8 @@ pub struct WorkspaceState {
     pub artifacts: Artifacts,
     /// What they left, where moss was killed with them.
     pub left_commands: LeftCommands,
+    /// The vectors of its texts, where an endpoint makes some.
+    pub embeddings: Arc<WorkspaceEmbeddings>,
     /// Checks take turns: they report into one directory.
     pub checks: tokio::sync::Mutex<()>,
     name: String,
@@ -142,6 +145,7 @@ impl WorkspaceState {
             remembered: Remembered::default(),
             artifacts,
             left_commands,
+            embeddings: Arc::default(),
             checks: tokio::sync::Mutex::new(()),
         }
     }

@@ -21,6 +21,23 @@ const UNSTABLE: [&str; 9] =
 /// What opens the port.
 const TOKEN: &str = "c0ffee1234567890c0ffee1234567890";
 
+/// Tools of which a call has to work.
+const WORKS: [&str; 13] = [
+    "create_file",
+    "delete_file",
+    "delete_lines",
+    "file_search",
+    "find_code_location",
+    "get_project_structure",
+    "grep_search",
+    "insert_line",
+    "list_directory",
+    "patch",
+    "read_file",
+    "replace_lines",
+    "todo",
+];
+
 /// How a call ended, as a front shows it.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
@@ -75,17 +92,20 @@ fn golden() -> Vec<(&'static str, Value)> {
         ("read_file", json!({ "path": "a.txt", "colour": "red" })),
         ("read_file", json!({ "path": "a\u{0}.txt" })),
         ("list_directory", json!({})),
+        ("list_directory", json!({ "path": "." })),
         ("list_directory", json!({ "path": "src" })),
         ("list_directory", json!({ "path": "missing" })),
         ("list_directory", json!({ "path": "a.txt" })),
         ("get_project_structure", json!({})),
-        ("file_search", json!({ "query": "*.rs" })),
-        ("file_search", json!({ "query": "main" })),
-        ("file_search", json!({ "query": "nothing-of-that-name" })),
-        ("grep_search", json!({ "query": "total" })),
-        ("grep_search", json!({ "query": "TOTAL" })),
-        ("grep_search", json!({ "query": "(" })),
-        ("grep_search", json!({ "query": "nothing-like-that" })),
+        ("file_search", json!({ "pattern": "*.rs" })),
+        ("file_search", json!({ "pattern": "main" })),
+        ("file_search", json!({ "pattern": "nothing-of-that-name" })),
+        ("grep_search", json!({ "pattern": "total" })),
+        ("grep_search", json!({ "pattern": "TOTAL" })),
+        ("grep_search", json!({ "pattern": "(" })),
+        ("grep_search", json!({ "pattern": "nothing-like-that" })),
+        ("find_code_location", json!({ "search": "total" })),
+        ("find_code_location", json!({ "search": "nothing_of_that_name" })),
         ("diff_history", json!({ "path": "a.txt" })),
         ("todo", json!({})),
         ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "pending" }] })),
@@ -263,6 +283,12 @@ fn a_call_is_the_same_call_on_every_front() {
     }
     let all = [(grpc, 0), (command_line, 1), (mcp, 2), (http, 3)];
     let [grpc, others @ ..] = all.map(|(seen, of)| settled(seen, &sites[of]));
+    // What fails everywhere is the same without being worth anything.
+    for tool in WORKS {
+        let works =
+            |seen: &Seen| seen.call.split(' ').next() == Some(tool) && seen.error.is_empty();
+        assert!(grpc.iter().any(works), "no call of {tool} works: {grpc:#?}");
+    }
     for other in &others {
         for (grpc, other) in grpc.iter().zip(other) {
             assert_eq!(grpc, other);

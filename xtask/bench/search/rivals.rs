@@ -1,6 +1,8 @@
 //! The programs that searches are measured against, as they are found: every `rg` in PATH, and one fd.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -144,7 +146,16 @@ impl Ripgrep {
         Ok((lines, duration))
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<String> {
+    /// The files that it searches, text or not, by path.
+    pub(super) fn files(&self) -> Result<Vec<String>> {
+        let printed = self.run(&["--files"])?;
+        let mut files: Vec<String> =
+            printed.lines().map(|path| path.trim_start_matches("./").to_owned()).collect();
+        files.sort_unstable();
+        Ok(files)
+    }
+
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.args(SETTINGS).args(arguments).arg("./").current_dir(&self.tree);
         let output = command.stdin(Stdio::null()).output();
@@ -170,9 +181,24 @@ impl FdFinder {
         output.with_context(|| format!("cannot start {}", self.program.display()))?;
         Ok(duration)
     }
-}
 
-impl FdFinder {
+    /// The files that wildcards fit, in any case of letters: names, or with a slash the ends of paths.
+    pub(super) fn matching(&self, glob: &str, tree: &Path) -> Result<BTreeSet<String>> {
+        let mut command = Command::new(&self.program);
+        command.args(["--hidden", "--exclude", ".git", "--type", "f", "--ignore-case", "--glob"]);
+        match glob.contains('/') {
+            // It looks at absolute paths.
+            true => {
+                command.arg("--full-path").arg(format!("/**/{}", glob.trim_start_matches("**/")))
+            }
+            false => command.arg(glob),
+        };
+        let output = command.current_dir(tree).stdin(Stdio::null()).output();
+        let output = output.with_context(|| format!("cannot start {}", self.program.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.lines().map(|path| path.trim_start_matches("./").to_owned()).collect())
+    }
+
     /// Lists all names and has those filtered that may be meant; returns how long that took.
     pub(super) fn filtered(&self, fzf: &FuzzyFilter, pattern: &str) -> Result<Duration> {
         let started = Instant::now();
@@ -196,6 +222,21 @@ impl FuzzyFilter {
     fn of(program: PathBuf) -> Result<Self> {
         let version = format!("fzf {}", version(&program)?);
         Ok(Self { program, version })
+    }
+
+    /// The first of the lines that fit what was typed, the best first.
+    pub(super) fn ranked(&self, list: &str, typed: &str, count: usize) -> Result<Vec<String>> {
+        let mut command = Command::new(&self.program);
+        command.arg("--filter").arg(typed).args(["--scheme", "path"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut input = child.stdin.take().context("fzf reads nothing")?;
+        let list = list.to_owned();
+        let writing = std::thread::spawn(move || input.write_all(list.as_bytes()));
+        let output = child.wait_with_output()?;
+        // It may end before it has read all.
+        drop(writing.join());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.lines().take(count).map(str::to_owned).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the tool returns.
 
 use moss_ranking::spelled;
-use moss_sdk::code_search::{CodeHit, CodeSearchFound, MatchField, MatchedWord};
+use moss_sdk::code_search::{CodeHit, CodeRanking, CodeSearchFound, MatchField, MatchedWord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,6 +28,10 @@ pub(crate) struct CodebaseSearchOutput {
     /// How many files are still to be read: what is in them is not found yet. 0 where the results are
     /// up to date.
     files_pending: u64,
+    /// Where embeddings are configured: `hybrid`, by words and by the vectors of a model, or `lexical`, by words
+    /// alone, because there are none. Missing where none are configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<&'static str>,
     /// Whether snippets or results are missing because of the bound on all of them.
     truncated: bool,
     /// What is missing, and how to see it.
@@ -55,7 +59,8 @@ pub(super) struct CodeResult {
     container: Option<String>,
     /// How well it answers, against the first result, which has 1.
     score: f64,
-    /// Which words of the question it has, and where; of a Chinese word what stands there for it.
+    /// Which words of the question it has, and where; of a Chinese word what stands there for it. `meaning` where
+    /// the vectors of a model say so.
     why: String,
     /// The lines of it that have most of them; missing where there was no room for more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,6 +174,9 @@ fn why(hit: &CodeHit, found: &[FoundWord<'_>]) -> String {
             reasons.push(format!("{name}: {}", words.join(", ")));
         }
     }
+    if hit.is_near {
+        reasons.push("meaning".to_owned());
+    }
     reasons.join("; ")
 }
 
@@ -243,6 +251,10 @@ impl CodebaseSearchOutput {
             results,
             files_searched: found.files,
             files_pending: found.pending,
+            ranking: found.ranking.map(|ranking| match ranking {
+                CodeRanking::Lexical => "lexical",
+                CodeRanking::Hybrid => "hybrid",
+            }),
             truncated,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }

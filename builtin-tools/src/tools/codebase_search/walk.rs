@@ -52,7 +52,7 @@ impl CodeGathering {
         self.index.freeze();
         let view = self.index.view(&RankedView::default(), &mut |_| true);
         let hits = self.index.answer(search, &view, false);
-        CodeSearchFound { hits, files: self.index.len() as u64, pending: 0 }
+        CodeSearchFound { hits, files: self.index.len() as u64, pending: 0, ranking: None }
     }
 }
 

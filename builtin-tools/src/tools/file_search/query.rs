@@ -118,6 +118,22 @@ impl FileQuery {
             && PathText::new(path).holds(&self.wanted, self.scope == QueryScope::Name)
     }
 
+    /// Whether a file is surely meant as far as the pattern says: others may be a typo away.
+    pub(super) fn is_certain(&self, rank: Rank) -> bool {
+        !matches!(self.kind, QueryKind::Part { letters: Some(_) })
+            || rank.class() < MatchClass::Typo
+    }
+
+    /// Says whether the name of a file is a typo away from what is searched for.
+    pub(super) fn typo(&self, path: &RelPath) -> Option<Rank> {
+        let errors_max = rank::typos_max(&self.wanted);
+        if !typo::may_resemble(path.as_str(), self.name_set, errors_max) {
+            return None;
+        }
+        let errors = PathText::new(path).distance(&self.wanted)?;
+        (errors <= errors_max).then(|| Rank::new(MatchClass::Typo, errors, true, path))
+    }
+
     /// Says how much the name of a file, or a part of its path, looks like what is searched for; none
     /// where it does not, and where only what fits is wanted.
     pub(super) fn likeness(&self, path: &RelPath) -> Option<Rank> {
@@ -149,11 +165,14 @@ impl FileQuery {
             return Some((class, 0));
         }
         let letters = letters?;
-        let in_name = text.scatter_in_name(letters).map(|cost| (MatchClass::NameLetters, cost));
-        in_name.or_else(|| {
-            let in_path =
-                || text.scatter_in_path(letters).map(|cost| (MatchClass::PathLetters, cost));
-            (self.scope == QueryScope::Path).then(in_path).flatten()
-        })
+        let in_name = text.scatter_in_name(letters);
+        if let Some(cost) = in_name.filter(|cost| *cost <= letters.len()) {
+            return Some((MatchClass::NameLetters, cost));
+        }
+        // Letters all over the name are no better than letters of the path.
+        let in_path = || text.scatter_in_path(letters);
+        let in_path = (self.scope == QueryScope::Path).then(in_path).flatten();
+        let cost = in_name.into_iter().chain(in_path).min()?;
+        Some((MatchClass::PathLetters, cost))
     }
 }

@@ -8,6 +8,11 @@ use super::typo;
 const LETTER_COST_MAX: usize = 4;
 /// What a letter costs that neither starts a word nor follows the letter before it.
 const LOOSE_LETTER_COST: usize = 3;
+/// What stands between two letters costs at most so much where fitting files are compared: words that are left out
+/// say little about which one is meant.
+const GAP_COST_MAX: usize = 3;
+/// One more typo is forgiven for so many characters, where other names have all the letters.
+const CHARS_PER_TYPO: usize = 12;
 /// Shortest name that is compared for likeness, and the longest, in characters.
 const LIKE_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
 /// One wrong character is forgiven for so many right ones.
@@ -43,7 +48,9 @@ pub(crate) enum MatchClass {
     PathWord,
     /// It occurs in the path.
     PathPart,
-    /// Its letters occur in the name in this order.
+    /// The name, or the last names of the path, are a typo away.
+    Typo,
+    /// Its letters occur in the name in this order, close together or at the start of words.
     NameLetters,
     /// Its letters occur in the path in this order.
     PathLetters,
@@ -104,6 +111,11 @@ pub(super) fn may_hold(text: &str, letters: &[char]) -> bool {
 /// How many wrong characters are forgiven in a whole name.
 pub(super) fn errors_max(wanted: &[char]) -> usize {
     (wanted.len() / CHARS_PER_ERROR).max(1)
+}
+
+/// How many wrong characters make a typo of a whole name.
+pub(super) fn typos_max(wanted: &[char]) -> usize {
+    1 + wanted.len() / CHARS_PER_TYPO
 }
 
 /// Where a text occurs in another.
@@ -221,10 +233,22 @@ impl PathText {
         self.scatter(0, letters)
     }
 
-    /// How many characters the name is away from a text, where that is few.
+    /// How many characters the name is away from a text, where that is few. Of a text with slashes as many of the last
+    /// names of the path are compared, and where they are too far away, the name alone, after all others.
     pub(super) fn distance(&self, wanted: &[char]) -> Option<usize> {
-        let wanted = wanted.rsplit(|c| *c == '/').next()?;
-        let name = &self.chars[self.name..];
+        let names = wanted.iter().filter(|c| **c == '/').count();
+        if names == 0 {
+            return self.distance_from(self.name, wanted);
+        }
+        let slashes = self.chars[..self.name].iter().enumerate().rev().filter(|(_, c)| **c == '/');
+        let from = slashes.map(|(at, _)| at + 1).nth(names).unwrap_or(0);
+        let name = wanted.rsplit(|c| *c == '/').next()?;
+        let of_name = || Some(self.distance_from(self.name, name)? + errors_max(wanted));
+        self.distance_from(from, wanted).or_else(of_name)
+    }
+
+    fn distance_from(&self, from: usize, wanted: &[char]) -> Option<usize> {
+        let name = &self.chars[from..];
         if !LIKE_CHARS.contains(&wanted.len()) || !LIKE_CHARS.contains(&name.len()) {
             return None;
         }
@@ -232,7 +256,7 @@ impl PathText {
         let wanted: String = wanted.iter().collect();
         let distance =
             |name: &[char]| strsim::osa_distance(&wanted, &name.iter().collect::<String>());
-        let distance = distance(name).min(distance(self.stem(self.name)));
+        let distance = distance(name).min(distance(self.stem(from)));
         (distance <= errors_max).then_some(distance)
     }
 
@@ -277,19 +301,20 @@ impl PathText {
         }
         let last = last?;
         let mut at = last + 1;
-        let mut loose = 0;
+        let (mut loose, mut gaps) = (0, 0);
         let mut after: Option<usize> = None;
         for letter in letters.iter().rev() {
             at = self.chars[..at].iter().rposition(|c| c == letter)?;
             // Whether the letter after this one follows it directly.
             if let Some(after) = after {
                 loose += usize::from(after != at + 1 && !self.starts(after));
+                gaps += GAP_COST_MAX.min(after - at - 1);
             }
             after = Some(at);
         }
         loose += usize::from(!self.starts(at));
         let between = last + 1 - at - letters.len();
-        let cost = between + LOOSE_LETTER_COST * loose;
-        (cost <= LETTER_COST_MAX * letters.len()).then_some(cost)
+        let is_close = between + LOOSE_LETTER_COST * loose <= LETTER_COST_MAX * letters.len();
+        is_close.then_some(gaps + LOOSE_LETTER_COST * loose)
     }
 }

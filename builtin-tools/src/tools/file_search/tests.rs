@@ -216,6 +216,48 @@ fn similar_names_are_offered_where_nothing_fits() {
 }
 
 #[test]
+fn a_typo_in_a_name_counts_more_than_its_letters_in_another_path() {
+    let names = [
+        "src/module.c",
+        "src/redis-modules/auth_two.c",
+        "unit/counter.c",
+        "src/counter.c",
+        "hyperloglog/.gitignore",
+        "integration/logging.tcl",
+    ];
+    let host = MemoryHost::new(names.map(|name| (name, "")));
+    for (pattern, first) in [
+        // Its letters are in `src/redis-modules/auth_two.c`, too.
+        ("mdoule.c", "src/module.c"),
+        ("unit/conuter", "unit/counter.c"),
+        ("uint/counter.c", "unit/counter.c"),
+        ("loggign", "integration/logging.tcl"),
+        // Another directory is another thing, but better than nothing.
+        ("elsewhere/counetr.c", "src/counter.c"),
+    ] {
+        let output = call(&host, "file_search", json!({ "pattern": pattern })).unwrap();
+        assert_eq!(output["files"][0]["path"], first, "{pattern}: {output}");
+    }
+}
+
+#[test]
+fn words_that_are_left_out_count_little_and_scattered_letters_of_a_name_no_more_than_of_a_path() {
+    let names = [
+        "freebsd/script.sh",
+        "freebsd/before_script.sh",
+        "commands/geosearchstore.json",
+        "jemalloc/src/hook.c",
+    ];
+    let host = MemoryHost::new(names.map(|name| (name, "")));
+    for (pattern, first) in
+        [("fbscript", "freebsd/before_script.sh"), ("srchoo", "jemalloc/src/hook.c")]
+    {
+        let output = call(&host, "file_search", json!({ "pattern": pattern })).unwrap();
+        assert_eq!(output["files"][0]["path"], first, "{pattern}: {output}");
+    }
+}
+
+#[test]
 fn a_typo_in_a_part_of_a_name_or_path_is_forgiven() {
     let cases: [(&str, &[&str]); 7] = [
         ("sevrice", &["src/user_service.rs", "tests/user_service_test.rs"]),

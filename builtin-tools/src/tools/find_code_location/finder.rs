@@ -106,7 +106,7 @@ impl TextScanner for CodeFinder {
         if !self.pass.may_be_in(file.text) {
             return None;
         }
-        let outline = Language::of_path(file.path.as_str())
+        let outline = Language::of_text(file.path.as_str(), file.text)
             .map(|language| self.outliner.outline(language, file.text));
         let is_parsed = outline.is_some();
         let mut found = match outline {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::found::{FoundCode, LOCATIONS_MAX};
-use super::location::{CodeLocation, FileUses, LocationKind};
+use super::location::{CodeLocation, FileUses};
 
 /// Where something is declared, and where it is used.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -63,6 +63,8 @@ pub(super) struct FoundSources {
     pub(super) locations: LocationSource,
     pub(super) references: Option<LocationSource>,
     pub(super) word: ServerWord,
+    /// What was looked for and not found.
+    pub(super) missing: Option<String>,
 }
 
 // === impl ServerWord ===
@@ -91,9 +93,11 @@ impl ServerWord {
 
 impl FindCodeLocationOutput {
     pub(super) fn new(found: FoundCode, visited: &Visited, sources: FoundSources) -> Self {
-        let FoundSources { locations: source, references: references_source, word } = sources;
+        let FoundSources { locations: source, references: references_source, word, missing } =
+            sources;
         let ServerWord { servers, notes: said } = word;
         let mut notes = notes(&found, visited);
+        notes.extend(missing);
         notes.extend(said);
         let shown_uses = found.shown_uses() as u64;
         let FoundCode { mut locations, entries, total_locations, uses, total_uses, .. } = found;
@@ -151,14 +155,6 @@ fn notes(found: &FoundCode, visited: &Visited) -> Vec<String> {
         notes.push(format!(
             "not searched because a confirmation is needed first: {files}; read_file asks for it"
         ));
-    }
-    if found.locations.first().is_some_and(|first| first.kind == LocationKind::Line) {
-        notes.push("nothing is declared by that name: these are lines that hold it".to_owned());
-    } else if shown == 0 {
-        notes.push(
-            "nothing was found: look for a part of the name, or search text with grep_search"
-                .to_owned(),
-        );
     }
     notes
 }

@@ -96,7 +96,7 @@ impl TextVisitor for PlacedFinding {
 impl TextScanner for PlacedFinder {
     fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
         let positions = self.places.get(file.path)?;
-        let language = Language::of_path(file.path.as_str());
+        let language = Language::of_text(file.path.as_str(), file.text);
         let outline = language.and_then(|known| self.outliner.outline(known, file.text).ok());
         let lined = LinedText::new(file.text);
         let (mut code, mut uses, mut misfits) = (FileCode::default(), Vec::new(), 0);

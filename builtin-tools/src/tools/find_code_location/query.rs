@@ -152,10 +152,25 @@ impl CodeQuery {
     pub(super) fn means(&self, location: &CodeLocation) -> bool {
         let Some(name) = &location.name else { return false };
         match &self.target {
-            QueryTarget::Name(wanted) => *name == wanted.name && !location.kind.is_entry(),
+            QueryTarget::Name(wanted) => wanted.is(name) && !location.kind.is_entry(),
             QueryTarget::Line { .. } => true,
             QueryTarget::Expression(_) => !location.kind.is_entry(),
             QueryTarget::Code(_) => false,
+        }
+    }
+
+    /// Whether it is of names: their uses are known from the files.
+    pub(super) fn is_name(&self) -> bool {
+        matches!(self.target, QueryTarget::Name(_) | QueryTarget::Expression(_))
+    }
+
+    /// The kind of declarations that alone is looked for, in a word.
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        match (&self.target, self.search_type) {
+            (QueryTarget::Name(_), SearchType::Class) => Some("class or other type"),
+            (QueryTarget::Name(_), SearchType::Function) => Some("function"),
+            (QueryTarget::Name(_), SearchType::Variable) => Some("variable, constant or field"),
+            _ => None,
         }
     }
 
@@ -264,6 +279,11 @@ impl WantedName {
             .then(|| Self { owner, name: name.to_owned() })
     }
 
+    /// Whether something has this name; PHP writes `$` before the names of variables.
+    fn is(&self, name: &str) -> bool {
+        name == self.name || self.name.strip_prefix('$') == Some(name)
+    }
+
     fn is_owned_by(&self, owner: Option<&str>) -> bool {
         let Some(wanted) = &self.owner else { return true };
         owner.is_some_and(|owner| owner.eq_ignore_ascii_case(wanted))
@@ -302,9 +322,9 @@ impl QueryPass {
     pub(super) fn wants(&self, kind: DeclarationKind, name: &str, owner: Option<&str>) -> bool {
         self.kinds.is_none_or(|kinds| kinds.contains(&kind))
             && match &self.goal {
-                PassGoal::Named(wanted) => name == wanted.name && wanted.is_owned_by(owner),
+                PassGoal::Named(wanted) => wanted.is(name) && wanted.is_owned_by(owner),
                 PassGoal::Containing(wanted) => {
-                    let is_itself = name == wanted.name;
+                    let is_itself = wanted.is(name);
                     let lower = name.to_lowercase();
                     !is_itself
                         && lower.contains(&wanted.name.to_lowercase())
@@ -318,7 +338,7 @@ impl QueryPass {
     /// Whether a use of a name is one of what is looked for.
     pub(super) fn is_use(&self, name: &str) -> bool {
         match &self.goal {
-            PassGoal::Named(wanted) => name == wanted.name,
+            PassGoal::Named(wanted) => wanted.is(name),
             PassGoal::Matching(expression) => expression.is_match(name),
             _ => false,
         }

@@ -168,6 +168,35 @@ fn names_that_are_keywords_are_found_however_they_are_written() {
 }
 
 #[test]
+fn the_note_says_which_of_declarations_and_uses_was_not_found() {
+    let note = |mut arguments: Value, has_references: bool| {
+        arguments["findReferences"] = json!(has_references);
+        let found = find(arguments);
+        found["note"].as_str().unwrap_or_default().to_owned()
+    };
+    let exact = json!({ "search": "parse_all", "searchType": "exact" });
+    assert_eq!(note(exact, false), "", "uses that nobody asked for are not missing");
+    let named = |name: &str, kind: &str| json!({ "search": name, "searchType": kind });
+    for (arguments, said) in [
+        (named("parse", "exact"), ""),
+        // Its only mention is in a file without a grammar.
+        (named("Tool", "exact"), "declarations were found, but no use of that name"),
+        (named("Too", "contains"), "only names that contain `search` were found, and no use"),
+        (named("iter", "exact"), "uses were found, but nothing is declared by that name: it may"),
+        (named("text", "class"), "uses were found, but no class or other type is declared by"),
+        (json!({ "search": "no such line" }), "nothing was found: look for a part"),
+        (named("qqqq", "function"), "no function was found: leave out `searchType`, look for"),
+        (json!({ "search": "src/parser.rs:9" }), "declarations were found, uses were not looked"),
+        (json!({ "search": "Parses" }), "nothing is declared by that name and no code uses it"),
+        (json!({ "search": "text.len() + self" }), "nothing is declared by that name: these are"),
+    ] {
+        let note = note(arguments.clone(), true);
+        assert_eq!(note.is_empty(), said.is_empty(), "{arguments}: {note}");
+        assert!(note.starts_with(said), "{arguments}: {note}");
+    }
+}
+
+#[test]
 fn references_are_listed_by_file_with_their_kinds() {
     let found = find(json!({ "search": "parse", "searchType": "exact", "findReferences": true }));
     let references = found["references"].as_array().unwrap();
@@ -331,6 +360,19 @@ fn without_a_language_server_uses_are_those_of_the_name_and_the_note_says_why() 
         .unwrap();
     call(&host, "find_code_location", json!({ "search": "parse" })).unwrap();
     assert_eq!(host.server_questions().len(), asked);
+}
+
+#[test]
+fn files_that_do_not_parse_are_counted_and_the_note_says_which_bounds_there_are() {
+    let minified = format!("function parse() {{}}; let x = \"{}\";\n", "y".repeat(30_000));
+    let host = MemoryHost::new([("a.js", minified.as_str()), ("b.js", "function parse() {}\n")]);
+    let found = call(&host, "find_code_location", json!({ "search": "parse" })).unwrap();
+    assert_eq!(places(&found), [("b.js", 1, "parse")]);
+    let note = found["note"].as_str().unwrap();
+    assert!(
+        note.starts_with("1 files are too large, have too long lines or took too long"),
+        "{note}"
+    );
 }
 
 #[test]

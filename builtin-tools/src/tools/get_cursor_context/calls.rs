@@ -182,7 +182,7 @@ impl TextScanner for CallFinder {
         if !file.text.contains(&self.name) {
             return None;
         }
-        let language = Language::of_path(file.path.as_str());
+        let language = Language::of_text(file.path.as_str(), file.text);
         let outline = language.and_then(|language| self.outliner.outline(language, file.text).ok());
         let found = match outline {
             Some(outline) => self.outlined(file, &outline),

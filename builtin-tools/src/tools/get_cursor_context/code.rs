@@ -84,7 +84,7 @@ impl<'a> FocusedCode<'a> {
         text: &'a str,
         lines: &'a EditorLines<'a>,
     ) -> Result<Option<Self>, ToolError> {
-        let Some(language) = Language::of_path(path.as_str()) else { return Ok(None) };
+        let Some(language) = Language::of_text(path.as_str(), text) else { return Ok(None) };
         let read = text.to_owned();
         let outline = cx.compute(move || Outliner::default().outline(language, &read).ok()).await?;
         Ok(outline.map(|outline| Self { text, lines, outline }))

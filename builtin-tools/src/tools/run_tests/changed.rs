@@ -189,7 +189,7 @@ async fn declared_names(
         for (path, text) in &texts {
             let stem = path.file_name().and_then(|name| name.split('.').next());
             names.extend(stem.map(str::to_owned));
-            let Some(language) = Language::of_path(path.as_str()) else { continue };
+            let Some(language) = Language::of_text(path.as_str(), text) else { continue };
             let Ok(outline) = outliner.outline(language, text) else { continue };
             let outer = outline.declarations.iter().filter(|declaration| {
                 !matches!(

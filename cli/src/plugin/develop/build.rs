@@ -224,6 +224,7 @@ impl BuildTools<'_> {
             program: OsString::from(program),
             arguments: arguments.iter().map(OsString::from).collect(),
             directory: self.directory.to_owned(),
+            environment: None,
         }
     }
 }

@@ -53,7 +53,8 @@ const FILES: &[(&str, &str)] = &[
 
 fn server(args: &[&str]) -> ServerCommand {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-    ServerCommand { command: "/opt/a b/\"moss\"".to_owned(), args }
+    let environment = [("XDG_STATE_HOME".to_owned(), "/my \"state\"".to_owned())].into();
+    ServerCommand { command: "/opt/a b/\"moss\"".to_owned(), args, environment }
 }
 
 #[test]

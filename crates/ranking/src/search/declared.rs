@@ -41,6 +41,7 @@ impl RankedIndex {
                         kind: chunk.kind.map(kind_name),
                         score: 1.0,
                         is_named: true,
+                        is_near: false,
                         matched: Vec::new(),
                     };
                     of_name.push((text.role != FileRole::Source, hit));

@@ -146,6 +146,12 @@ impl<'a> FileScores<'a> {
         self.text(one).path.cmp(&self.text(other).path)
     }
 
+    /// As [`FileScores::prior`], of the chunk at a place.
+    pub(super) fn prior_of(&self, (segment, chunk): ChunkPlace) -> f32 {
+        let chunk = &self.index.segments[segment].segment.chunks[chunk as usize];
+        self.prior(self.role((segment, chunk.text)), chunk.is_test)
+    }
+
     /// What the score of a chunk is multiplied with for what it is for.
     fn prior(&self, role: FileRole, is_test: bool) -> f32 {
         let weights = self.search.weights;
@@ -247,17 +253,7 @@ impl<'a> FileScores<'a> {
                 let score = file.score * (score / best) * share;
                 shown.push(*at);
                 share *= self.search.weights.repeated;
-                let hit = CodeHit {
-                    path: path.clone(),
-                    lines: chunk.lines,
-                    name: segment.name(chunk).map(str::to_owned),
-                    container: segment.container(chunk).map(str::to_owned),
-                    kind: chunk.kind.map(kind_name),
-                    score,
-                    is_named: named.contains(&place),
-                    matched: Vec::new(),
-                };
-                hits.push((hit, place));
+                hits.push((segment.hit(*at, score, named.contains(&place)), place));
             }
         }
         hits.sort_by(|(one, _), (other, _)| {
@@ -270,9 +266,29 @@ impl<'a> FileScores<'a> {
 }
 
 /// Whether two chunks are parts of one declaration, which is long.
-fn is_same_declaration(segment: &RankedSegment, one: u32, other: u32) -> bool {
+pub(super) fn is_same_declaration(segment: &RankedSegment, one: u32, other: u32) -> bool {
     let (first, last) = (one.min(other) as usize, one.max(other) as usize);
     segment.chunks[first + 1..=last].iter().all(|chunk| chunk.is_continued)
+}
+
+// === impl RankedSegment ===
+
+impl RankedSegment {
+    /// A hit of a chunk, of which it is not said yet which words it has.
+    pub(super) fn hit(&self, at: u32, score: f32, is_named: bool) -> CodeHit {
+        let chunk = &self.chunks[at as usize];
+        CodeHit {
+            path: self.texts[chunk.text as usize].path.clone(),
+            lines: chunk.lines,
+            name: self.name(chunk).map(str::to_owned),
+            container: self.container(chunk).map(str::to_owned),
+            kind: chunk.kind.map(kind_name),
+            score,
+            is_named,
+            is_near: false,
+            matched: Vec::new(),
+        }
+    }
 }
 
 /// The word for a kind of declaration.

@@ -6,4 +6,5 @@ mod changes;
 mod commits;
 mod declared;
 mod map;
+mod meaning;
 mod quality;

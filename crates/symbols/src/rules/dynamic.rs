@@ -21,7 +21,12 @@ const PHP_DECLARATIONS: &[DeclarationRule] = &[
     named("property_element", Kind::Field),
     placed("const_element", Kind::Constant, NameLocation::Child("name")),
 ];
-const LUA_DECLARATIONS: &[DeclarationRule] = &[named("function_declaration", Kind::Function)];
+const LUA_DECLARATIONS: &[DeclarationRule] = &[
+    named("function_declaration", Kind::Function),
+    // Of functions alone: `M.find = function() … end`.
+    placed("assignment_statement", Kind::Function, NameLocation::Within("variable_list")),
+    named("field", Kind::Function),
+];
 const BASH_DECLARATIONS: &[DeclarationRule] =
     &[named("function_definition", Kind::Function), named("variable_assignment", Kind::Variable)];
 

@@ -10,6 +10,11 @@ const JAVASCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("method_definition", Kind::Method),
     named("variable_declarator", Kind::Variable),
     placed("field_definition", Kind::Field, NameLocation::Field("property")),
+    // Of functions and classes alone: `exports.find = function () {}`, `{ find: () => {} }`.
+    placed("assignment_expression", Kind::Function, NameLocation::Field("left")),
+    placed("pair", Kind::Method, NameLocation::Field("key")),
+    named("function_expression", Kind::Function),
+    named("generator_function", Kind::Function),
 ];
 const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("function_declaration", Kind::Function),
@@ -29,6 +34,11 @@ const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("enum_assignment", Kind::Variant),
     named("internal_module", Kind::Module),
     named("module", Kind::Module),
+    // Of functions and classes alone: `exports.find = function () {}`, `{ find: () => {} }`.
+    placed("assignment_expression", Kind::Function, NameLocation::Field("left")),
+    placed("pair", Kind::Method, NameLocation::Field("key")),
+    named("function_expression", Kind::Function),
+    named("generator_function", Kind::Function),
 ];
 
 pub(super) const JAVASCRIPT: LanguageRules = LanguageRules {

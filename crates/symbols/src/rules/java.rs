@@ -11,6 +11,7 @@ const DECLARATIONS: &[DeclarationRule] = &[
     named("enum_declaration", Kind::Enum),
     named("enum_constant", Kind::Variant),
     named("method_declaration", Kind::Method),
+    named("annotation_type_element_declaration", Kind::Method),
     named("constructor_declaration", Kind::Method),
     named("compact_constructor_declaration", Kind::Method),
     // Those of functions are left out, as variables of functions are.

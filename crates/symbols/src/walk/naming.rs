@@ -20,6 +20,9 @@ const INNERMOST: [&str; 9] = [
     "template_function",
     "primitive_type",
 ];
+/// Names with parts that belong to them: `value=` of Ruby, `~Store` of C++, variables of a shell.
+const WHOLE: [&str; 6] =
+    ["variable_name", "setter", "operator", "destructor_name", "operator_name", "operator_cast"];
 
 /// The name of a declaration.
 #[derive(Debug)]
@@ -34,34 +37,76 @@ pub(super) struct DeclaredName {
 // === impl DeclaredName ===
 
 impl DeclaredName {
-    /// Finds the name of a declaration; none where it has none that is one.
-    pub(super) fn find(
+    /// Finds the names of a declaration, several of `int a, b;`; none where it has none that is one.
+    pub(super) fn all(
         place: NameLocation,
         node: Node<'_>,
         rules: &LanguageRules,
         text: &str,
+    ) -> Vec<Self> {
+        let found = named_by(place, node);
+        found.into_iter().filter_map(|named| Self::of(named, rules, text)).collect()
+    }
+
+    fn of(
+        (named, is_of_function): (Node<'_>, bool),
+        rules: &LanguageRules,
+        text: &str,
     ) -> Option<Self> {
-        let (named, is_of_function) = match place {
-            NameLocation::Field(field) => (node.child_by_field_name(field)?, false),
-            NameLocation::Child(kind) => (child(node, kind)?, false),
-            NameLocation::Declarator => declarator(node)?,
-            #[cfg(feature = "lang-extra")]
-            NameLocation::Path(kinds) => {
-                (kinds.iter().try_fold(node, |node, kind| child(node, kind))?, false)
-            }
-            #[cfg(feature = "lang-extra")]
-            NameLocation::Argument => (argument(node)?, false),
-        };
         let (named, owner) = parts(named);
         let is_entry = rules.names.is_empty();
-        if !is_entry && named.named_child_count() > 0 && named.kind() != "variable_name" {
+        let is_leaf = named.named_child_count() == 0 || WHOLE.contains(&named.kind());
+        if !is_entry && !is_leaf {
             // A pattern, or an index of something.
             return None;
         }
-        let range = trimmed(text, without_quotes(text, range(named)));
-        let is_one = range.start < range.end;
-        is_one.then(|| Self { range, owner: owner.map(super::range), is_of_function })
+        let range = range(named);
+        let is_sign = text.get(range.start as usize..).is_some_and(|name| name.starts_with('<'));
+        let bare = if is_sign { range } else { without_quotes(text, range) };
+        let range = trimmed(text, bare);
+        let owner = owner.and_then(|owner| owner_of(owner, text)).map(super::range);
+        (range.start < range.end).then(|| Self { range, owner, is_of_function })
     }
+}
+
+/// The nodes that name a declaration, and whether each is that of a function, by its declarator.
+fn named_by(place: NameLocation, node: Node<'_>) -> Vec<(Node<'_>, bool)> {
+    match place {
+        NameLocation::Field(field) => {
+            let named = of_field(node, field);
+            // Python assigns to several names at once.
+            let each = named.into_iter().flat_map(|named| match named.kind() {
+                "pattern_list" | "tuple_pattern" => named_children(named).collect(),
+                _ => vec![named],
+            });
+            each.map(|named| (named, false)).collect()
+        }
+        NameLocation::Child(kind) => one(child(node, kind)),
+        NameLocation::Within(kind) => one(child(node, kind).and_then(|inner| inner.named_child(0))),
+        NameLocation::Declarator => {
+            let declarators = of_field(node, "declarator");
+            match declarators.is_empty() {
+                true => declarator(node).into_iter().collect(),
+                false => declarators.into_iter().filter_map(declarator).collect(),
+            }
+        }
+        #[cfg(feature = "lang-extra")]
+        NameLocation::Path(kinds) => {
+            one(kinds.iter().try_fold(node, |node, kind| child(node, kind)))
+        }
+        #[cfg(feature = "lang-extra")]
+        NameLocation::Argument => one(argument(node)),
+    }
+}
+
+fn one(named: Option<Node<'_>>) -> Vec<(Node<'_>, bool)> {
+    named.map(|named| (named, false)).into_iter().collect()
+}
+
+/// What a node has in a field, without the commas between.
+fn of_field<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect()
 }
 
 /// The last part of a name, and the part before it.
@@ -73,7 +118,13 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
             "scope_resolution" => ("scope", "name"),
             "dot_index_expression" => ("table", "field"),
             "method_index_expression" => ("table", "method"),
+            "member_expression" => ("object", "property"),
             "template_function" | "qualified_name" | "object_reference" => ("", "name"),
+            // PHP writes a sign before it that is not part of the name.
+            "variable_name" => match named.named_child(0) {
+                Some(inner) => return (inner, owner),
+                None => break,
+            },
             _ => break,
         };
         let Some(inner) = named.child_by_field_name(fields.1) else { break };
@@ -83,11 +134,33 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
     (named, owner)
 }
 
+/// The type that a part before a name stands for: of JavaScript not what a module exports, nor `this`.
+fn owner_of<'t>(owner: Node<'t>, text: &str) -> Option<Node<'t>> {
+    let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    match owner.kind() {
+        "member_expression" => {
+            let of = owner.child_by_field_name("object")?;
+            let property = owner.child_by_field_name("property")?;
+            (written(property) == "prototype" && of.kind() == "identifier").then_some(of)
+        }
+        "this" | "super" | "call_expression" | "subscript_expression" => None,
+        "identifier" if ["exports", "module"].contains(&written(owner)) => None,
+        _ => Some(owner),
+    }
+}
+
 /// The innermost declarator, and whether one around it is that of a function.
 fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
     let (mut inner, mut is_function) = (node, false);
     for _ in 0..DECLARATORS_MAX {
-        is_function |= inner.kind() == "function_declarator";
+        match inner.kind() {
+            "function_declarator" => is_function = true,
+            // What points to a function is none: `int (*run)(void);`.
+            "pointer_declarator" | "array_declarator" | "reference_declarator" => {
+                is_function = false;
+            }
+            _ => {}
+        }
         if INNERMOST.contains(&inner.kind()) {
             return Some((inner, is_function));
         }

@@ -1,5 +1,6 @@
 //! What a declaration is where its node alone does not say.
 
+mod ecma;
 #[cfg(feature = "lang-extra")]
 mod extra;
 
@@ -10,10 +11,6 @@ pub(super) use self::extra::is_elixir_keyword;
 use super::naming::DeclaredName;
 use crate::language::Language;
 use crate::outline::DeclarationKind as Kind;
-
-/// Values that are functions.
-const FUNCTIONS: [&str; 4] =
-    ["arrow_function", "function_expression", "generator_function", "function"];
 
 /// Returns what a declaration is; none where it is none after all.
 pub(super) fn kind(
@@ -27,15 +24,15 @@ pub(super) fn kind(
     let parent = parent.map_or("", |parent| parent.kind());
     let written = text.get(name.range.start as usize..name.range.end as usize).unwrap_or_default();
     match (language, node.kind()) {
-        (Language::JavaScript | Language::TypeScript | Language::Tsx, "variable_declarator") => {
-            let value = node.child_by_field_name("value").map_or("", |value| value.kind());
-            if FUNCTIONS.contains(&value) {
-                Some(Kind::Function)
-            } else if is_screaming(written) {
-                Some(Kind::Constant)
-            } else {
-                Some(kind)
-            }
+        (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
+            ecma::kind(kind, node, written, text)
+        }
+        (Language::Lua, "assignment_statement" | "field") => {
+            let values = match node.kind() {
+                "field" => node.child_by_field_name("value"),
+                _ => last_child(node).and_then(|values| values.named_child(0)),
+            };
+            values.is_some_and(|value| value.kind() == "function_definition").then_some(kind)
         }
         (Language::Python, "assignment") => {
             let is_constant = is_screaming(written);
@@ -55,8 +52,10 @@ pub(super) fn kind(
         (Language::Java, "variable_declarator") => {
             matches!(parent, "field_declaration" | "constant_declaration").then_some(kind)
         }
-        // A prototype repeats what is defined elsewhere.
-        (Language::C | Language::Cpp, "declaration") => (!name.is_of_function).then_some(kind),
+        // A prototype repeats what is defined elsewhere, and so does `extern`.
+        (Language::C | Language::Cpp, "declaration") => {
+            (!name.is_of_function && !is_extern(node, text)).then_some(kind)
+        }
         (Language::C | Language::Cpp, "field_declaration") if name.is_of_function => {
             let is_pointer = language == Language::C;
             Some(if is_pointer { Kind::Field } else { Kind::Method })
@@ -75,6 +74,25 @@ pub(super) fn kind(
         (Language::Zig, "container_field") if parent == "enum_declaration" => Some(Kind::Variant),
         _ => Some(kind),
     }
+}
+
+/// Whether a declaration of C says that it is defined elsewhere.
+fn is_extern(node: Node<'_>, text: &str) -> bool {
+    let mut cursor = node.walk();
+    let mut is_said = false;
+    for child in node.named_children(&mut cursor) {
+        match child.kind() {
+            "storage_class_specifier" => is_said |= text.get(child.byte_range()) == Some("extern"),
+            "init_declarator" => return false,
+            _ => {}
+        }
+    }
+    is_said
+}
+
+fn last_child(node: Node<'_>) -> Option<Node<'_>> {
+    let count = u32::try_from(node.named_child_count()).ok()?;
+    node.named_child(count.checked_sub(1)?)
 }
 
 /// Whether a name is written as constants are: `MAX_SIZE`.

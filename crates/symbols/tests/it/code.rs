@@ -308,6 +308,7 @@ fn go() {
         [
             "constant Limit",
             "variable count",
+            "variable total",
             "struct Cart",
             "field Cart.Items",
             "field Cart.name",
@@ -559,7 +560,7 @@ fn php() {
         [
             "constant LIMIT",
             "class Cart",
-            "field Cart.$items",
+            "field Cart.items",
             "constant Cart.MAX",
             "method Cart.add",
             "interface Priced",

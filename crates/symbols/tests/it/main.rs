@@ -5,5 +5,6 @@ mod code;
 mod entries;
 #[cfg(feature = "lang-extra")]
 mod extra;
+mod names;
 mod reading;
 mod recent_trees;

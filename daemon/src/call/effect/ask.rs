@@ -13,7 +13,7 @@ use crate::confirm::{LeftKey, LeftQuestion, WaitOutcome};
 use moss_dispatch::{
     CallError, Caller, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed,
     change::FileChange, command::CommandQuestion, confirmation::ConfirmationState,
-    consent::Consent,
+    consent::Consent, embedding::EmbeddingQuestion,
 };
 use moss_journal::AskOutcome;
 use moss_policy::Decision;
@@ -39,6 +39,8 @@ pub(super) struct Ask<'a> {
     pub(super) consent: Option<Arc<Consent>>,
     /// The command that would run, where one is asked about; its JSON is the arguments.
     pub(super) command: Option<Arc<CommandQuestion>>,
+    /// The endpoint that texts would be sent to, where that is asked about; its JSON is the arguments.
+    pub(super) embedding: Option<Arc<EmbeddingQuestion>>,
     /// The standing approvals that may be given.
     pub(super) offers: Vec<Offer>,
 }
@@ -75,6 +77,25 @@ fn because_of_drift(changes: &[FileChange]) -> String {
             first.line
         ),
         (_, None) => String::new(),
+    }
+}
+
+// === impl Ask ===
+
+impl<'a> Ask<'a> {
+    /// Asks about an effect of which nothing is shown yet.
+    pub(super) fn of(digest: ContentHash, decision: &'a Decision) -> Self {
+        Self {
+            digest,
+            decision,
+            changes: Vec::new(),
+            arguments: None,
+            plan_bytes: 0,
+            consent: None,
+            command: None,
+            embedding: None,
+            offers: Vec::new(),
+        }
     }
 }
 
@@ -275,6 +296,7 @@ impl Effects {
             protected: ask.decision.protected,
             consent: ask.consent,
             command: ask.command,
+            embedding: ask.embedding,
             offers: ask.offers,
         }
     }

@@ -12,10 +12,13 @@ use super::decide::protection;
 use crate::state::WorkspaceState;
 use crate::text_index::IndexRules;
 use moss_dispatch::Role;
-use moss_policy::{Action, Policy, Subject, Verdict};
+use moss_dispatch::operations::EMBEDDINGS;
+use moss_policy::{Action, Decision, Policy, Subject, Verdict};
 
 /// The tool in whose name the index reads.
 const SEARCHING_TOOL: &str = "grep_search";
+/// The tools that show what is in files, and what sends it.
+const READING_TOOLS: [&str; 4] = [SEARCHING_TOOL, "codebase_search", "read_file", EMBEDDINGS];
 /// The tool in whose name commands run.
 const COMMAND_TOOL: &str = "run_terminal_cmd";
 /// What package managers write at every installation, as they do a directory of packages.
@@ -76,6 +79,48 @@ impl IndexRules for ReadableByAll<'_> {
         let subject =
             by_rules(Action::Read, (SEARCHING_TOOL, moss_sdk::Effect::Read), caller, (path, named));
         moss_policy::decide(policy, &subject).verdict == Verdict::Allow
+    }
+}
+
+/// What may be sent to an endpoint of embeddings, by rules alone.
+pub(crate) struct EmbeddingRules<'a>(pub(crate) &'a WorkspaceState);
+
+// === impl EmbeddingRules ===
+
+impl EmbeddingRules<'_> {
+    /// In whose name texts are sent that no call asks for.
+    pub(crate) fn caller(&self) -> &'static str {
+        Role::Caller.as_str()
+    }
+
+    /// Whether an endpoint may be asked at all for a caller.
+    pub(crate) fn decide(&self, policy: &Policy, caller: &str) -> Decision {
+        let subject = Subject {
+            action: Action::Network,
+            tool: EMBEDDINGS,
+            tool_effect: moss_sdk::Effect::Read,
+            plugin: None,
+            caller,
+            path: None,
+            protection: None,
+            size_bytes: None,
+            match_level: None,
+            drift: false,
+            command: None,
+            answers: &[],
+        };
+        moss_policy::decide(policy, &subject)
+    }
+
+    /// Whether the text of a file may be sent: every caller may read it by every tool that shows texts, and no rule
+    /// keeps it from embeddings alone.
+    pub(crate) fn may_send(&self, policy: &Policy, path: &RelPath) -> bool {
+        let (named, caller) = (self.0.files.protection(path), self.caller());
+        READING_TOOLS.into_iter().all(|tool| {
+            let tool = (tool, moss_sdk::Effect::Read);
+            let subject = by_rules(Action::Read, tool, caller, (path, named));
+            moss_policy::decide(policy, &subject).verdict == Verdict::Allow
+        })
     }
 }
 

@@ -142,6 +142,7 @@ impl Effects {
                 plan_bytes: planned.command.len(),
                 consent: None,
                 command: Some(question),
+                embedding: None,
                 offers,
             };
             self.ask(ask).await?;

@@ -59,6 +59,7 @@ impl Effects {
                     plan_bytes: 0,
                     consent: Some(Arc::new(consent)),
                     command: None,
+                    embedding: None,
                     offers: Vec::new(),
                 };
                 Ok(self.ask(ask).await?)

@@ -186,6 +186,7 @@ impl Effects {
                 plan_bytes: input.text.len(),
                 consent: None,
                 command: Some(Arc::new(input.question(&decision))),
+                embedding: None,
                 offers: Vec::new(),
             };
             self.ask(ask).await?;

@@ -35,6 +35,7 @@ impl Effects {
             plan_bytes: 0,
             consent: None,
             command: None,
+            embedding: None,
             offers,
         };
         let asked = async {

@@ -162,11 +162,12 @@ impl Effects {
             return Ok(PluginsChanged { consent: proposal.consent, stage: ChangeStage::Shown });
         }
         if decision.verdict == Verdict::Ask {
-            let (arguments, plan_bytes, offers) = (Some(arguments), 0, Vec::new());
-            let (decision, consent) = (&decision, Some(Arc::new(proposal.consent.clone())));
-            let command = None;
-            let ask =
-                Ask { digest, decision, changes, arguments, plan_bytes, consent, command, offers };
+            let ask = Ask {
+                changes,
+                arguments: Some(arguments),
+                consent: Some(Arc::new(proposal.consent.clone())),
+                ..Ask::of(digest, &decision)
+            };
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());

@@ -77,8 +77,17 @@ impl Effects {
             let (arguments, consent, offers) = (Some(arguments), None, Vec::new());
             let (decision, plan_bytes) = (&decision, plan.held_bytes());
             let command = None;
-            let ask =
-                Ask { digest, decision, changes, arguments, plan_bytes, consent, command, offers };
+            let ask = Ask {
+                digest,
+                decision,
+                changes,
+                arguments,
+                plan_bytes,
+                consent,
+                command,
+                embedding: None,
+                offers,
+            };
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());

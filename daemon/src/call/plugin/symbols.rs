@@ -60,7 +60,8 @@ pub(super) async fn symbols(
             reader.reads(path, path) == MayRead::Yes
                 && parent.is_none_or(|parent| lists(reader.access(), &parent, &mut listed))
         };
-        let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false };
+        let gate =
+            RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false, near: None };
         if let Some(found) = workspace.search_code(gate, &search, &rules, &cancelled)?
             && found.pending == 0
         {

@@ -153,6 +153,7 @@ impl Effects {
                 is_optional: true,
                 ..planned.question(decided)
             })),
+            embedding: None,
             offers,
         };
         let name = &planned.command;

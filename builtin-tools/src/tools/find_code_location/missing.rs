@@ -1,0 +1,58 @@
+//! What was looked for and not found, in words: declarations, uses, or both.
+
+use super::found::FoundCode;
+use super::location::LocationKind;
+use super::output::LocationSource;
+use super::query::CodeQuery;
+
+/// Says which of declarations and uses were not found; none where everything that was looked for was.
+///
+/// `references` is who knew the uses; none where they were not asked for.
+pub(super) fn missing(
+    query: &CodeQuery,
+    found: &FoundCode,
+    references: Option<LocationSource>,
+) -> Option<String> {
+    let is_lines = found.locations.first().is_some_and(|first| first.kind == LocationKind::Line);
+    let is_declared = !is_lines && !(found.locations.is_empty() && found.entries.is_empty());
+    let is_used = found.total_uses > 0;
+    let is_server = references == Some(LocationSource::LanguageServer);
+    let lacks_uses = references.is_some() && !is_used;
+    let note = match (is_declared, is_lines) {
+        (true, _) if lacks_uses && !query.is_name() && !is_server => {
+            "declarations were found, uses were not looked for: that needs a name as `search`, or a \
+             language server"
+        }
+        (true, _) if lacks_uses && !found.locations.iter().any(|one| query.means(one)) => {
+            "only names that contain `search` were found, and no use of a name that is it"
+        }
+        (true, _) if lacks_uses => "declarations were found, but no use of that name",
+        (true, _) => return None,
+        (false, true) if query.is_name() && lacks_uses => {
+            "nothing is declared by that name and no code uses it: these are lines that hold it"
+        }
+        (false, true) => "nothing is declared by that name: these are lines that hold it",
+        (false, false) => return Some(undeclared(query, is_used)),
+    };
+    Some(note.to_owned())
+}
+
+/// What to say where no declaration was found.
+fn undeclared(query: &CodeQuery, is_used: bool) -> String {
+    let (what, instead) = match query.kind() {
+        Some(kind) => (format!("no {kind}"), "leave out `searchType`, "),
+        None => ("nothing".to_owned(), ""),
+    };
+    if is_used {
+        let place = "it may be declared outside of what was searched";
+        return match query.kind() {
+            Some(_) => format!(
+                "uses were found, but {what} is declared by that name: leave out `searchType`, or {place}"
+            ),
+            None => format!("uses were found, but {what} is declared by that name: {place}"),
+        };
+    }
+    format!(
+        "{what} was found: {instead}look for a part of the name, or search text with grep_search"
+    )
+}
