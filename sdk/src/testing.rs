@@ -31,6 +31,7 @@ use crate::tool::AnyTool;
 
 mod changes;
 mod checks;
+mod code;
 mod configuration;
 pub mod conformance;
 mod editor;
@@ -73,6 +74,7 @@ struct MemoryHostState {
     plugins: Vec<PluginRequest>,
     commands: Vec<CommandRequest>,
     checks: checks::MemoryChecks,
+    code: code::MemoryCode,
     job_requests: Vec<JobRequest>,
     content: Vec<ContentPart>,
     dry_run: bool,

@@ -22,6 +22,15 @@ const LIMIT_MAX: u64 = 50;
 /// Most results of one file.
 const HITS_OF_FILE_MAX: usize = 3;
 
+/// What to say of a question beside a place.
+const UNASKED: &str = "`query` was not asked: `related_to` says what is searched for";
+
+/// Whether a query says no more than `related_to` does.
+fn is_same(query: &str, related_to: &str) -> bool {
+    let query = query.trim();
+    query.is_empty() || query == related_to.trim()
+}
+
 fn default_limit() -> u64 {
     10
 }
@@ -47,6 +56,11 @@ pub(crate) struct CodebaseSearch {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: u64,
+    /// Finds what belongs to this place, a `path:line` such as `src/store.rs:40`, in place of answering `query`, which
+    /// may be empty then.
+    #[serde(rename = "related_to")]
+    #[schemars(extend("x-extra" = true))]
+    related_to: Option<String>,
 }
 
 impl Tool for CodebaseSearch {
@@ -57,9 +71,13 @@ impl Tool for CodebaseSearch {
 
     async fn run(self, cx: Context) -> Result<CodebaseSearchOutput, ToolError> {
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
-        let goal = match place(&cx, &self.query).await? {
-            Some(goal) => goal,
-            None => question(self.query)?,
+        let related_to = self.related_to.filter(|place| !place.trim().is_empty());
+        let goal = match &related_to {
+            Some(related_to) => related(&cx, related_to).await?,
+            None => match place(&cx, &self.query).await? {
+                Some(goal) => goal,
+                None => question(self.query.clone())?,
+            },
         };
         let limit = usize::try_from(self.limit.min(LIMIT_MAX)).expect("the bound is small");
         let search = CodeSearch {
@@ -68,18 +86,19 @@ impl Tool for CodebaseSearch {
             hits_max: limit,
             hits_of_file_max: HITS_OF_FILE_MAX,
         };
-        let mut budget = ResultBudget::default();
         let (found, note) = match cx.search_code(search.clone()).await? {
             Some(found) => (found, None),
             None => walk::search(&cx, search).await?,
         };
-        let mut results = Vec::new();
+        let mut budget = ResultBudget::default();
         let best = found.hits.first().map_or(1.0, |first| first.score);
         for hit in &found.hits {
-            let Some(snapshot) = read(&cx, &hit.path).await? else { continue };
-            results.push(budget.result(hit, &snapshot, best));
+            let Some(text) = read(&cx, &hit.path).await? else { continue };
+            budget.take(hit, &text, best);
         }
-        Ok(CodebaseSearchOutput::new(results, &found, note))
+        let unasked = related_to.is_some_and(|place| !is_same(&self.query, &place));
+        let note = unasked.then(|| UNASKED.to_owned()).into_iter().chain(note);
+        Ok(CodebaseSearchOutput::new(budget, &found, note.collect()))
     }
 }
 
@@ -103,6 +122,20 @@ fn question(query: String) -> Result<CodeSearchGoal, ToolError> {
             .hint("ask with words that the code may have, such as `retry failed requests`"));
     }
     Ok(CodeSearchGoal::Question(query))
+}
+
+/// Reads the place that `related_to` names.
+///
+/// # Errors
+///
+/// Where it names none, or no such text can be read.
+async fn related(cx: &Context, related_to: &str) -> Result<CodeSearchGoal, ToolError> {
+    if let Some(goal) = place(cx, related_to).await? {
+        return Ok(goal);
+    }
+    let message = format!("`related_to` names no line of a file: {related_to}");
+    Err(ToolError::new(ErrorCode::InvalidArguments, message)
+        .hint("name a file from the workspace root and a line of it, such as `src/main.rs:40`"))
 }
 
 /// Reads a query of the form `path:line`; none where it is another.

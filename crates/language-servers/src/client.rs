@@ -75,7 +75,8 @@ impl ServerClient {
         options: &ClientOptions,
     ) -> Result<Self, ServerFault> {
         let told = (command.settings.clone(), wire::uri(&options.root)?);
-        let conversation = ServerTalk::new(from, to, told, command.ready);
+        let signs = (command.ready, command.exit_sign);
+        let conversation = ServerTalk::new(from, to, told, signs);
         let first = wire::initialize(&options.root, &command.options)?;
         let able = conversation.request("initialize", &first, options.start_max).await?;
         wire::check_encoding(able.as_deref())?;

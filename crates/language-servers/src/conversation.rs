@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::fault::ServerFault;
 use crate::framing::read_message;
 use crate::outgoing::{Outgoing, WaitingMessages, outgoing};
-use crate::readiness::{ReadySign, ReportedWork};
+use crate::readiness::{ReadySign, ReportedWork, logs};
 use crate::wire::{self, CONTENT_MODIFIED, SERVER_CANCELLED, WireMessage};
 
 /// Largest message of a server.
@@ -60,6 +60,8 @@ struct TalkState {
     /// Why it is over.
     over: watch::Sender<Option<ServerFault>>,
     work: watch::Sender<ReportedWork>,
+    /// What its log has once it knows nothing any more.
+    exit_sign: Option<&'static str>,
     settings: Value,
     root: String,
 }
@@ -78,12 +80,13 @@ impl ServerTalk {
         from: impl AsyncRead + Send + Unpin + 'static,
         to: impl AsyncWrite + Send + Unpin + 'static,
         (settings, root): (Value, String),
-        sign: ReadySign,
+        (ready, exit_sign): (ReadySign, Option<&'static str>),
     ) -> Self {
         let shared = Arc::new(TalkState {
             pending: Mutex::new(Some(HashMap::new())),
             over: watch::Sender::new(None),
-            work: watch::Sender::new(ReportedWork::new(sign)),
+            work: watch::Sender::new(ReportedWork::new(ready)),
+            exit_sign,
             settings,
             root,
         });
@@ -228,6 +231,9 @@ impl TalkState {
                 wire::reply(asked, message.params, &self.settings, &self.root).map(Some)
             }
             (Some(method), None) => {
+                if self.exit_sign.is_some_and(|sign| logs(&method, message.params, sign)) {
+                    return Err(ServerFault::Ended);
+                }
                 self.work.send_if_modified(|work| work.take(&method, message.params));
                 Ok(None)
             }

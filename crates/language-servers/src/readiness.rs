@@ -65,6 +65,12 @@ struct WorkStep<'m> {
     kind: Option<Cow<'m, str>>,
 }
 
+/// Whether a notification is a message of the log that has a text in it.
+pub(crate) fn logs(method: &str, parameters: Option<&RawValue>, sign: &str) -> bool {
+    let message = || read::<LoggedMessage<'_>>(parameters).message;
+    method == "window/logMessage" && message().is_some_and(|text| text.contains(sign))
+}
+
 /// Reads what a notification says; what is not understood says nothing.
 fn read<'m, T: Deserialize<'m> + Default>(parameters: Option<&'m RawValue>) -> T {
     parameters.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
@@ -98,8 +104,7 @@ impl ReportedWork {
             }
             "window/logMessage" => {
                 if let ReadySign::Logged(sign) = self.sign {
-                    let logged: LoggedMessage<'_> = read(parameters);
-                    self.is_logged |= logged.message.is_some_and(|text| text.contains(sign));
+                    self.is_logged |= logs(method, parameters, sign);
                 }
             }
             "$/progress" => self.progress(&read(parameters)),

@@ -22,6 +22,9 @@ pub struct KnownServer {
     pub needs_manifest: bool,
     /// How it says that it is ready.
     pub ready: ReadySign,
+    /// What its log has once the process that knows the project has exited: from then on it replies that it found
+    /// nothing, whatever it is asked.
+    pub exit_sign: Option<&'static str>,
     /// Variables that it is started with.
     pub environment: &'static [(&'static str, &'static str)],
     /// Its options at the start: no build scripts, no macros that are programs, nothing that is fetched.
@@ -54,6 +57,9 @@ pub struct ServerSpec {
     pub needs_manifest: bool,
     /// How it says that it is ready.
     pub ready: ReadySign,
+    /// What its log has once the process that knows the project has exited: from then on it replies that it found
+    /// nothing, whatever it is asked.
+    pub exit_sign: Option<&'static str>,
     /// Variables that it is started with.
     pub environment: Vec<(String, String)>,
     /// Its options at the start.
@@ -76,6 +82,7 @@ pub const KNOWN: &[KnownServer] = &[
         manifests: &["Cargo.toml", "rust-project.json"],
         needs_manifest: true,
         ready: ReadySign::Quiescent,
+        exit_sign: None,
         environment: &[
             SCRATCH,
             ("CARGO_NET_OFFLINE", "true"),
@@ -93,6 +100,7 @@ pub const KNOWN: &[KnownServer] = &[
         manifests: &["pyrightconfig.json", "pyproject.toml", "setup.py", "setup.cfg"],
         needs_manifest: false,
         ready: ReadySign::Logged("source file"),
+        exit_sign: None,
         environment: &[SCRATCH],
         options: || json!({}),
         settings: || {
@@ -117,6 +125,7 @@ pub const KNOWN: &[KnownServer] = &[
         manifests: &["tsconfig.json", "jsconfig.json", "package.json"],
         needs_manifest: false,
         ready: ReadySign::WorkDone(QUIET),
+        exit_sign: Some("[tsserver] Exited"),
         environment: &[SCRATCH],
         options: || json!({"disableAutomaticTypingAcquisition": true, "hostInfo": "moss"}),
         settings: || json!({"diagnostics": {"ignoredCodes": []}}),
@@ -128,6 +137,7 @@ pub const KNOWN: &[KnownServer] = &[
         manifests: &["go.work", "go.mod"],
         needs_manifest: true,
         ready: ReadySign::WorkDone(QUIET),
+        exit_sign: None,
         environment: &[
             SCRATCH,
             ("GOCACHE", "/tmp/go-build"),
@@ -155,6 +165,7 @@ pub const KNOWN: &[KnownServer] = &[
         manifests: &["compile_commands.json", "compile_flags.txt"],
         needs_manifest: false,
         ready: ReadySign::WorkDone(QUIET),
+        exit_sign: None,
         environment: &[SCRATCH],
         options: || json!({}),
         settings: || json!({}),
@@ -195,6 +206,7 @@ impl KnownServer {
             manifests: texts(self.manifests),
             needs_manifest: self.needs_manifest,
             ready: self.ready,
+            exit_sign: self.exit_sign,
             environment: self.environment.iter().map(variable).collect(),
             options: (self.options)(),
             settings: (self.settings)(),
@@ -220,6 +232,7 @@ impl ServerSpec {
             manifests: manifests.to_vec(),
             needs_manifest: false,
             ready: ReadySign::WorkDone(QUIET),
+            exit_sign: None,
             environment: vec![(scratch.to_owned(), place.to_owned())],
             options: json!({}),
             settings: json!({}),

@@ -8,7 +8,7 @@ mod file_ranks;
 
 use hashbrown::HashMap;
 use moss_sdk::RelPath;
-use moss_symbols::DeclarationKind;
+use moss_symbols::{DeclarationKind, language_family};
 
 pub use self::file_ranks::FileRanks;
 use crate::analysis::FileRole;
@@ -78,7 +78,7 @@ impl<'a> FileGraph<'a> {
                 let is_source = matches!(text.role, FileRole::Source | FileRole::Barrel);
                 own.push((is_seen && is_source).then(|| {
                     graph.paths.push(&text.path);
-                    graph.families.push(family(&text.path));
+                    graph.families.push(language_family(text.path.as_str()));
                     u32::try_from(graph.paths.len() - 1).unwrap_or(u32::MAX)
                 }));
             }
@@ -161,18 +161,6 @@ impl<'a> FileGraph<'a> {
             ranks = next;
         }
         ranks
-    }
-}
-
-/// The family of languages that a file is of: those that use names of each other.
-fn family(path: &RelPath) -> &str {
-    let ending = path.file_name().and_then(|name| name.rsplit_once('.'));
-    match ending.map_or("", |(_, ending)| ending) {
-        "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => "js",
-        "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "m" | "mm" => "c",
-        "java" | "kt" | "kts" | "scala" => "java",
-        "py" | "pyi" => "py",
-        ending => ending,
     }
 }
 

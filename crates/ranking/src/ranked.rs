@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use moss_sdk::RelPath;
 
 use crate::analysis::AnalyzedText;
@@ -29,7 +29,8 @@ pub struct RankedIndex {
     places: HashMap<RelPath, TextPlace>,
     /// The number of the draft once it is a segment.
     next: u32,
-    unparsed: usize,
+    /// Those that did not parse within bounds.
+    unparsed: HashSet<RelPath>,
     changes: u64,
     pub(crate) commits: Option<HeldCommits>,
 }
@@ -101,7 +102,9 @@ impl RankedIndex {
     pub fn put(&mut self, analyzed: &AnalyzedText) {
         self.remove(&analyzed.path);
         self.changes += 1;
-        self.unparsed += usize::from(analyzed.is_unparsed);
+        if analyzed.is_unparsed {
+            self.unparsed.insert(analyzed.path.clone());
+        }
         let text = self.draft.add(analyzed);
         let place = TextPlace { segment: self.next, text };
         self.places.insert(analyzed.path.clone(), place);
@@ -113,6 +116,7 @@ impl RankedIndex {
     /// Forgets a text. Returns whether it knew it.
     pub fn remove(&mut self, path: &RelPath) -> bool {
         let Some(place) = self.places.remove(path) else { return false };
+        self.unparsed.remove(path);
         self.changes += 1;
         if place.segment == self.next {
             self.draft_dead.push(place.text);
@@ -272,9 +276,9 @@ impl RankedIndex {
         }
     }
 
-    /// How many texts that it was given did not parse within bounds.
+    /// How many of the texts that it knows did not parse within bounds.
     pub fn unparsed(&self) -> usize {
-        self.unparsed
+        self.unparsed.len()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Text in, byte ranges out: nothing here opens a file or starts a process.
 
 mod errors;
+mod family;
 mod grammar;
 mod language;
 mod outline;
@@ -11,6 +12,7 @@ mod recent_trees;
 mod rules;
 mod walk;
 
+pub use crate::family::language_family;
 pub use crate::language::Language;
 pub use crate::outline::{
     Declaration, DeclarationKind, Import, NameUse, Outline, SyntaxError, TextRange, UseKind,

@@ -26,19 +26,25 @@ pub enum OutlineProblem {
     #[error("it is larger than {} MiB or has a line of more than {LINE_BYTES_MAX} bytes", TEXT_BYTES_MAX >> 20)]
     TooLarge,
     /// Its grammar took too long.
-    #[error("its grammar took longer than {} s", PARSE_TIME_MAX.as_secs())]
+    #[error("its grammar took too long")]
     TimedOut,
 }
 
 /// Parses one text after the other.
-#[derive(Default)]
 pub struct Outliner {
     parser: Option<(Language, Parser)>,
+    /// Longest time that a text may take.
+    time_max: Duration,
 }
 
 // === impl Outliner ===
 
 impl Outliner {
+    /// Parses texts that may take so long each, in place of two seconds.
+    pub fn within(time_max: Duration) -> Self {
+        Self { parser: None, time_max }
+    }
+
     /// Reads what a text declares and uses.
     ///
     /// # Errors
@@ -90,12 +96,13 @@ impl Outliner {
         if text.len() > TEXT_BYTES_MAX || is_minified() {
             return Err(OutlineProblem::TooLarge);
         }
+        let time_max = self.time_max;
         let parser = self.parser(language);
         let (started, is_wrong) = (Instant::now(), Cell::new(false));
         let mut goes_on = |state: &ParseState| {
             // It is true once no way to read the text is left that is without an error.
             is_wrong.set(earlier.is_some() && state.has_error());
-            match is_wrong.get() || started.elapsed() > PARSE_TIME_MAX {
+            match is_wrong.get() || started.elapsed() > time_max {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
@@ -122,6 +129,12 @@ impl Outliner {
             (language, parser)
         });
         parser
+    }
+}
+
+impl Default for Outliner {
+    fn default() -> Self {
+        Self::within(PARSE_TIME_MAX)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Makes an outline of a parsed text: one walk over its tree, without recursion.
 
 mod naming;
+mod raw;
 mod refine;
 mod scopes;
 
@@ -62,6 +63,7 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
         outline,
     };
     each_node(tree, |_| true, &mut |path| walk.look(path));
+    raw::without_signs(&mut walk.outline, text);
     walk.outline
 }
 
@@ -223,7 +225,12 @@ impl<'t> OutlineWalk<'t> {
             return Some(range(text));
         }
         let start = node.start_byte();
-        let around = self.wrappers.iter().rev().find(|(end, _)| *end >= node.end_byte());
+        // What stands around the container stands around all that it declares, and is not theirs.
+        let container = self.scopes.container().map(|at| &self.outline.declarations[at as usize]);
+        let is_inside = |at: usize| container.is_none_or(|outer| at > outer.range.start as usize);
+        let is_around =
+            |(end, start): &&(usize, usize)| *end >= node.end_byte() && is_inside(*start);
+        let around = self.wrappers.iter().rev().find(is_around);
         let mut before = around.map_or(start, |(_, start)| *start).min(start);
         let mut found: Option<TextRange> = None;
         for (range, is_comment) in self.leading.iter().rev() {

@@ -1,6 +1,8 @@
 //! What tools see of the files in memory.
 
 use super::{MemoryHost, ROOT};
+use crate::code_map::CodeMap;
+use crate::code_search::{CodeSearch, CodeSearchFound};
 use crate::context::{BoxFuture, Files, FinishedVisit, TextVisitor};
 use crate::error::ToolError;
 use crate::file::{
@@ -71,6 +73,19 @@ impl Files for MemoryHost {
     ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let visited = self.state().visit_texts(path, options, visitor.as_mut());
         Box::pin(async { visited.map(|visited| (visitor, visited)) })
+    }
+
+    fn search_code(
+        &self,
+        search: CodeSearch,
+    ) -> BoxFuture<'_, Result<Option<CodeSearchFound>, ToolError>> {
+        let found = self.code_answer(search);
+        Box::pin(async { Ok(found) })
+    }
+
+    fn map_code<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Option<CodeMap>, ToolError>> {
+        let map = self.code_map();
+        Box::pin(async { Ok(map) })
     }
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {

@@ -7,8 +7,14 @@ use serde::Serialize;
 
 use super::snippet;
 
-/// Most bytes of all snippets: about 3,000 tokens.
+/// Most bytes of all results, as they are returned: about 5,000 tokens.
+const RESULTS_BYTES_MAX: usize = 20_000;
+/// Most bytes of all snippets among them: about 3,000 tokens.
 const SNIPPETS_BYTES_MAX: usize = 12_000;
+/// What the names of the fields of a snippet take, and the number of its line.
+const SNIPPET_KEYS_BYTES: usize = 40;
+/// Most bytes of why a result was found.
+const WHY_BYTES_MAX: usize = 240;
 /// Most words of a question that are named of a result.
 const WORDS_MAX: usize = 8;
 
@@ -26,7 +32,7 @@ pub(crate) struct CodebaseSearchOutput {
     /// alone, because there are none. Missing where none are configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<&'static str>,
-    /// Whether snippets are missing because of the bound on all of them.
+    /// Whether snippets or results are missing because of the bound on all of them.
     truncated: bool,
     /// What is missing, and how to see it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,26 +70,26 @@ pub(super) struct CodeResult {
     snippet_line: Option<u32>,
 }
 
-/// How much room there is for snippets.
+/// What fits in a response: first every place, then as many snippets as there is room for, those of the best first.
 #[derive(Debug, Default)]
 pub(super) struct ResultBudget {
+    results: Vec<CodeResult>,
+    /// The snippet of each, and the line that it begins with.
+    snippets: Vec<(u32, String)>,
     used: usize,
+    /// How many results had no room.
+    left_out: usize,
 }
 
 // === impl ResultBudget ===
 
 impl ResultBudget {
-    /// Makes a result of a hit and the text of its file.
-    pub(super) fn result(&mut self, hit: &CodeHit, text: &str, best: f32) -> CodeResult {
+    /// Takes a hit with the text of its file, the best one first.
+    pub(super) fn take(&mut self, hit: &CodeHit, text: &str, best: f32) {
         let found: Vec<FoundWord<'_>> =
             hit.matched.iter().map(|matched| FoundWord::of(matched, hit, text)).collect();
         let words: Vec<&str> = found.iter().map(|word| word.written).collect();
-        let (line, lines) = snippet::snippet(text, hit.lines, &words);
-        let has_room = self.used + lines.len() <= SNIPPETS_BYTES_MAX;
-        if has_room {
-            self.used += lines.len();
-        }
-        CodeResult {
+        let result = CodeResult {
             path: hit.path.to_string(),
             line: hit.lines.0,
             end_line: hit.lines.1,
@@ -91,11 +97,49 @@ impl ResultBudget {
             kind: hit.kind,
             container: hit.container.clone(),
             score: (f64::from(hit.score / best.max(f32::MIN_POSITIVE)) * 100.0).round() / 100.0,
-            why: why(hit, &found),
-            snippet: has_room.then_some(lines),
-            snippet_line: has_room.then_some(line),
+            why: cut(why(hit, &found)),
+            snippet: None,
+            snippet_line: None,
+        };
+        let bytes = written_bytes(&result);
+        // After the first that has no room none is shown: they would come in another order.
+        if self.left_out > 0 || self.used + bytes > RESULTS_BYTES_MAX {
+            self.left_out += 1;
+            return;
         }
+        self.used += bytes;
+        self.results.push(result);
+        self.snippets.push(snippet::snippet(text, hit.lines, &words));
     }
+
+    /// Adds the snippets for which there is room.
+    fn finish(self) -> (Vec<CodeResult>, usize) {
+        let Self { mut results, snippets, used, left_out } = self;
+        let room = SNIPPETS_BYTES_MAX.min(RESULTS_BYTES_MAX - used);
+        let mut used = 0;
+        for (result, (line, lines)) in results.iter_mut().zip(snippets) {
+            let bytes = written_bytes(&lines) + SNIPPET_KEYS_BYTES;
+            if used + bytes <= room {
+                used += bytes;
+                result.snippet = Some(lines);
+                result.snippet_line = Some(line);
+            }
+        }
+        (results, left_out)
+    }
+}
+
+/// How many bytes something has in a response, a comma behind it included.
+fn written_bytes(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(RESULTS_BYTES_MAX, |text| text.len() + 1)
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > WHY_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(WHY_BYTES_MAX));
+        text.push('…');
+    }
+    text
 }
 
 /// A word that a place has.
@@ -175,19 +219,25 @@ fn lines_of(text: &str, (first, last): (u32, u32)) -> &str {
 
 impl CodebaseSearchOutput {
     pub(super) fn new(
-        results: Vec<CodeResult>,
+        budget: ResultBudget,
         found: &CodeSearchFound,
-        walked: Option<String>,
+        mut notes: Vec<String>,
     ) -> Self {
-        let truncated = results.iter().any(|result| result.snippet.is_none());
-        let mut notes: Vec<String> = walked.into_iter().collect();
+        let (results, left_out) = budget.finish();
+        let lacks_snippets = results.iter().any(|result| result.snippet.is_none());
+        let truncated = lacks_snippets || left_out > 0;
         if found.pending > 0 {
             notes.push(format!(
                 "{} files are still being read: ask again in a moment, or use grep_search",
                 found.pending
             ));
         }
-        if truncated {
+        if left_out > 0 {
+            notes.push(format!(
+                "{left_out} results were left out: there was no room for more, ask for less at once"
+            ));
+        }
+        if lacks_snippets {
             notes
                 .push("not all snippets are shown: read_file has them by path and line".to_owned());
         }

@@ -97,6 +97,33 @@ fn what_belongs_to_a_place_is_found() {
 }
 
 #[test]
+fn a_place_is_also_a_parameter_of_its_own() {
+    let host = host();
+    let by_query = search(&host, json!({"query": "src/client.rs:9"})).unwrap();
+    for query in ["", "src/client.rs:9"] {
+        let arguments = json!({"query": query, "related_to": "src/client.rs:9"});
+        assert_eq!(search(&host, arguments).unwrap(), by_query, "{query}");
+    }
+    let both = json!({"query": "settings", "related_to": "src/client.rs:9"});
+    let found = search(&host, both).unwrap();
+    assert_eq!(found["results"], by_query["results"]);
+    assert!(found["note"].as_str().unwrap().contains("`query` was not asked"), "{found}");
+    let neither = json!({"query": "retry backoff", "related_to": ""});
+    let asked = search(&host, json!({"query": "retry backoff"})).unwrap();
+    assert_eq!(search(&host, neither).unwrap(), asked);
+    for (related_to, code) in [
+        ("src/client.rs:900", ErrorCode::InvalidArguments),
+        ("src/client.rs", ErrorCode::InvalidArguments),
+        ("the client", ErrorCode::InvalidArguments),
+        ("src/gone.rs:9", ErrorCode::NotFound),
+    ] {
+        let arguments = json!({"query": "retry", "related_to": related_to});
+        let error = search(&host, arguments).unwrap_err();
+        assert_eq!((error.code, error.hint.is_some()), (code, true), "{related_to}: {error}");
+    }
+}
+
+#[test]
 fn a_place_in_a_file_that_is_not_there_is_an_error_that_names_it() {
     let host = host();
     host.write("secret/there.rs", "fn retry() {}\n");
@@ -146,6 +173,33 @@ fn denied_files_are_not_found_and_change_no_score() {
     host.deny("secret/retry.rs");
     let after = search(&host, json!({"query": "retry backoff"})).unwrap();
     assert_eq!(before, after);
+}
+
+#[test]
+fn results_keep_to_one_bound_whatever_they_are_called() {
+    let host = MemoryHost::default();
+    let deep = "a_long_name_of_a_directory/".repeat(40);
+    for number in 0..60 {
+        let name = format!("needle_{number}_{}", "of_many_words_".repeat(10));
+        host.write(&format!("{deep}f{number}.rs"), format!("fn {name}() {{\n    needle();\n}}\n"));
+    }
+    let found = search(&host, json!({"query": "needle", "limit": 50})).unwrap();
+    let shown = found["results"].as_array().unwrap().len();
+    assert!(found["results"].to_string().len() <= 20_000, "{}", found["results"].to_string().len());
+    assert!((10..50).contains(&shown), "{shown}");
+    assert_eq!(found["truncated"], true);
+    let note = found["note"].as_str().unwrap();
+    assert!(note.contains(&format!("{} results were left out", 50 - shown)), "{note}");
+    // A word of the question that is a page long does not make the reasons one.
+    let host = host_of_word("x".repeat(5_000).as_str());
+    let long = search(&host, json!({"query": format!("needle {}", "x".repeat(5_000))})).unwrap();
+    let why = long["results"][0]["why"].as_str().unwrap();
+    assert!(why.len() < 300, "{}", why.len());
+}
+
+/// A file that has a word, and `needle`.
+fn host_of_word(word: &str) -> MemoryHost {
+    MemoryHost::new([("src/a.rs", format!("/// needle\nfn {word}() {{}}\n").as_str())])
 }
 
 #[test]

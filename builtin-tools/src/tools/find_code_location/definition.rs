@@ -25,18 +25,33 @@ pub(super) async fn confirm(
     };
     let Ok(path) = RelPath::parse(&first.path) else { return Ok(LocationSource::Files) };
     let (position, name) = (first.position(), first.name.clone());
-    let (known, source) = match of_editor(cx, &path, position).await {
-        known if !known.is_empty() => (known, LocationSource::Editor),
-        _ => (of_server(cx, path, position, word).await, LocationSource::LanguageServer),
+    let (mut known, server) = match of_editor(cx, &path, position).await {
+        known if !known.is_empty() => (known, None),
+        _ => of_server(cx, path, position, word).await,
     };
+    let mut described = describe(cx, found, &known).await?;
+    if server.is_some() {
+        // A server may say it of an older text: where there is no name now, nothing is defined.
+        let said = known.len();
+        known.retain(|one| place(found, one).is_some() || described.contains_key(one));
+        if known.len() < said {
+            let misfits = said - known.len();
+            word.say(format!("{misfits} definitions were left out: the text there has changed"));
+        }
+    }
     if known.is_empty() {
         return Ok(LocationSource::Files);
     }
-    let mut described = describe(cx, found, &known).await?;
     for location in known.iter().rev() {
         put_first(found, location, described.remove(location), name.as_deref());
     }
-    Ok(source)
+    Ok(match server {
+        Some(server) => {
+            word.name(server);
+            LocationSource::LanguageServer
+        }
+        None => LocationSource::Editor,
+    })
 }
 
 async fn of_editor(cx: &Context, path: &RelPath, position: Position) -> Vec<Location> {
@@ -47,26 +62,22 @@ async fn of_editor(cx: &Context, path: &RelPath, position: Position) -> Vec<Loca
     asked.map(|definitions| definitions.locations).unwrap_or_default()
 }
 
+/// What a server says, and which one it is; none where none says anything.
 async fn of_server(
     cx: &Context,
     path: RelPath,
     position: Position,
     word: &mut ServerWord,
-) -> Vec<Location> {
+) -> (Vec<Location>, Option<String>) {
     let positions = vec![position];
     let question = ServerQuestion { path, positions, goal: ServerGoal::Definitions };
     match cx.ask_server(question).await {
-        ServerReply::Known { server, places } => {
-            if !places.locations.is_empty() {
-                word.name(server);
-            }
-            places.locations
-        }
+        ServerReply::Known { server, places } => (places.locations, Some(server)),
         ServerReply::Unavailable { server, why } => {
             word.miss(&server, &why);
-            Vec::new()
+            (Vec::new(), None)
         }
-        ServerReply::NoServer => Vec::new(),
+        ServerReply::NoServer => (Vec::new(), None),
     }
 }
 
@@ -86,7 +97,7 @@ async fn describe(
     let mut described = BTreeMap::new();
     for location in finding.found.locations {
         let is_it = |said: &&Location| {
-            said.path.as_str() == location.path && line_of(said) == location.line
+            said.path.as_str() == location.path && said.span.start == location.position()
         };
         if let Some(said) = unknown.iter().find(is_it) {
             described.insert(said.clone(), location);

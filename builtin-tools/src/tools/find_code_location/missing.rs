@@ -14,7 +14,8 @@ pub(super) fn missing(
     references: Option<LocationSource>,
 ) -> Option<String> {
     let is_lines = found.locations.first().is_some_and(|first| first.kind == LocationKind::Line);
-    let is_declared = !is_lines && !(found.locations.is_empty() && found.entries.is_empty());
+    let has_locations = !found.locations.is_empty() || !found.entries.is_empty();
+    let is_declared = has_locations && !is_lines;
     let is_used = found.total_uses > 0;
     let is_server = references == Some(LocationSource::LanguageServer);
     let lacks_uses = references.is_some() && !is_used;

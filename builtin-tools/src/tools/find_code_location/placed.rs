@@ -15,6 +15,9 @@ use super::found::{FileCode, FoundCode};
 use super::lined::LinedText;
 use crate::file_types::FileTypes;
 
+/// Where a file begins.
+const FILE_START: Position = Position { line: 0, character: 0 };
+
 /// What is wanted of each location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlacedGoal {
@@ -98,7 +101,9 @@ impl TextScanner for PlacedFinder {
         let lined = LinedText::new(file.text);
         let (mut code, mut uses, mut misfits) = (FileCode::default(), Vec::new(), 0);
         for position in positions {
-            let Some(at) = lined.name_at(*position) else {
+            // What is said to be defined there is the file, such as a module: it has no name in its text.
+            let is_file = self.goal == PlacedGoal::Declarations && *position == FILE_START;
+            let Some(at) = lined.name_at(*position).or(is_file.then_some(0)) else {
                 misfits += 1;
                 continue;
             };

@@ -262,7 +262,8 @@ fn location(search: &str) -> Option<(String, u32)> {
 impl WantedName {
     /// Reads a name with what it belongs to; none for what is no name.
     fn parse(search: &str) -> Option<Self> {
-        let search = search.strip_suffix("()").unwrap_or(search);
+        let search = without_signs(search.strip_suffix("()").unwrap_or(search));
+        let search = search.as_str();
         let cut = SEPARATORS
             .iter()
             .filter_map(|separator| search.rfind(separator).map(|at| (at, separator.len())))
@@ -287,6 +288,12 @@ impl WantedName {
         let Some(wanted) = &self.owner else { return true };
         owner.is_some_and(|owner| owner.eq_ignore_ascii_case(wanted))
     }
+}
+
+/// A name as it is kept: without what Rust has before keywords, and other languages around them.
+fn without_signs(search: &str) -> String {
+    let bare = search.strip_prefix("r#").unwrap_or(search);
+    bare.replace("::r#", "::").replace(".r#", ".").replace('`', "")
 }
 
 /// Whether a name may hold a character: also those of CSS, Ruby, Lisp and shells.
@@ -352,6 +359,11 @@ mod tests {
         assert_eq!(read("a::Parser.parse()"), owned("Parser", "parse"));
         assert_eq!(read("Parser#parse"), owned("Parser", "parse"));
         assert_eq!(read("Parser/parse"), owned("Parser", "parse"));
+        assert_eq!(read("r#type"), Some((None, "type".to_owned())));
+        assert_eq!(read("a::r#mod::r#type"), owned("mod", "type"));
+        assert_eq!(read("value.r#type()"), owned("value", "type"));
+        assert_eq!(read("Store.`in`"), owned("Store", "in"));
+        assert_eq!(read("r#"), None);
         assert_eq!(read("empty?"), Some((None, "empty?".to_owned())));
         for code in ["let x = 1", "a + b", "foo(", "x::", "if (a)"] {
             assert_eq!(read(code), None, "{code}");

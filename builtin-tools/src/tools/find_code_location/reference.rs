@@ -1,6 +1,6 @@
 //! What a language server says of uses: those of the declarations that were found, not of others with their name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use moss_sdk::context::Context;
 use moss_sdk::editor::{Location, Position};
@@ -8,9 +8,10 @@ use moss_sdk::language_server::{ServerGoal, ServerQuestion, ServerReply};
 use moss_sdk::{RelPath, ToolError};
 
 use super::found::FoundCode;
+use super::location::{CodeUse, CodeUseKind};
 use super::output::{LocationSource, ServerWord};
 use super::placed::{PlacedFinding, PlacedGoal};
-use super::query::CodeQuery;
+use super::query::{CodeQuery, SearchType};
 use super::{EXTENT, SearchScope};
 use crate::file_types::FileTypes;
 
@@ -39,8 +40,10 @@ pub(super) async fn confirm(
         return Ok(LocationSource::Files);
     }
     let mut asked: BTreeMap<RelPath, Vec<Position>> = BTreeMap::new();
+    let mut names: BTreeSet<(RelPath, String)> = BTreeSet::new();
     for one in meant {
         let Ok(path) = RelPath::parse(&one.path) else { continue };
+        names.extend(one.name.clone().map(|name| (path.clone(), name)));
         asked.entry(path).or_default().push(one.position());
     }
     let mut known: Vec<Location> = Vec::new();
@@ -61,6 +64,15 @@ pub(super) async fn confirm(
             ServerReply::NoServer => return Ok(LocationSource::Files),
         }
     }
+    if known.is_empty() && elsewhere == 0 {
+        for (path, name) in names {
+            if is_called_where_declared(cx, path, &name).await? {
+                let why = format!("it names no use of `{name}`, which its own file calls");
+                servers.iter().for_each(|server| word.miss(server, &why));
+                return Ok(LocationSource::Files);
+            }
+        }
+    }
     let (of_name, misfits) = replace_uses(cx, scope, &known, found).await?;
     servers.into_iter().for_each(|server| word.name(server));
     if of_name > found.total_uses {
@@ -74,6 +86,23 @@ pub(super) async fn confirm(
         word.say(format!("{elsewhere} uses are outside of what may be shown"));
     }
     Ok(LocationSource::LanguageServer)
+}
+
+/// Whether a file calls the only thing that it declares by a name: then somebody who knows no use of it knows nothing.
+/// Of several things with that name the others may be called.
+async fn is_called_where_declared(
+    cx: &Context,
+    path: RelPath,
+    name: &str,
+) -> Result<bool, ToolError> {
+    let query = CodeQuery::parse(name, SearchType::Exact, true)?;
+    let Some(pass) = query.passes()?.into_iter().next() else { return Ok(false) };
+    let directory = path.parent().unwrap_or_else(RelPath::root);
+    let scope = SearchScope { directory, file: Some(path), types: None, has_references: true };
+    let (found, _) = scope.visit(cx, pass).await?;
+    let is_call = |used: &CodeUse| used.kind == Some(CodeUseKind::Call);
+    let is_called = found.uses.iter().flat_map(|file| &file.uses).any(is_call);
+    Ok(found.total_locations == 1 && is_called)
 }
 
 /// Returns how many uses the name has, and how many locations do not fit the texts.

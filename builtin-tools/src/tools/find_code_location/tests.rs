@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::check::{call, refused};
 
+mod languages;
+
 const PARSER: &str = "\
 /// Reads texts.
 pub struct Parser {
@@ -144,6 +146,28 @@ fn code_that_names_nothing_is_found_by_its_lines() {
 }
 
 #[test]
+fn names_that_are_keywords_are_found_however_they_are_written() {
+    let text = "pub struct Row {\n    pub r#type: u8,\n}\n\nimpl Row {\n    fn r#loop(&self) {\n        \
+                loop {}\n    }\n}\n\nfn go(row: &Row) -> u8 {\n    row.r#loop();\n    row.r#type\n}\n";
+    let host = MemoryHost::new([("src/row.rs", text)]);
+    for (search, line, used) in [
+        ("r#type", 2, 13),
+        ("type", 2, 13),
+        ("Row::r#type", 2, 13),
+        ("r#loop", 6, 12),
+        ("Row.loop", 6, 12),
+    ] {
+        let arguments = json!({ "search": search, "searchType": "exact", "findReferences": true });
+        let found = call(&host, "find_code_location", arguments).unwrap();
+        let name = search.rsplit(['#', ':', '.']).next().unwrap();
+        assert_eq!(places(&found), [("src/row.rs", line, name)], "{search}: {found}");
+        let uses = found["references"][0]["uses"].as_array().unwrap();
+        let lines: Vec<_> = uses.iter().map(|one| one["line"].as_u64().unwrap()).collect();
+        assert_eq!(lines, [used], "{search}: {found}");
+    }
+}
+
+#[test]
 fn the_note_says_which_of_declarations_and_uses_was_not_found() {
     let note = |mut arguments: Value, has_references: bool| {
         arguments["findReferences"] = json!(has_references);
@@ -264,6 +288,58 @@ fn a_definition_that_a_language_server_knows_is_described_by_its_text() {
 }
 
 #[test]
+fn a_definition_that_a_language_server_names_in_an_older_text_is_left_out() {
+    let asked = |places: &[(&str, u32, u32)]| {
+        let host = host();
+        host.set_server_reply(ServerGoal::Definitions, said(places));
+        let arguments = json!({ "search": "parse", "path": "tests", "findDefinition": true });
+        call(&host, "find_code_location", arguments).unwrap()
+    };
+    // Past the end of the text, at a line without a name, in a file that is closed.
+    let old = asked(&[("src/parser.rs", 900, 0), ("src/parser.rs", 11, 0), ("closed.rs", 0, 3)]);
+    assert_eq!(places(&old), [("tests/tool.py", 7, "parse")]);
+    assert_eq!((&old["source"], &old["language_server"]), (&json!("files"), &Value::Null));
+    let note = old["note"].as_str().unwrap();
+    assert!(note.contains("3 definitions were left out: the text there has changed"), "{note}");
+    // What fits stays, and what is defined by a whole file has no name in it.
+    let some = asked(&[("src/parser.rs", 12, 7), ("src/parser.rs", 900, 0), ("README.md", 0, 0)]);
+    assert_eq!(
+        places(&some),
+        [("src/parser.rs", 13, "parse_all"), ("README.md", 1, ""), ("tests/tool.py", 7, "parse")]
+    );
+    assert_eq!(some["locations"][1]["text"], "# Parser");
+    assert_eq!((&some["source"], &some["total_locations"]), (&json!("language_server"), &json!(3)));
+    assert!(some["note"].as_str().unwrap().contains("1 definitions were left out"), "{some}");
+}
+
+#[test]
+fn a_language_server_that_knows_no_use_of_what_its_file_calls_knows_nothing() {
+    let host = host();
+    let twice = "struct A;\nimpl A {\n    fn new() {}\n}\nstruct B;\nimpl B {\n    fn new() {}\n}\nfn go() {\n    B::new();\n}\n";
+    host.write("src/twice.rs", twice);
+    host.set_server_reply(ServerGoal::References, said(&[]));
+    let asked = |search: &str| {
+        let arguments = json!({ "search": search, "searchType": "exact", "findReferences": true });
+        call(&host, "find_code_location", arguments).unwrap()
+    };
+    // It is called in line 14, and nothing else there has its name.
+    let called = asked("Parser::parse");
+    assert_eq!(called["references_source"], "files", "{called}");
+    assert_eq!(called["references"][0]["uses"][0]["line"], 14, "{called}");
+    let note = called["note"].as_str().unwrap();
+    assert!(
+        note.contains("server: it names no use of `parse`, which its own file calls"),
+        "{note}"
+    );
+    // Nobody calls the first, and the call in its file may be one of the other.
+    for (search, total) in [("parse_all", 0), ("A::new", 0)] {
+        let unused = asked(search);
+        assert_eq!(unused["references_source"], "language_server", "{search}: {unused}");
+        assert_eq!(unused["total_references"], total, "{search}: {unused}");
+    }
+}
+
+#[test]
 fn without_a_language_server_uses_are_those_of_the_name_and_the_note_says_why() {
     let host = host();
     let arguments = json!({ "search": "Parser::parse", "findReferences": true });
@@ -284,6 +360,19 @@ fn without_a_language_server_uses_are_those_of_the_name_and_the_note_says_why() 
         .unwrap();
     call(&host, "find_code_location", json!({ "search": "parse" })).unwrap();
     assert_eq!(host.server_questions().len(), asked);
+}
+
+#[test]
+fn files_that_do_not_parse_are_counted_and_the_note_says_which_bounds_there_are() {
+    let minified = format!("function parse() {{}}; let x = \"{}\";\n", "y".repeat(30_000));
+    let host = MemoryHost::new([("a.js", minified.as_str()), ("b.js", "function parse() {}\n")]);
+    let found = call(&host, "find_code_location", json!({ "search": "parse" })).unwrap();
+    assert_eq!(places(&found), [("b.js", 1, "parse")]);
+    let note = found["note"].as_str().unwrap();
+    assert!(
+        note.starts_with("1 files are too large, have too long lines or took too long"),
+        "{note}"
+    );
 }
 
 #[test]

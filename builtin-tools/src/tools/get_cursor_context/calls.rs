@@ -8,13 +8,13 @@ use moss_sdk::context::{Context, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::editor::{Position, Span};
 use moss_sdk::file::{TextPattern, VisitOptions, VisitedText};
 use moss_sdk::{RelPath, ToolError};
-use moss_symbols::{Language, Outline, Outliner, UseKind};
+use moss_symbols::{Language, Outline, Outliner, UseKind, language_family};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::code::{CalledName, FocusedCode, slice};
 use super::lines::EditorLines;
-use super::names::{character_of, ending, is_part};
+use super::names::{character_of, is_part};
 use super::{FileLocation, declared, definitions};
 
 /// Most calls of one result.
@@ -59,10 +59,10 @@ pub(super) struct Callee {
     definitions: Vec<FileLocation>,
 }
 
-/// Gathers calls of a name in files with the same ending.
+/// Gathers calls of a name in files whose languages use names of each other.
 struct Callers {
     name: String,
-    extension: Option<String>,
+    family: String,
     found: Vec<CallSite>,
 }
 
@@ -78,8 +78,8 @@ pub(super) async fn callers(
     path: &RelPath,
     name: &str,
 ) -> Result<Vec<CallSite>, ToolError> {
-    let extension = ending(path).map(str::to_owned);
-    let visitor = Callers { name: name.to_owned(), extension, found: Vec::new() };
+    let family = language_family(path.as_str()).to_owned();
+    let visitor = Callers { name: name.to_owned(), family, found: Vec::new() };
     let (visitor, _) = cx.visit(&RelPath::root(), EXTENT, visitor).await?;
     Ok(visitor.found)
 }
@@ -154,7 +154,7 @@ fn is_defined(before: &str) -> bool {
 
 impl TextVisitor for Callers {
     fn wants(&self, path: &RelPath) -> bool {
-        ending(path) == self.extension.as_deref()
+        language_family(path.as_str()) == self.family
     }
 
     fn pattern(&self) -> Option<TextPattern> {

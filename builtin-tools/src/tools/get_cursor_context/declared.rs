@@ -7,11 +7,11 @@ use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
 use moss_sdk::context::Context;
 use moss_sdk::file::Content;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_symbols::language_family;
 
 use super::FileLocation;
 use super::code::FocusedCode;
 use super::lines::EditorLines;
-use super::names::ending;
 
 /// A name, and the first and last line of what declares it.
 type NamedLines = (String, (u32, u32));
@@ -33,10 +33,10 @@ pub(super) async fn find(
     if names.is_empty() {
         return Ok(found);
     }
-    let wanted = ending(near).map(str::to_owned);
+    let family = language_family(near.as_str()).to_owned();
     let search = CodeSearch {
         goal: CodeSearchGoal::Declared(names),
-        wants: Arc::new(move |path| ending(path) == wanted.as_deref()),
+        wants: Arc::new(move |path| language_family(path.as_str()) == family),
         hits_max: HITS_MAX,
         hits_of_file_max: HITS_MAX,
     };

@@ -1,6 +1,5 @@
 //! Names in the text, and the symbols around a position.
 
-use moss_sdk::RelPath;
 use moss_sdk::editor::{Position, Symbol};
 
 /// Kinds of symbols that are called, as the Language Server Protocol names them.
@@ -53,9 +52,4 @@ pub(super) fn byte_of(line: &str, character: u32) -> usize {
 /// Where a byte of a line begins in UTF-16 code units.
 pub(super) fn character_of(line: &str, byte: usize) -> u32 {
     u32::try_from(line[..byte].encode_utf16().count()).unwrap_or(u32::MAX)
-}
-
-/// What a file's name ends with, after the last dot.
-pub(super) fn ending(path: &RelPath) -> Option<&str> {
-    path.file_name()?.rsplit_once('.').map(|(_, ending)| ending)
 }

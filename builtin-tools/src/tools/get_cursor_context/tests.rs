@@ -1,11 +1,14 @@
 //! `get_cursor_context` beside an editor that knows what the test says.
 
+use moss_sdk::context::TextVisitor;
 use moss_sdk::editor::{Definitions, Diagnostic, Location, OpenFile, Severity};
+use moss_sdk::file::VisitedText;
 use moss_sdk::testing::{MemoryHost, hash};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::check::call;
+use crate::tools::codebase_search::walk::CodeGathering;
 
 const SOURCE: &str = "\
 use std::fs;
@@ -171,6 +174,48 @@ fn calls_are_found_by_name() {
     let names: Vec<_> = callees.iter().map(|callee| callee["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["read_to_string", "unwrap", "is_empty", "fallback", "parse"]);
     assert_eq!(callees[4]["definitions"], json!([{ "path": "src/a.rs", "line": 9, "column": 4 }]));
+}
+
+#[test]
+fn calls_are_found_across_files_whose_languages_use_names_of_each_other() {
+    for (at, declaring, calling, other) in [
+        (
+            ("web/a.ts", "export function load(x: string) {\n  draw(x);\n}\n"),
+            ("web/b.tsx", "export function draw(x: string) {\n}\n"),
+            ("web/c.tsx", "export function View() {\n  load('x');\n}\n"),
+            ("c.py", "def go():\n    load('x')\n\ndef draw(x):\n    pass\n"),
+        ),
+        (
+            ("lib/a.h", "inline void load(int x) {\n  draw(x);\n}\n"),
+            ("lib/b.cpp", "void draw(int x) {\n}\n"),
+            ("lib/c.cc", "void view() {\n  load(1);\n}\n"),
+            ("d.rs", "fn go() {\n    load(1)\n}\nfn draw(x: u8) {}\n"),
+        ),
+    ] {
+        let files = [at, declaring, calling, other];
+        let host = MemoryHost::new(files);
+        let focus = Focus { path: rel(at.0), ..focus(place(1, 3)) };
+        host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+        host.set_code_answer(move |search| {
+            let mut gathering = CodeGathering::new(&search);
+            let mut scanner = gathering.scanner();
+            for (path, text) in files {
+                let path = rel(path);
+                let found = scanner.scan(VisitedText { path: &path, text });
+                let _ = gathering.gather(found.expect("each text has words"));
+            }
+            gathering.answer(&search)
+        });
+        let output = context(&host, json!({ "includeCallers": true, "includeCallees": true }));
+        let callers = output["focus"]["callers"].as_array().unwrap();
+        let paths: Vec<_> = callers.iter().map(|one| one["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, [calling.0], "{output}");
+        let callee = &output["focus"]["callees"][0];
+        assert_eq!(callee["name"], "draw", "{output}");
+        let declared: Vec<_> = callee["definitions"].as_array().unwrap().iter().collect();
+        assert_eq!(declared.len(), 1, "{output}");
+        assert_eq!(declared[0]["path"], declaring.0);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tests of `get_project_structure`.
 
+use moss_sdk::RelPath;
+use moss_sdk::code_map::{CentralFile, CodeMap, UsingModule};
 use moss_sdk::testing::MemoryHost;
 use serde_json::{Value, json};
 
@@ -31,6 +33,46 @@ fn project() -> MemoryHost {
     ]);
     host.ignore("target");
     host
+}
+
+#[test]
+fn files_and_directories_that_others_use_are_named_where_the_code_is_known() {
+    let host = project();
+    let unknown = structure(&host);
+    assert_eq!((unknown.get("central_files"), unknown.get("modules")), (None, None));
+    let path = |text: &str| RelPath::parse(text).unwrap();
+    let central = |file: &str| CentralFile {
+        path: path(file),
+        used_by: 2,
+        names: vec!["Cat".to_owned(), "feed".to_owned()],
+    };
+    let module = |of: RelPath, uses: &[&str], used_by| UsingModule {
+        path: of,
+        uses: uses.iter().map(|used| path(used)).collect(),
+        used_by,
+    };
+    host.set_code_map(CodeMap {
+        files: vec![central("src/tests.rs"), central("tools/x.rs")],
+        modules: vec![
+            module(path("tools"), &["src", "web/src"], 1),
+            module(RelPath::root(), &["tools"], 0),
+        ],
+    });
+    let known = structure(&host);
+    assert_eq!(
+        known["central_files"],
+        json!([
+            { "path": "src/tests.rs", "used_by": 2, "names": ["Cat", "feed"] },
+            { "path": "tools/x.rs", "used_by": 2, "names": ["Cat", "feed"] },
+        ])
+    );
+    assert_eq!(
+        known["modules"],
+        json!([
+            { "path": "tools", "uses": ["src", "web/src"], "used_by": 1 },
+            { "path": ".", "uses": ["tools"], "used_by": 0 },
+        ])
+    );
 }
 
 #[test]

@@ -142,8 +142,7 @@ impl CheckFindings {
     fn note_syntax(&mut self, syntax: &SyntaxFindings) {
         if syntax.unparsed > 0 {
             let unparsed = syntax.unparsed;
-            self.notes
-                .push(format!("{unparsed} files are too large or too deeply nested to parse"));
+            self.notes.push(format!("{unparsed} files are too large or took too long to parse"));
         }
         if syntax.is_cut {
             self.notes.push("not every file was parsed: check a smaller directory".to_owned());

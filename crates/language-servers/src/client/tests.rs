@@ -53,7 +53,11 @@ fn options() -> ClientOptions {
 
 /// A client of a server that has said what it can do.
 async fn started() -> (ServerClient, ScriptedServer) {
-    let (client, mut server) = connected();
+    started_as(rust()).await
+}
+
+async fn started_as(spec: ServerSpec) -> (ServerClient, ScriptedServer) {
+    let (client, mut server) = connected_as(spec);
     let greet = async {
         let first = server.await_method("initialize").await;
         server.reply(&first, json!({"capabilities": {"positionEncoding": "utf-16"}})).await;
@@ -65,12 +69,18 @@ async fn started() -> (ServerClient, ScriptedServer) {
 }
 
 fn connected() -> (impl Future<Output = Result<ServerClient, ServerFault>>, ScriptedServer) {
+    connected_as(rust())
+}
+
+fn connected_as(
+    spec: ServerSpec,
+) -> (impl Future<Output = Result<ServerClient, ServerFault>>, ScriptedServer) {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (from, to) = tokio::io::split(theirs);
     let server = ScriptedServer { from: BufReader::new(from), to };
-    let client = async {
+    let client = async move {
         let (from, to) = tokio::io::split(ours);
-        ServerClient::start(from, to, &rust(), &options()).await
+        ServerClient::start(from, to, &spec, &options()).await
     };
     (client, server)
 }
@@ -184,6 +194,37 @@ async fn who_dies_ends_all_that_wait() {
     let again = client.definitions(Path::new("/w/a.rs"), AT).await;
     assert_eq!(again.unwrap_err(), ServerFault::Ended);
     assert_eq!(client.wait_ready(Duration::from_secs(1)).await.unwrap_err(), ServerFault::Ended);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_knows_nothing_any_more_and_goes_on_replying_is_left() {
+    let spec =
+        KNOWN.iter().find(|known| known.name == "typescript-language-server").unwrap().spec();
+    let (client, mut server) = started_as(spec).await;
+    let log = |message: &str| {
+        let said = json!({"type": 1, "message": message});
+        json!({"jsonrpc": "2.0", "method": "window/logMessage", "params": said})
+    };
+    let exit = async {
+        server.say(log("[lspserver] [tsclient] [tsserver] Started")).await;
+        let asked = server.await_method("textDocument/references").await;
+        server
+            .say(log("[lspserver] [tsclient] [tsserver] Exited. Code: null. Signal: SIGKILL"))
+            .await;
+        server.reply(&asked, json!([])).await;
+    };
+    let (found, ()) = tokio::join!(client.references(Path::new("/w/a.ts"), AT), exit);
+    assert_eq!(found.unwrap_err(), ServerFault::Ended, "it did not find that there are none");
+    assert_eq!(client.over(), Some(ServerFault::Ended));
+    // Of another server that says nothing.
+    let (client, mut server) = started().await;
+    let reply = async {
+        let asked = server.await_method("textDocument/references").await;
+        server.say(log("[tsserver] Exited. Code: 1")).await;
+        server.reply(&asked, json!([])).await;
+    };
+    let (found, ()) = tokio::join!(client.references(Path::new("/w/a.rs"), AT), reply);
+    assert_eq!(found.unwrap(), []);
 }
 
 #[tokio::test(start_paused = true)]

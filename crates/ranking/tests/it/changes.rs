@@ -57,6 +57,26 @@ fn what_was_put_last_is_found_and_what_was_removed_is_not() {
     assert_eq!(answers(&index, "zebra"), [""; 0]);
 }
 
+#[test]
+fn what_did_not_parse_is_counted_as_long_as_it_is_there() {
+    let (mut index, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+    let path = |name: &str| RelPath::parse(name).unwrap();
+    let minified = format!("let x = \"{}\";\n", "y".repeat(30_000));
+    let mut put = |index: &mut RankedIndex, name: &str, text: &str| {
+        index.put(&analyzer.analyze(&path(name), text));
+    };
+    for _ in 0..3 {
+        put(&mut index, "a.js", &minified);
+        put(&mut index, "b.js", &minified);
+        assert_eq!(index.unparsed(), 2, "one that is read again is one");
+    }
+    put(&mut index, "a.js", "let x = 1;\n");
+    assert_eq!(index.unparsed(), 1);
+    index.settle();
+    assert!(index.remove(&path("b.js")));
+    assert_eq!(index.unparsed(), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

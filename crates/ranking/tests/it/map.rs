@@ -47,6 +47,24 @@ fn what_everything_leads_to_is_central() {
 }
 
 #[test]
+fn directories_say_which_others_they_use_and_how_many_use_them() {
+    let index = index(&FILES);
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    let modules = |beneath: &RelPath| {
+        let modules = index.rank_files(&view).beneath(beneath).modules.into_iter();
+        let one = |module: moss_sdk::code_map::UsingModule| {
+            let uses: Vec<_> = module.uses.iter().map(RelPath::to_string).collect();
+            format!("{} -> {} ({})", module.path, uses.join(", "), module.used_by)
+        };
+        modules.map(one).collect::<Vec<_>>()
+    };
+    // Those with most links first; within one directory nothing counts.
+    assert_eq!(modules(&RelPath::root()), ["net -> base (1)", "app -> net (0)", "base ->  (1)"]);
+    assert_eq!(modules(&path("app")), ["app -> net (0)", "net ->  (1)"]);
+    assert_eq!(modules(&path("base")), Vec::<String>::new());
+}
+
+#[test]
 fn a_name_of_another_language_is_not_meant_nor_one_that_the_file_declares_itself() {
     let index = index(&[
         ("a.rs", "pub fn open_store() {}\n"),

@@ -65,7 +65,7 @@ impl DeclaredName {
         let bare = if is_sign { range } else { without_quotes(text, range) };
         let range = trimmed(text, bare);
         let owner = owner.and_then(|owner| owner_of(owner, text)).map(super::range);
-        (range.start < range.end).then(|| Self { range, owner, is_of_function })
+        (range.start < range.end).then_some(Self { range, owner, is_of_function })
     }
 }
 

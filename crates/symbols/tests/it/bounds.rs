@@ -1,9 +1,11 @@
 //! No text makes an outline fail, hang or point outside of the text.
 
-use moss_symbols::{Language, OutlineProblem, Outliner, TextRange};
+use std::time::Duration;
+
+use moss_symbols::{Language, OutlineProblem, Outliner, TextRange, UseKind};
 use proptest::prelude::*;
 
-use crate::reading::{declarations, outline};
+use crate::reading::{declarations, outline, uses};
 
 #[test]
 fn every_grammar_loads() {
@@ -32,6 +34,17 @@ fn a_generated_file_of_100_000_lines_is_read_or_refused() {
 }
 
 #[test]
+fn a_text_that_takes_too_long_is_refused_and_the_next_one_is_read() {
+    let mut hasty = Outliner::within(Duration::ZERO);
+    let long = "fn a() { b(c, d); }\n".repeat(10_000);
+    assert_eq!(hasty.outline(Language::Rust, &long), Err(OutlineProblem::TimedOut));
+    assert_eq!(hasty.syntax_errors(Language::Rust, &long), Err(OutlineProblem::TimedOut));
+    // It begins with this one, not where it left off; a grammar looks at the time now and then only.
+    let short = hasty.outline(Language::Rust, "fn z() {}\n").unwrap();
+    assert_eq!(short, outline(Language::Rust, "fn z() {}\n"));
+}
+
+#[test]
 fn deep_nesting_ends() {
     for (language, open) in [
         (Language::Json, "["),
@@ -49,10 +62,19 @@ fn deep_nesting_ends() {
 #[test]
 fn two_of_one_name_are_two_and_names_may_be_any_word() {
     let text = "fn a() {}\nfn a() {}\nmod r#type { fn größe() {} }\n";
-    let expected = ["function a", "function a", "module r#type", "function r#type.größe"];
+    let expected = ["function a", "function a", "module type", "function type.größe"];
     assert_eq!(declarations(Language::Rust, text), expected);
     let crlf = text.replace('\n', "\r\n");
     assert_eq!(declarations(Language::Rust, &crlf), expected);
+}
+
+#[test]
+fn signs_before_names_that_are_keywords_are_no_part_of_them() {
+    let text =
+        "struct r#type;\nimpl r#type { fn r#loop(&self) {} }\nfn go(t: r#type) { t.r#loop() }\n";
+    let expected = ["struct type", "method type.loop", "function go"];
+    assert_eq!(declarations(Language::Rust, text), expected);
+    assert_eq!(uses(Language::Rust, text, UseKind::Call), ["loop"]);
 }
 
 #[test]

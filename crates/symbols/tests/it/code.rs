@@ -610,3 +610,18 @@ fn lua() {
     assert_eq!(declarations(Language::Lua, LUA), expected);
     assert_eq!(uses(Language::Lua, LUA, UseKind::Call), ["helper", "add", "other"]);
 }
+
+#[test]
+fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
+    for (language, text) in [
+        (Language::TypeScript, "export class A {\n  /** d */\n  b(): void {}\n}\n"),
+        (Language::JavaScript, "export default class A {\n  /** d */\n  b() {}\n}\n"),
+        (Language::TypeScript, "export interface A {\n  /** d */\n  b: string;\n}\n"),
+        (Language::Cpp, "template <class T>\nclass A {\n  /** d */\n  int b() { return 1; }\n};\n"),
+        (Language::Python, "@c\nclass A:\n    # d\n    def b(self): pass\n"),
+    ] {
+        let found = documentation(language, text);
+        let [(name, said)] = found.as_slice() else { panic!("{found:?}: {text}") };
+        assert_eq!((name.as_str(), said.trim_matches(['/', '*', '#', ' '])), ("b", "d"), "{text}");
+    }
+}

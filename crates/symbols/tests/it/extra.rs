@@ -267,3 +267,27 @@ fn zig() {
     };
     check(Language::Zig, include_str!("extra/store.zig"), &expected);
 }
+
+#[test]
+fn signs_around_names_that_are_keywords_are_no_part_of_them() {
+    for (language, text, expected, called) in [
+        (
+            Language::CSharp,
+            "class @class { void @do() { @do(); } }\n",
+            "class class, method class.do",
+            "do",
+        ),
+        (Language::Kotlin, "class A { fun `is`() { `is`() } }\n", "class A, method A.is", "is"),
+        (
+            Language::Scala,
+            "class A { def `type`(): Int = `type`() }\n",
+            "class A, method A.type",
+            "type",
+        ),
+        (Language::Swift, "class A { func `in`() { `in`() } }\n", "class A, method A.in", "in"),
+        (Language::Zig, "fn @\"test\"() void { @\"test\"(); }\n", "function test", "test"),
+    ] {
+        assert_eq!(declarations(language, text).join(", "), expected, "{text}");
+        assert_eq!(uses(language, text, UseKind::Call), [called], "{text}");
+    }
+}
