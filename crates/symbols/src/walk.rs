@@ -291,6 +291,10 @@ impl<'t> OutlineWalk<'t> {
         if self.language == Language::Elixir && refine::is_elixir_keyword(path, self.text) {
             return;
         }
+        #[cfg(feature = "lang-extra")]
+        if self.language == Language::Haskell && is_equation(path) {
+            return;
+        }
         let container = self.scopes.container();
         self.outline.uses.push(NameUse { name, kind, container });
     }
@@ -335,6 +339,13 @@ fn is_in_type(path: &[Step<'_>]) -> bool {
 /// Whether it is of a function alone where a function declares it.
 fn is_value(kind: DeclarationKind) -> bool {
     matches!(kind, DeclarationKind::Variable | DeclarationKind::Constant | DeclarationKind::Field)
+}
+
+/// Whether a leaf of Haskell is the name of an equation: its signature, or the first equation, declares it.
+#[cfg(feature = "lang-extra")]
+fn is_equation(path: &[Step<'_>]) -> bool {
+    let parent = path.len().checked_sub(2).map_or("", |at| path[at].node.kind());
+    path[path.len() - 1].field == Some("name") && ["function", "bind"].contains(&parent)
 }
 
 /// Whether functions that lie in it are methods.

@@ -103,10 +103,16 @@ fn one(named: Option<Node<'_>>) -> Vec<(Node<'_>, bool)> {
     named.map(|named| (named, false)).into_iter().collect()
 }
 
-/// What a node has in a field, without the commas between.
+/// What a node has in a field, without the commas between; a word alone, such as `init` of Swift.
 fn of_field<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
-    node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect()
+    let (named, mut words): (Vec<_>, Vec<_>) =
+        node.children_by_field_name(field, &mut cursor).partition(Node::is_named);
+    if !named.is_empty() {
+        return named;
+    }
+    words.truncate(1);
+    words
 }
 
 /// The last part of a name, and the part before it.

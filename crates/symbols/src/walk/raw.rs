@@ -11,8 +11,6 @@ fn signs(language: Language) -> Option<(&'static str, &'static str)> {
         Language::CSharp => Some(("@", "")),
         #[cfg(feature = "lang-extra")]
         Language::Kotlin | Language::Scala | Language::Swift => Some(("`", "`")),
-        #[cfg(feature = "lang-extra")]
-        Language::Zig => Some(("@\"", "\"")),
         _ => None,
     }
 }

@@ -229,6 +229,7 @@ fn swift() {
             "variable Point.x",
             "enum Kind",
             "variant Kind.one",
+            "variant Kind.two",
             "interface Saving",
             "field Saving.count",
             "method Saving.save",
@@ -285,7 +286,6 @@ fn signs_around_names_that_are_keywords_are_no_part_of_them() {
             "type",
         ),
         (Language::Swift, "class A { func `in`() { `in`() } }\n", "class A, method A.in", "in"),
-        (Language::Zig, "fn @\"test\"() void { @\"test\"(); }\n", "function test", "test"),
     ] {
         assert_eq!(declarations(language, text).join(", "), expected, "{text}");
         assert_eq!(uses(language, text, UseKind::Call), [called], "{text}");
