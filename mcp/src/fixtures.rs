@@ -2,6 +2,8 @@
 //! the protocol. Sessions, streams, bodies, revisions and the requests of everybody else are the server's own.
 //! A cargo feature of tests; no build of the product has it.
 
+#![expect(deprecated, reason = "the suite asks for what older revisions have")]
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io;

@@ -85,7 +85,10 @@ impl Tool for RunTests {
             let changed = ChangedLines::find(&cx, memory.passed_at()).await?;
             coverage.compare(&changed.files, changed.since);
         }
-        memory.after(&cx, &chosen, &mut run).await;
+        if let Some(results) = &run.results {
+            let note = memory.after(&cx, &chosen, (results, &run.passed)).await;
+            run.notes.extend(note);
+        }
         RunTestsOutput::new(run)
     }
 }

@@ -8,7 +8,6 @@ use moss_sdk::history::PastQuery;
 use serde::{Deserialize, Serialize};
 
 use super::found::{ChosenTests, relative};
-use super::run::TestRun;
 
 /// Most tests that are kept.
 const IDS_MAX: usize = 50;
@@ -55,9 +54,15 @@ impl TestMemory {
         self.passed_at
     }
 
-    /// Keeps what came of a run, and notes of what failed before it did not run.
-    pub(super) async fn after(mut self, cx: &Context, chosen: &ChosenTests, run: &mut TestRun) {
-        let Some(results) = &run.results else { return };
+    /// Keeps what came of a run, in which these passed where not all were chosen. Returns what is to be noted: that of
+    /// what failed before something did not run.
+    pub(super) async fn after(
+        mut self,
+        cx: &Context,
+        chosen: &ChosenTests,
+        (results, passed): (&TestResults, &BTreeSet<String>),
+    ) -> Option<String> {
+        let mut note = None;
         let TestTotals { failed, errored, .. } = results.totals;
         // What else a run requires, and is not met, is no test.
         let all_passed = failed + errored == 0 && results.diagnostics.is_empty();
@@ -74,9 +79,7 @@ impl TestMemory {
             }
             TestStatus::Passed | TestStatus::Failed => {
                 if let Some(failed) = self.failed.take() {
-                    let (left, note) = failed.after_passing(chosen, &run.passed, results);
-                    self.failed = left;
-                    run.notes.extend(note);
+                    (self.failed, note) = failed.after_passing(chosen, passed, results);
                 }
                 if chosen.is_all && results.status == TestStatus::Passed {
                     let newest = PastQuery { path: None, changes_max: 1, diff_bytes_max: 0 };
@@ -84,11 +87,12 @@ impl TestMemory {
                     self.passed_at = past.changes.first().map(|change| change.number);
                 }
             }
-            _ => return,
+            _ => return None,
         }
         if let Ok(value) = serde_json::to_vec(&self) {
             cx.remember(NAME, value);
         }
+        note
     }
 }
 

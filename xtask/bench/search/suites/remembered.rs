@@ -201,7 +201,7 @@ fn glob(path: &str, drawing: &mut Drawing) -> Option<String> {
         0 => format!("*.{extension}"),
         1 => format!("{}*.{extension}", &stem[..2]),
         2 => format!("*{middle}*"),
-        3 => format!("?{}?.{extension}", middle),
+        3 => format!("?{middle}?.{extension}"),
         4 => format!("[{}x]*.{{{extension},zz}}", &stem[..1]),
         5 if !top.is_empty() => format!("{top}/**/*.{extension}"),
         6 if !directory.is_empty() => format!("{directory}/*"),
