@@ -50,6 +50,7 @@ const MAKING: &str = "------- SEARCH\n=======\nnew\n+++++++ REPLACE\n";
 pub(crate) fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("codebase_search", json!({"query": format!("{path}:1")})),
+        ("codebase_search", json!({"query": "", "related_to": format!("{path}:1")})),
         ("read_file", json!({"path": path})),
         ("list_directory", json!({"path": path})),
         ("list_directory", json!({"path": path, "recursive": true})),
