@@ -8,7 +8,6 @@ mod comparison;
 mod coverage;
 mod diagnostic;
 mod framework;
-mod json_with_comments;
 mod line_map;
 mod lint_memory;
 mod lint_output;

@@ -259,7 +259,7 @@ mod tests {
             let (mut file, table) = open(&path, ENDPOINT, LARGE);
             let before = at.checked_sub(HEAD_BYTES).map_or(0, |at| at / record);
             assert_eq!(table.len(), before, "{at}");
-            // It goes on from there.
+            // Appending resumes behind the last whole record.
             assert!(file.append(&vectors(5)[4..]).unwrap());
             drop(file);
             let mut expected: Vec<u8> = (0..u8::try_from(before).unwrap()).collect();

@@ -1,5 +1,5 @@
-//! A directory less what is masked in it, as paths that Landlock can grant: it has no rule that takes back
-//! what another one grants.
+//! A directory less what is masked in it, as paths that Landlock can grant: it has no rule that revokes what
+//! another one grants.
 
 use std::fs;
 use std::path::{Path, PathBuf};
