@@ -26,7 +26,7 @@ pub(super) async fn show(
     let mut change = None;
     let mut page_token = String::new();
     loop {
-        let page = client.confirmation_page(&confirmation.id, &page_token).await?;
+        let page = client.confirmation_page(&confirmation.id, &page_token, true).await?;
         for part in page.parts {
             if change.replace(part.change) != Some(part.change) {
                 colors = diff::Colors::default();
@@ -43,6 +43,8 @@ pub(super) async fn show(
                 }
             }
         }
+        // The person has come to the end of the page: it counts as shown from here on.
+        client.confirmation_page(&confirmation.id, &page_token, false).await?;
         if page.next_page_token.is_empty() {
             return Ok(true);
         }
@@ -58,7 +60,7 @@ pub(super) async fn read(
     let mut texts = vec![String::new(); confirmation.changes.len()];
     let mut page_token = String::new();
     loop {
-        let page = client.confirmation_page(&confirmation.id, &page_token).await?;
+        let page = client.confirmation_page(&confirmation.id, &page_token, false).await?;
         for part in page.parts {
             if let Some(text) = texts.get_mut(part.change as usize) {
                 text.push_str(&part.text);

@@ -52,6 +52,18 @@ pub fn escaped(text: &str) -> String {
     shown
 }
 
+/// Most bytes of a text of somebody else that go into an error message.
+const QUOTED_BYTES_MAX: usize = 1000;
+
+/// Cuts a text of somebody else to what an error message may hold: 1,000 bytes, with an escape in the
+/// place of each deceptive character but line breaks.
+pub fn quoted(text: &str) -> String {
+    let end = text.floor_char_boundary(QUOTED_BYTES_MAX);
+    let lines: Vec<String> = text[..end].split('\n').map(escaped).collect();
+    let quoted = lines.join("\n");
+    if end < text.len() { quoted + "…" } else { quoted }
+}
+
 /// Returns the first deceptive character of a text that is meant to be read, tabs and line breaks
 /// among them. Joiners and selectors of presentation are none where they do what they are for: one
 /// directly behind a character that they can change. Rows of them hide messages.
@@ -137,5 +149,12 @@ mod tests {
         ] {
             assert_eq!(first_deceptive(text), Some(hidden), "{text:?}");
         }
+    }
+
+    #[test]
+    fn texts_of_others_are_cut_and_escaped_in_messages() {
+        assert_eq!(quoted("a\nb\tc\u{202e}\u{34f}字"), "a\nb\\tc\\u{202e}\\u{34f}字");
+        let long = "字".repeat(QUOTED_BYTES_MAX);
+        assert_eq!(quoted(&long), "字".repeat(QUOTED_BYTES_MAX / 3) + "…");
     }
 }

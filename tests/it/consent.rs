@@ -10,11 +10,15 @@ use crate::harness::{Client, Events, Site, output, reason, waiting};
 /// Lines whose diff is longer than what is shown at once.
 const LINES: usize = 100_000;
 
-fn long() -> Value {
+pub(crate) fn long() -> Value {
     json!({ "path": "long.txt", "content": "0123456789\n".repeat(LINES) + "the end\n" })
 }
 
-async fn asked(caller: &Client, tool: &str, arguments: Value) -> (Events, v1::Confirmation) {
+pub(crate) async fn asked(
+    caller: &Client,
+    tool: &str,
+    arguments: Value,
+) -> (Events, v1::Confirmation) {
     let mut events = caller.stream(waiting(tool, arguments)).await.unwrap();
     let question = events.question().await;
     (events, question)
@@ -26,7 +30,7 @@ async fn page(
     page_token: &str,
 ) -> Result<v1::ShowConfirmationResponse, Status> {
     let (id, page_token) = (id.to_owned(), page_token.to_owned());
-    let request = v1::ShowConfirmationRequest { id, page_token };
+    let request = v1::ShowConfirmationRequest { id, page_token, preview: false };
     Ok(client.confirmations().show_confirmation(request).await?.into_inner())
 }
 

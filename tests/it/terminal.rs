@@ -8,11 +8,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
+use moss_proto::v1;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
+use crate::consent::{asked, long};
 use crate::harness::guests::zoo;
-use crate::harness::{BOUND, Ended, Site};
+use crate::harness::{BOUND, Ended, Site, output};
 
 /// A command on a terminal.
 struct Terminal {
@@ -341,6 +343,50 @@ fn who_cannot_answer_is_not_asked_and_waits_for_the_approver() {
     terminal.type_in("y\n");
     let (code, screen) = terminal.end();
     assert_eq!((code, site.read("a.txt").as_str()), (Some(0), "1\n1\n"), "{screen}");
+}
+
+#[tokio::test]
+async fn what_a_person_did_not_page_through_does_not_count_as_shown() {
+    let site = site();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let (events, question) = asked(&caller, "create_file", long()).await;
+    let show = || Terminal::start(site.command(["confirm", "show", &question.id, "--full"]));
+    let screens = "[enter] next screen";
+    // Every page as a preview, which is what a pager asks for before the person reads it.
+    let mut page_token = String::new();
+    loop {
+        let request =
+            v1::ShowConfirmationRequest { id: question.id.clone(), page_token, preview: true };
+        let approver = daemon.approver().await;
+        let page = approver.confirmations().show_confirmation(request).await.unwrap().into_inner();
+        page_token = page.next_page_token;
+        if page_token.is_empty() {
+            break;
+        }
+    }
+    let refused = || {
+        let refused = site.run(&["confirm", "approve", &question.id]);
+        assert!(refused.code != Some(0) && refused.stderr.contains("--full"), "{refused:?}");
+    };
+    refused();
+    let mut first = show();
+    first.wait_for(screens);
+    first.type_in("\n");
+    first.wait_for_again(screens);
+    first.type_in("q\n");
+    let (code, screen) = first.end();
+    assert_eq!(code, Some(130), "{screen:.300}");
+    assert!(screen.contains("the rest was not shown") && !screen.contains("+the end"));
+    refused();
+    let mut whole = show();
+    whole.wait_for(screens);
+    whole.type_in("a\n");
+    let (code, screen) = whole.end();
+    assert_eq!(code, Some(0), "{screen:.300}");
+    assert!(screen.contains("+the end"));
+    assert_eq!(site.run(&["confirm", "approve", &question.id]).code, Some(0));
+    output(&events.end().await.unwrap());
 }
 
 #[test]

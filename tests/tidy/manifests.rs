@@ -35,7 +35,10 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/model-bridge", &["moss-schema"]),
     ("crates/model-data", &["moss-model-bridge"]),
     ("crates/network", &["moss-plugin-host"]),
-    ("crates/embeddings", &["moss-network", "moss-plugin-host", "moss-ranking", "moss-workspace"]),
+    (
+        "crates/embeddings",
+        &["moss-network", "moss-plugin-host", "moss-ranking", "moss-sdk", "moss-workspace"],
+    ),
     (
         "crates/catalog",
         &["moss-dispatch", "moss-model-bridge", "moss-plugin-host", "moss-schema", "moss-sdk"],
@@ -49,7 +52,6 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-plugin-host",
             "moss-plugin-list",
             "moss-sandbox",
-            "moss-schema",
             "moss-sdk",
             "moss-workspace",
         ],

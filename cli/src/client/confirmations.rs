@@ -105,7 +105,7 @@ impl Client {
         response.confirmation.ok_or_else(|| RequestFailure::incomplete("confirmation"))
     }
 
-    /// Returns a page of all that a confirmation is about.
+    /// Returns a page of all that a confirmation is about; a preview does not count as shown.
     ///
     /// # Errors
     ///
@@ -114,9 +114,10 @@ impl Client {
         &self,
         id: &str,
         page_token: &str,
+        preview: bool,
     ) -> Result<v1::ShowConfirmationResponse, RequestFailure> {
         let (id, page_token) = (id.to_owned(), page_token.to_owned());
-        let request = v1::ShowConfirmationRequest { id, page_token };
+        let request = v1::ShowConfirmationRequest { id, page_token, preview };
         let request = self.request(Role::Approver, request);
         body(service!(self).show_confirmation(request).await)
     }

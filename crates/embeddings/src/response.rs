@@ -1,6 +1,7 @@
 //! What an endpoint responds, held to what was asked: whole vectors of one length, one for each text, or nothing.
 
 use moss_ranking::{DIMENSIONS_MAX, MeaningVector};
+use moss_sdk::deceptive::is_deceptive;
 use serde::Deserialize;
 
 use crate::api::{EmbeddingApi, EndpointFault};
@@ -79,7 +80,7 @@ pub(crate) fn vectors(
 pub(crate) fn said(body: &[u8]) -> String {
     let head = &body[..body.len().min(SAID_CHARS_MAX * 4)];
     let text = String::from_utf8_lossy(head);
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let plain = text.chars().map(|c| if is_deceptive(c) { ' ' } else { c });
     let cut: String = plain.take(SAID_CHARS_MAX).collect();
     cut.trim().to_owned()
 }
@@ -151,6 +152,7 @@ mod tests {
     #[test]
     fn what_it_says_is_one_short_line() {
         assert_eq!(said(b" model\n\x1b[2J not found "), "model  [2J not found");
+        assert_eq!(said("a\u{202e}b\u{34f}".as_bytes()), "a b");
         assert_eq!(said("é".repeat(1000).as_bytes()).chars().count(), SAID_CHARS_MAX);
     }
 }

@@ -15,7 +15,7 @@ use wasmtime::component::Component;
 use crate::engine_config::config;
 use crate::error::LoadError;
 use moss_plugin_list::Sha256Digest;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most bytes of compiled code of one component.
 pub const CODE_BYTES_MAX: usize = 1 << 30;

@@ -24,7 +24,7 @@ use moss_plugin_list::{
     tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name},
     units,
 };
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most requested capabilities of one plugin.
 pub(crate) const REQUESTS_MAX: usize = 64;

@@ -31,7 +31,7 @@ use crate::limits::{LimitReached, Limiter, RANDOM_BYTES_MAX, RESOURCES_MAX, host
 use crate::revocation::Revocation;
 use crate::services::NoServices;
 use moss_plugin_list::{PluginLimits, grants::paths::GrantedPaths};
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// What a store holds.
 pub(crate) struct StoreData {

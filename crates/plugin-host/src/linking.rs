@@ -13,7 +13,7 @@ use crate::face::Face;
 use crate::instance::{self, StoreData};
 use crate::plain::{self, Docs, Plain};
 use moss_plugin_list::{PluginEntry, Sha256Digest};
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Checks the bytes and makes code of them.
 pub(crate) async fn face(

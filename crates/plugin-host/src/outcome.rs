@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::bindings::{tools, types};
 use crate::error::PluginCallError;
 use crate::limits::{EDITS_MAX, LimitReached};
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// What a successful call returned.
 #[derive(Debug, Clone, PartialEq)]

@@ -29,7 +29,7 @@ use crate::engine::Engine;
 use crate::instance::StoreData;
 use crate::limits::LimitReached;
 use moss_plugin_list::tool_names::is_tool_name;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most functions that are named where they cannot be tools.
 const LEFT_OUT_MAX: usize = 16;

@@ -29,7 +29,7 @@ use moss_plugin_list::{
     PluginEntry, PluginLimits, Sha256Digest,
     grants::{Grant, RequestedCapability, paths::GrantedPaths},
 };
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ mod challenge;
 mod manifest;
 
 use moss_plugin_list::{OciReference, Sha256Digest};
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 use reqwest::Url;
 
 use self::challenge::Challenge;

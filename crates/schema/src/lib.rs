@@ -16,9 +16,10 @@ mod steps;
 mod validator;
 mod violation;
 
+use self::quoted::quoted;
+
 pub use self::cost::SchemaCost;
 pub use self::parameters::Parameters;
-pub use self::quoted::quoted;
 pub use self::schema::{CompiledSchema, Schema, SchemaError, ValidationOutcome};
 pub use self::validator::ArgumentValidator;
 pub use self::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, nearest, shown};

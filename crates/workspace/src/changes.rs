@@ -210,7 +210,7 @@ impl Workspace {
         &self,
         changes: &ChangeSet,
         buffers: &dyn Buffers,
-        cancelled: &dyn Fn() -> bool,
+        cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Plan, Error> {
         let sources =
             changes.changes.iter().map(|change| (&change.path, PlannedContent::Change(change)));

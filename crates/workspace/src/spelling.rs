@@ -78,6 +78,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_out_is_shown_as_an_escape() {
+        let hidden =
+            (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| is_ignorable(*c));
+        for c in hidden {
+            assert!(moss_sdk::deceptive::is_deceptive(c), "{c:?}");
+        }
+    }
+
+    #[test]
     fn ends_that_fat_leaves_out_are_left_out() {
         for (path, expected) in [
             ("a", None),

@@ -8,12 +8,13 @@ use super::{Confirmations, ResolveError};
 // === impl Confirmations ===
 
 impl Confirmations {
-    /// Shows a page of a question to an approver. Pages count as shown in their order.
+    /// Shows a page of a question to an approver. Pages count as shown in their order, and not where they
+    /// are a preview.
     ///
     /// # Errors
     ///
     /// Where the question is unknown or over, or there is no such page.
-    pub fn page(&self, id: &str, offset: usize) -> Result<Page, ResolveError> {
+    pub fn page(&self, id: &str, offset: usize, is_preview: bool) -> Result<Page, ResolveError> {
         let asked = {
             let inner = self.lock();
             let index = inner.find(id)?;
@@ -24,7 +25,7 @@ impl Confirmations {
         let mut inner = self.lock();
         let index = inner.find(id)?;
         let waiting = &mut inner.pending[index];
-        if offset <= waiting.shown_bytes {
+        if !is_preview && offset <= waiting.shown_bytes {
             let end = page.next.unwrap_or(page.total);
             waiting.shown_bytes = waiting.shown_bytes.max(end);
         }

@@ -92,12 +92,12 @@ impl ConfirmationsRpc {
         &self,
         request: Request<v1::ShowConfirmationRequest>,
     ) -> Result<Response<v1::ShowConfirmationResponse>, Status> {
-        let v1::ShowConfirmationRequest { id, page_token } = request.into_inner();
+        let v1::ShowConfirmationRequest { id, page_token, preview } = request.into_inner();
         let offset = match page_token.as_str() {
             "" => Ok(0),
             token => token.parse().map_err(|_| error::invalid_field("page_token", "not one")),
         };
-        let page = self.0.confirmations.page(&id, offset?);
+        let page = self.0.confirmations.page(&id, offset?, preview);
         let page = page.map_err(|refusal| resolve_error(&refusal))?;
         let parts = page.parts.into_iter().map(|(change, text)| v1::ShownPart {
             change: u32::try_from(change).unwrap_or(u32::MAX),

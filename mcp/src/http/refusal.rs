@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use moss_sdk::deceptive::is_deceptive;
 use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 
@@ -127,6 +128,6 @@ impl HttpRefusal {
 
 /// What a client sent, short and without what a terminal would obey.
 fn shown(text: &str) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let plain = text.chars().map(|c| if is_deceptive(c) { '\u{fffd}' } else { c });
     plain.take(SHOWN_CHARS_MAX).collect()
 }

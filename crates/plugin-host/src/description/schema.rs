@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::check_visible;
 use moss_schema::SchemaCost;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Largest schema, in bytes.
 pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;

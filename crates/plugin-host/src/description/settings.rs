@@ -8,7 +8,7 @@ use super::schema::schema_options;
 use crate::error::SettingsProblem;
 use moss_schema::SchemaCost;
 use moss_schema::nearest;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most problems that are reported at once.
 const PROBLEMS_MAX: usize = 5;

@@ -1,8 +1,8 @@
 //! `moss:plugin/commands`: checks that the very words were granted, then lets the daemon run them.
 
 use moss_plugin_list::grants::Grant;
-use moss_schema::quoted;
 use moss_sdk::command::{GrantedCommand, GrantedCommandReport};
+use moss_sdk::deceptive::quoted;
 
 use super::services::Served;
 use crate::bindings::commands;

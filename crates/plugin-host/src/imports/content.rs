@@ -7,7 +7,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use crate::bindings::content::{Host, Part};
 use crate::bindings::types::Error;
 use moss_plugin_list::units;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// What the guest of one call added.
 pub(crate) struct GuestContent {

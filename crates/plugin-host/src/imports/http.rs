@@ -21,7 +21,7 @@ use moss_plugin_list::grants::{
     Grant,
     host::{HostPattern, Scheme},
 };
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most requests of one call.
 pub(crate) const REQUESTS_MAX: usize = 64;

@@ -15,7 +15,7 @@ use crate::imports::trouble::Trouble;
 use crate::rights::Rights;
 use crate::services::Services;
 use moss_plugin_list::{grants::Grant, units};
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Longest key of a store, in bytes.
 pub(crate) const STORE_KEY_BYTES_MAX: usize = 256;

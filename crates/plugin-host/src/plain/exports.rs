@@ -7,7 +7,7 @@ use super::docs::{Docs, DocumentedType};
 use super::names::Export;
 use super::shape::Signature;
 use moss_plugin_list::tool_names::TOOLS_MAX;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 
 /// Most exports that are looked at.
 const EXPORTS_MAX: usize = 4096;

@@ -1,7 +1,7 @@
 //! The manifest of an image that holds a component: which of its layers that is.
 
 use moss_plugin_list::Sha256Digest;
-use moss_schema::quoted;
+use moss_sdk::deceptive::quoted;
 use serde::Deserialize;
 
 /// The media types of manifests that are read.

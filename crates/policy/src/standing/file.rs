@@ -31,6 +31,7 @@ use std::fmt::Write as _;
 
 use jiff::{Timestamp, ToSpan as _};
 use moss_sdk::RelPath;
+use moss_sdk::deceptive::is_deceptive;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -139,15 +140,15 @@ fn rules(permissions: &[Permission]) -> String {
 
 /// Writes a text as TOML does: plainly where it can, so that a glob reads as it is.
 fn quoted(text: &str) -> String {
-    if text.contains(['\\', '"']) && !text.contains('\'') && !text.chars().any(char::is_control) {
+    if text.contains(['\\', '"']) && !text.contains('\'') && !text.chars().any(is_deceptive) {
         return format!("'{text}'");
     }
     let mut quoted = String::from('"');
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            c if is_deceptive(c) => {
+                let _ = write!(quoted, "\\U{:08X}", u32::from(c));
             }
             c => quoted.push(c),
         }

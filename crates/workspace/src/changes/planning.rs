@@ -10,7 +10,7 @@ use super::{FileAction, Plan, PlannedFile, TargetContent};
 use crate::buffers::Buffers;
 use crate::diff::{self, Diff};
 use crate::error::Error;
-use crate::handle;
+use crate::handle::{self, CancelCheck, Patience};
 use crate::read::{check_size, refusal};
 use crate::resolve::{PathTarget, ResolvedPath};
 use crate::root::Workspace;
@@ -24,8 +24,9 @@ const DELETED_UNSAVED: &str =
 pub(crate) struct Planner<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) buffers: &'a dyn Buffers,
-    /// Whether nobody waits for the plan any more: looked at between files, each of which is read and compared.
-    pub(crate) cancelled: &'a dyn Fn() -> bool,
+    /// Whether nobody waits for the plan any more: looked at between files, each of which is read and
+    /// compared, and within those of which nothing is kept, which may be large.
+    pub(crate) cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What a file is to become.
@@ -225,9 +226,9 @@ impl Planner<'_> {
         check_removable(self.workspace, path, &place)?;
         let bound = self.workspace.limits().read();
         check_size(path, stat.size_bytes, bound)?;
-        let (hash, before_bytes) =
-            handle::hash_to(&fd, bound.bytes_max, stat.size_bytes, handle::TO_THE_END)
-                .map_err(|errno| Error::io(path, "read", errno))?;
+        let reading = (Patience::Wait, CancelCheck(self.cancelled));
+        let (hash, before_bytes) = handle::hash_to(&fd, bound.bytes_max, stat.size_bytes, reading)
+            .map_err(|errno| self.workspace.unread(path, errno))?;
         check_base(path, base, hash)?;
         let text = format!("{path} is deleted for good ({before_bytes} bytes)\n");
         let diff = Diff { text, added: 0, removed: 0 };

@@ -15,7 +15,7 @@ const MERGING_MAX: Duration = Duration::from_secs(20);
 #[derive(Clone, Copy)]
 pub struct UndoBounds<'a> {
     /// Whether nobody waits for the plan any more.
-    pub cancelled: &'a dyn Fn() -> bool,
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
     /// Holds so many bytes from now on, in place of those before. Where there is no room, the most that
     /// there may be.
     pub hold: &'a dyn Fn(u64) -> Result<(), u64>,

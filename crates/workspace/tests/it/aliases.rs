@@ -167,7 +167,7 @@ impl Image {
         match made.and_then(|()| mount()) {
             Ok(()) => Some(Self(directory)),
             Err(why) => {
-                eprintln!("NOT TESTED on {kind}: {why}");
+                crate::fixture::not_tested(&format!("aliases on {kind}: {why}"));
                 None
             }
         }

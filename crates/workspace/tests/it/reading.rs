@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::{Content, LineEnding, LineWindow};
 use moss_sdk::{ErrorCode, ToolError};
-use moss_workspace::{Error, FileLimits, OpenedFile, Resolver, Workspace, WorkspaceOptions, hash};
+use moss_workspace::{
+    Error, FileLimits, NoBuffers, OpenedFile, Resolver, Workspace, WorkspaceOptions, hash,
+};
 
-use crate::fixture::{Fixture, delete, eventually, origin, rel};
+use crate::fixture::{Fixture, delete, eventually, not_tested, origin, rel};
 
 const WINDOW: LineWindow =
     LineWindow { start: 1, lines_max: 100, bytes_max: 1 << 20, line_bytes_max: 1 << 20 };
@@ -139,7 +141,7 @@ fn what_is_in_memory_is_read_without_waiting() {
     std::os::unix::fs::symlink("a/small", fixture.root().join("link")).unwrap();
     let can = |opened: &OpenedFile<'_>| (0..TRIES).any(|_| opened.read().is_ok());
     if !at_once("a/small").as_ref().is_some_and(can) {
-        println!("NOT TESTED: this system cannot read here without waiting");
+        not_tested("what is in memory: this system cannot read here without waiting");
         return;
     }
     for path in ["a/small", "link"] {
@@ -178,4 +180,18 @@ fn read_that_nobody_waits_for_stops_at_its_next_piece() {
         let opened = fixture.workspace.open_for_reading(&rel("x")).unwrap().unless(&gone);
         assert!(matches!(opened.read(), Err(Error::Cancelled)));
     }
+}
+
+#[test]
+fn planning_to_delete_a_large_file_for_good_ends_when_nobody_waits() {
+    let fixture = Fixture::new();
+    let content = vec![b'x'; 4 << 20];
+    fixture.put("x", &content);
+    let changes = ChangeSet { changes: vec![delete("x", &content, Retention::Permanent)] };
+    let asked = AtomicUsize::new(0);
+    let cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
+    let plan = fixture.workspace.plan_over(&changes, &NoBuffers, &cancelled);
+    assert!(matches!(plan, Err(Error::Cancelled)), "{plan:?}");
+    // It is not hashed to its end first.
+    assert!(asked.load(Ordering::Relaxed) < 8, "{asked:?}");
 }

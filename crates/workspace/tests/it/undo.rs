@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use moss_sdk::ErrorCode;
@@ -51,16 +52,15 @@ fn planning_an_undo_of_many_files_looks_between_them_whether_anybody_waits() {
     let changed = TEXT.replace("2\n", "two\n");
     let changes = names.iter().map(|name| write(name, TEXT.as_bytes(), &changed)).collect();
     let number = fixture.commit(changes).unwrap().number;
-    let looks = std::cell::Cell::new(0);
+    let looks = AtomicUsize::new(0);
     let plan = |looks_max: usize| {
-        looks.set(0);
-        let cancelled = || {
-            looks.set(looks.get() + 1);
-            looks.get() > looks_max
-        };
+        looks.store(0, Ordering::Relaxed);
+        let cancelled = || looks.fetch_add(1, Ordering::Relaxed) + 1 > looks_max;
         let bounds = UndoBounds { cancelled: &cancelled, ..UndoBounds::default() };
         let (history, target) = (&fixture.history, UndoTarget::Entry(number));
-        history.plan_undo_over(&fixture.workspace, &target, &NoBuffers, bounds).map(|_| looks.get())
+        history
+            .plan_undo_over(&fixture.workspace, &target, &NoBuffers, bounds)
+            .map(|_| looks.load(Ordering::Relaxed))
     };
     // Before each is read, while it is brought back, and before what becomes of it is compared.
     let all = plan(usize::MAX).unwrap();
