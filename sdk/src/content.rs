@@ -106,7 +106,7 @@ impl ContentLink {
         Self::new(file_uri(path.as_str()), name)
     }
 
-    /// Returns the address.
+    /// Returns the URI under which it can be read.
     pub fn uri(&self) -> &str {
         &self.uri
     }

@@ -74,7 +74,7 @@ impl CommitSubjects {
         reading.finish()
     }
 
-    /// Whether it says nothing of any file.
+    /// Whether it is empty for every file.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }

@@ -135,7 +135,7 @@ impl ContentImage {
         Ok(Self { kind, width, height, data })
     }
 
-    /// Returns the kind.
+    /// Returns the file format of the image.
     pub fn kind(&self) -> ImageKind {
         self.kind
     }

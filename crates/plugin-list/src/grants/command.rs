@@ -38,7 +38,7 @@ impl CommandPattern {
     ///
     /// # Errors
     ///
-    /// Why it is none.
+    /// Why it is not valid.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text == ANY {
             return Ok(Self::Any);

@@ -53,7 +53,7 @@ const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 /// How often more one file is opened while others are moved around it.
 const OPENINGS_MAX: usize = 64;
 
-/// What is built.
+/// The root directory of a command while it is built.
 struct NewRoot<'a> {
     /// The root of the machine.
     old: OwnedFd,

@@ -1,7 +1,7 @@
 //! What git says of commits, for questions over code: by a command that only reads and runs unasked, or
 //! not at all.
 //!
-//! Nobody is asked, and nothing is reported where it does not run: answers only lack what it would add. The
+//! Nobody is asked, and nothing is reported where it does not run: results only lack what it would add. The
 //! journal has it as it has every command.
 
 use std::sync::Arc;
