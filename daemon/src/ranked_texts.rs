@@ -226,7 +226,7 @@ impl RankedTexts {
         RankedStatus { size, pending: self.lock().unread() }
     }
 
-    /// Forgets everything.
+    /// Drops the index and the work; all texts are read anew.
     pub(crate) fn clear(&self) {
         let mut work = self.lock();
         let next = work.next;

@@ -90,7 +90,7 @@ pub enum SampleClass {
     Chain,
     /// An error, and what is done about it.
     Correction,
-    /// Words alone.
+    /// No call: the model replies in text.
     PlainChat,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct SubjectPosting {
     pub(crate) count: u32,
 }
 
-/// Reads a log.
+/// What was read of a log of commits so far.
 #[derive(Default)]
 struct LogReading {
     words: WordReader,

@@ -111,7 +111,7 @@ pub enum NoReply {
 /// Why a question is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionEnd {
-    /// An editor responded.
+    /// An editor or a person replied.
     Answered,
     /// Nobody replied in time.
     Expired,

@@ -22,7 +22,7 @@ use crate::ranked_texts::HeadStamp;
 /// What git reads first of a repository: who may not read it knows nothing of commits.
 const HEAD: &str = ".git/HEAD";
 
-/// What git printed.
+/// The output of `git log`.
 struct PrintedLog {
     /// All of it, but for a gap in the middle where it is very long: there, one commit may have files of
     /// another.
