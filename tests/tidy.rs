@@ -28,6 +28,8 @@ mod tools;
 mod tree;
 #[path = "tidy/types.rs"]
 mod types;
+#[path = "tidy/words.rs"]
+mod words;
 
 use std::collections::BTreeMap;
 

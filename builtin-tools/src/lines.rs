@@ -40,9 +40,9 @@ pub(crate) struct LineRange {
 /// Lines of a file, from 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LineSpan {
-    /// Counts from 1.
+    /// The first line, from 1.
     pub start_line: usize,
-    /// Is part of the span.
+    /// The last line, part of the span.
     pub end_line: usize,
 }
 

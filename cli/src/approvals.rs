@@ -12,7 +12,7 @@ use moss_dispatch::Outcome;
 
 /// Show and revoke standing approvals
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum AnswersCommand {
+pub(super) enum ApprovalsCommand {
     /// List the standing approvals in effect, with the exact rule of each
     List,
     /// Revoke standing approvals; takes effect at once
@@ -30,10 +30,10 @@ pub(super) struct RevokeArgs {
     all: bool,
 }
 
-pub(super) async fn run(command: AnswersCommand, session: &Session) -> Result<Outcome, CliError> {
+pub(super) async fn run(command: ApprovalsCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
-        AnswersCommand::List => list(session).await,
-        AnswersCommand::Revoke(args) => revoke(&args, session).await,
+        ApprovalsCommand::List => list(session).await,
+        ApprovalsCommand::Revoke(args) => revoke(&args, session).await,
     }
 }
 

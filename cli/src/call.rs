@@ -13,7 +13,7 @@ use moss_sdk::ContentHash;
 
 use self::output_lines::OutputLines;
 use super::arguments::ToolArguments;
-use super::confirming::{self, Answering, ConfirmAction};
+use super::confirming::{self, ConfirmAction, DecisionMode};
 use super::error::CliError;
 use super::progress::Meter;
 use super::prompt::{self, PersonsDecision};
@@ -67,7 +67,7 @@ pub(super) struct CallArgs {
     timeout: Option<Duration>,
 }
 
-/// What the terminal calls itself: the result of a call says where it was answered.
+/// What the terminal calls itself: the result of a call says where it was decided.
 const TERMINAL: &str = "terminal";
 /// Stands for every workspace that is served.
 const EVERY_WORKSPACE: &str = "*";
@@ -86,7 +86,7 @@ struct FollowedCall<'a> {
     remote: &'a Remote,
     meter: Meter<'a>,
     output: OutputLines,
-    answering: Answering,
+    answering: DecisionMode,
     call_id: Option<String>,
     /// The latest effect that was asked about.
     asked: Option<v1::Confirmation>,
@@ -268,8 +268,8 @@ impl FollowedCall<'_> {
         confirmation: &v1::Confirmation,
         calling: &mut Calling,
     ) -> Result<Option<v1::CallResult>, CliError> {
-        if self.answering == Answering::Prompt && !self.client.may_answer().await? {
-            self.answering = Answering::Elsewhere;
+        if self.answering == DecisionMode::Prompt && !self.client.may_answer().await? {
+            self.answering = DecisionMode::Elsewhere;
             self.ui.note(self.ui.wording().prompt.cannot_decide);
         }
         match confirming::reply(self.answering, confirmation) {

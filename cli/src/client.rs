@@ -224,7 +224,7 @@ impl Client {
     }
 
     /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout. Questions of
-    /// a call that `is_attended` are answered here, and never too many.
+    /// a call that `is_attended` are decided here, and never too many.
     ///
     /// # Errors
     ///

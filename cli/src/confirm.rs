@@ -1,4 +1,4 @@
-//! `moss confirm`: what waits at a daemon, and answering it.
+//! `moss confirm`: what waits at a daemon, and deciding it.
 
 use crate::client::{Client, OneTimeDecision};
 use moss_proto::v1;

@@ -1,4 +1,4 @@
-//! Who answers a confirmation, and how: decided before a call, applied to each question.
+//! Who decides a confirmation, and how: chosen before a call, applied to each question.
 
 use std::str::FromStr;
 
@@ -24,7 +24,7 @@ pub(super) enum Confirm {
 
 /// How the questions of one call are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answering {
+pub(super) enum DecisionMode {
     /// By the person at this terminal.
     Prompt,
     /// Yes, protected files and drift aside.
@@ -48,28 +48,28 @@ pub(super) enum ConfirmAction {
     Approve,
     /// It is denied, with what the caller is shown.
     Deny(String),
-    /// Nobody may answer here, and why.
+    /// Nobody may decide here, and why.
     GiveUp(&'static str),
 }
 
-/// Decides who answers. `alone` means that nobody else can reach the daemon.
+/// Chooses who decides. `alone` means that nobody else can reach the daemon.
 pub(super) fn answering(
     confirm: &[Confirm],
     wait: bool,
     interactive: bool,
     alone: bool,
-) -> Answering {
+) -> DecisionMode {
     match confirm.first().unwrap_or(&Confirm::Ask) {
-        Confirm::Allow => Answering::Allow,
-        Confirm::Deny => Answering::Deny,
-        Confirm::Digest(_) => Answering::Nobody,
-        Confirm::Ask if interactive => Answering::Prompt,
-        Confirm::Ask if wait && !alone => Answering::Elsewhere,
-        Confirm::Ask => Answering::Nobody,
+        Confirm::Allow => DecisionMode::Allow,
+        Confirm::Deny => DecisionMode::Deny,
+        Confirm::Digest(_) => DecisionMode::Nobody,
+        Confirm::Ask if interactive => DecisionMode::Prompt,
+        Confirm::Ask if wait && !alone => DecisionMode::Elsewhere,
+        Confirm::Ask => DecisionMode::Nobody,
     }
 }
 
-/// Refuses several answers where they are not all digests.
+/// Refuses several decisions where they are not all digests.
 pub(super) fn check(confirm: &[Confirm]) -> Result<(), &'static str> {
     let is_digest = |confirm: &Confirm| matches!(confirm, Confirm::Digest(_));
     if confirm.len() > 1 && !confirm.iter().all(is_digest) {
@@ -88,22 +88,22 @@ pub(super) fn approved_digests(confirm: &[Confirm]) -> Vec<String> {
 }
 
 /// Decides what happens to a question.
-pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> ConfirmAction {
+pub(super) fn reply(answering: DecisionMode, confirmation: &v1::Confirmation) -> ConfirmAction {
     match answering {
-        Answering::Prompt => ConfirmAction::Ask,
-        Answering::Elsewhere => ConfirmAction::Wait,
-        Answering::Deny => ConfirmAction::Deny("--confirm deny".to_owned()),
-        Answering::Allow if confirmation.protected => {
+        DecisionMode::Prompt => ConfirmAction::Ask,
+        DecisionMode::Elsewhere => ConfirmAction::Wait,
+        DecisionMode::Deny => ConfirmAction::Deny("--confirm deny".to_owned()),
+        DecisionMode::Allow if confirmation.protected => {
             ConfirmAction::GiveUp("`--confirm allow` does not cover a protected name")
         }
-        Answering::Allow if confirmation.drift => ConfirmAction::GiveUp(
+        DecisionMode::Allow if confirmation.drift => ConfirmAction::GiveUp(
             "`--confirm allow` does not cover lines that differ from what the edit expects",
         ),
-        Answering::Allow if confirmation.registers => {
+        DecisionMode::Allow if confirmation.registers => {
             ConfirmAction::GiveUp("`--confirm allow` does not cover the registration of plugins")
         }
-        Answering::Allow => ConfirmAction::Approve,
-        Answering::Nobody => ConfirmAction::GiveUp("nobody can decide here"),
+        DecisionMode::Allow => ConfirmAction::Approve,
+        DecisionMode::Nobody => ConfirmAction::GiveUp("nobody can decide here"),
     }
 }
 
@@ -146,10 +146,10 @@ impl FromStr for Confirm {
     }
 }
 
-// === impl Answering ===
+// === impl DecisionMode ===
 
-impl Answering {
-    /// Whether whoever calls answers, too.
+impl DecisionMode {
+    /// Whether whoever calls decides, too.
     pub(super) fn is_here(self) -> bool {
         matches!(self, Self::Prompt | Self::Allow | Self::Deny)
     }
@@ -185,15 +185,15 @@ mod tests {
     fn who_answers() {
         let digest = Confirm::Digest("ab".repeat(32).parse().unwrap());
         for (confirm, wait, interactive, alone, expected) in [
-            (Confirm::Ask, false, true, false, Answering::Prompt),
-            (Confirm::Ask, true, true, true, Answering::Prompt),
-            (Confirm::Ask, false, false, false, Answering::Nobody),
-            (Confirm::Ask, true, false, false, Answering::Elsewhere),
-            (Confirm::Ask, true, false, true, Answering::Nobody),
-            (Confirm::Allow, false, false, true, Answering::Allow),
-            (Confirm::Allow, false, true, false, Answering::Allow),
-            (Confirm::Deny, true, true, false, Answering::Deny),
-            (digest, true, true, false, Answering::Nobody),
+            (Confirm::Ask, false, true, false, DecisionMode::Prompt),
+            (Confirm::Ask, true, true, true, DecisionMode::Prompt),
+            (Confirm::Ask, false, false, false, DecisionMode::Nobody),
+            (Confirm::Ask, true, false, false, DecisionMode::Elsewhere),
+            (Confirm::Ask, true, false, true, DecisionMode::Nobody),
+            (Confirm::Allow, false, false, true, DecisionMode::Allow),
+            (Confirm::Allow, false, true, false, DecisionMode::Allow),
+            (Confirm::Deny, true, true, false, DecisionMode::Deny),
+            (digest, true, true, false, DecisionMode::Nobody),
         ] {
             let found = answering(&[confirm], wait, interactive, alone);
             assert_eq!(found, expected, "{confirm:?}");
@@ -205,23 +205,23 @@ mod tests {
         let ordinary = v1::Confirmation::default();
         let protected = v1::Confirmation { protected: true, ..v1::Confirmation::default() };
         let drift = v1::Confirmation { drift: true, ..v1::Confirmation::default() };
-        assert_eq!(reply(Answering::Allow, &ordinary), ConfirmAction::Approve);
+        assert_eq!(reply(DecisionMode::Allow, &ordinary), ConfirmAction::Approve);
         let registers = v1::Confirmation { registers: true, ..v1::Confirmation::default() };
         for special in [&protected, &drift, &registers] {
-            assert!(matches!(reply(Answering::Allow, special), ConfirmAction::GiveUp(_)));
-            assert_eq!(reply(Answering::Prompt, special), ConfirmAction::Ask);
-            assert_eq!(reply(Answering::Elsewhere, special), ConfirmAction::Wait);
+            assert!(matches!(reply(DecisionMode::Allow, special), ConfirmAction::GiveUp(_)));
+            assert_eq!(reply(DecisionMode::Prompt, special), ConfirmAction::Ask);
+            assert_eq!(reply(DecisionMode::Elsewhere, special), ConfirmAction::Wait);
         }
         for confirmation in [&ordinary, &protected, &drift] {
-            assert!(matches!(reply(Answering::Deny, confirmation), ConfirmAction::Deny(_)));
-            assert!(matches!(reply(Answering::Nobody, confirmation), ConfirmAction::GiveUp(_)));
+            assert!(matches!(reply(DecisionMode::Deny, confirmation), ConfirmAction::Deny(_)));
+            assert!(matches!(reply(DecisionMode::Nobody, confirmation), ConfirmAction::GiveUp(_)));
         }
     }
 
     #[test]
     fn only_who_can_be_answered_waits() {
-        assert_eq!(Answering::Nobody.mode(), v1::ConfirmMode::Refuse);
-        assert_eq!(Answering::Prompt.mode(), v1::ConfirmMode::Wait);
-        assert_eq!(Answering::Elsewhere.mode(), v1::ConfirmMode::Wait);
+        assert_eq!(DecisionMode::Nobody.mode(), v1::ConfirmMode::Refuse);
+        assert_eq!(DecisionMode::Prompt.mode(), v1::ConfirmMode::Wait);
+        assert_eq!(DecisionMode::Elsewhere.mode(), v1::ConfirmMode::Wait);
     }
 }

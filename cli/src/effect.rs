@@ -1,4 +1,4 @@
-//! An effect as a person is shown it before answering: what, exactly, and which rule asks.
+//! An effect as a person is shown it before deciding: what, exactly, and which rule asks.
 
 use std::fmt::Write as _;
 

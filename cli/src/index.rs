@@ -14,7 +14,7 @@ use moss_dispatch::Outcome;
 /// Show, rebuild or clear what a daemon keeps of the files
 ///
 /// A daemon knows which files there are and which words they hold, so that listings need no walk and
-/// searches read only files that may match. Answers are the same with and without it.
+/// searches read only files that may match. Results are the same with and without it.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum IndexCommand {
     /// Show how far it is and what it takes

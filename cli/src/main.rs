@@ -138,7 +138,7 @@ enum Command {
     #[command(subcommand)]
     Confirm(confirm::ConfirmCommand),
     #[command(subcommand, alias = "answers")]
-    Approvals(approvals::AnswersCommand),
+    Approvals(approvals::ApprovalsCommand),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
     #[command(subcommand)]

@@ -11,7 +11,7 @@ use moss_dispatch::Outcome;
 /// For example `moss man call | man -l -`, or `moss man history undo > moss-history-undo.1`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// The command, such as `call` or `history undo`; moss itself where there is none
+    /// The command, such as `call` or `history undo`; moss itself if not given
     command: Vec<String>,
 }
 

@@ -217,7 +217,7 @@ fn place(rule: &v1::PolicyRule) -> String {
     shown
 }
 
-/// A stored answer has a file and no line.
+/// A stored approval has a file and no line.
 fn file_line(rule: &v1::PolicyRule) -> String {
     match rule.line {
         0 => rule.file.clone(),

@@ -11,7 +11,7 @@ use super::text;
 use super::ui::{Ui, bold};
 use super::wording::PromptWording;
 
-/// Longest answer, in bytes.
+/// Longest reply, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024;
 /// How often a decision that is not understood is asked for again.
 const ATTEMPTS_MAX: usize = 3;
@@ -52,7 +52,7 @@ pub(super) async fn ask(
     Ok(None)
 }
 
-/// Asks for a yes; anything else is none.
+/// Asks for a yes; anything else is a no.
 pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
     let answer =
         ask_once(ui, &format!("{question} {}:", ui.wording().prompt.yes_or_no), &[]).await?;

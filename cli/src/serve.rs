@@ -190,7 +190,7 @@ fn needs_guard(addresses: &[Address], inherited: &Inherited) -> bool {
 }
 
 /// Binds what was named and takes over what was passed on. Without a Unix socket among them the
-/// default one comes first: commands and answers of people go over it.
+/// default one comes first: commands and decisions of people go over it.
 async fn sockets(
     mut addresses: Vec<Address>,
     inherited: Inherited,

@@ -3,7 +3,7 @@
 use moss_dispatch::{Outcome, Reason};
 use moss_proto::v1;
 
-use super::confirming::{self, Answering, ConfirmAction};
+use super::confirming::{self, ConfirmAction, DecisionMode};
 use super::error::CliError;
 use super::prompt::{self, PersonsDecision};
 use super::report::CallReport;
@@ -46,7 +46,7 @@ pub(super) async fn run(
     let confirm = &session.global.confirm;
     let answering = confirming::answering(confirm, wait, ui.interactive(), is_alone);
     let mode = match answering {
-        Answering::Elsewhere => v1::ConfirmMode::Wait,
+        DecisionMode::Elsewhere => v1::ConfirmMode::Wait,
         _ => v1::ConfirmMode::Refuse,
     };
     let approved_digests = confirming::approved_digests(confirm);
@@ -95,17 +95,17 @@ async fn asked(
     })
 }
 
-/// Gets a decision: the digest that was approved, or why there is none.
+/// Gets a decision: the digest that was approved, or why nobody decided.
 async fn answer(
     ui: &Ui,
-    answering: Answering,
+    answering: DecisionMode,
     confirmation: v1::Confirmation,
     failure: RequestFailure,
 ) -> Result<String, CliError> {
     let mut error = match confirming::reply(answering, &confirmation) {
         ConfirmAction::Approve => return Ok(confirmation.digest),
         ConfirmAction::Deny(reason) => denied(&reason),
-        ConfirmAction::GiveUp(_) if answering == Answering::Nobody => failure.into(),
+        ConfirmAction::GiveUp(_) if answering == DecisionMode::Nobody => failure.into(),
         ConfirmAction::Wait => failure.into(),
         ConfirmAction::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
         ConfirmAction::Ask => {

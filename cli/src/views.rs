@@ -19,7 +19,7 @@ pub(super) fn tool(tool: &v1::Tool) -> Value {
     })
 }
 
-/// Reads a schema of a message; null where it is none.
+/// Reads a schema of a message; null where it is not valid JSON.
 pub(super) fn schema(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }

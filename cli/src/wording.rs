@@ -86,7 +86,7 @@ pub(super) struct ChangeVerbs {
     pub(super) delete: &'static str,
 }
 
-/// Questions and how they are answered. The letters in brackets are the same in every language.
+/// Questions and how they are decided. The letters in brackets are the same in every language.
 #[derive(Debug)]
 pub(super) struct PromptWording {
     pub(super) apply: &'static str,

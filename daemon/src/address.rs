@@ -1,5 +1,5 @@
 //! Where a daemon is: the path of a Unix socket, or a host and a port. Names are looked up here and
-//! nowhere else; what is done with the result goes by addresses, never by names.
+//! only here; what is done with the result goes by addresses, never by names.
 
 use std::fmt;
 use std::io;

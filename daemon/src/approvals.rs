@@ -2,7 +2,7 @@
 //! `approvals.toml` in the state directory.
 //!
 //! The file is replaced as a whole under a lock between processes, and read again where another
-//! process replaced it. A broken file is left alone: no stored answer is in effect then, and none
+//! process replaced it. A broken file is left alone: no stored approval is in effect then, and none
 //! is added. The audit journal records how often approvals were used.
 
 mod loaded;
@@ -80,7 +80,7 @@ pub enum ApprovalsError {
     /// The file cannot be written.
     #[error(transparent)]
     State(#[from] moss_workspace::Error),
-    /// There is no such answer.
+    /// There is no such approval.
     #[error("there is no standing approval `{0}`")]
     Unknown(String),
 }
@@ -118,7 +118,7 @@ impl StandingApprovals {
         Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
     }
 
-    /// Puts other limits into effect, for what was answered before as well.
+    /// Puts other limits into effect, for what was approved before as well.
     pub fn limit(&self, limits: config::AnswersConfig) {
         self.limits.store(Arc::new(limits));
     }
@@ -235,7 +235,7 @@ impl StandingApprovals {
     ///
     /// # Errors
     ///
-    /// Where there is no such answer, or the file cannot be changed.
+    /// Where there is no such approval, or the file cannot be changed.
     pub fn revoke(&self, id: &str, now: Timestamp) -> Result<ListedApproval, ApprovalsError> {
         let unknown = || ApprovalsError::Unknown(id.to_owned());
         let listed = self.list(now).into_iter().find(|listed| listed.answer.id == id);

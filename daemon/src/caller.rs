@@ -1,6 +1,6 @@
 //! Who calls: one of two credentials, each a file that only the user can read.
 //!
-//! Callers call; approvers answer questions as well. An unsandboxed program of the same user could
+//! Callers call; approvers decide questions as well. An unsandboxed program of the same user could
 //! read both files: what that means is said in `docs/security.md`. Over the network other
 //! credentials count, which a person names one by one: see [`RemoteTokens`]. On either way in, a
 //! named token makes a caller with a name of its own: see [`tokens`].
@@ -105,7 +105,7 @@ impl Credentials {
 
 impl RemoteTokens {
     /// Reads the caller's credential, and the approver's where one is named: without it, nobody
-    /// answers confirmations over the network.
+    /// decides confirmations over the network.
     ///
     /// # Errors
     ///

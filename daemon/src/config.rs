@@ -196,7 +196,7 @@ pub enum ConfigError {
 pub struct ConfigSource<'a> {
     /// Its name, for errors.
     pub file: &'a Path,
-    /// The whole file.
+    /// The text of the whole file, for messages that quote a line.
     pub text: &'a str,
 }
 

@@ -1,5 +1,5 @@
-//! Questions to a person and their answers. A question is bound to the digest of its effect,
-//! answered once, and withdrawn when its caller goes. Who may answer is decided by the fronts.
+//! Questions to a person and the decisions. A question is bound to the digest of its effect,
+//! decided once, and withdrawn when its caller goes. Who may decide is up to the fronts.
 
 mod left;
 mod limits;
@@ -22,7 +22,7 @@ pub use self::left::{LeftKey, LeftQuestion, LeftQuestions};
 pub use self::limits::ConfirmationLimits;
 pub use self::watch::{ConfirmationWatch, WatchScope};
 
-/// Answered questions that are remembered, so that a late decision is refused with the reason.
+/// Decided questions that are remembered, so that a late decision is refused with the reason.
 const ANSWERED_MAX: usize = 256;
 /// Changes that a slow watcher may lag behind before it has to list anew.
 const LAG_MAX: usize = 32;
@@ -108,7 +108,7 @@ struct ConfirmationsState {
     watchers: Vec<WatchScope>,
 }
 
-/// A question that nobody can answer any more, whose caller does not know the decision yet.
+/// A question that nobody can decide any more, whose caller does not know the decision yet.
 /// Dropping it leaves the caller without one.
 #[derive(Debug)]
 pub struct SettledConfirmation {
@@ -166,7 +166,7 @@ impl Confirmations {
         Ok(PendingConfirmation { confirmations: Arc::clone(self), confirmation, answer })
     }
 
-    /// Answers, once.
+    /// Decides, once.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl Confirmations {
         self.take(id, digest, verdict).map(SettledConfirmation::deliver)
     }
 
-    /// Answers, once; the caller hears of it when the decision is delivered.
+    /// Decides, once; the caller hears of it when the decision is delivered.
     ///
     /// # Errors
     ///

@@ -53,9 +53,9 @@ pub enum ToEditor {
     Asked {
         /// The id that the response names.
         id: String,
-        /// What is asked.
+        /// The question as the editor gets it.
         question: Arc<EditorQuestion>,
-        /// How long an answer is waited for.
+        /// How long a question waits for its reply.
         timeout: std::time::Duration,
     },
     /// A question is over.
@@ -105,7 +105,7 @@ pub enum EditorRefusal {
     /// It does not wait any more.
     #[error("the question `{0}` is over")]
     QuestionOver(String),
-    /// It is another kind of answer than was asked for.
+    /// It is another kind of reply than was asked for.
     #[error("this response is not of the type that the question `{0}` expects")]
     WrongAnswer(String),
 }
@@ -334,7 +334,7 @@ impl Attachment {
         self.with(|attached, limits, _| attached.diagnose(path, said, limits)).unwrap_or(Ok(()))
     }
 
-    /// Takes the answer to a question.
+    /// Takes the reply to a question.
     ///
     /// # Errors
     ///

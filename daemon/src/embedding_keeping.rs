@@ -25,7 +25,7 @@ use crate::state::{Daemon, WorkspaceState};
 use crate::text_index::IndexRules;
 
 /// So many files may have no vectors, one in so many, for vectors to count: with fewer, what has one would have an
-/// advantage that says nothing.
+/// advantage that is chance.
 const MISSING_SHARE: usize = 10;
 /// How long to wait where the disk or the secret cannot be read.
 const RETRY: Duration = Duration::from_secs(60);

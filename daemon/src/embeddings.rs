@@ -1,4 +1,4 @@
-//! The vectors of one workspace: what questions are answered from, what is known of the endpoint that makes them, and
+//! The vectors of one workspace: what searches use, what is known of the endpoint that makes them, and
 //! who may have it asked.
 //!
 //! It decides nothing and sends no text of a file: `embedding_keeping.rs` does that in the background, and
@@ -86,7 +86,7 @@ pub(crate) struct EmbeddingProgress {
 pub struct EmbeddingOverview {
     /// Why there are none and will be none.
     pub off: Option<String>,
-    /// Whether questions are answered with them.
+    /// Whether searches use them.
     pub is_ready: bool,
     /// Files that are to have them.
     pub files: usize,
@@ -263,7 +263,7 @@ impl WorkspaceEmbeddings {
         }
     }
 
-    /// The vector of a question, in the time that it has. None where there is none then: it may be there for the
+    /// The vector of a question, in the time that it has. None where it has not arrived by then: it may be there for the
     /// same question of later.
     pub(crate) async fn vector_of(
         self: &Arc<Self>,

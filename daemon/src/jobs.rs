@@ -73,7 +73,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// `LimitExceeded` where there is none, or this process ends with the call.
+    /// `LimitExceeded` where no slot is free, or this process ends with the call.
     pub fn admit(self: &Arc<Self>, caller: &str) -> Result<JobRoom, ToolError> {
         if !self.is_open() {
             let message = "jobs belong to a daemon, and none serves this workspace";

@@ -65,7 +65,7 @@ pub struct ServerOverview {
     pub name: String,
     /// The root of its project, relative to that of the workspace; empty for that itself.
     pub project: String,
-    /// Whether it runs.
+    /// Whether its process runs now.
     pub is_running: bool,
 }
 

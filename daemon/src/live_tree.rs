@@ -31,7 +31,7 @@ const UNASKED_ENTRIES_MAX: usize = 50_000;
 #[derive(Debug)]
 pub struct KeptTree {
     tree: LiveTree,
-    /// Why there is none, where it could not even be opened.
+    /// Why it is missing, where it could not even be opened.
     texts: Result<IndexedTexts, String>,
     ranked: RankedTexts,
     was_asked: AtomicBool,
@@ -93,7 +93,7 @@ impl KeptTree {
         }
     }
 
-    /// Answers a question over code from what files hold now. None where a walk has to.
+    /// Searches code in what files hold now. None where a walk has to.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl KeptTree {
     ///
     /// # Errors
     ///
-    /// Why there is none.
+    /// Why it is missing.
     pub fn text_status(&self) -> Result<(IndexStatus, Option<Timestamp>), &str> {
         self.texts.as_ref().map(IndexedTexts::status).map_err(String::as_str)
     }

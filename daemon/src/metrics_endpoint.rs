@@ -23,7 +23,7 @@ use moss_dispatch::blocking::blocking;
 
 /// Connections at once; more wait until one is over.
 const CONNECTIONS_MAX: usize = 8;
-/// How long a connection may last, asking and answering together.
+/// How long a connection may last, request and response together.
 const CONNECTION_MAX: Duration = Duration::from_secs(10);
 /// Largest request, in bytes.
 const REQUEST_BYTES_MAX: usize = 16 * 1024;

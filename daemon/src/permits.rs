@@ -70,7 +70,7 @@ impl Permits {
         Ok(Queued { permits: self, caller })
     }
 
-    /// Reacquires a permit after a wait for a person: never refused, or an answer would be lost.
+    /// Reacquires a permit after a wait for a person: never refused, or a decision would be lost.
     pub async fn acquire_again(&self) -> Permit {
         let place = Arc::clone(&self.running).acquire_owned().await;
         Permit { _place: place.expect("the semaphore is never closed") }

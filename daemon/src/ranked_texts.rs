@@ -1,5 +1,5 @@
-//! What questions over the code of a workspace are answered from: the words of its texts, read in the
-//! background, and before an answer as far as something has changed.
+//! What searches of the code of a workspace use: the words of its texts, read in the
+//! background, and before a search as far as something has changed.
 //!
 //! It knows what the policy lets every caller read and nothing else, in memory alone; what a single
 //! caller may see is decided again for each of its calls, and nothing else changes a score. What editors
@@ -61,7 +61,7 @@ pub(crate) struct RankedTexts {
 struct RankedWork {
     /// Up to which change of the tree.
     generation: u64,
-    /// By which rules.
+    /// The policy by which files were kept or left out.
     policy: Option<Arc<Policy>>,
     known: HashMap<RelPath, KnownFile>,
     /// What is to be read, with the stamp of the last time that it was asked for.
@@ -124,7 +124,7 @@ pub struct RankedStatus {
 // === impl RankedTexts ===
 
 impl RankedTexts {
-    /// Answers a question from what the files hold now. None where it cannot be known which there are.
+    /// Searches in what the files hold now. None where it cannot be known which there are.
     pub(crate) fn search(
         &self,
         sources: RankedSources<'_>,
@@ -226,7 +226,7 @@ impl RankedTexts {
         RankedStatus { size, pending: self.lock().unread() }
     }
 
-    /// Forgets everything.
+    /// Drops the index and the work; all texts are read anew.
     pub(crate) fn clear(&self) {
         let mut work = self.lock();
         let next = work.next;

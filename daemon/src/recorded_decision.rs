@@ -28,7 +28,7 @@ pub struct RecordedDecision {
 /// Why an approval is not kept, or not revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    /// It cannot be stored, or there is none.
+    /// It cannot be stored, or does not exist.
     #[error(transparent)]
     Answers(#[from] ApprovalsError),
     /// It cannot be recorded.

@@ -41,7 +41,7 @@ struct RememberedTable {
 // === impl Remembered ===
 
 impl Remembered {
-    /// Returns a value.
+    /// Returns a copy of the value under a key.
     pub fn get(&self, key: &RememberedKey) -> Option<Vec<u8>> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.values.get(key).map(|(_, value)| value.clone())

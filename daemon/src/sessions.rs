@@ -127,7 +127,7 @@ impl SessionTable {
         }
     }
 
-    /// Forgets the file of a session that was not used for longest; `false` where there is none.
+    /// Forgets the file of a session that was not used for longest; `false` if no session has a file.
     fn forget_file(&mut self, key: &SessionKey) -> bool {
         let Some(session) = self.sessions.get(key) else { return false };
         let oldest = session.files.iter().min_by_key(|(_, (used, _))| *used);

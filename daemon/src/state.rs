@@ -71,7 +71,7 @@ pub struct Daemon {
     pub traces: Option<Traces>,
     /// Everything that runs and must end before the daemon does.
     pub tasks: TaskTracker,
-    /// The daemon is about to stop: nobody will answer questions any more.
+    /// The daemon is about to stop: nobody will decide questions any more.
     pub draining: CancellationToken,
     /// Cancels every call, after the grace time of the end.
     pub stopping: CancellationToken,

@@ -3,7 +3,7 @@
 //!
 //! It knows what the policy lets every caller read and nothing else; what a single caller may see is
 //! decided again for each of its calls. Whatever it does not know is read by the search itself, so
-//! that an answer may be slower and never wrong.
+//! that a result may be slower and never wrong.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

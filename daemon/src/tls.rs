@@ -218,7 +218,7 @@ fn check_dates(file: &Path, certificate: &CertificateDer<'_>) -> Result<(), TlsE
     Ok(())
 }
 
-/// Asks whether a certificate holds at a time. Nobody is trusted here, so the answer is never that
+/// Asks whether a certificate holds at a time. Nobody is trusted here, so the result is never that
 /// it does: but its dates are looked at before its issuer.
 fn dates_at(certificate: &CertificateDer<'_>, at: UnixTime) -> Result<(), rustls::Error> {
     let certificate = ParsedCertificate::try_from(certificate)?;

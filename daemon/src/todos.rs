@@ -66,7 +66,7 @@ impl Todos {
         Ok(Self { directory: OwnDir::open(state)? })
     }
 
-    /// Returns a list; an empty one where there is none. Waits for the disk.
+    /// Returns a list; an empty one if it does not exist. Waits for the disk.
     ///
     /// # Errors
     ///

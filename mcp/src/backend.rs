@@ -67,11 +67,11 @@ pub struct ToolUse {
 /// What happens while a call runs.
 #[derive(Debug)]
 pub enum CallNote {
-    /// Something is to be put to the person at the client. Where nobody answers, the sender is dropped.
+    /// Something is to be put to the person at the client. Where nobody replies, the sender is dropped.
     Form {
         /// The question with its choices, as the client shows it.
         form: ClientForm,
-        /// Where the answer goes.
+        /// Where the reply goes.
         answer: oneshot::Sender<FormReply>,
     },
     /// How far it is.
@@ -118,6 +118,6 @@ pub struct ReplyChange {
     pub path: String,
     /// `committed`, `unconfirmed` or `conflict`.
     pub status: String,
-    /// From the content before to that after; empty where there is none to show.
+    /// From the content before to that after; empty if it is not shown.
     pub diff: String,
 }

@@ -1,4 +1,4 @@
-//! What tests of the protocol put beside the tools of moss: requests that a script answers, in the JSON of
+//! What tests of the protocol put beside the tools of moss: requests that a script serves, in the JSON of
 //! the protocol. Sessions, streams, bodies, revisions and the requests of everybody else are the server's own.
 //! A cargo feature of tests; no build of the product has it.
 
@@ -29,9 +29,9 @@ use crate::seal::{AskedDigests, StateSeal};
 use crate::server::McpServer;
 use crate::{line, revisions};
 
-/// Answers requests in place of the server.
+/// Responds to requests in place of the server.
 pub trait ProtocolScript: fmt::Debug + Send + Sync {
-    /// Answers a request; none where it is the server's to answer.
+    /// Responds to a request; none where it is the server's to do so.
     fn answer<'a>(
         &'a self,
         request: ScriptedRequest<'a>,
@@ -45,20 +45,20 @@ pub struct ProtocolFixtures {
     seal: StateSeal,
 }
 
-/// A request that a script may answer.
+/// A request that a script may respond to.
 #[derive(Debug)]
 pub struct ScriptedRequest<'a> {
     /// The method, such as `tools/call`.
     pub method: &'static str,
-    /// Its parameters.
+    /// Its parameters, as the client sent them.
     pub params: Value,
     /// What it says in `_meta`.
     pub meta: Value,
-    /// Who sent it.
+    /// The client that sent it, for questions back and notifications.
     pub client: ScriptedClient<'a>,
 }
 
-/// Who sent a request, to be asked and told.
+/// Who sent a request, to be asked and notified.
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptedClient<'a> {
     peer: &'a Peer<RoleServer>,
@@ -70,7 +70,7 @@ pub struct ScriptedClient<'a> {
 pub struct ScriptedError {
     /// The code, such as -32602.
     pub code: i32,
-    /// What is wrong.
+    /// What is wrong, as the error of the protocol says it.
     pub message: String,
     /// What the protocol wants beside it.
     pub data: Option<Value>,
@@ -88,7 +88,7 @@ fn read<T: DeserializeOwned>(answer: Value) -> Result<T, ErrorData> {
         .map_err(|error| ErrorData::internal_error(format!("the script: {error}"), None))
 }
 
-/// Says of an answer that it is whole, unless it asks for something: older revisions leave that out.
+/// Says of a response that it is whole, unless it asks for something: older revisions leave that out.
 fn complete(mut answer: Value) -> Value {
     if let Some(fields) = answer.as_object_mut() {
         fields.entry("resultType").or_insert_with(|| "complete".into());
@@ -129,11 +129,11 @@ impl ProtocolFixtures {
 
 impl ScriptedClient<'_> {
     /// Sends `elicitation/create` or `sampling/createMessage` and returns the result, as clients of
-    /// revisions with sessions answer it.
+    /// revisions with sessions respond to it.
     ///
     /// # Errors
     ///
-    /// Why there is none.
+    /// Why it is refused.
     #[allow(deprecated, reason = "older revisions have sampling")]
     pub async fn ask(self, method: &str, params: Value) -> Result<Value, String> {
         let result = match method {
@@ -196,7 +196,7 @@ impl ScriptedServer {
             .map_err(|error| ErrorData::new(ErrorCode(error.code), error.message, error.data))
     }
 
-    /// The answer to a request that older revisions have.
+    /// The response to a request that older revisions have.
     async fn legacy(
         &self,
         method: &'static str,

@@ -73,7 +73,7 @@ fn cancelled() -> CallFault {
     CallFault::new("call_cancelled", "the call was cancelled")
 }
 
-/// Waits until the form that is shown is answered; for ever, where none is.
+/// Waits until the form that is shown has its reply; for ever, where none is.
 async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
     match shown {
         Some(form) => form.await,
@@ -81,7 +81,7 @@ async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
     }
 }
 
-/// Shows a form and passes the answer on. Where there is none, the sender is dropped.
+/// Shows a form and passes the reply on. Without a reply, the sender is dropped.
 async fn show(peer: &Peer<RoleServer>, form: ClientForm, answer: oneshot::Sender<FormReply>) {
     let Some(request) = form.request() else { return };
     match peer.create_elicitation_with_timeout(request, Some(FORM_WAIT_MAX)).await {

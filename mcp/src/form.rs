@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// Longest text of a form, in bytes: more than a person reads in a dialog. What is longer is decided
 /// elsewhere, where it can be paged through.
 pub const FORM_BYTES_MAX: usize = 16 * 1024;
-/// Longest reason and longest answer of a person that is taken, in characters.
+/// Longest reason and longest reply of a person that is taken, in characters.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
 /// What is put to the person at a client.
@@ -23,7 +23,7 @@ pub enum ClientForm {
     Question {
         /// As the tool worded it.
         text: String,
-        /// Answers to choose from; none for own words.
+        /// Choices; none for own words.
         choices: Vec<String>,
     },
 }
@@ -37,7 +37,7 @@ pub enum FormReply {
     AllowSession,
     /// It may not, and why; empty where that was not said.
     Deny(String),
-    /// The answer to a question.
+    /// The reply to a question.
     Said(String),
 }
 
@@ -106,8 +106,8 @@ fn decision_schema(offers_session: bool) -> Value {
 
 fn question_schema(choices: &[String]) -> Value {
     let answer = match choices {
-        [] => json!({ "type": "string", "title": "Answer" }),
-        choices => json!({ "type": "string", "title": "Answer", "enum": choices }),
+        [] => json!({ "type": "string", "title": "Reply" }),
+        choices => json!({ "type": "string", "title": "Reply", "enum": choices }),
     };
     json!({ "type": "object", "properties": { "answer": answer }, "required": ["answer"] })
 }

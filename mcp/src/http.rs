@@ -72,7 +72,7 @@ pub trait HttpDoor: fmt::Debug + Send + Sync {
     /// Finds a set of tools by its name.
     fn tool_set(&self, name: &str) -> Option<ToolSet>;
 
-    /// What answers requests in place of the server.
+    /// What responds to requests in place of the server.
     #[cfg(feature = "fixtures")]
     fn fixtures(&self) -> Option<Arc<crate::fixtures::ProtocolFixtures>> {
         None

@@ -1,4 +1,4 @@
-//! One line of a connection: a message of the protocol, or why it is none.
+//! One line of a connection: a message of the protocol, or why it is not one.
 //!
 //! rmcp drops what it cannot read, takes the last of two equal keys and ends the connection where the
 //! first message is not the expected one. Here each such line gets an error that says what is wrong,
@@ -344,7 +344,7 @@ impl Refusal {
 // === impl ParamMembers ===
 
 impl<'a> ParamMembers<'a> {
-    /// Whether the value of a key is a text, or there is none.
+    /// Whether the value of a key is a text, or missing.
     fn has_text_or_nothing(&self, key: &str) -> bool {
         self.get(key).is_none_or(|raw| raw.get().starts_with('"') || raw.get() == "null")
     }

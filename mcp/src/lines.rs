@@ -1,6 +1,6 @@
 //! The transport over two streams of lines: standard input and output of a client's child.
 //!
-//! A task reads lines and answers those that are no messages; rmcp gets the others. Responses are
+//! A task reads lines and refuses those that are no messages; rmcp gets the others. Responses are
 //! written whole, one after another. The connection ends when the input does.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! A call that stands by itself and needs a person: it is answered with a form, and comes again with
+//! A call that stands by itself and needs a person: its response is a form, and comes again with
 //! what the person said. Nothing waits meanwhile.
 
 use rmcp::model::{

@@ -1,4 +1,4 @@
-//! What moss answers: a server of the protocol, for one connection.
+//! What moss serves: a server of the protocol, for one connection.
 
 use std::borrow::Cow;
 use std::io;

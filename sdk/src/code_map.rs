@@ -1,4 +1,4 @@
-//! How the files of a workspace use each other, as far as names tell.
+//! How the files of a workspace use each other, as far as names show it.
 
 use crate::path::RelPath;
 
@@ -14,7 +14,7 @@ pub struct CodeMap {
 /// A file that others use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CentralFile {
-    /// The file.
+    /// The path of the file, relative to the workspace.
     pub path: RelPath,
     /// In how many other files a name stands that it declares.
     pub used_by: u32,
@@ -25,7 +25,7 @@ pub struct CentralFile {
 /// A directory whose files use those of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsingModule {
-    /// The directory.
+    /// The path of the directory, relative to the workspace.
     pub path: RelPath,
     /// The directories that it uses, those that it uses most first.
     pub uses: Vec<RelPath>,

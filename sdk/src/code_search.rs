@@ -1,4 +1,4 @@
-//! Questions over the code of a workspace, and the places that answer them.
+//! Questions over the code of a workspace, and the locations that are relevant to them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct CodeSearch {
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeSearchGoal {
-    /// What answers a question: words, names, English or Chinese.
+    /// A question: words, names, English or Chinese.
     Question(String),
     /// What declares one of these names, exactly.
     Declared(Vec<String>),
@@ -52,7 +52,7 @@ pub struct CodeSearchFound {
     pub ranking: Option<CodeRanking>,
 }
 
-/// How the places that answer a question are ranked, where embeddings are configured.
+/// How the places that are relevant to a question are ranked, where embeddings are configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeRanking {
     /// By words alone: there is no vector of the question, or too few of the texts.
@@ -61,7 +61,7 @@ pub enum CodeRanking {
     Hybrid,
 }
 
-/// A place that answers a question.
+/// A location that is relevant to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeHit {
     /// The file that it lies in.
@@ -74,7 +74,7 @@ pub struct CodeHit {
     pub container: Option<String>,
     /// What kind of declaration it is, such as `function`.
     pub kind: Option<&'static str>,
-    /// How well it answers, more being better; only comparable within one result.
+    /// How relevant it is, more being better; only comparable within one result.
     pub score: f32,
     /// Whether the question spells out its name.
     pub is_named: bool,

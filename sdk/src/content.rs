@@ -30,7 +30,7 @@ pub enum ContentPart {
     Text(String),
     /// A value for programs, which models read as text.
     Json(Value),
-    /// An image.
+    /// An image, which clients show to models that take images.
     Image(ContentImage),
     /// Where to find more.
     Link(ContentLink),
@@ -106,7 +106,7 @@ impl ContentLink {
         Self::new(file_uri(path.as_str()), name)
     }
 
-    /// Returns the address.
+    /// Returns the URI under which it can be read.
     pub fn uri(&self) -> &str {
         &self.uri
     }

@@ -176,7 +176,7 @@ pub trait TextScanner: Send {
 }
 
 /// The editors that are attached to the workspace of the call, filtered by the policy. One that
-/// does not answer in time is as good as none.
+/// does not reply in time is as good as none.
 pub trait Editors: Send + Sync {
     /// Returns what the editor shows that was used last; none where no editor is attached.
     fn state(&self) -> Option<EditorState>;

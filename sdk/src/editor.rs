@@ -1,5 +1,5 @@
 //! What a tool sees of attached editors: where the person is, what the editor knows of a file, and
-//! an answer to a question. Values only; the daemon fills them from its channels to editors.
+//! a reply to a question. Values only; the daemon fills them from its channels to editors.
 
 use serde::Serialize;
 
@@ -146,14 +146,14 @@ pub enum DefinitionKind {
 pub struct UserQuestion {
     /// The question, in the language of the user.
     pub question: String,
-    /// Answers to choose from; none for an answer in the person's own words.
+    /// Choices; none for a reply in the person's own words.
     pub choices: Vec<String>,
 }
 
 /// What became of a question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserReply {
-    /// The person answered in an editor.
+    /// The person replied in an editor.
     Answered {
         /// In the person's own words, or the choice as it was offered.
         answer: String,

@@ -59,7 +59,7 @@ pub enum ErrorCode {
     LimitExceeded,
     /// Refused by policy or by a person.
     Denied,
-    /// Needs an answer that nobody can give here.
+    /// Needs a decision that nobody can make here.
     Unconfirmed,
     /// The time of the call or of the plugin is over.
     Timeout,

@@ -33,9 +33,9 @@ pub struct FileDigest {
 /// The bytes of a regular file at one instant, whatever they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileBytes {
-    /// Their hash.
+    /// The BLAKE3 hash of the bytes.
     pub hash: ContentHash,
-    /// All of them.
+    /// The whole content.
     pub bytes: Vec<u8>,
 }
 
@@ -245,7 +245,7 @@ pub enum EntryKind {
     Directory,
     /// A regular file, also an empty one.
     File,
-    /// A link, also one that leads nowhere.
+    /// A link, also one whose target does not exist.
     Symlink,
     /// A socket, a FIFO, a device.
     Other,
@@ -270,7 +270,7 @@ impl Lines {
         self.ends.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether the text has no line.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

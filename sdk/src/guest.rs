@@ -112,7 +112,7 @@ pub trait GuestTool {
     /// An output alone, or one with edits: that decides the effect of the tool.
     type Return: ToolReturn;
 
-    /// Runs one call.
+    /// Runs the tool for one call.
     fn run(parameters: Self::Parameters) -> Self::Return;
 
     /// Calls that show what it does.

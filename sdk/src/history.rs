@@ -66,7 +66,7 @@ pub struct PastFile {
     pub lines_removed: u64,
     /// How the locations of an edit were found; none where nothing was searched for.
     pub match_level: Option<MatchLevel>,
-    /// A unified diff, or why there is none.
+    /// A unified diff, or why it is missing.
     pub diff: PastDiff,
 }
 
@@ -82,7 +82,7 @@ pub enum PastAction {
     Delete,
 }
 
-/// A diff of the past, or why there is none.
+/// A diff of the past, or why it is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PastDiff {
     /// The diff; where the bound cut it, it says so at its end.

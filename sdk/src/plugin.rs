@@ -11,7 +11,7 @@ pub struct PluginRequest {
     pub source: String,
     /// The SHA-256 that the component must have, hexadecimal.
     pub sha256: Option<String>,
-    /// What it is to be granted, in the form of lists; nothing where there is none.
+    /// What it is to be granted, in the form of lists; empty if nothing.
     pub grant: Option<Value>,
     /// Why it is needed, for the person who decides.
     pub reason: String,

@@ -94,7 +94,7 @@ fn finish<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     match future.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("an in-memory host answers at once"),
+        Poll::Pending => unreachable!("an in-memory host replies at once"),
     }
 }
 
@@ -192,7 +192,7 @@ impl MemoryHost {
         self.state().commands.clone()
     }
 
-    /// Returns what was asked of jobs. There is none.
+    /// Returns what was asked of jobs. No job exists.
     pub fn job_requests(&self) -> Vec<JobRequest> {
         self.state().job_requests.clone()
     }

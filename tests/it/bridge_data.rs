@@ -272,14 +272,14 @@ fn answers_may_lie_in_a_file_of_their_own() {
     let set = set.to_str().unwrap();
     let run = |answers: &str| {
         let file = site.write("answers.jsonl", answers);
-        bridge(&site, &["evaluate", set, "--answers", file.to_str().unwrap()])
+        bridge(&site, &["evaluate", set, "--responses", file.to_str().unwrap()])
     };
     let (ended, evaluation) = run("{\"id\":\"a\",\"answer\":{\"content\":\"Four.\"}}\n");
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(evaluation["rates"]["task_completion"]["count"], 1);
     let (ended, evaluation) = run("{\"id\":\"b\",\"content\":\"Four.\"}\n");
     assert_eq!((ended.code, &evaluation["unanswered"]), (Some(0), &json!(1)), "{ended:?}");
-    assert!(ended.stderr.contains("1 recorded answers belong to no case"), "{ended:?}");
+    assert!(ended.stderr.contains("1 recorded responses belong to no case"), "{ended:?}");
     for broken in ["{", "{}", "{\"id\":\"a\"}\n{\"id\":\"a\"}"] {
         let (ended, told) = run(broken);
         assert_eq!(

@@ -123,7 +123,7 @@ fn a_model_without_tools_is_prompted_how_to_call_them_and_its_answers_are_kept()
     let server = Server::start(vec![said(CALL), said("It is four.")]);
     let kept = site.outside("answers.jsonl");
     let kept = kept.to_str().unwrap();
-    let asked = ["--ask", &server.url, "--model", "tiny", "--save-answers", kept];
+    let asked = ["--ask", &server.url, "--model", "tiny", "--save-responses", kept];
     let (ended, report) = evaluate(&site, &set, &asked);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(report["rates"]["task_completion"], json!({"count": 2, "of": 2, "rate": 1.0}));
@@ -134,11 +134,11 @@ fn a_model_without_tools_is_prompted_how_to_call_them_and_its_answers_are_kept()
     let prompt = first.body["messages"][0]["content"].as_str().unwrap();
     assert!(prompt.contains("read_file") && prompt.contains("```json action"), "{prompt}");
     assert_eq!(first.body["messages"][1], json!({ "role": "user", "content": "Show a.txt." }));
-    // The kept answers do as well, and nobody is asked.
+    // The kept responses do as well, also by the earlier name of the option, and nobody is asked.
     let (ended, again) = evaluate(&site, &set, &["--answers", kept]);
     assert_eq!((ended.code, again), (Some(0), report), "{ended:?}");
     let (ended, _) =
-        evaluate(&site, &set, &["--answers", kept, "--ask", &server.url, "--model", "m"]);
+        evaluate(&site, &set, &["--responses", kept, "--ask", &server.url, "--model", "m"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     server.next();
     assert!(server.asked.try_recv().is_err());
@@ -192,7 +192,8 @@ fn a_busy_server_is_asked_again_and_a_failure_loses_nothing() {
         ("404 Not Found", "{\"error\":\"no model `tiny`\"}".to_owned()),
     ]);
     let kept = site.outside("answers.jsonl");
-    let asked = ["--ask", &server.url, "--model", "tiny", "--save-answers", kept.to_str().unwrap()];
+    let asked =
+        ["--ask", &server.url, "--model", "tiny", "--save-responses", kept.to_str().unwrap()];
     let (ended, told) = evaluate(&site, &set, &asked);
     assert_eq!(
         (ended.code, &told["error"]["code"]),
@@ -202,7 +203,7 @@ fn a_busy_server_is_asked_again_and_a_failure_loses_nothing() {
     let message = told["error"]["message"].as_str().unwrap();
     assert!(message.contains("`chat`") && message.contains("404"), "{message}");
     assert!(message.contains("no model `tiny`"), "{message}");
-    assert!(told["error"]["hint"].as_str().unwrap().contains("1 of 2 answers"), "{told}");
+    assert!(told["error"]["hint"].as_str().unwrap().contains("1 of 2 responses"), "{told}");
     let kept = std::fs::read_to_string(kept).unwrap();
     let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
@@ -218,7 +219,7 @@ fn who_interrupts_keeps_what_was_answered() {
     let kept = site.outside("answers.jsonl");
     let mut words = vec!["bridge".to_owned()];
     words.extend(set);
-    let further = ["--ask", &server.url, "--model", "tiny", "--save-answers"];
+    let further = ["--ask", &server.url, "--model", "tiny", "--save-responses"];
     words.extend(further.map(str::to_owned));
     let mut command = site.command(&words);
     command.arg(&kept).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -273,7 +274,7 @@ fn asking_resumes_from_the_answers_that_are_kept() {
     let kept = kept.to_str().unwrap();
     let server = Server::start(vec![said("Four.")]);
     let asked =
-        ["--answers", kept, "--ask", &server.url, "--model", "tiny", "--save-answers", kept];
+        ["--responses", kept, "--ask", &server.url, "--model", "tiny", "--save-responses", kept];
     let (ended, report) = evaluate(&site, &set, &asked);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(report["rates"]["task_completion"]["count"], 2);
@@ -307,7 +308,7 @@ fn a_case_that_cannot_be_answered_is_left_out() {
     let (ended, report) = evaluate(&site, &set, &["--ask", &server.url, "--model", "tiny"]);
     assert_eq!((ended.code, &report["unanswered"]), (Some(0), &json!(1)), "{ended:?}");
     assert_eq!(report["rates"]["task_completion"]["count"], 3);
-    assert!(ended.stderr.contains("no answer for `long`"), "{ended:?}");
+    assert!(ended.stderr.contains("no response for `long`"), "{ended:?}");
 }
 
 #[test]
@@ -316,7 +317,7 @@ fn nothing_is_written_over_and_what_cannot_be_written_is_reported_first() {
     let server = Server::start(Vec::new());
     let other = site.write("other.jsonl", "{}\n");
     for file in [set[1].as_str(), other.to_str().unwrap(), "/nonexistent/x"] {
-        let asked = ["--ask", &server.url, "--model", "tiny", "--save-answers", file];
+        let asked = ["--ask", &server.url, "--model", "tiny", "--save-responses", file];
         let (ended, told) = evaluate(&site, &set, &asked);
         assert_eq!(
             (ended.code, &told["error"]["code"]),

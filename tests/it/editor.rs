@@ -4,7 +4,7 @@ mod bad;
 mod buffers;
 
 use moss_proto::v1;
-use moss_proto::v1::attach_request::Message as Told;
+use moss_proto::v1::attach_request::Message as EditorMessage;
 use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ async fn cursor_is_where_the_editor_says() {
         code: "W1".into(),
     };
     let diagnostics = v1::FileDiagnostics { path: "a.rs".into(), diagnostics: vec![said] };
-    editor.told(Told::Diagnostics(diagnostics)).await;
+    editor.told(EditorMessage::Diagnostics(diagnostics)).await;
 
     let asked = start(&caller, "get_cursor_context", json!({"linesBefore": 0}));
     let (id, question) = editor.question().await;
@@ -151,11 +151,12 @@ async fn person_answers_a_question_in_any_editor() {
     assert_eq!(two.question().await.0, id);
     // Closing it in one editor leaves it open in the other.
     let closed = Some(Answer::Clarification(String::new()));
-    one.told(Told::Answer(v1::EditorAnswer { question_id: id.clone(), answer: closed })).await;
+    one.told(EditorMessage::Answer(v1::EditorAnswer { question_id: id.clone(), answer: closed }))
+        .await;
     two.answer(&id, Answer::Clarification("no".into())).await;
     let result = output(&asked.await.unwrap().unwrap());
     assert_eq!(result, json!({"answered": true, "answer": "no", "editor": "two"}));
-    let late = Told::Answer(v1::EditorAnswer {
+    let late = EditorMessage::Answer(v1::EditorAnswer {
         question_id: id.clone(),
         answer: Some(Answer::Clarification("yes".into())),
     });

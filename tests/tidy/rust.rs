@@ -31,7 +31,7 @@ pub(crate) fn strings(text: &str) -> Vec<String> {
 }
 
 /// The characters of code one by one, and whole comments and literals between them.
-fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let (mut rest, mut before) = (text, None);
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;

@@ -40,7 +40,7 @@ fn place(case: &EditCase) -> Result<Row> {
     let look = || locate(black_box(text), black_box(search), black_box(replace), Occurrence::Only);
     let is_as_wanted = match (look(), wanted) {
         (Ok(located), Wanted::Level(level)) => located.level == *level,
-        (Err(_), Wanted::Nowhere) => true,
+        (Err(_), Wanted::Absent) => true,
         _ => false,
     };
     if !is_as_wanted {

@@ -161,7 +161,7 @@ impl ClientTimes {
                 "ratio ≤ 0.5",
             )?,
             row("an edit, shown, against files", "edit moss", "edit files", "")?,
-            row("start to first answer, against files", "start process", "start files", "")?,
+            row("start to first response, against files", "start process", "start files", "")?,
             row(
                 "read_file, one line, against echo",
                 "small process",

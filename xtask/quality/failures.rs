@@ -96,9 +96,9 @@ fn class(
     if first.name.as_deref() == Some(question.place.name.as_str()) {
         "another of the same name is first"
     } else if of_text(answer) * 2 <= of_text(first) {
-        "the answer has at most half of the words that the first has"
+        "the expected result has at most half of the words that the first has"
     } else if !has(answer, MatchField::Name) {
-        "the name of the answer has no word of the question"
+        "the name of the expected result has no word of the question"
     } else if first.path.as_str() == question.place.path {
         "another one of the same file is first"
     } else {

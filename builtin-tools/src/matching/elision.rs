@@ -48,7 +48,7 @@ fn speaks_of_it(text: &str) -> bool {
     OMISSIONS.iter().any(|words| text.contains(words))
 }
 
-/// Whether a sentence says nothing but that lines are left out.
+/// Whether a sentence says only that lines are left out.
 fn says_all(sentence: &str) -> bool {
     let text = sentence.trim_end_matches(['.', '。', '！', '!', ',', '，', ';', '；']).trim();
     if WHOLE.contains(&text) || says_all_in_chinese(text) {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 /// Longest question and longest choice, in bytes: a person has to read them.
 const TEXT_BYTES_MAX: usize = 2_000;
-/// What a model reads where nobody answers.
-const UNANSWERED: &str = "the user did not answer: decide with what you know, and continue";
+/// What a model reads where nobody replies.
+const UNANSWERED: &str = "the user did not reply: decide with what you know, and continue";
 
-/// Asks the user a question, and waits for the answer if an attached editor can show it: 20 seconds
-/// unless configured otherwise. If nobody answers, the result says so: continue with what you know.
+/// Asks the user a question, and waits for the reply if an attached editor can show it: 20 seconds
+/// unless configured otherwise. If nobody replies, the result says so: continue with what you know.
 /// If no editor is attached, the question itself is the result: show it to the user and end your
 /// turn.
 ///
@@ -24,7 +24,7 @@ const UNANSWERED: &str = "the user did not answer: decide with what you know, an
 pub(crate) struct Clarify {
     /// The question, in the language of the user.
     question: String,
-    /// Up to 4 answers to choose from. The user may always answer in own words. Default: none.
+    /// Up to 4 choices. The user may always reply in own words. Default: none.
     #[schemars(length(max = 4))]
     choices: Option<Vec<String>>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Clarify {
 /// What became of the question.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ClarifyOutput {
-    /// Whether the user answered.
+    /// Whether the user replied.
     answered: bool,
     /// What the user says: one of the choices, or own words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub(crate) struct ClarifyOutput {
     /// The editor in which it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     editor: Option<String>,
-    /// What to do where there is no answer; the question, where nobody could be asked.
+    /// What to do where there is no reply; the question, where nobody could be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -84,7 +84,7 @@ impl Clarify {
         {
             if text.trim().is_empty() {
                 return Err(refused(format!("`{name}` has an empty text"))
-                    .hint("ask a question that a person can answer"));
+                    .hint("ask a question that a person can decide"));
             }
             if text.len() > TEXT_BYTES_MAX {
                 let size = text.len();

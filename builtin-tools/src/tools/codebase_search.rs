@@ -1,4 +1,4 @@
-//! `codebase_search`: the places in code that answer a question, without any model.
+//! `codebase_search`: the parts of the code that are relevant to a question, without any model.
 
 mod output;
 mod snippet;
@@ -35,7 +35,7 @@ fn default_limit() -> u64 {
     10
 }
 
-/// Finds the parts of the code that answer a question in plain words, English or Chinese: `where are
+/// Finds the parts of the code that are relevant to a question in plain words, English or Chinese: `where are
 /// failed requests retried`. Returns functions, types and sections, best first, with their place, a
 /// snippet and which words of the question they have where.
 ///
@@ -56,7 +56,7 @@ pub(crate) struct CodebaseSearch {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: u64,
-    /// Finds what belongs to this place, a `path:line` such as `src/store.rs:40`, in place of answering `query`, which
+    /// Finds what belongs to this place, a `path:line` such as `src/store.rs:40`, in place of searching for `query`, which
     /// may be empty then.
     #[serde(rename = "related_to")]
     #[schemars(extend("x-extra" = true))]
@@ -143,7 +143,7 @@ async fn related(cx: &Context, related_to: &str) -> Result<CodeSearchGoal, ToolE
 /// # Errors
 ///
 /// Where it can only be that and no such text can be read. Which of its reasons that has is not said: a file that
-/// the policy keeps from the caller is none that is there.
+/// the policy keeps from the caller does not exist for it.
 async fn place(cx: &Context, query: &str) -> Result<Option<CodeSearchGoal>, ToolError> {
     let Some((path, line)) = query.trim().rsplit_once(':') else { return Ok(None) };
     let (Ok(line), Ok(path)) = (line.parse::<u32>(), cx.path(path)) else { return Ok(None) };

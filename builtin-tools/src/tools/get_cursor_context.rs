@@ -101,9 +101,9 @@ struct FocusedFile {
     column: u32,
     /// The lines around the cursor, with their numbers, joined by line feeds.
     content: String,
-    /// The first line in `content`; 0 where there is none.
+    /// The first line in `content`; 0 if it is empty.
     start_line: u32,
-    /// The last line in `content`; 0 where there is none.
+    /// The last line in `content`; 0 if it is empty.
     end_line: u32,
     /// How many lines the file has.
     total_lines: u32,

@@ -50,9 +50,9 @@ pub(crate) struct ReadFileOutput {
     /// The lines, each as its number right-aligned to six columns, a tab, and the text; joined by
     /// line feeds.
     content: String,
-    /// The first line in `content`; 0 where there is none.
+    /// The first line in `content`; 0 if it is empty.
     start_line: u64,
-    /// The last line in `content`; 0 where there is none.
+    /// The last line in `content`; 0 if it is empty.
     end_line: u64,
     /// How many lines the file has.
     total_lines: u64,

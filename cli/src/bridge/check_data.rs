@@ -109,7 +109,7 @@ fn word(code: &serde_json::Value) -> String {
 
 fn counted(report: &DataReport) -> String {
     let mut shown = format!(
-        "{} samples on {} lines, {} calls, {} of them wrong on purpose and answered by an error\n",
+        "{} samples on {} lines, {} calls, {} of them wrong on purpose, with an error as the result\n",
         report.samples, report.lines, report.calls, report.negative_calls
     );
     let (errors, warnings) = (report.errors, report.warnings);

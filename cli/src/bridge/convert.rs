@@ -20,7 +20,7 @@ use moss_dispatch::Outcome;
 /// Print samples of corrected calls from recorded conversations
 ///
 /// FILE is JSONL: a conversation on each line, `{"messages": […]}`. If a call failed with an error
-/// and a later one corrected it, a sample is printed, from the user's question to the answer.
+/// and a later one corrected it, a sample is printed, from the user's question to the final reply.
 /// Secrets are taken out of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ToCorrectionsArgs {

@@ -20,14 +20,14 @@ use super::training;
 use ask::AskArgs;
 use moss_dispatch::Outcome;
 
-/// Most bytes of recorded answers that are held at once.
+/// Most bytes of recorded responses that are held at once.
 const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
 
-/// Score a model's answers to an evaluation set
+/// Score a model's responses to an evaluation set
 ///
 /// FILE is JSONL: a case on each line, `{"id", "messages", "tools", "expect": {"calls",
 /// "must_not_call", "text_has"}, "answer": {"content", "tool_calls"}}`. Prints the rates of tool-call
-/// success, valid arguments, task completion and safety violations. Answers are recorded ones, or with
+/// success, valid arguments, task completion and safety violations. Responses are recorded ones, or with
 /// --ask new ones of a model.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EvaluateArgs {
@@ -37,9 +37,9 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     registry: RegistryArgs,
 
-    /// Read the answers to cases without one from FILE: JSONL of {id, answer}
-    #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
+    /// Read the responses to cases without one from FILE: JSONL of {"id", "answer"}
+    #[arg(long, alias = "answers", value_name = "FILE")]
+    responses: Option<PathBuf>,
 
     /// Show at most N failures; all are counted
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -98,13 +98,13 @@ enum YesNo {
 
 pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.load(session)?;
-    let mut answers = match &args.answers {
+    let mut answers = match &args.responses {
         Some(file) => read_answers(file, session)?,
         None => HashMap::new(),
     };
     let asking = args.stated.asking();
     if args.ask.is_wanted() {
-        args.ask.check_file(&[args.answers.as_ref()])?;
+        args.ask.check_file(&[args.responses.as_ref()])?;
         let asked = args.ask.complete(&args.file, &asking, &registry, &mut answers, session);
         interruptible(asked).await?;
     }
@@ -120,7 +120,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
     session.ui.print_either(|| json!(evaluation), || evaluation_text(&evaluation))?;
     args.stated.write(&evaluation)?;
     if !answers.is_empty() {
-        let message = format!("{} recorded answers belong to no case", answers.len());
+        let message = format!("{} recorded responses belong to no case", answers.len());
         session.ui.note(&dim(message));
     }
     let is_whole = evaluation.cases > 0 && evaluation.unreadable.is_empty();
@@ -144,7 +144,7 @@ fn read_answers(file: &Path, session: &Session) -> Result<HashMap<String, Value>
         }
         bytes += line.len();
         if bytes > ANSWERS_BYTES_MAX {
-            return Err(failed(&format!("the answers have more than {ANSWERS_BYTES_MAX} bytes")));
+            return Err(failed(&format!("the responses have more than {ANSWERS_BYTES_MAX} bytes")));
         }
         let mut read: Value =
             serde_json::from_str(line).map_err(|error| failed(&format!("no JSON: {error}")))?;
@@ -153,7 +153,7 @@ fn read_answers(file: &Path, session: &Session) -> Result<HashMap<String, Value>
         let answer = read.get_mut("answer").map(Value::take).unwrap_or(read);
         match answers.insert(id, answer) {
             None => Ok(()),
-            Some(_) => Err(failed("the id has an answer already")),
+            Some(_) => Err(failed("the id has a response already")),
         }
     })?;
     Ok(answers)
@@ -197,7 +197,7 @@ fn evaluation_text(evaluation: &Evaluation) -> String {
     let Evaluation { cases, unanswered, repaired_calls, .. } = evaluation;
     let _ = writeln!(
         shown,
-        "\n{cases} cases, {unanswered} without an answer, {repaired_calls} calls were valid only after repair"
+        "\n{cases} cases, {unanswered} without a response, {repaired_calls} calls were valid only after repair"
     );
     shown
 }

@@ -14,7 +14,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`RequestFailure`], also where it was answered before. The inner error says why the approval was
+    /// [`RequestFailure`], also where it was decided before. The inner error says why the approval was
     /// taken and applies only once.
     pub(crate) async fn remember(
         &self,
@@ -54,7 +54,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`RequestFailure`], also where there is none of that name.
+    /// [`RequestFailure`], also where no approval has that name.
     pub(crate) async fn revoke_standing_approval(
         &self,
         id: &str,

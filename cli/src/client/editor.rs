@@ -3,7 +3,7 @@
 use moss_dispatch::Role;
 use moss_proto::v1;
 use moss_proto::v1::attach_request::Message;
-use moss_proto::v1::attach_response::Message as Told;
+use moss_proto::v1::attach_response::Message as DaemonMessage;
 use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
 use moss_proto::v1::editor_service_client::EditorServiceClient;
@@ -13,7 +13,7 @@ use tonic::Streaming;
 
 use super::{Client, RESPONSE_BYTES_MAX, RequestFailure, body};
 
-/// Messages that wait to be sent: a person answers one question after the other.
+/// Messages that wait to be sent: a person replies to one question after the other.
 const MESSAGES_MAX: usize = 4;
 
 /// A terminal that is attached. Questions come for as long as it lives.
@@ -35,7 +35,7 @@ pub(crate) struct TerminalQuestion {
 
 impl Client {
     /// Attaches this terminal for the questions of a call; results of tools say under which name they
-    /// were answered.
+    /// have their replies.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Client {
             .max_decoding_message_size(RESPONSE_BYTES_MAX);
         let mut received = body(service.attach(request).await)?;
         match received.message().await.map_err(|status| RequestFailure::from(&status))? {
-            Some(v1::AttachResponse { message: Some(Told::Attached(_)) }) => {
+            Some(v1::AttachResponse { message: Some(DaemonMessage::Attached(_)) }) => {
                 Ok(AttachedTerminal { sender, received })
             }
             _ => Err(RequestFailure::incomplete("attachment")),
@@ -72,7 +72,7 @@ impl AttachedTerminal {
     pub(crate) async fn next(&mut self) -> Option<TerminalQuestion> {
         loop {
             let message = self.received.message().await.ok()??.message;
-            if let Some(Told::Question(v1::EditorQuestion {
+            if let Some(DaemonMessage::Question(v1::EditorQuestion {
                 id,
                 question: Some(Question::Clarify(v1::ClarifyQuestion { question, choices })),
                 ..

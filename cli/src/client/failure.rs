@@ -75,7 +75,7 @@ impl RequestFailure {
         self.reason == reason.as_str()
     }
 
-    /// Says that an answer lacks something that belongs there.
+    /// Says that a response lacks something that belongs there.
     pub(super) fn incomplete(what: &str) -> Self {
         let message = format!("the response of the daemon has no {what}");
         Self::new(Reason::DaemonIncompatible, message)

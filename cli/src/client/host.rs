@@ -27,7 +27,7 @@ pub(super) struct InProcessDaemon {
 /// A way into a daemon of this process that serves others as well, for one of those who may come in.
 #[derive(Clone)]
 pub(crate) struct Entrance {
-    /// The daemon.
+    /// Serves the calls of this process, and stops with it.
     pub(crate) daemon: Arc<Daemon>,
     /// Who comes in with which credential.
     pub(crate) access: Access,
@@ -38,7 +38,7 @@ pub(crate) struct Entrance {
 // === impl Entrance ===
 
 impl Entrance {
-    /// Goes in.
+    /// Opens the way into the daemon, with this access.
     pub(super) fn enter(&self) -> ProcessDoor {
         ProcessDoor::new(&self.daemon, self.access.clone())
     }

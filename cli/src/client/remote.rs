@@ -109,7 +109,7 @@ async fn dial(
     transport::channel(stream).await
 }
 
-/// Whether no daemon of ours said so: what answers may not even speak HTTP/2.
+/// Whether no daemon of ours said so: what responds may not even speak HTTP/2.
 fn is_of_transport(failure: &RequestFailure) -> bool {
     let reasons = [Reason::DaemonUnreachable, Reason::CallCancelled, Reason::Internal];
     reasons.into_iter().any(|reason| failure.is(reason))

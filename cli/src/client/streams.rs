@@ -42,7 +42,7 @@ impl Calling {
 // === impl Watching ===
 
 impl Watching {
-    /// Returns the next confirmation that is new or was answered; none when the daemon stops.
+    /// Returns the next confirmation that is new or was decided; none when the daemon stops.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Watching {
 // === impl WatchingTools ===
 
 impl WatchingTools {
-    /// Waits for the next change; `false` once there is none any more.
+    /// Waits for the next change; `false` once the stream has ended.
     pub(crate) async fn next(&mut self) -> bool {
         matches!(self.0.message().await, Ok(Some(_)))
     }

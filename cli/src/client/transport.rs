@@ -26,7 +26,7 @@ const HEADER_BYTES_MAX: u32 = 64 * 1024;
 /// How requests get to a daemon. Either way they pass the same checks there.
 #[derive(Debug, Clone)]
 pub(super) enum Route {
-    /// Over a connection.
+    /// Over a connection to a daemon of another process.
     Connection(Channel),
     /// Straight into the services of a daemon in this process.
     Door(ProcessDoor),

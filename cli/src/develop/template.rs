@@ -30,7 +30,7 @@ pub(crate) enum PluginLanguage {
     Python,
 }
 
-/// Why a name is none.
+/// Why a name is not valid.
 #[derive(Debug, thiserror::Error)]
 #[error("`{name}` cannot name a plugin: {why}")]
 pub(crate) struct BadName {
@@ -44,7 +44,7 @@ pub(crate) struct BadName {
 ///
 /// # Errors
 ///
-/// Why it is none.
+/// Why it is not valid.
 pub(crate) fn check_name(name: &str) -> Result<(), BadName> {
     let Err(why) = fits(name) else { return Ok(()) };
     let like = name.trim().to_ascii_lowercase().replace([' ', '_', '.', '/'], "-");

@@ -13,7 +13,7 @@ use crate::client::{
 use crate::wording::EN;
 use crate::{clarifying, effect, text};
 
-/// What the client is called where a question of a tool was answered.
+/// What the client is called where a question of a tool got its reply.
 const ANSWERED_IN: &str = "MCP client";
 /// Why a call did not happen whose form was closed.
 const NOBODY_DECIDED: &str = "the person closed the form without a decision; nothing was changed";
@@ -21,7 +21,7 @@ const NOBODY_DECIDED: &str = "the person closed the form without a decision; not
 /// A client that puts questions of the tool `clarify` to the person, where it does.
 struct ClarifyingClient {
     terminal: Option<AttachedTerminal>,
-    /// The question that is shown, and its answer.
+    /// The question that is shown, and its reply.
     open: Option<(TerminalQuestion, oneshot::Receiver<FormReply>)>,
 }
 
@@ -288,7 +288,7 @@ async fn next(
 // === impl ClarifyingClient ===
 
 impl ClarifyingClient {
-    /// Attaches for a call of the tool `clarify`. Who may not answer questions is not asked: the result
+    /// Attaches for a call of the tool `clarify`. Who may not reply to questions is not asked: the result
     /// says so.
     async fn of_call(client: &Client, request: &ToolUse) -> Self {
         let terminal = match request.has_forms && request.name == clarifying::TOOL {
@@ -298,7 +298,7 @@ impl ClarifyingClient {
         Self { terminal, open: None }
     }
 
-    /// Puts the next question to the person, or passes the answer on; waits for ever where there is
+    /// Puts the next question to the person, or passes the reply on; waits for ever where there is
     /// neither. Nothing is lost where it is dropped.
     async fn step(&mut self, notes: &mpsc::Sender<CallNote>) {
         let Some(terminal) = &mut self.terminal else { return std::future::pending().await };

@@ -25,7 +25,7 @@ struct ReadyStream {
 ///
 /// # Errors
 ///
-/// Where it takes a thread, and there is none to be had.
+/// Where it takes a thread, and the system has no more.
 pub(super) fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     match ReadyStream::open(io::stdin().as_fd(), Interest::READABLE) {
         Some(stream) => Ok(Box::new(stream)),

@@ -6,7 +6,7 @@ use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 
 use super::add::absolute;
-use super::changing::{self, Adjusted, AnswerArgs};
+use super::changing::{self, Adjusted, DecisionArgs};
 use crate::Session;
 use crate::error::CliError;
 use moss_dispatch::Outcome;
@@ -24,7 +24,7 @@ pub(crate) struct AcceptArgs {
     list: Option<PathBuf>,
 
     #[command(flatten)]
-    answer: AnswerArgs,
+    answer: DecisionArgs,
 }
 
 pub(super) async fn run(args: AcceptArgs, session: &Session) -> Result<Outcome, CliError> {

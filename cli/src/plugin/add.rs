@@ -8,7 +8,7 @@ use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use serde_json::{Value, json};
 
-use super::changing::{self, Adjusted, AnswerArgs};
+use super::changing::{self, Adjusted, DecisionArgs};
 use super::{described, develop};
 use crate::Session;
 use crate::error::CliError;
@@ -58,7 +58,7 @@ pub(crate) struct AddArgs {
     replace: bool,
 
     #[command(flatten)]
-    answer: AnswerArgs,
+    answer: DecisionArgs,
 }
 
 /// What it is granted.

@@ -1,4 +1,4 @@
-//! Changing a plugin list: shown first, then answered, then done with the digest that was approved.
+//! Changing a plugin list: shown first, then decided, then done with the digest that was approved.
 
 use crate::client::{Client, NeededTools};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,7 +20,7 @@ use moss_dispatch::Outcome;
 
 /// How a change is resolved.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub(crate) struct AnswerArgs {
+pub(crate) struct DecisionArgs {
     /// Approve the change without asking
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) yes: bool,
@@ -52,7 +52,7 @@ pub(super) struct Preview {
 pub(super) async fn run(
     session: &Session,
     request: v1::ChangePluginsRequest,
-    answer: AnswerArgs,
+    answer: DecisionArgs,
     adjust: impl AsyncFnOnce(&Preview, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     session
@@ -66,7 +66,7 @@ async fn change(
     session: &Session,
     client: &Client,
     mut request: v1::ChangePluginsRequest,
-    answer: AnswerArgs,
+    answer: DecisionArgs,
     adjust: impl AsyncFnOnce(&Preview, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     let ui = &session.ui;
@@ -202,7 +202,7 @@ fn progress_bar(ui: &Ui) -> ProgressBar {
 async fn approve(
     session: &Session,
     shown: &Preview,
-    answer: AnswerArgs,
+    answer: DecisionArgs,
     asks: bool,
 ) -> Result<(), CliError> {
     let confirm = &session.global.confirm;

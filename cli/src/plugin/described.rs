@@ -1,4 +1,4 @@
-//! A change of a plugin list as a person is shown it before answering.
+//! A change of a plugin list as a person is shown it before deciding.
 
 use std::fmt::Write as _;
 

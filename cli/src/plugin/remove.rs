@@ -6,7 +6,7 @@ use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 
 use super::add::absolute;
-use super::changing::{self, Adjusted, AnswerArgs};
+use super::changing::{self, Adjusted, DecisionArgs};
 use crate::Session;
 use crate::error::CliError;
 use moss_dispatch::Outcome;
@@ -29,7 +29,7 @@ pub(crate) struct RemoveArgs {
     forget_store: bool,
 
     #[command(flatten)]
-    answer: AnswerArgs,
+    answer: DecisionArgs,
 }
 
 pub(super) async fn run(args: RemoveArgs, session: &Session) -> Result<Outcome, CliError> {

@@ -3,7 +3,7 @@
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 
-use super::changing::{self, Adjusted, AnswerArgs};
+use super::changing::{self, Adjusted, DecisionArgs};
 use crate::Session;
 use crate::error::CliError;
 use moss_dispatch::Outcome;
@@ -15,7 +15,7 @@ use moss_dispatch::Outcome;
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
-    answer: AnswerArgs,
+    answer: DecisionArgs,
 }
 
 pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -30,7 +30,7 @@ pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, C
 #[derive(Debug, clap::Args)]
 pub(crate) struct UntrustArgs {
     #[command(flatten)]
-    answer: AnswerArgs,
+    answer: DecisionArgs,
 }
 
 pub(super) async fn untrust(args: UntrustArgs, session: &Session) -> Result<Outcome, CliError> {

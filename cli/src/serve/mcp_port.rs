@@ -34,7 +34,7 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_secs(2);
 const CREDENTIAL_HINT: &str = "send the header `Authorization: Bearer TOKEN`; `moss token create NAME` \
                                makes a token";
 
-/// A bound port.
+/// The port of MCP over HTTP, bound before the daemon serves it.
 #[derive(Debug)]
 pub(super) struct McpPort {
     socket: Socket,

@@ -21,7 +21,7 @@ impl NotEdited {
     }
 }
 
-/// Returns the entry of moss; none where there is none.
+/// Returns the entry of moss; `None` if moss has no entry.
 pub(super) fn entry(client: &ClientRow, text: &str) -> Result<Option<Value>, NotEdited> {
     match client.format {
         FileFormat::Json => json::entry(text, client.key),

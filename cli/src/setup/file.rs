@@ -22,7 +22,7 @@ const NEW_MODE: u32 = 0o600;
 /// What stands behind the name of a file while it is written.
 const DRAFT: &str = "moss-draft";
 
-/// Reads a file; none where there is none.
+/// Reads a file; `None` if it does not exist.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ const RECORD_BYTES_MAX: u64 = 256 << 20;
 pub(super) struct SetupRecord {
     /// The configuration file of the client.
     pub(super) path: PathBuf,
-    /// What it held before the first time; none where there was none.
+    /// What it held before the first time; `None` if it did not exist.
     pub(super) before: Option<String>,
     /// What was written last.
     after: String,

@@ -81,7 +81,7 @@ pub(in super::super) static EN: Wording = Wording {
         warning: "warning:",
         more: "[enter] next screen / [a]ll the rest / [q]uit:",
         rest_not_shown: "the rest was not shown",
-        answer: "answer, or [enter] for none:",
+        answer: "your reply, or [enter] for none:",
         choose: "a number, your own words, or [enter] for none:",
         waiting_for: |command| format!("waiting for `{command}`"),
         decided_elsewhere: "decided elsewhere, or expired",
@@ -97,7 +97,7 @@ pub(in super::super) static EN: Wording = Wording {
         forms: |client| {
             format!(
                 "What your rules ask about can be put to you as a form in {client}, if it has forms. The \
-                 client relays your answer: say yes only if you trust it to ask you. Otherwise you approve in \
+                 client relays your decision: say yes only if you trust it to ask you. Otherwise you approve in \
                  moss."
             )
         },

@@ -13,7 +13,7 @@ use moss_sdk::tool::AnyTool;
 
 use moss_schema::{ArgumentValidator, Schema, SchemaError};
 
-/// Most nearest names that an unknown name is answered with.
+/// Most nearest names that are suggested for an unknown name.
 const NEAREST_MAX: usize = 3;
 /// Longest name that is looked up, in bytes.
 const NAME_BYTES_MAX: usize = 128;
@@ -168,7 +168,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// Where there is none, with the nearest names.
+    /// Where no tool has that name, with the nearest names.
     pub fn entry(&self, name: &str) -> Result<&Arc<CatalogEntry>, UnknownTool> {
         let shown = escaped(&moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX));
         if name.len() > NAME_BYTES_MAX {

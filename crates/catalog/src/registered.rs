@@ -16,7 +16,7 @@ pub enum SchemaForm {
     /// defaults of the specification and nothing that a prompt would only grow by.
     Published,
     /// The one that the daemon holds arguments to before it runs a call. What models learn from and
-    /// what they answer is checked with it: a call that moss would refuse must not count as valid.
+    /// what they reply is checked with it: a call that moss would refuse must not count as valid.
     Strict,
 }
 

@@ -48,7 +48,7 @@ pub struct FileCoverage {
 /// Which of the lines that changed ran. Only lines count that can run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChangedCoverage {
-    /// Since when.
+    /// What the files are compared with, in words.
     pub since: String,
     /// Share of them that ran, in percent.
     pub lines_percent: f64,

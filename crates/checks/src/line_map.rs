@@ -24,7 +24,7 @@ impl LineMap {
         Self::of_lines(&old, &new)
     }
 
-    /// Compares two texts whose lines are told apart by values, such as their hashes.
+    /// Compares two texts whose lines are distinguished by values, such as their hashes.
     pub fn of_lines<L: Hash + Ord>(old: &[L], new: &[L]) -> Self {
         let deadline = Some(Instant::now() + COMPARE_TIME_MAX);
         let operations = capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline);

@@ -106,7 +106,7 @@ impl ProjectFiles {
         self.directories.iter().enumerate().filter(move |(_, directory)| holds(directory))
     }
 
-    /// The place of the directory of the workspace of Cargo that a package belongs to, its own where there is none:
+    /// The place of the directory of the workspace of Cargo that a package belongs to, its own outside of any:
     /// paths in messages begin there.
     pub fn cargo_workspace(&self, place: usize) -> usize {
         let package = &self.directories[place];

@@ -83,7 +83,7 @@ fn forms(flags: &str, values: &str) -> OptionForms {
     OptionForms { flags, values, ..OptionForms::default() }
 }
 
-/// Tells the words of a builtin apart; options end at the first operand.
+/// Separates the words of a builtin; options end at the first operand.
 fn sorted<'a>(
     words: &'a [ShellWord],
     flags: &str,

@@ -88,7 +88,7 @@ struct ReadOnlyEntry {
     /// Options that it may have besides those of the sets.
     #[serde(default)]
     options: OptionForms,
-    /// How many operands it may have; any number where there is none.
+    /// How many operands it may have; any number if unset.
     operands_max: Option<usize>,
     /// What each operand has to be, as a regular expression.
     operands: Option<String>,

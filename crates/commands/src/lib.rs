@@ -278,7 +278,7 @@ impl ShellWord {
         CONNECTIONS.iter().any(|path| self.starts().starts_with(path))
     }
 
-    /// Whether what is written there goes nowhere.
+    /// Whether what is written there is discarded.
     fn is_sink(&self) -> bool {
         self.fixed().is_some_and(|path| path == "/dev/null" || STREAMS.contains(&path))
     }

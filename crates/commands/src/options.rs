@@ -22,7 +22,7 @@ pub(crate) struct OptionForms {
     pub(crate) single_dash: bool,
 }
 
-/// The words of a command, told apart.
+/// The words of a command, separated.
 #[derive(Debug, Default)]
 pub(crate) struct SortedWords<'a> {
     /// The options, as `-x` or `--long`, with their values where they have one.
@@ -63,7 +63,7 @@ impl OptionForms {
         self.single_dash |= other.single_dash;
     }
 
-    /// Tells words apart; with `only_leading`, options end at the first operand.
+    /// Separates words; with `only_leading`, options end at the first operand.
     ///
     /// # Errors
     ///

@@ -196,7 +196,7 @@ impl<'a> ShellReader<'a> {
         &rest[..end]
     }
 
-    /// Takes a name of a variable; an empty text where there is none.
+    /// Takes a name of a variable; an empty text if none begins here.
     fn take_name(&mut self) -> &'a str {
         if self.peek().is_some_and(|c| c.is_ascii_digit()) {
             return "";

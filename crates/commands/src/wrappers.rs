@@ -115,7 +115,7 @@ pub(crate) fn what_runs(name: &str, arguments: &[ShellWord]) -> WhatRuns {
     WhatRuns::Words(words.to_vec(), assignments)
 }
 
-/// The file that a command makes where there is none, before it runs another; `name` is its first word.
+/// The file that a command makes if it is missing, before it runs another; `name` is its first word.
 pub(crate) fn created(name: &str, arguments: &[ShellWord]) -> Option<ShellWord> {
     let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name && wrapper.creates)?;
     // What is not understood is unclear.

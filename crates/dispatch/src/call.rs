@@ -31,13 +31,13 @@ pub struct Call {
     pub further_workspaces: Vec<String>,
     /// A tool, or an operation that policy and journal know by a name as they know a tool.
     pub work: Work,
-    /// What to do when an answer is needed.
+    /// What to do when a decision is needed.
     pub confirm: ConfirmMode,
     /// Approves exactly the effects with these digests; read by [`Call::approvals`], since only an approver may say it.
     pub approved_digests: ApprovedDigests,
     /// Show the effect and do nothing.
     pub dry_run: bool,
-    /// Whether whoever calls answers the questions of the call, too, and showed the approver's
+    /// Whether whoever calls decides the questions of the call, too, and showed the approver's
     /// credential for it.
     pub is_attended: bool,
     /// The caller's name for the conversation.
@@ -75,7 +75,7 @@ pub enum Work {
     ChangePlugins(PluginChange),
 }
 
-/// What to do when an answer from a person is needed.
+/// What to do when a decision of a person is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfirmMode {
     /// Ask a person and wait for the decision.

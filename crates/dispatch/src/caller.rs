@@ -10,7 +10,7 @@ use moss_sdk::ContentHash;
 pub enum Role {
     /// May call tools and look at things.
     Caller,
-    /// May also answer confirmations.
+    /// May also decide confirmations.
     Approver,
 }
 

@@ -85,7 +85,7 @@ pub enum ChangeStatus {
     Proposed,
     /// It was made, on disk or in the editor that has the file unsaved.
     Committed,
-    /// Nobody could be asked, or nobody answered.
+    /// Nobody could be asked, or nobody decided.
     Unconfirmed,
     /// The file changed meanwhile.
     Conflict,

@@ -40,7 +40,7 @@ pub struct Question {
     pub caller: String,
     /// The session that the call names.
     pub session: Option<String>,
-    /// Whether whoever calls answers, too, with the approver's credential.
+    /// Whether whoever calls decides, too, with the approver's credential.
     pub is_attended: bool,
     /// How much memory is held for it until it is resolved, in bytes.
     pub held_bytes: usize,
@@ -52,12 +52,12 @@ pub struct Question {
     pub digest: ContentHash,
     /// The rule that asks.
     pub rule: String,
-    /// Whether a protected name is touched: a blanket answer does not cover it.
+    /// Whether a protected name is touched: a blanket decision does not cover it.
     pub protected: bool,
-    /// Whether lines are changed that are not as the edit says: a blanket answer does not cover it.
+    /// Whether lines are changed that are not as the edit says: a blanket decision does not cover it.
     pub drift: bool,
     /// What becomes of a plugin list, or is fetched for one, where that is asked about: a blanket
-    /// answer does not cover it. The arguments are its JSON.
+    /// decision does not cover it. The arguments are its JSON.
     pub consent: Option<Arc<Consent>>,
     /// The command that would run, where one is asked about. The arguments are its JSON.
     pub command: Option<Arc<CommandQuestion>>,
@@ -110,7 +110,7 @@ impl Question {
         self.texts().map(|(_, text)| text.len()).sum()
     }
 
-    /// Makes the page that begins at an offset; none where there is none.
+    /// Makes the page that begins at an offset; `None` after the end.
     pub fn page(&self, offset: usize) -> Option<Page> {
         let total = self.text_bytes();
         if offset > total {

@@ -3,7 +3,7 @@
 /// What a person is asked to let texts be sent to. The call goes on without it where nobody allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingQuestion {
-    /// Where it is.
+    /// The URL that texts would be sent to.
     pub url: String,
     /// The model that makes vectors there.
     pub model: String,

@@ -31,7 +31,7 @@ pub enum CallError {
         /// The rule, where one decided.
         rule: Option<String>,
     },
-    /// An answer is needed and nobody gave one.
+    /// A decision is needed and nobody made one.
     #[error("{}", .0.message)]
     Unconfirmed(Box<Unconfirmed>),
     /// Too many calls wait.
@@ -64,7 +64,7 @@ pub enum CallError {
 pub struct Unconfirmed {
     /// What to do next.
     pub message: String,
-    /// The question that was not answered, with the effect and the digest that approves exactly it.
+    /// The question that was not decided, with the effect and the digest that approves exactly it.
     pub confirmation: Arc<Confirmation>,
 }
 
@@ -98,7 +98,7 @@ impl CallError {
 // === impl Unconfirmed ===
 
 impl Unconfirmed {
-    /// What an answer would be bound to.
+    /// What a decision would be bound to.
     pub fn digest(&self) -> ContentHash {
         self.confirmation.question.digest
     }

@@ -22,7 +22,7 @@ pub const UNTRUST_PLUGIN_LIST: &str = "untrust_plugin_list";
 pub const LANGUAGE_SERVER: &str = "language_server";
 /// Sending texts of a workspace, and questions over them, to an endpoint of embeddings.
 pub const EMBEDDINGS: &str = "embeddings";
-/// Finding tools that a client of MCP is not shown: what `moss-mcp`, which knows nothing of this crate, answers itself.
+/// Finding tools that a client of MCP is not shown: what `moss-mcp`, which knows nothing of this crate, serves itself.
 pub const FIND_TOOLS: &str = "find_tools";
 
 /// What stands in metrics for a tool that there is not.

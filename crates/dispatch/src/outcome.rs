@@ -15,7 +15,7 @@ pub enum Outcome {
     Invalid,
     /// Policy or a person said no.
     Denied,
-    /// It needs an answer that nobody can give here.
+    /// It needs a decision that nobody can make here.
     Unconfirmed,
     /// No daemon can be used: none responds, it is another version, or it does not accept who asks.
     Unavailable,

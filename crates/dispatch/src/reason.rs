@@ -1,4 +1,4 @@
-//! Why a call did not run, or a request was not answered: the stable names that programs read, each with
+//! Why a call did not run, or a request was not served: the stable names that programs read, each with
 //! the status it travels as, how the call ended, and the error of a tool that made the call.
 
 use moss_sdk::ErrorCode;
@@ -50,7 +50,7 @@ struct ReasonRow {
 /// the code of the error that a tool gets.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $reason:ident = $name:literal $code:literal $status:ident $outcome:ident $tool:ident;)*) => {
-        /// Why a call did not run, or a request was not answered.
+        /// Why a call did not run, or a request was not served.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Reason {
             $($(#[$doc])* $reason,)*
@@ -151,7 +151,7 @@ reasons! {
     CredentialInvalid = "CREDENTIAL_INVALID" "credential_invalid" Unauthenticated Unavailable Denied;
     /// The credential is known and does not allow that.
     RoleMissing = "ROLE_MISSING" "role_missing" PermissionDenied Denied Denied;
-    /// One side does not accept the other's certificate, or there is none.
+    /// One side does not accept the other's certificate, or there is no certificate.
     CertificateRefused = "CERTIFICATE_REFUSED" "certificate_refused" Unavailable Unavailable Io;
     /// A credential would be sent where others can read it.
     ConnectionExposed = "CONNECTION_EXPOSED" "connection_exposed" InvalidArgument Invalid InvalidArguments;

@@ -26,7 +26,7 @@ pub enum EndpointFault {
     /// It responded with another status than success.
     #[error("it responded with {status}{}", with_said(.said))]
     Status {
-        /// The status.
+        /// The HTTP status of the response.
         status: StatusCode,
         /// How what it said of that begins.
         said: String,

@@ -1,4 +1,4 @@
-//! Answers: which documents may match.
+//! Results: which documents may match.
 
 use moss_sdk::RelPath;
 
@@ -33,7 +33,7 @@ pub struct LocatedDocuments {
 /// Segments that turned out to be damaged.
 pub(crate) type DamagedSegments = Vec<(u32, IndexProblem)>;
 
-/// Answers a query about some documents. Those of damaged segments may match.
+/// Evaluates a query over some documents. Those of damaged segments may match.
 pub(crate) fn answer(
     core: &IndexCore,
     cache: &BlockCache,

@@ -34,7 +34,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 // === impl CodedBytes ===
 
 impl<'a> CodedBytes<'a> {
-    /// Takes a number; none where there is none.
+    /// Takes a number; `None` if no number is left.
     pub(crate) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for (at, byte) in self.0.iter().take(NUMBER_BYTES_MAX).enumerate() {

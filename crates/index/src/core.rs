@@ -34,7 +34,7 @@ pub(crate) struct IndexCore {
     pub(crate) has_listing: bool,
     /// Counts what was reported of documents.
     pub(crate) generation: u64,
-    /// Why there is no index, if there is none.
+    /// Why there is no index, if it is missing.
     pub(crate) off: Option<IndexProblem>,
     /// What went wrong last.
     pub(crate) problem: Option<IndexProblem>,

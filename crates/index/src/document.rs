@@ -1,4 +1,4 @@
-//! Documents, the files that an index is over: how they are named, read and told apart.
+//! Documents, the files that an index is over: how they are named, read and distinguished.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
@@ -105,7 +105,7 @@ impl DocumentMark {
     }
 
     /// Whether the file could change right after `now` and keep this mark: clocks of file systems are
-    /// coarse. What seems to come from the future says nothing about when it changed.
+    /// coarse. What seems to come from the future does not show when it changed.
     pub(crate) fn is_unsettled(&self, now: SystemTime) -> bool {
         let limit = now.checked_sub(UNSETTLED_FOR).unwrap_or(SystemTime::UNIX_EPOCH);
         let limit = limit.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

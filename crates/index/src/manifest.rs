@@ -40,7 +40,7 @@ pub(crate) fn newer(names: &[String]) -> Option<IndexProblem> {
 // === impl IndexManifest ===
 
 impl IndexManifest {
-    /// Reads the manifest; an empty one where there is none.
+    /// Reads the manifest; an empty one if it does not exist.
     pub(crate) fn load(store: &dyn IndexStore) -> Result<Self, IndexProblem> {
         let file = file_of(FORMAT);
         let damaged = |what| IndexProblem::damaged(&file, what);

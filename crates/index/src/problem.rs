@@ -1,4 +1,4 @@
-//! What can go wrong with the index's own files, and what is lost with it: never an answer.
+//! What can go wrong with the index's own files, and what is lost with it: never a result.
 
 use std::io::ErrorKind;
 

@@ -30,6 +30,6 @@ pub struct IndexStatus {
     pub segments: u64,
     /// Counts what was reported to it of documents.
     pub generation: u64,
-    /// What went wrong last, for the log: answers were right all the same.
+    /// What went wrong last, for the log: results were right all the same.
     pub problem: Option<IndexProblem>,
 }

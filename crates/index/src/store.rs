@@ -24,7 +24,7 @@ pub trait IndexStore: Send + Sync {
     /// As those of the directory.
     fn names(&self) -> Result<Vec<String>, Error>;
 
-    /// Reads a file of up to `bytes_max`; none where there is none.
+    /// Reads a file of up to `bytes_max`; `None` if it does not exist.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ pub trait IndexStore: Send + Sync {
     /// As those of the directory.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Opens a file to read pieces of it; none where there is none.
+    /// Opens a file to read pieces of it; `None` if it does not exist.
     ///
     /// # Errors
     ///

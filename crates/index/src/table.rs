@@ -39,9 +39,9 @@ pub(crate) struct DocumentRecord {
 /// Where the trigrams of a document are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DocumentLocation {
-    /// Nowhere: it has to be read. The text that it had when it was read last may be in a segment.
+    /// In no segment: it has to be read. The text that it had when it was read last may be in a segment.
     Pending { former: Option<SegmentLocation> },
-    /// Nowhere: it could not be read, and is not tried again before it changes.
+    /// In no segment: it could not be read, and is not tried again before it changes.
     Unread,
     /// In memory, not yet written to a segment.
     Overlay,
@@ -100,7 +100,7 @@ impl DocumentTable {
         (0..).zip(&self.records).filter_map(|(slot, record)| Some((slot, record.as_ref()?)))
     }
 
-    /// Returns the slot of a path, a new one where there is none. A new document is pending.
+    /// Returns the slot of a path, a new one if it has none. A new document is pending.
     pub(crate) fn slot(&mut self, path: &RelPath) -> DocumentSlot {
         let hash = self.hashing.hash_one(path.as_str());
         let records = &mut self.records;

@@ -80,7 +80,7 @@ pub enum AuditEvent {
         /// The credential that decided; none where nobody did.
         #[serde(skip_serializing_if = "Option::is_none")]
         decided_by: Option<RedactedText>,
-        /// What the answering person said.
+        /// What the deciding person said.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<RedactedText>,
     },

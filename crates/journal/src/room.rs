@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::{JournalError, audit};
 
 /// Room for the records of a call beside those of its files: its start with bounded arguments, its
-/// decisions, its answers and its end, each in pages of its own.
+/// decisions, its replies and its end, each in pages of its own.
 const CALL_BYTES: u64 = 128 << 10;
 /// Room for the records of a file that is changed, beside its path.
 const FILE_BYTES: u64 = 2 << 10;

@@ -1,4 +1,4 @@
-//! The one thread that writes: collects records, commits them in groups, answers whoever waits.
+//! The one thread that writes: collects records, commits them in groups, replies to whoever waits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ type ReplySender = oneshot::Sender<Result<(), JournalError>>;
 
 /// What is asked of the writer.
 pub(super) enum WriterMessage {
-    /// Write a record; answer when it is durable, if anybody waits.
+    /// Write a record; report when it is durable, if anybody waits.
     Record { time: Timestamp, record: Box<Record>, reply: Option<ReplySender> },
     /// Make everything so far durable.
     Flush(ReplySender),

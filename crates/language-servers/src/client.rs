@@ -32,7 +32,7 @@ pub struct ClientOptions {
 /// A location that a server names: in any file, also of its libraries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLocation {
-    /// An absolute path.
+    /// Its absolute path on this machine.
     pub path: PathBuf,
     /// The range that is referred to.
     pub span: Span,

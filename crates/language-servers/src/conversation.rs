@@ -37,7 +37,7 @@ const FAREWELL_MAX: Duration = Duration::from_millis(500);
 type ServerResult = Option<Box<RawValue>>;
 type PendingReply = oneshot::Sender<Result<ServerResult, WireRefusal>>;
 
-/// What a server answered to a request that it does not serve.
+/// What a server replied to a request that it does not serve.
 #[derive(Debug)]
 struct WireRefusal {
     code: i64,

@@ -24,7 +24,7 @@ pub enum ServerFault {
     /// It is asked too much already.
     #[error("{0} requests wait for it already")]
     Busy(usize),
-    /// It has ended.
+    /// Its process has ended.
     #[error("it has ended")]
     Ended,
     /// It does not speak the protocol, or too much of it: the conversation is over.

@@ -28,7 +28,7 @@ pub(crate) struct WaitingMessages {
     waiting_bytes: Arc<AtomicUsize>,
 }
 
-/// Makes a queue.
+/// Makes a bounded queue of messages to a server, and its two ends.
 pub(crate) fn outgoing() -> (Outgoing, WaitingMessages) {
     let (sender, receiver) = mpsc::channel(OUTGOING_MAX);
     let waiting_bytes = Arc::new(AtomicUsize::new(0));

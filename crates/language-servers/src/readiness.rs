@@ -71,7 +71,7 @@ pub(crate) fn logs(method: &str, parameters: Option<&RawValue>, sign: &str) -> b
     method == "window/logMessage" && message().is_some_and(|text| text.contains(sign))
 }
 
-/// Reads what a notification says; what is not understood says nothing.
+/// Reads what a notification says; what is not understood is ignored.
 fn read<'m, T: Deserialize<'m> + Default>(parameters: Option<&'m RawValue>) -> T {
     parameters.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
 }
@@ -127,7 +127,7 @@ impl ReportedWork {
         }
     }
 
-    /// When it is ready if it says nothing more: a time that may be over; none where it has to say so.
+    /// When it is ready if it sends no more: a time that may be over; none where it has to say so.
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         let said = match self.sign {
             ReadySign::Quiescent => return self.is_quiescent.then_some(self.since),

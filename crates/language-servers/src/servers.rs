@@ -29,7 +29,7 @@ pub struct KnownServer {
     pub environment: &'static [(&'static str, &'static str)],
     /// Its options at the start: no build scripts, no macros that are programs, nothing that is fetched.
     options: fn() -> Value,
-    /// What it is told when it asks for its configuration.
+    /// What it is sent when it asks for its configuration.
     settings: fn() -> Value,
 }
 
@@ -64,7 +64,7 @@ pub struct ServerSpec {
     pub environment: Vec<(String, String)>,
     /// Its options at the start.
     pub options: Value,
-    /// What it is told when it asks for its configuration.
+    /// What it is sent when it asks for its configuration.
     pub settings: Value,
 }
 

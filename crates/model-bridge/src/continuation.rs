@@ -1,6 +1,6 @@
 //! Results of calls as a turn that a chat model reads and continues from (requirement B4).
 //!
-//! Each result says which call it answers and how that went, and stands in a fence that its content
+//! Each result says which call it belongs to and how that went, and stands in a fence that its content
 //! cannot close. A wrapper begins with words that the reader of replies takes for made up where a
 //! model writes them itself.
 

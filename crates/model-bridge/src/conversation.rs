@@ -87,7 +87,7 @@ pub enum ToolChoice {
     /// What it likes, or nothing.
     #[default]
     Auto,
-    /// No tool: it answers in words.
+    /// No tool: it replies in words.
     None,
     /// At least one tool, whichever it likes.
     Any,
@@ -120,7 +120,7 @@ pub enum HistoryState {
     AwaitingResult,
     /// Every call has its result: the model decides again.
     ResultReceived,
-    /// The model answered in text.
+    /// The model replied in text.
     Finished,
 }
 

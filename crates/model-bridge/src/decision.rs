@@ -73,7 +73,7 @@ pub enum BridgeDecision {
     },
     /// A reply without calls was judged.
     ReplyJudged {
-        /// What kind of answer it is.
+        /// What kind of reply it is.
         class: ReplyClass,
         /// Whether it is worth asking again.
         retry: bool,

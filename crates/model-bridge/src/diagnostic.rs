@@ -34,7 +34,7 @@ pub enum DiagnosticCode {
     MalformedJson,
     /// A frame for a call that is shown, not made.
     QuotedExample,
-    /// The schema of a tool is none, and was read as what it means.
+    /// The schema of a tool is not valid, and was read as what it means.
     SchemaRepaired,
     /// A tool was left out, since what is said of it cannot be read.
     ToolLeftOut,

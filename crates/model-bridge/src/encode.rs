@@ -5,7 +5,7 @@
 //! it has no calls of its own (requirement B8): text is shown as it comes, arguments while they are
 //! written, what a model thinks aloud not at all.
 //!
-//! A call that began and is none ([`ReplyEvent::CallAbandoned`]) must not run. Where nothing was shown of
+//! A call that began and was abandoned ([`ReplyEvent::CallAbandoned`]) must not run. Where nothing was shown of
 //! it, what the model wrote is text. Otherwise its arguments stay without the brackets that would
 //! complete them, the reply ends as one that was cut off (`length`, `max_tokens`,
 //! `response.incomplete`), and the event by which a client takes a call for whole never comes, but
@@ -143,7 +143,7 @@ pub fn estimate_tokens(text: &str) -> u64 {
     estimate.tokens()
 }
 
-/// The text of a whole reply as it is shown: white space alone is none.
+/// The text of a whole reply as it is shown: white space alone counts as empty.
 fn shown(text: &str) -> &str {
     if text.trim().is_empty() { "" } else { text }
 }
@@ -241,7 +241,7 @@ impl ReplyStream {
         out
     }
 
-    /// Writes an end that is none: the client sees a failure, and nothing that was open is
+    /// Writes the end of a failed reply: the client sees a failure, and nothing that was open is
     /// closed.
     pub fn fail(self, failure: &ReplyFailure) -> String {
         let mut out = String::new();

@@ -38,7 +38,7 @@ pub enum ReplyEvent {
         /// What the fragments say.
         arguments: Map<String, Value>,
     },
-    /// A call that had begun is none: the reply ended inside of it, or what came last is wrong.
+    /// A call that had begun is abandoned: the reply ended inside of it, or what came last is wrong.
     /// It must not run.
     CallAbandoned {
         /// Which call of the reply; the next one that begins has the next number.

@@ -78,7 +78,7 @@ pub struct Parser {
     /// Whether a group of calls began whose end mark has not come.
     in_group: bool,
     made: Repeats,
-    /// What looks like a call and is none.
+    /// What looks like a call and is not one.
     alike: alike::Alike,
     /// How many calls began.
     begun: usize,

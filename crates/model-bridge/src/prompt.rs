@@ -54,7 +54,7 @@ pub enum PromptDetail {
 /// What a reply is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReplyPurpose {
-    /// To act, or to answer.
+    /// To act, or to reply.
     #[default]
     Act,
     /// To sum up what a planning agent did, and to say how it continues (requirement A10).

@@ -1,7 +1,7 @@
-//! Reports replies that answer from replies that talk instead of acting (requirement B7).
+//! Distinguishes replies that fulfil a request from replies that talk instead of acting (requirement B7).
 //!
 //! What counts is who speaks and of what: code and quotes are taken out, a sentence refuses only
-//! where the model speaks of itself, and a request that needs nothing of the workspace is answered
+//! where the model speaks of itself, and a request that needs nothing of the workspace is fulfilled
 //! in words. The phrases are data: `en.toml` and `zh.toml`, and
 //! `fold.toml` has the ways of writing.
 //!
@@ -38,7 +38,7 @@ pub struct RefusalContext<'a> {
     /// Whether a call of the last turn failed, where somebody knows. Without it the reply's words
     /// decide.
     pub result_failed: Option<bool>,
-    /// Whether earlier turns brought results: what they say may be the answer.
+    /// Whether earlier turns brought results: what they say may be the reply.
     pub has_results: bool,
 }
 
@@ -66,9 +66,9 @@ pub enum ReplyClass {
     AnnouncedNotCalled,
     /// It declines what does harm. Never asked again.
     SafetyRefusal,
-    /// A call was required, and a right answer in words came.
+    /// A call was required, and a right reply in words came.
     NoCall,
-    /// An answer, a question back or an offer.
+    /// A reply, a question back or an offer.
     Answer,
     /// What it makes of results, failures among them.
     FinalAfterTool,

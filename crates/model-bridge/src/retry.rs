@@ -66,9 +66,9 @@ pub struct Retry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryReason {
-    /// A call was required and there is none.
+    /// A call was required and is missing.
     NoCall,
-    /// A call of one tool was required and there is none.
+    /// A call of one tool was required and is missing.
     NamedCall,
     /// A call of one tool was required and another tool was called.
     WrongTool,

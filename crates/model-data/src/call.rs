@@ -72,7 +72,7 @@ pub(crate) fn read<'v>(
         Some(_) => Err(NoObject::new("the arguments are no object")),
         None => Err(NoObject {
             message: "the call has no arguments".into(),
-            fix: "write `\"arguments\": {}` where there are none",
+            fix: "write `\"arguments\": {}` where there are no arguments",
         }),
     };
     Some(SampleCall {

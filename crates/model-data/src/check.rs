@@ -1,4 +1,4 @@
-//! The rules of one sample: calls that fit, words about permission, honest answers, status lines,
+//! The rules of one sample: calls that fit, words about permission, honest replies, status lines,
 //! labels that are true.
 
 use moss_model_bridge::{RegisteredTool, Registry};
@@ -42,7 +42,7 @@ pub(crate) fn calls(
         } else if call.is_failed {
             counts.negative += 1;
             let message =
-                format!("the call of `{}` is wrong, and an error answers it", shown(&call.name));
+                format!("the call of `{}` is wrong, and its result is an error", shown(&call.name));
             let fix = "leave it where it shows how to fix a call; mask it in training";
             findings.add(FindingCode::NegativeCall, sample.pointer(call), message, fix);
         } else if let Some(tool) = registry.tool(&call.name) {
@@ -195,13 +195,13 @@ pub(crate) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut F
                 FindingCode::EmptyTurn,
                 at(turn.place),
                 "the assistant neither speaks nor calls",
-                "write an answer or a call, or leave the message out",
+                "write a reply or a call, or leave the message out",
             ),
             (true, true) => findings.add(
                 FindingCode::TextBesideCalls,
                 at(turn.place) + "/content",
                 "the turn has text and calls",
-                "write `\"content\": null` beside calls, and text in the answer",
+                "write `\"content\": null` beside calls, and text in the reply",
             ),
             (true, false) => {
                 narration(registry, turn, findings);
@@ -221,7 +221,7 @@ fn narration(registry: &Registry, turn: &SampleTurn<'_>, findings: &mut Findings
     }
 }
 
-/// An answer right behind results that are all errors, which reports success alone.
+/// A reply right behind results that are all errors, which reports success alone.
 fn ignored_error(sample: &Sample<'_>, place: usize, findings: &mut Findings) {
     if !follows_errors(sample, place) || !phrases::tells_success_only(&sample.turns[place].text) {
         return;

@@ -285,7 +285,7 @@ impl<'r> Checker<'r> {
 pub enum UnreadableLine {
     /// It is no UTF-8.
     NotUtf8 {
-        /// The first byte that is none, from 0.
+        /// The first byte that is not UTF-8, from 0.
         byte: usize,
     },
     /// It is longer than the caller reads.

@@ -15,7 +15,7 @@ use crate::sample::{Sample, TurnRole};
 /// Makes samples of corrections out of a recorded conversation: a line of the form of samples,
 /// whose labels do not matter. `redact` takes secrets out of messages.
 ///
-/// A sample begins with what the user asked, and ends with the answer behind the call that works.
+/// A sample begins with what the user asked, and ends with the reply behind the call that works.
 /// A call corrects a failed one where it comes later, works, and calls the same tool with other
 /// arguments; or another tool, where the failed one does not exist.
 pub fn corrections(

@@ -66,17 +66,17 @@ pub enum FindingCode {
     ArgumentsNotObject,
     /// Arguments do not satisfy the schema of the tool.
     ArgumentsInvalid,
-    /// A call that is wrong and that an error answers: a sample of its correction.
+    /// A call that is wrong and whose result is an error: a sample of its correction.
     NegativeCall,
     /// A call has no result before the conversation continues.
     ResultMissing,
-    /// A result answers no call.
+    /// A result belongs to no call.
     ResultOrphan,
     /// A call has two results.
     ResultTwice,
     /// A result names another tool than its call.
     ResultName,
-    /// The conversation ends before an answer.
+    /// The conversation ends before a reply in text.
     NotClosed,
     /// A turn narrates a call in place of making it.
     NarratedCall,
@@ -84,7 +84,7 @@ pub enum FindingCode {
     ActionText,
     /// A turn has text and calls.
     TextBesideCalls,
-    /// A status line that is none, or stands where it may not.
+    /// A status line without a status, or stands where it may not.
     StatusLine,
     /// A deletion, a command or a request to the network without a word about permission.
     PermissionMissing,

@@ -1,5 +1,5 @@
 //! Data that models learn tool calls from: a checker of it, what is made of recorded conversations,
-//! and what scores the answers of a model. Source: 000, 5 and 6; requirements A13 and A14.
+//! and what scores the responses of a model. Source: 000, 5 and 6; requirements A13 and A14.
 //!
 //! A line is a sample: `{"messages": […], "tags": […], "quality": {…}}`. Lines come in, verdicts go
 //! out; who calls has the file. Nothing is coerced: what a model shall learn is held to the registry

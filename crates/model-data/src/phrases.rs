@@ -59,7 +59,7 @@ pub(crate) fn tells_success_only(text: &str) -> bool {
     has(text, &TABLE.success) && !has(text, &TABLE.failure)
 }
 
-/// An answer that pretends success, chosen by a seed.
+/// A reply that pretends success, chosen by a seed.
 pub(crate) fn pretended(language: Language, seed: u64) -> &'static str {
     let texts = match language {
         Language::En => &TABLE.pretended_en,

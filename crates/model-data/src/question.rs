@@ -1,4 +1,4 @@
-//! What a model is asked for a case of an evaluation set, and what it answered, in the form of
+//! What a model is asked for a case of an evaluation set, and what it responded, in the form of
 //! OpenAI's Chat Completions: most servers of models speak it.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct QuestionOptions<'a> {
     pub language: Language,
 }
 
-/// A case that has no answer yet.
+/// A case that has no response yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnansweredCase {
     /// What the case is called by.
@@ -34,7 +34,7 @@ pub struct UnansweredCase {
 }
 
 /// Makes the request for a case: a line of an evaluation set. None for a line that is blank or has
-/// its answer.
+/// its response.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn question(
     Ok(Some(UnansweredCase { id: case.id, body: body.into() }))
 }
 
-/// Takes the answer out of a response, as an evaluation set has answers.
+/// Takes the reply out of a response, as an evaluation set has it under `answer`.
 ///
 /// # Errors
 ///

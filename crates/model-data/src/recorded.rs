@@ -29,7 +29,7 @@ pub enum SkipReason {
     NothingToLearn,
     /// A failed call that nothing corrects.
     NotRepaired,
-    /// The record ends before an answer.
+    /// The record ends before a reply in text.
     NotAnswered,
     /// What was made of it does not pass the checker: its arguments do not fit any more where
     /// secrets were taken out, for example.

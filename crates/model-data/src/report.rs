@@ -20,7 +20,7 @@ pub struct DataReport {
     pub samples: u64,
     /// The calls of all samples.
     pub calls: u64,
-    /// Those of them that are wrong and that an error answers: samples of corrections, not counted
+    /// Those of them that are wrong and whose result is an error: samples of corrections, not counted
     /// by the gates.
     pub negative_calls: u64,
     /// What the source asks for.
@@ -73,8 +73,8 @@ pub enum GateName {
     /// Samples with calls, all of whose arguments satisfy their schemas; a line that cannot be read
     /// is one whose arguments do not.
     Arguments,
-    /// Samples that are closed: every call answered once before the conversation continues, an
-    /// answer at the end.
+    /// Samples that are closed: every call has its result before the conversation continues, an
+    /// reply at the end.
     Closed,
     /// High-risk calls with a word about permission or confirmation.
     Permission,
@@ -90,7 +90,7 @@ pub enum SampleClass {
     Chain,
     /// An error, and what is done about it.
     Correction,
-    /// Words alone.
+    /// No call: the model replies in text.
     PlainChat,
 }
 

@@ -1,4 +1,4 @@
-//! What a model answered, as moss reads it: calls out of `tool_calls` or out of the text, names and
+//! What a model responded, as moss reads it: calls out of `tool_calls` or out of the text, names and
 //! arguments made to fit where nothing is lost by it.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::finding::shown;
 /// The most characters of arguments that are reported.
 const ARGUMENTS_CHARS_MAX: usize = 200;
 
-/// An answer, of one turn or several.
+/// A response, of one turn or several.
 #[derive(Debug, Default)]
 pub(crate) struct ModelResponse {
     /// The text of the last turn.
@@ -34,7 +34,7 @@ pub(crate) struct Called {
     pub(crate) is_repaired: bool,
 }
 
-/// Reads an answer: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}`.
+/// Reads a response: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}`.
 pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> ModelResponse {
     let mut answer = ModelResponse::default();
     let turns = match value.get("messages").and_then(Value::as_array) {
@@ -50,7 +50,7 @@ pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> ModelResponse {
     answer
 }
 
-/// Whether a diagnostic reports a call that was tried and is none.
+/// Whether a diagnostic reports a call that was tried and not made.
 fn is_tried(code: DiagnosticCode) -> bool {
     matches!(
         code,

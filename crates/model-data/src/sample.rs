@@ -1,4 +1,4 @@
-//! A conversation as a line of data has it: turns, calls, and which result answers which call.
+//! A conversation as a line of data has it: turns, calls, and which result belongs to which call.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -191,7 +191,7 @@ impl<'v> Sample<'v> {
             } else {
                 for call in open.drain(..) {
                     let call = &self.calls[call];
-                    let message = format!("nothing answers the call of `{}`", shown(&call.name));
+                    let message = format!("the call of `{}` has no result", shown(&call.name));
                     let fix = "add a message of role `tool` before the conversation continues";
                     findings.add(FindingCode::ResultMissing, self.pointer(call), message, fix);
                 }
@@ -204,7 +204,7 @@ impl<'v> Sample<'v> {
         self.hold_end(findings);
     }
 
-    /// Finds the call that a result answers: by its id, else by the tool's name and the order.
+    /// Finds the call that a result belongs to: by its id, else by the tool's name and the order.
     fn answer(&mut self, at_turn: usize, open: &mut Vec<usize>, findings: &mut Findings) {
         let turn = &self.turns[at_turn];
         let word = |key: &str| turn.fields.get(key).and_then(Value::as_str);
@@ -250,7 +250,7 @@ impl<'v> Sample<'v> {
         let message = match (id, name) {
             (Some(id), _) => format!("no open call has the id `{}`", shown(id)),
             (None, Some(name)) => format!("no call of `{}` waits for a result", shown(name)),
-            (None, None) => "the result does not say which call it answers".to_owned(),
+            (None, None) => "the result does not say which call it belongs to".to_owned(),
         };
         let fix = "give it the id of a call of the assistant's turn before it, as `tool_call_id`";
         findings.add(FindingCode::ResultOrphan, pointer, message, fix);
@@ -267,7 +267,7 @@ impl<'v> Sample<'v> {
                 ("instructions stand inside of the conversation", "move them to its beginning")
             }
             (TurnRole::User, Some(TurnRole::User)) => {
-                ("the user speaks twice in a row", "join the two messages, or answer the first")
+                ("the user speaks twice in a row", "join the two messages, or reply to the first")
             }
             (TurnRole::User, Some(TurnRole::Tool)) => {
                 ("the assistant does not continue after a result", "add its turn before the user's")
@@ -304,14 +304,14 @@ impl<'v> Sample<'v> {
         let Some(last) = self.turns.last() else { return };
         let message = match last.role {
             TurnRole::Assistant if !last.calls.is_empty() => {
-                "it ends with calls that nothing answers"
+                "it ends with calls that have no result"
             }
             TurnRole::Assistant => return,
             TurnRole::Tool => "it ends with a result that the assistant does not use",
             TurnRole::User => "it ends with the user",
             TurnRole::System => "it has instructions only",
         };
-        let fix = "end with an answer of the assistant in text";
+        let fix = "end with a reply of the assistant in text";
         findings.add(FindingCode::NotClosed, at(last.place), message, fix);
     }
 }

@@ -30,7 +30,7 @@ pub struct Statement {
     pub known_limits: Vec<String>,
     /// The cases that it was evaluated with.
     pub cases: u64,
-    /// Those that have no answer.
+    /// Those that have no response.
     pub unanswered: u64,
     /// Calls that fit only after they were repaired.
     pub repaired_calls: u64,

@@ -67,7 +67,7 @@ enum Leads {
         bit: u32,
     },
     /// Into the open network if that is where the IPv4 address leads that begins at this bit; else
-    /// nowhere.
+    /// to no host.
     IfV4Public {
         bit: u32,
     },

@@ -1,5 +1,5 @@
 //! Names become addresses on threads that wait for the system, which nothing ends before its time.
-//! There are few of them, apart from all other work: a server of names that does not answer holds up
+//! There are few of them, apart from all other work: a server of names that does not respond holds up
 //! requests, and nothing else.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};

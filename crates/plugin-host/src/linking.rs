@@ -58,7 +58,7 @@ fn link(
 /// Makes a face of linked code.
 type Link = Box<dyn FnOnce(InstancePre<StoreData>) -> wasmtime::Result<Face>>;
 
-/// Looks for the plugin interface, and for ordinary functions where there is none.
+/// Looks for the plugin interface, and for ordinary functions if it is missing.
 fn face_of(
     engine: &Engine,
     component: &Component,

@@ -114,7 +114,7 @@ pub trait Services: Send + Sync {
 /// The workspace's files as a guest may see them: only read, filtered by the policy of the moment,
 /// nobody is asked. Unsaved texts of editors stand in place of what the disk holds.
 ///
-/// Symbolic links are followed where they stay in the workspace. Every answer names the real path,
+/// Symbolic links are followed where they stay in the workspace. Every reply names the real path,
 /// after all links: whether that was granted is for this crate to check.
 pub trait GuestFiles: Send + Sync {
     /// Says what a path leads to.

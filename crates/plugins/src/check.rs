@@ -20,7 +20,7 @@ pub enum TrustedList {
     No,
 }
 
-/// Reads the list that a workspace brings along; none where there is none.
+/// Reads the list that a workspace brings along; `None` if it does not exist.
 ///
 /// # Errors
 ///

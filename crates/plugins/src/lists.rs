@@ -271,7 +271,7 @@ fn read_trusted(
     parsed.map_err(|error| ListRejection::Broken(error.to_string()))
 }
 
-/// Reads what the list says that a workspace brings along; none where there is none.
+/// Reads what the list says that a workspace brings along; `None` if it does not exist.
 pub(super) fn workspace_list(files: &Workspace) -> Result<Option<String>, String> {
     let path = RelPath::parse(WORKSPACE_LIST).expect("a plain path");
     match files.read(&path) {

@@ -17,7 +17,7 @@ use moss_network::download::{Download, DownloadResult, OnBytes};
 
 /// Largest manifest, in bytes: registries take no larger ones.
 const MANIFEST_BYTES_MAX: u64 = 4 << 20;
-/// Largest answer of who gives tokens, in bytes.
+/// Largest response of who gives tokens, in bytes.
 const TOKEN_BYTES_MAX: u64 = 64 << 10;
 
 /// A registry while a component is pulled from it.

@@ -39,7 +39,7 @@ use moss_network::download::OnBytes;
 /// A change that is worked out.
 #[derive(Debug)]
 pub struct Proposal {
-    /// What people are shown, and what an answer is bound to.
+    /// What people are shown, and what a decision is bound to.
     pub consent: Consent,
     /// The list that changes, or whose trust does.
     pub list: PathBuf,

@@ -39,7 +39,7 @@ pub(super) fn check(bytes: &[u8], text: &str, signers: &[String]) -> Result<Stri
     }
 }
 
-/// Names what a signature file holds; none where there is none that can be read.
+/// Names what a signature file holds; `None` if it cannot be read.
 pub(super) async fn digest(file: Option<ComponentSource>) -> Option<Sha256Digest> {
     let file = file?;
     let read = spawn_blocking(move || component::read(&file, SIGNATURE_BYTES_MAX, None));

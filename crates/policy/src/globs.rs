@@ -106,7 +106,7 @@ fn push_class(folded: &mut String, characters: &mut std::str::Chars<'_>) {
 // === impl Globs ===
 
 impl Globs {
-    /// Compiles globs; where one is none, returns which, and why.
+    /// Compiles globs; where one is not valid, returns which, and why.
     pub(super) fn new(globs: &[&str], over: Over) -> Result<Self, Unusable> {
         let compile = |globs: &[Cow<'_, str>]| {
             let expressions = globs.iter().enumerate().map(|(position, glob)| {

@@ -191,7 +191,7 @@ pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
 }
 
 /// Decides about all paths at once that are protected alike. None where a rule or a standing approval
-/// that may match tells one path from another: then each is decided by [`decide`].
+/// that may match distinguishes one path from another: then each is decided by [`decide`].
 pub fn decide_for_all_paths(policy: &Policy, subject: &Subject<'_>) -> Option<Decision> {
     let is_approved = subject.answers.iter().any(|answer| answer.is_of(subject.action));
     if is_approved || policy.tells_paths_apart(subject) {

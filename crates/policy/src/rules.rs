@@ -18,7 +18,7 @@ use super::{Action, RuleRef, Subject, Verdict};
 pub(super) struct Rule<V> {
     pub(super) conditions: Conditions,
     pub(super) verdict: V,
-    /// Whether the commands that it is about may reach the network; none where it says nothing of that.
+    /// Whether the commands that it is about may reach the network; `None` if unset.
     pub(super) network: Option<bool>,
     pub(super) rule: Arc<RuleRef>,
 }

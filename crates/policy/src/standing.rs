@@ -27,7 +27,7 @@ const GLOB_CHARACTERS: &[char] = &['\\', '*', '?', '[', ']', '{', '}', '~'];
 /// The effects that can be allowed for longer than once: those whose question shows all of them.
 const ACTIONS: &[Action] = &[Action::Read, Action::Create, Action::Modify, Action::Delete];
 
-/// One answer and how long it holds.
+/// One approval and how long it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingApproval {
     /// Names it, for lists and to revoke it.

@@ -37,7 +37,7 @@ pub(crate) struct SubjectPosting {
     pub(crate) count: u32,
 }
 
-/// Reads a log.
+/// What was read of a log of commits so far.
 #[derive(Default)]
 struct LogReading {
     words: WordReader,
@@ -74,7 +74,7 @@ impl CommitSubjects {
         reading.finish()
     }
 
-    /// Whether it says nothing of any file.
+    /// Whether it is empty for every file.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }

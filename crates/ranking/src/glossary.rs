@@ -20,7 +20,7 @@ pub(crate) struct Glossary {
 }
 
 /// What a word means: groups of which each counts, with words of which one is as good as the other. None
-/// where it says nothing.
+/// where it has no meaning of its own.
 #[derive(Debug)]
 pub(crate) struct GlossaryEntry(Vec<Vec<&'static str>>);
 
@@ -69,7 +69,7 @@ impl GlossaryEntry {
         self.0.iter().map(|group| group.iter().copied())
     }
 
-    /// Whether it says nothing, as a word for `where` does.
+    /// Whether it has no meaning of its own, as a word for `where` does.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

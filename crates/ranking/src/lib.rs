@@ -1,4 +1,4 @@
-//! Which parts of source files answer a question: chunks by what they declare, their words weighed by field, ranked
+//! Which parts of source files are relevant to a question: chunks by what they declare, their words weighed by field, ranked
 //! by what files are for. It needs no model; where somebody brings the vectors of one, both rankings are fused.
 //!
 //! Text in, places out: nothing here opens a file. Who feeds it is `daemon/src/ranked_texts.rs`, and the

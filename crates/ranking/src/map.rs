@@ -1,7 +1,7 @@
 //! Which files are central: a graph of files by the names that one declares and others have, and a walk
 //! over it at random (PageRank).
 //!
-//! Names alone tell: those of one part, such as `get`, stand for too many things to say anything, but
+//! Only names show it: those of one part, such as `get`, stand for too many things to say anything, but
 //! for the names of types that only one file declares.
 
 mod file_ranks;

@@ -16,7 +16,7 @@ pub(crate) fn number(length: usize) -> u32 {
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
     text: String,
-    /// Where each ends.
+    /// The byte of `text` at which each name ends.
     ends: Vec<u32>,
 }
 

@@ -17,7 +17,7 @@ const DOCUMENTATION_BYTES_MAX: usize = 600;
 pub struct Passage {
     /// Its first and its last line, from 1.
     pub lines: (u32, u32),
-    /// What is shown.
+    /// The lines as a result shows them.
     pub text: String,
 }
 

@@ -131,7 +131,7 @@ impl CodeQuestion {
         reading.question
     }
 
-    /// Whether it says nothing that can be searched for.
+    /// Whether it has no word that can be searched for.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.symbols.is_empty()
     }

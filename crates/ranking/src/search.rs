@@ -43,7 +43,7 @@ pub(crate) type ChunkPlace = (usize, u32);
 // === impl RankedIndex ===
 
 impl RankedIndex {
-    /// Finds what answers a question best, the best first. What was put since the index was frozen last
+    /// Finds what is most relevant to a question, the best first. What was put since the index was frozen last
     /// is not found.
     pub fn search(&self, question: &CodeQuestion, search: &RankedSearch<'_>) -> Vec<CodeHit> {
         self.search_with(question, search, None)

@@ -25,7 +25,7 @@ pub struct MeaningVector {
 /// Vectors by what they were made of, and which chunks of which files have them.
 #[derive(Debug, Default)]
 pub struct VectorTable {
-    /// How many numbers each has; none as long as there is none.
+    /// How many numbers each has; `None` before the first.
     dimensions: Option<usize>,
     places: HashMap<PassageKey, u32>,
     keys: Vec<PassageKey>,
@@ -95,7 +95,7 @@ fn product(one: &[i8], other: &[i8]) -> i32 {
 // === impl VectorTable ===
 
 impl VectorTable {
-    /// How many numbers each vector has; none as long as there is none.
+    /// How many numbers each vector has; `None` before the first.
     pub fn dimensions(&self) -> Option<usize> {
         self.dimensions
     }
@@ -105,7 +105,7 @@ impl VectorTable {
         self.keys.len()
     }
 
-    /// Whether there is none.
+    /// Whether it has no vector.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }

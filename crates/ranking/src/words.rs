@@ -20,7 +20,7 @@ const STOP_WORDS: &[&str] = &[
     "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Whether a word says nothing by itself.
+/// Whether a word has no meaning by itself.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }

@@ -24,7 +24,7 @@ pub struct SandboxedCommand {
     pub network: NetworkMode,
     /// Where its variables come from.
     pub environment: CommandEnvironment,
-    /// Where it is written down what is restored should moss be killed while it runs; nowhere where it writes
+    /// Where it is written down what is restored should moss be killed while it runs; unset where it writes
     /// nothing.
     pub record: Option<CommandRecord>,
     /// What it may use at most.
@@ -158,7 +158,7 @@ impl SandboxedCommand {
         }
     }
 
-    /// A script for `bash`, or for `sh` where there is none. No start-up file is read.
+    /// A script for `bash`, or for `sh` if it is missing. No start-up file is read.
     pub fn shell(workspace: impl Into<PathBuf>, script: impl Into<OsString>) -> Self {
         let script = script.into();
         let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];

@@ -43,7 +43,7 @@ pub(crate) struct Covering {
     pub(crate) covers: CoverOrder,
 }
 
-/// What covers something.
+/// The paths that a command sees covered, and how.
 #[derive(Debug, Default)]
 struct Cover {
     /// Cannot be renamed or removed.

@@ -35,7 +35,7 @@ const MORE: u8 = b'+';
 /// Starts processes by way of a server.
 #[derive(Debug)]
 pub(crate) struct ForkServer {
-    /// moss's own program.
+    /// The program of moss, which is started as the server.
     program: PathBuf,
     running: Mutex<Option<ForkServerProcess>>,
 }

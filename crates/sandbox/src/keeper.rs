@@ -104,7 +104,7 @@ pub(crate) fn run() -> io::Result<()> {
     }
 }
 
-/// The socket on which moss gives orders and is told how they went.
+/// The socket on which moss gives orders and receives how they went.
 pub(crate) fn control() -> io::Result<UnixStream> {
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }

@@ -107,7 +107,7 @@ fn invalid() -> io::Error {
     io::Error::other("the message is of another version of moss")
 }
 
-/// How the number of a descriptor is written, or that there is none.
+/// How the number of a descriptor is written, or that it is missing.
 fn encode_descriptor(number: Option<u32>) -> u64 {
     number.map_or(0, |number| u64::from(number) + 1)
 }

@@ -51,7 +51,7 @@ enum Around {
 
 /// A directory that is to be entered.
 struct Pending {
-    /// From the root.
+    /// Its path from the root of the workspace.
     path: PathBuf,
     around: Around,
     depth: usize,

@@ -43,7 +43,7 @@ pub struct LeftCommand {
     snapshot: Snapshot,
     /// The protected and masked names that there were before it; none where new ones stay.
     pub known: Option<BTreeSet<PathBuf>>,
-    /// When it started.
+    /// When the command started, by the clock of the system.
     pub started: SystemTime,
     /// Nobody else settles it meanwhile.
     _lock: File,

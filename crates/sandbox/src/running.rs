@@ -93,7 +93,7 @@ pub(crate) struct Kept {
     pub(crate) terminal: Option<pipe::Receiver>,
 }
 
-/// What is to start the keeper, as it is told.
+/// What is to start the keeper, as it receives it.
 #[derive(Debug)]
 pub(crate) enum LaunchMessage {
     Own(LaunchOrder),
@@ -103,7 +103,7 @@ pub(crate) enum LaunchMessage {
 /// What is known about a command before it runs.
 #[derive(Debug)]
 pub(crate) struct Preparation {
-    /// What starts the keeper is told first, where that is not the keeper itself.
+    /// What starts the keeper receives first, where that is not the keeper itself.
     pub(crate) launch: Option<LaunchMessage>,
     pub(crate) order: KeeperOrder,
     pub(crate) facts: SandboxFacts,

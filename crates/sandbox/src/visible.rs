@@ -139,7 +139,7 @@ pub(crate) const TOOLCHAIN_MASKED: &[&str] = &[
     "settings-security.xml",
     "settings.xml",
 ];
-/// What a directory holds that is somebody's project. Many toolchains are clones: `.git` says nothing.
+/// What a directory holds that is somebody's project. Many toolchains are clones: `.git` is no sign.
 pub(crate) const PROJECT_SIGNS: &[&str] =
     &[".env", "Cargo.toml", "go.mod", "package.json", "pyproject.toml"];
 /// Variables that name the directory of a toolchain.

@@ -1,4 +1,4 @@
-//! The languages that can be read, and how they are told from a file's name.
+//! The languages that can be read, and how they are found by a file's name.
 
 /// A language that there is a grammar for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -6,7 +6,7 @@
 pub enum Language {
     /// Shell scripts of bash and of what it reads as well.
     Bash,
-    /// C and its headers; [`Language::of_text`] tells those of C++ that end with `.h`, too.
+    /// C and its headers; [`Language::of_text`] finds those of C++ that end with `.h`, too.
     C,
     /// C++ and CUDA, with their headers.
     Cpp,

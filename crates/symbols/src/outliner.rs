@@ -69,7 +69,7 @@ impl Outliner {
         Ok(errors::syntax_errors(&tree, text))
     }
 
-    /// Parses a text.
+    /// Parses a text as a whole, within the time limit.
     pub(crate) fn parse(&mut self, language: Language, text: &str) -> Result<Tree, OutlineProblem> {
         self.parse_from(language, text, None)?.ok_or(OutlineProblem::TimedOut)
     }

@@ -2,7 +2,7 @@
 //!
 //! A kept tree only ever shows that a text parses: a tree without an error is one by the grammar, whatever it was
 //! made from. How a parser goes on behind an error does depend on that, so a text with an error is parsed
-//! whole. What is kept changes how long an answer takes, and never the answer. No text is ever returned.
+//! whole. What is kept changes how long a result takes, and never the result. No text is ever returned.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -51,7 +51,7 @@ pub(crate) struct LanguageRules {
     /// Nodes around a declaration that its comment stands before.
     pub(crate) wrappers: &'static [&'static str],
     pub(crate) comments: &'static [&'static str],
-    /// How comments begin that document; any do where there is none.
+    /// How comments begin that document; any do if empty.
     pub(crate) documenting: &'static [&'static str],
     /// Nodes that may stand between a comment and what it documents.
     pub(crate) attributes: &'static [&'static str],

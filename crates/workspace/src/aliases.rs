@@ -8,9 +8,9 @@ use crate::handle;
 /// Where a file system can have names besides those that it lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aliases {
-    /// Nowhere, or it reports the listed name by itself.
+    /// In no directory, or it reports the listed name by itself.
     #[cfg(target_os = "linux")]
-    Nowhere,
+    None,
     /// In directories that are marked to ignore letter case.
     #[cfg(target_os = "linux")]
     InFoldedDirectories,
@@ -47,7 +47,7 @@ impl Aliases {
                 Some(feature) => exists(feature) || !exists("/sys/fs/ext4/features"),
                 None => true,
             };
-            if can { Self::InFoldedDirectories } else { Self::Nowhere }
+            if can { Self::InFoldedDirectories } else { Self::None }
         };
         match kind {
             // ext2, ext3, ext4
@@ -58,7 +58,7 @@ impl Aliases {
             0xf2f5_2010 | 0x794c_7630 | 0xca45_1a4e => folds(None),
             // xfs, btrfs, ramfs, squashfs, erofs; and zfs, which reports the listed name.
             0x5846_5342 | 0x9123_683e | 0x8584_58f6 | 0x7371_7368 | 0xe0f5_e1e2 | 0x2fc1_2fc1 => {
-                Self::Nowhere
+                Self::None
             }
             _ => Self::Everywhere,
         }
@@ -67,7 +67,7 @@ impl Aliases {
     #[cfg(target_os = "linux")]
     pub(crate) fn are_in(self, directory: &OwnedFd) -> bool {
         match self {
-            Self::Nowhere => false,
+            Self::None => false,
             Self::InFoldedDirectories => is_folded(directory),
             Self::Everywhere => true,
         }
@@ -113,11 +113,11 @@ mod tests {
             assert_eq!(of(kind, &features), Aliases::Everywhere, "{kind:x}");
         }
         for kind in [0x5846_5342, 0x9123_683e] {
-            assert_eq!(of(kind, &features), Aliases::Nowhere, "{kind:x}");
+            assert_eq!(of(kind, &features), Aliases::None, "{kind:x}");
         }
         assert_eq!(of(0xef53, &features), Aliases::InFoldedDirectories);
-        assert_eq!(of(0xef53, &features[..1]), Aliases::Nowhere);
-        assert_eq!(of(0x0102_1994, &features), Aliases::Nowhere);
+        assert_eq!(of(0xef53, &features[..1]), Aliases::None);
+        assert_eq!(of(0x0102_1994, &features), Aliases::None);
         // Nobody says what the kernel can.
         assert_eq!(of(0xef53, &[]), Aliases::InFoldedDirectories);
     }

@@ -86,7 +86,7 @@ pub enum Error {
         /// What is there in its place.
         kind: EntryKind,
     },
-    /// It is no directory, or one above it is none.
+    /// It is no directory, or one above it is no directory.
     #[error("{path} is not a directory or goes through something that is not")]
     NotADirectory {
         /// Path relative to the workspace root.

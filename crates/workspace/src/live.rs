@@ -1,6 +1,6 @@
 //! A live tree: what is in a workspace, known without walking it, and never stale.
 //!
-//! It is built once, by a walk, and kept in memory. Before each answer it takes in all that the
+//! It is built once, by a walk, and kept in memory. Before each result it takes in all that the
 //! kernel reported until then ([`events`]), and looks again at what gives no events; what it then
 //! says is what [`Workspace::list`] would. Where there are no events at all it sweeps: it looks at
 //! everything again, which costs what a walk costs.

@@ -122,7 +122,7 @@ impl OwnDir {
         &self.path
     }
 
-    /// Reads a file; none where there is none.
+    /// Reads a file; `None` if it does not exist.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl OwnDir {
         file.map(|file| read_bounded(&path, file, bytes_max)).transpose()
     }
 
-    /// Looks which version of a file there is, without opening it; none where there is none.
+    /// Looks which version of a file there is, without opening it; `None` if it does not exist.
     ///
     /// # Errors
     ///
@@ -236,7 +236,7 @@ impl OwnDir {
     ///
     /// # Errors
     ///
-    /// `Io`, also where it is none.
+    /// `Io`, also where it is not a link.
     pub fn link_target(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.named(name)?;
         self.directory.read_link_contents(name).map_err(failed(&path, "read"))

@@ -25,7 +25,7 @@ pub struct PlainFile<'b> {
     /// What was known of the very file that was read, once it was open and before it was read. None
     /// where it could not be opened.
     pub mark: Option<FileMark>,
-    /// Its text, or why there is none.
+    /// Its text, or why it has none.
     pub text: Result<Cow<'b, str>, PlainProblem>,
 }
 

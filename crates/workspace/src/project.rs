@@ -102,7 +102,7 @@ pub fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
     fs::write(file, content).map_err(|error| Error::std_io(&file.display(), "write", error))
 }
 
-/// Returns when a file was changed last; none where there is none.
+/// Returns when a file was changed last; `None` if it does not exist.
 pub fn changed(file: &Path) -> Option<SystemTime> {
     fs::metadata(file).ok()?.modified().ok()
 }

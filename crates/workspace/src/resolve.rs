@@ -1,9 +1,9 @@
 //! Resolution of names beneath the root: which directory holds a file, under which name, after
 //! all links.
 //!
-//! The answer is a held descriptor of that directory and a single name in it. Texts of paths are
+//! The result is a held descriptor of that directory and a single name in it. Texts of paths are
 //! for people and policies; nothing is ever opened by one again. Two resolvers give the same
-//! answers: [`kernel`] asks `openat2`, [`walk`] goes component by component.
+//! results: [`kernel`] asks `openat2`, [`walk`] goes component by component.
 //!
 //! moss's own directories go through `cap_std::fs::Dir`; what is beneath a root does not. That
 //! crosses mounts, has no real path for policies that is sure to be the opened file's, and cannot

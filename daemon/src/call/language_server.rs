@@ -21,7 +21,7 @@ use crate::language_servers::{
 };
 use crate::state::WorkspaceState;
 
-/// Most entries of a workspace of which a server is told which have changed.
+/// Most entries of a workspace of which a server is notified when they change.
 const WATCHED_MAX: usize = 50_000;
 /// Most texts that a server is shown anew for one question.
 const SHOWN_MAX: usize = 48;

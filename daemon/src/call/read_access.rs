@@ -21,7 +21,7 @@ pub(super) struct ReadAccess {
 }
 
 /// What is decided about all files that are protected alike, each found out once. None where paths
-/// are told apart.
+/// are distinguished.
 #[derive(Debug, Default)]
 struct ReadVerdicts {
     plain: OnceLock<Option<Verdict>>,

@@ -21,7 +21,7 @@ pub(super) enum QuestionMeaning {
     Known(MeaningVector),
 }
 
-/// Answers a question from what is known and the caller may read. None where nothing is kept.
+/// Searches in what is known and the caller may read. None where nothing is kept.
 pub(super) fn search(
     reader: &ReadAccess,
     search: &CodeSearch,

@@ -122,7 +122,7 @@ impl WorkRoom {
 // === impl CallScope ===
 
 impl CallScope {
-    /// Gives the share back while a question waits, which has one of its own: what an answer lets go
+    /// Gives the share back while a question waits, which has one of its own: what a decision lets go
     /// on is never refused.
     pub(super) async fn held_by_question<T>(&self, wait: impl Future<Output = T>) -> T {
         self.weight.rest();

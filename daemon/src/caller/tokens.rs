@@ -135,7 +135,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<TokenRecord>, String> {
 // === impl TokenRecord ===
 
 impl TokenRecord {
-    /// What tells it apart from all others, those of its name included.
+    /// What distinguishes it from all others, those of its name included.
     pub fn id(&self) -> ContentHash {
         self.blake3
     }

@@ -12,7 +12,7 @@ pub(super) const SECTION: &str = "added_language_servers";
 const TEXTS_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 512;
 
-/// One server.
+/// A language server that the configuration adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddedServerConfig {

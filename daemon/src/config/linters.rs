@@ -14,7 +14,7 @@ const COMMAND_BYTES_MAX: usize = 4_096;
 const FILES_MAX: usize = 64;
 const FILE_BYTES_MAX: usize = 128;
 
-/// One linter.
+/// A linter that the configuration adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinterConfig {

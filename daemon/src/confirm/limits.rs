@@ -3,7 +3,7 @@
 
 use moss_dispatch::{TooManyConfirmations, confirmation::Question};
 
-/// Bounds on questions that wait. Those of calls whose caller answers them, with the approver's
+/// Bounds on questions that wait. Those of calls whose caller decides them, with the approver's
 /// credential, do not count: a person is never locked out by others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfirmationLimits {

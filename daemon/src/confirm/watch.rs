@@ -34,7 +34,7 @@ impl Confirmations {
         ConfirmationWatch { confirmations: Arc::clone(self), scope, changes, backlog }
     }
 
-    /// Whether somebody follows the questions of a workspace and could answer.
+    /// Whether somebody follows the questions of a workspace and could decide.
     pub fn is_watched(&self, workspace: &str) -> bool {
         self.lock()
             .watchers

@@ -1,5 +1,5 @@
-//! Questions to editors and people: put to one editor or to all that can show them, answered once,
-//! over when somebody answered, nobody did in time, or whoever asked has gone.
+//! Questions to editors and people: put to one editor or to all that can show them, with one reply,
+//! over when somebody replied, nobody did in time, or whoever asked has gone.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{EditorCapability, EditorId, EditorRefusal, EditorRegistry, ToEditor};
 
-/// Questions that are over and remembered, so that a late answer is refused with the reason.
+/// Questions that are over and remembered, so that a late reply is refused with the reason.
 const OVER_MAX: usize = 256;
 
 /// What an editor or a person is asked.
@@ -48,21 +48,21 @@ pub enum EditorQuestion {
     },
 }
 
-/// What an editor or a person answers.
+/// What an editor or a person replies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditorReply {
     /// The symbols of a file.
     Symbols(Vec<Symbol>),
     /// Places, as the editor names them.
     Places(Vec<EditorLocation>),
-    /// What the person says; empty where the question was closed without an answer.
+    /// What the person says; empty where the question was closed without a reply.
     Clarified(String),
     /// The buffer was changed.
     Applied {
         /// The version that it has now.
         version: u64,
     },
-    /// There is no answer, and why.
+    /// There is no reply, and why.
     Failed(String),
 }
 
@@ -86,7 +86,7 @@ pub enum Whom<'a> {
     Person,
 }
 
-/// Why there is no answer.
+/// Why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoReply {
     /// No attached editor can be asked this.
@@ -111,9 +111,9 @@ pub enum NoReply {
 /// Why a question is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionEnd {
-    /// An editor responded.
+    /// An editor or a person replied.
     Answered,
-    /// Nobody answered in time.
+    /// Nobody replied in time.
     Expired,
     /// Who asked has gone.
     Withdrawn,
@@ -129,7 +129,7 @@ pub(super) struct Questions {
 #[derive(Debug)]
 struct OpenQuestion {
     question: Arc<EditorQuestion>,
-    /// Who may still answer.
+    /// Who may still reply.
     asked: Vec<EditorId>,
     sender: oneshot::Sender<(EditorId, EditorReply)>,
 }
@@ -143,11 +143,11 @@ struct Put {
 // === impl EditorRegistry ===
 
 impl EditorRegistry {
-    /// Asks, and waits for the answer; says who gave it.
+    /// Asks, and waits for the reply; says who gave it.
     ///
     /// # Errors
     ///
-    /// Where there is no answer.
+    /// Where there is no reply.
     pub async fn ask(
         self: &Arc<Self>,
         whom: Whom<'_>,
@@ -258,7 +258,7 @@ impl super::EditorsState {
         able.into_iter().map(|(id, _)| *id).collect()
     }
 
-    /// Ends a question that waits, and notifies everybody who was asked but the one who answered.
+    /// Ends a question that waits, and notifies everybody who was asked but the one who replied.
     fn end(&mut self, id: &str, end: QuestionEnd, by: Option<EditorId>) -> Option<OpenQuestion> {
         let open = self.questions.open.remove(id)?;
         self.questions.over.push_back(id.to_owned());
@@ -276,7 +276,7 @@ impl super::EditorsState {
 // === impl Questions ===
 
 impl Questions {
-    /// Takes an editor out of all questions. One that nobody is left to answer is dropped, which
+    /// Takes an editor out of all questions. One that nobody is left to decide is dropped, which
     /// ends the wait of whoever asked.
     pub(super) fn leave(&mut self, editor: EditorId) {
         self.open.retain(|_, open| {

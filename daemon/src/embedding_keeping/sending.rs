@@ -105,7 +105,7 @@ impl EmbeddingKeeper {
         .await
     }
 
-    /// Makes room for the vectors of files; there is none where a workspace has too many chunks.
+    /// Makes room for the vectors of files; none is made where a workspace has too many chunks.
     async fn make_room(
         &mut self,
         read: &[PassageFile],

@@ -57,7 +57,7 @@ const METHODS: &[(&str, Role)] = &[
 /// Services that anybody who reached a Unix socket may use, and over the network every role.
 const OPEN: &[&str] = &["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."];
 
-/// Names the approver's credential beside the caller's, on calls whose questions whoever calls answers.
+/// Names the approver's credential beside the caller's, on calls whose questions whoever calls decides.
 pub const APPROVER_HEADER: &str = "moss-approver";
 
 /// The approver's credential came with a request beside the caller's.
@@ -157,7 +157,7 @@ impl<S> Layer<S> for AuthLayer {
 
 impl<S> Auth<S> {
     /// Returns who makes a request, where its connection has a slot for that. One that has none
-    /// is closed after the answer.
+    /// is closed after the response.
     fn enter(&self, request: &Request<Body>) -> Result<Option<Caller>, Status> {
         let checked = check(&self.access, request.uri().path(), bearer(request));
         let Some(peer) = request.extensions().get::<Peer>() else { return checked };

@@ -1,5 +1,5 @@
 //! The time that a request gives the daemon. A call ends by itself a little before it is over, in
-//! its own words; what is still late is answered here. The transport would say CANCELLED, without a
+//! its own words; what is still late is ended here. The transport would say CANCELLED, without a
 //! reason.
 
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use tower::{Layer, Service};
 use super::error;
 use moss_dispatch::CallError;
 
-/// What a call leaves of its time for the answer.
+/// What a call leaves of its time for the response.
 const ANSWER_TIME_MAX: Duration = Duration::from_millis(20);
 /// How much earlier than the transport a request is ended.
 const LEAD: Duration = Duration::from_millis(1);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use moss_dispatch::{Confirmation, Reason, blocking::blocking, confirmation::ConfirmationState};
 use moss_proto::v1;
-use moss_proto::v1::attach_request::Message as Told;
+use moss_proto::v1::attach_request::Message as EditorMessage;
 use moss_proto::v1::attach_response::Message as Said;
 use moss_proto::v1::editor_service_server::EditorService;
 use moss_sdk::{ContentHash, RelPath};
@@ -83,7 +83,7 @@ impl EditorRpc {
         let mut told = request.into_inner();
         let first = tokio::time::timeout(HELLO_WAIT_MAX, told.message());
         let first = first.await.map_err(|_| no_hello("nothing came"))??;
-        let Some(v1::AttachRequest { message: Some(Told::Hello(hello)) }) = first else {
+        let Some(v1::AttachRequest { message: Some(EditorMessage::Hello(hello)) }) = first else {
             return Err(no_hello("something else came"));
         };
         let workspace = from_proto::workspace(&self.0, &hello.workspace)?;
@@ -180,20 +180,20 @@ impl EditorSession {
     }
 
     /// Handles what the editor reports; says so where it cannot.
-    async fn take(&mut self, told: Option<Told>) -> SessionFlow {
+    async fn take(&mut self, told: Option<EditorMessage>) -> SessionFlow {
         let taken = match told {
-            Some(Told::Hello(_)) => {
+            Some(EditorMessage::Hello(_)) => {
                 let twice = error::invalid_field("message", "`hello` was sent already");
                 return self.end(twice).await;
             }
-            Some(Told::View(view)) => self.look(view),
-            Some(Told::Buffer(buffer)) => self.hold(buffer).await,
-            Some(Told::Closed(closed)) => {
+            Some(EditorMessage::View(view)) => self.look(view),
+            Some(EditorMessage::Buffer(buffer)) => self.hold(buffer).await,
+            Some(EditorMessage::Closed(closed)) => {
                 self.path(&closed.path).map(|path| self.attachment.close(&path))
             }
-            Some(Told::Diagnostics(said)) => self.diagnose(said),
-            Some(Told::Answer(answer)) => self.answer(answer).await,
-            Some(Told::Sync(sync)) => return self.say(Said::Synced(sync)).await,
+            Some(EditorMessage::Diagnostics(said)) => self.diagnose(said),
+            Some(EditorMessage::Answer(answer)) => self.answer(answer).await,
+            Some(EditorMessage::Sync(sync)) => return self.say(Said::Synced(sync)).await,
             None => Err(MessageProblem {
                 code: "unknown_message",
                 message: "a message of a kind that this version does not know".to_owned(),
@@ -276,7 +276,7 @@ impl EditorSession {
         }
     }
 
-    /// Answers a confirmation, and says where the answer could not be remembered as it was wanted.
+    /// Decides a confirmation, and says where the decision could not be remembered as it was wanted.
     async fn resolve(
         &self,
         id: String,

@@ -140,7 +140,7 @@ fn problems(workspace: &WorkspaceState) -> Vec<String> {
     of_files.chain(workspace.answers.problem()).collect()
 }
 
-/// The answers in effect, those that another process stored meanwhile included.
+/// The approvals in effect, those that another process stored meanwhile included.
 async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<ListedApproval>, Status> {
     let workspace = Arc::clone(workspace);
     let list = move || {
@@ -150,7 +150,7 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<ListedApproval>,
     blocking(list).await.map_err(error::broken)
 }
 
-/// How often each answer was used, from the journal.
+/// How often each approval was used, from the journal.
 async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, ApprovalUses>, Status> {
     let workspace = Arc::clone(workspace);
     let counted = blocking(move || workspace.journal.answer_uses()).await.map_err(error::broken)?;

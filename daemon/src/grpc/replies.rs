@@ -1,6 +1,6 @@
 //! Replies that wait to be read: each that is not small has its share of the memory, for its connection
 //! and for all callers, from when it is written as bytes until the last of them has left. Approvers
-//! have a share of their own. What fits nowhere is not kept: its request ends with an error.
+//! have a share of their own. What fits neither is not kept: its request ends with an error.
 
 use std::pin::Pin;
 use std::sync::Arc;

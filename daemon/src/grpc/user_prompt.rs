@@ -16,7 +16,7 @@ use moss_dispatch::{Dispatcher as _, Events, blocking::blocking, change};
 
 /// Entries where the request does not say.
 const PAGE_SIZE_DEFAULT: u32 = 50;
-/// Most entries of an answer.
+/// Most entries of a response.
 const PAGE_SIZE_MAX: u32 = 500;
 
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use crate::terminal_text;
 
 /// Most bytes of the end of an output that stay in memory once it is longer than twice that.
 const HELD_BYTES: usize = 128 << 10;
-/// Most bytes of one answer.
+/// Most bytes of one response.
 const ANSWER_BYTES_MAX: usize = 24 << 10;
 /// Longest character, in bytes.
 const CHARACTER_BYTES_MAX: usize = 4;

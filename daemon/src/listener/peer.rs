@@ -98,7 +98,7 @@ impl Peer {
         self.0.peers.take(self, caller)
     }
 
-    /// Closes the connection when what was answered has arrived. Until then it gives way.
+    /// Closes the connection when the response has arrived. Until then it gives way.
     pub fn dismiss(&self) {
         if self.0.is_dismissed.swap(true, Ordering::Relaxed) {
             return;
@@ -195,7 +195,7 @@ impl Peers {
         peer
     }
 
-    /// Sends the first stranger away that has such a slot. Returns `false` where there is none.
+    /// Sends the first stranger away that has such a slot. Returns `false` if no stranger has one.
     pub(super) fn send_away(&self, is_reserved: bool) -> bool {
         let all = self.all();
         let mut there = all.iter().filter_map(Weak::upgrade).map(Peer);

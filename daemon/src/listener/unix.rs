@@ -117,7 +117,7 @@ impl UnixSocket {
         Ok(Self { listener, path, _file: None })
     }
 
-    /// Where it lies.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -23,7 +23,7 @@ pub struct UnreadReplies(Arc<UnreadState>);
 
 #[derive(Debug)]
 struct UnreadState {
-    /// Their bytes.
+    /// How many bytes waiting replies hold.
     held: Budget,
     /// How many parts of replies were taken so far.
     taken: AtomicUsize,
@@ -91,7 +91,7 @@ impl UnreadState {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Since when the oldest reply waits. Where there is none, nobody watches any more.
+    /// Since when the oldest reply waits. Where no reply waits, nobody watches any more.
     fn oldest(&self) -> Option<Instant> {
         let mut waiting = self.waiting();
         waiting.since.retain(|(_, reply)| reply.strong_count() > 0);

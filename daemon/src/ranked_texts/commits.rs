@@ -17,7 +17,7 @@ const PAUSE_UNTOLD: Duration = Duration::from_secs(600);
 #[derive(Debug, Default)]
 pub(super) struct AskedCommits(Option<(Instant, HeadStamp)>);
 
-/// What tells that `HEAD` moved: how long its file and its log are, and when they were written.
+/// What shows that `HEAD` moved: how long its file and its log are, and when they were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeadStamp {
     head: Option<(u64, Option<SystemTime>)>,

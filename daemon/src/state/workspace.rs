@@ -48,7 +48,7 @@ pub struct WorkspaceState {
     pub folding: RefusalFolding,
     /// The rules in effect.
     pub policy: ArcSwap<Policy>,
-    /// What people answered for longer than once.
+    /// What people approved for longer than once.
     pub answers: StandingApprovals,
     /// Its tools and plugins.
     pub installed: Arc<Installed>,
@@ -84,7 +84,7 @@ pub struct WorkspaceStores {
     pub history: History,
     /// What happened in it.
     pub journal: Journal,
-    /// What people answered for longer than once.
+    /// What people approved for longer than once.
     pub answers: StandingApprovals,
     /// The task lists of its callers.
     pub todos: Todos,
@@ -192,7 +192,7 @@ impl WorkspaceState {
         self.files.visit_texts(directory, options, gate, visitor)
     }
 
-    /// Answers a question over code from what is known of texts. None where nothing is: then somebody
+    /// Searches code in what is known of texts. None where nothing is: then somebody
     /// has to read them.
     pub(crate) fn search_code(
         &self,

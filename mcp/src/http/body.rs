@@ -20,7 +20,7 @@ const BODY_WAIT_MAX: Duration = Duration::from_secs(60);
 const UNITS_MAX: usize = 4 * LINE_BYTES_MAX / UNIT_BYTES;
 const UNIT_BYTES: usize = 4 * 1024;
 
-/// Room for the bodies of requests that are not answered yet.
+/// Room for the bodies of requests that have no response yet.
 #[derive(Debug, Clone)]
 pub(super) struct BodyRoom(Arc<Semaphore>);
 

@@ -102,7 +102,7 @@ impl HttpRefusal {
         Self::new(StatusCode::BAD_REQUEST, "the body is no message of JSON-RPC")
     }
 
-    /// A message that is answered with an error of the protocol.
+    /// A message that is refused with an error of the protocol.
     pub(super) fn of_message(body: String) -> Self {
         Self { status: StatusCode::BAD_REQUEST, body }
     }

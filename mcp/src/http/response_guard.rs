@@ -62,7 +62,7 @@ impl ResponseGuard {
         self.slot = Some(slot);
     }
 
-    /// Gives the slot back: the session is counted itself, or there is none.
+    /// Gives the slot back: the session is counted itself, or did not begin.
     pub(super) fn has_opened(&mut self) {
         self.slot = None;
     }

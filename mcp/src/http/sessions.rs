@@ -31,7 +31,7 @@ pub(super) struct SessionOwner {
 #[derive(Debug, Clone)]
 pub(super) struct OpenSession {
     owner: SessionOwner,
-    /// Its requests that are not answered yet.
+    /// Its requests that have no response yet.
     pub(super) in_flight: InFlight,
 }
 

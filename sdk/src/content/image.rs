@@ -135,7 +135,7 @@ impl ContentImage {
         Ok(Self { kind, width, height, data })
     }
 
-    /// Returns the kind.
+    /// Returns the file format of the image.
     pub fn kind(&self) -> ImageKind {
         self.kind
     }
@@ -156,7 +156,7 @@ impl ContentImage {
     }
 }
 
-/// Without the bytes.
+/// Shows kind and sizes, not the bytes.
 impl fmt::Debug for ContentImage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, width, height, data } = self;

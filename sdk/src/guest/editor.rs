@@ -1,6 +1,6 @@
 //! What the person's editor knows. Capability [`editor`](crate::Capability::editor).
 //!
-//! The answer is none without an editor, and where it does not know: have another way then.
+//! The reply is absent without an editor, and where it does not know: have another way then.
 
 use crate::error::ToolError;
 use crate::guest::bindings::moss::plugin::editor as wit;

@@ -68,7 +68,7 @@ pub struct Request {
 pub struct Response {
     /// The status, such as 200.
     pub status: u16,
-    /// The URL that answered, after all redirects.
+    /// The URL that responded, after all redirects.
     pub url: String,
     /// The headers in the order in which they came; their names in lower case.
     pub headers: Vec<(String, String)>,
@@ -121,7 +121,7 @@ impl Request {
         self
     }
 
-    /// Replaces the body.
+    /// Sets the body; the last one counts.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();

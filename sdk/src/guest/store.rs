@@ -25,7 +25,7 @@ use crate::guest::bindings::moss::plugin::store as wit;
 ///
 /// # Errors
 ///
-/// `Denied` without the capability; `InvalidArguments` for a key that is none: it has 1 to 256 bytes.
+/// `Denied` without the capability; `InvalidArguments` for an invalid key: it has 1 to 256 bytes.
 pub fn get(key: &str) -> Result<Option<Vec<u8>>, ToolError> {
     Ok(wit::get(key)?)
 }

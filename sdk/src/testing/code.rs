@@ -6,20 +6,20 @@ use super::MemoryHost;
 use crate::code_map::CodeMap;
 use crate::code_search::{CodeSearch, CodeSearchFound};
 
-/// Answers questions over code.
-type CodeAnswer = Arc<dyn Fn(CodeSearch) -> CodeSearchFound + Send + Sync>;
+/// Replies to searches of code.
+type CodeSearchReply = Arc<dyn Fn(CodeSearch) -> CodeSearchFound + Send + Sync>;
 
 /// What is kept of the code.
 #[derive(Default)]
 pub(super) struct MemoryCode {
-    answer: Option<CodeAnswer>,
+    answer: Option<CodeSearchReply>,
     map: Option<CodeMap>,
 }
 
 // === impl MemoryHost ===
 
 impl MemoryHost {
-    /// From now on questions over code are answered so, as a daemon answers them from what it keeps.
+    /// From now on searches of code have this reply, as a daemon makes it from what it keeps.
     pub fn set_code_answer(
         &self,
         answer: impl Fn(CodeSearch) -> CodeSearchFound + Send + Sync + 'static,

@@ -1,7 +1,7 @@
 //! Editors that are wrong, lie, flood or vanish.
 
 use moss_proto::v1;
-use moss_proto::v1::attach_request::Message as Told;
+use moss_proto::v1::attach_request::Message as EditorMessage;
 use moss_proto::v1::attach_response::Message as Said;
 use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
@@ -18,15 +18,18 @@ async fn only_approvers_attach_and_only_with_a_hello() {
     let refused = Editor::attach_as(&caller, Editor::hello("Code")).await.err().unwrap();
     assert_eq!((refused.code(), reason(&refused)), (Code::PermissionDenied, "ROLE_MISSING".into()));
     for (first, code) in [
-        (Told::Sync(v1::EditorSync { id: 1 }), Code::InvalidArgument),
-        (Told::Hello(v1::EditorHello::default()), Code::InvalidArgument),
-        (Told::Hello(Editor::hello(&"x".repeat(65))), Code::InvalidArgument),
+        (EditorMessage::Sync(v1::EditorSync { id: 1 }), Code::InvalidArgument),
+        (EditorMessage::Hello(v1::EditorHello::default()), Code::InvalidArgument),
+        (EditorMessage::Hello(Editor::hello(&"x".repeat(65))), Code::InvalidArgument),
         (
-            Told::Hello(v1::EditorHello { capabilities: vec![99], ..Editor::hello("x") }),
+            EditorMessage::Hello(v1::EditorHello { capabilities: vec![99], ..Editor::hello("x") }),
             Code::InvalidArgument,
         ),
         (
-            Told::Hello(v1::EditorHello { workspace: "/nowhere".into(), ..Editor::hello("x") }),
+            EditorMessage::Hello(v1::EditorHello {
+                workspace: "/nowhere".into(),
+                ..Editor::hello("x")
+            }),
             Code::NotFound,
         ),
     ] {
@@ -34,7 +37,7 @@ async fn only_approvers_attach_and_only_with_a_hello() {
         assert_eq!(refused.code(), code, "{refused}");
     }
     let mut editor = Editor::attach(&approver, "Code").await;
-    editor.tell(Told::Hello(Editor::hello("Code"))).await;
+    editor.tell(EditorMessage::Hello(Editor::hello("Code"))).await;
     assert_eq!(editor.next().await.unwrap_err().code(), Code::InvalidArgument);
     attached(&caller, 0).await;
 }
@@ -70,7 +73,9 @@ async fn messages_that_cannot_be_used_are_answered_and_change_nothing() {
     };
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);
     let mut editor = Editor::attach(&approver, "Code").await;
-    let view = |path: &str| Told::View(v1::EditorView { path: path.into(), ..Default::default() });
+    let view = |path: &str| {
+        EditorMessage::View(v1::EditorView { path: path.into(), ..Default::default() })
+    };
     let said = |count| v1::FileDiagnostics {
         path: "a.rs".into(),
         diagnostics: vec![v1::Diagnostic::default(); count],
@@ -83,14 +88,14 @@ async fn messages_that_cannot_be_used_are_answered_and_change_nothing() {
         (Editor::buffer("a.rs", 1, Some("a\0b")), "binary"),
         (Editor::buffer("a.rs", 1, Some(&"x".repeat(16))), "too_large"),
         (view("/etc/passwd"), "outside_workspace"),
-        (Told::Closed(v1::BufferClosed { path: "a\0".into() }), "invalid_path"),
-        (Told::Diagnostics(said(2)), "limit_exceeded"),
+        (EditorMessage::Closed(v1::BufferClosed { path: "a\0".into() }), "invalid_path"),
+        (EditorMessage::Diagnostics(said(2)), "limit_exceeded"),
         (
-            Told::Answer(v1::EditorAnswer { question_id: "x".into(), answer: None }),
+            EditorMessage::Answer(v1::EditorAnswer { question_id: "x".into(), answer: None }),
             "malformed_answer",
         ),
         (
-            Told::Answer(v1::EditorAnswer {
+            EditorMessage::Answer(v1::EditorAnswer {
                 question_id: "x".into(),
                 answer: Some(Answer::Clarification("yes".into())),
             }),
@@ -140,7 +145,8 @@ async fn answers_of_the_wrong_kind_or_from_the_wrong_editor_leave_the_question_o
     let mut one = Editor::attach(&approver, "one").await;
     let asked = start(&caller, "clarify", json!({"question": "Why?"}));
     let (id, _) = one.question().await;
-    let answer = |answer| Told::Answer(v1::EditorAnswer { question_id: id.clone(), answer });
+    let answer =
+        |answer| EditorMessage::Answer(v1::EditorAnswer { question_id: id.clone(), answer });
     let applied = Some(Answer::EditApplied(v1::EditApplied { version: 1 }));
     assert_eq!(one.refused(answer(applied)).await.code, "wrong_answer");
     let mut two = Editor::attach(&approver, "two").await;

@@ -1,7 +1,7 @@
 //! An editor: it attaches, tells what it has, and answers as a test says.
 
 use moss_proto::v1;
-use moss_proto::v1::attach_request::Message as Told;
+use moss_proto::v1::attach_request::Message as EditorMessage;
 use moss_proto::v1::attach_response::Message as Said;
 use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
@@ -54,7 +54,7 @@ impl Editor {
 
     /// Attaches an editor that says this of itself.
     pub(crate) async fn attach_as(client: &Client, hello: v1::EditorHello) -> Result<Self, Status> {
-        let mut editor = Self::open(client, Told::Hello(hello)).await?;
+        let mut editor = Self::open(client, EditorMessage::Hello(hello)).await?;
         match editor.next().await? {
             Some(Said::Attached(_)) => Ok(editor),
             other => panic!("expected to be attached, got {other:?}"),
@@ -62,7 +62,7 @@ impl Editor {
     }
 
     /// Opens a channel with any first message.
-    pub(crate) async fn open(client: &Client, first: Told) -> Result<Self, Status> {
+    pub(crate) async fn open(client: &Client, first: EditorMessage) -> Result<Self, Status> {
         let (told, stream) = mpsc::channel(64);
         told.send(v1::AttachRequest { message: Some(first) }).await.unwrap();
         let mut service = client.editor();
@@ -71,13 +71,13 @@ impl Editor {
     }
 
     /// Sends a message, whether or not the daemon still reads.
-    pub(crate) async fn tell(&self, message: Told) {
+    pub(crate) async fn tell(&self, message: EditorMessage) {
         // A daemon that has ended the stream takes nothing more.
         let _ = self.told.send(v1::AttachRequest { message: Some(message) }).await;
     }
 
     /// Reports something that can be used, and waits until it is in effect.
-    pub(crate) async fn told(&mut self, message: Told) {
+    pub(crate) async fn told(&mut self, message: EditorMessage) {
         self.tell(message).await;
         if let Some(problem) = self.synced().await {
             panic!("{problem:?}");
@@ -85,7 +85,7 @@ impl Editor {
     }
 
     /// Reports something that cannot be used; returns why.
-    pub(crate) async fn refused(&mut self, message: Told) -> v1::EditorProblem {
+    pub(crate) async fn refused(&mut self, message: EditorMessage) -> v1::EditorProblem {
         self.tell(message).await;
         self.synced().await.expect("a problem")
     }
@@ -94,7 +94,7 @@ impl Editor {
     async fn synced(&mut self) -> Option<v1::EditorProblem> {
         self.syncs += 1;
         let mut problem = None;
-        self.tell(Told::Sync(v1::EditorSync { id: self.syncs })).await;
+        self.tell(EditorMessage::Sync(v1::EditorSync { id: self.syncs })).await;
         loop {
             match self.next().await.unwrap() {
                 Some(Said::Synced(sync)) if sync.id == self.syncs => return problem,
@@ -112,16 +112,16 @@ impl Editor {
     }
 
     /// What is shown of a buffer.
-    pub(crate) fn buffer(path: &str, version: u64, text: Option<&str>) -> Told {
+    pub(crate) fn buffer(path: &str, version: u64, text: Option<&str>) -> EditorMessage {
         let unsaved_text = text.map(str::to_owned);
-        Told::Buffer(v1::EditorBuffer { path: path.to_owned(), version, unsaved_text })
+        EditorMessage::Buffer(v1::EditorBuffer { path: path.to_owned(), version, unsaved_text })
     }
 
     /// Puts the cursor into a file.
     pub(crate) async fn look(&mut self, path: &str, line: u32, character: u32) {
         let cursor = Some(v1::Position { line, character });
         let view = v1::EditorView { path: path.to_owned(), cursor, ..Default::default() };
-        self.told(Told::View(view)).await;
+        self.told(EditorMessage::View(view)).await;
     }
 
     /// Returns the next message; none at the end of the stream.
@@ -148,7 +148,8 @@ impl Editor {
 
     pub(crate) async fn answer(&self, question_id: &str, answer: Answer) {
         let question_id = question_id.to_owned();
-        self.tell(Told::Answer(v1::EditorAnswer { question_id, answer: Some(answer) })).await;
+        self.tell(EditorMessage::Answer(v1::EditorAnswer { question_id, answer: Some(answer) }))
+            .await;
     }
 
     pub(crate) async fn resolve(&self, asked: &v1::Confirmation, verdict: v1::Verdict) {

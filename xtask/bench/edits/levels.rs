@@ -34,7 +34,7 @@ pub(super) struct EditCase {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
     Level(MatchLevel),
-    Nowhere,
+    Absent,
 }
 
 /// How a search differs from the file, and at which level it is found.
@@ -93,7 +93,7 @@ const SEARCHES: &[SearchCase] = &[
             let lines: String = REGION.lines().map(unlike).collect();
             lines.replace(&OLD.chars().rev().collect::<String>(), OLD)
         },
-        Wanted::Nowhere,
+        Wanted::Absent,
     ),
 ];
 

@@ -7,7 +7,7 @@ use crate::matching::fold::Fold;
 use crate::matching::write::EditTexts;
 use crate::search::{LfView, OCCURRENCES_MAX};
 
-/// A replacement with fewer characters says nothing by being in the file already.
+/// A replacement with fewer characters is no sign of an edit that was made already.
 const APPLIED_CHARS_MIN: usize = 8;
 
 // === impl Chain ===

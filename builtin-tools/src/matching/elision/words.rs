@@ -31,7 +31,7 @@ pub(super) const OMISSIONS: &[&str] = &[
     "保持",
     "同上",
 ];
-/// How a sentence begins that says nothing but that.
+/// How a sentence begins that says only that.
 pub(super) const OPENINGS: &[&str] = &[
     "rest of",
     "rest",

@@ -18,7 +18,7 @@ const WHY_BYTES_MAX: usize = 240;
 /// Most words of a question that are named of a result.
 const WORDS_MAX: usize = 8;
 
-/// Where a question is answered.
+/// The parts of the code that are relevant to a question.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CodebaseSearchOutput {
     /// The places, best first.
@@ -39,7 +39,7 @@ pub(crate) struct CodebaseSearchOutput {
     note: Option<String>,
 }
 
-/// A place that answers a question.
+/// A location that is relevant to a question.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CodeResult {
     /// Relative to the workspace root.
@@ -57,7 +57,7 @@ pub(super) struct CodeResult {
     /// The type or module that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     container: Option<String>,
-    /// How well it answers, against the first result, which has 1.
+    /// How relevant it is, against the first result, which has 1.
     score: f64,
     /// Which words of the question it has, and where; of a Chinese word what stands there for it. `meaning` where
     /// the vectors of a model say so.

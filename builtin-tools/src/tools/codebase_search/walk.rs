@@ -1,4 +1,4 @@
-//! Answers a question without an index: reads every file once. Slower, and as right.
+//! Searches without an index: reads every file once. Slower, and as right.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use moss_sdk::{RelPath, ToolError};
 
 use crate::extent;
 
-/// Gathers the words of the files of a walk, to answer from.
+/// Gathers the words of the files of a walk, to search in.
 pub struct CodeGathering {
     index: RankedIndex,
     wants: FileChoice,
@@ -20,7 +20,7 @@ pub struct CodeGathering {
 #[derive(Default)]
 struct WordScanner(TextAnalyzer);
 
-/// Reads the files and answers; also says what was left out.
+/// Reads the files and searches them; also says what was left out.
 pub(super) async fn search(
     cx: &Context,
     search: CodeSearch,
@@ -47,7 +47,7 @@ impl CodeGathering {
         Self { index: RankedIndex::default(), wants: search.wants.clone() }
     }
 
-    /// Answers from what was gathered.
+    /// Searches what was gathered.
     pub fn answer(mut self, search: &CodeSearch) -> CodeSearchFound {
         self.index.freeze();
         let view = self.index.view(&RankedView::default(), &mut |_| true);

@@ -43,7 +43,7 @@ impl FamiliarFiles {
         }
     }
 
-    /// Where a file comes among them; after all of them where it is none.
+    /// Where a file comes among them; after all of them where it is not one.
     pub(super) fn place(&self, path: &RelPath) -> u32 {
         self.0.get(path).copied().unwrap_or(u32::MAX)
     }

@@ -107,7 +107,7 @@ impl<'a> LinedText<'a> {
         }
     }
 
-    /// The byte at which a name begins that somebody else gave the position of; none where there is none.
+    /// The byte at which a name begins that somebody else gave the position of; `None` if the position does not exist.
     pub(super) fn name_at(&self, position: Position) -> Option<usize> {
         let number = usize::try_from(position.line).ok()? + 1;
         let (start, line) = (*self.starts.get(number - 1)?, self.line(number));

@@ -57,7 +57,7 @@ pub(super) struct ServerWord {
     notes: Vec<String>,
 }
 
-/// Who knew what.
+/// How much each source of locations contributed.
 #[derive(Debug)]
 pub(super) struct FoundSources {
     pub(super) locations: LocationSource,

@@ -31,7 +31,7 @@ impl<'a> EditorLines<'a> {
         u32::try_from(self.starts.len() - usize::from(is_empty)).unwrap_or(u32::MAX)
     }
 
-    /// A line without its end, counted from 0; empty where there is none.
+    /// A line without its end, counted from 0; empty after the last one.
     pub(super) fn line(&self, number: u32) -> &'a str {
         let number = number as usize;
         let Some(&start) = self.starts.get(number) else { return "" };

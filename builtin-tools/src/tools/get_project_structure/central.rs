@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A file that others use.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CentralFileOutput {
-    /// Its path.
+    /// Its path, relative to the workspace.
     path: String,
     /// In how many other files a name stands that it declares.
     used_by: u32,

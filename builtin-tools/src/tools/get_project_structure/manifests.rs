@@ -34,7 +34,8 @@ pub(super) struct Facts {
 /// Where the name of a project stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NameSource {
-    Nowhere,
+    /// The manifest has no name of the project.
+    Unnamed,
     /// In the name of the file, before the last dot.
     Stem,
     /// On the first line that starts with this word.
@@ -47,49 +48,49 @@ enum NameSource {
     Pom,
 }
 
-use NameSource::{Cargo, Json, Line, Nowhere, Package, Pom, Pyproject, Stem};
+use NameSource::{Cargo, Json, Line, Package, Pom, Pyproject, Stem, Unnamed};
 
 /// Names of manifests in lower case, those that are the end of a name with their dot.
 const MANIFESTS: &[(&str, &str, NameSource)] = &[
-    ("build.gradle", "gradle", Nowhere),
-    ("build.gradle.kts", "gradle", Nowhere),
+    ("build.gradle", "gradle", Unnamed),
+    ("build.gradle.kts", "gradle", Unnamed),
     ("build.sbt", "sbt", Line("name")),
-    ("build.zig", "zig", Nowhere),
+    ("build.zig", "zig", Unnamed),
     ("cargo.toml", "cargo", Cargo),
     ("cmakelists.txt", "cmake", Line("project")),
-    ("compose.yaml", "docker", Nowhere),
-    ("compose.yml", "docker", Nowhere),
+    ("compose.yaml", "docker", Unnamed),
+    ("compose.yml", "docker", Unnamed),
     ("composer.json", "composer", Json),
-    ("configure.ac", "autotools", Nowhere),
+    ("configure.ac", "autotools", Unnamed),
     ("deno.json", "deno", Json),
-    ("docker-compose.yaml", "docker", Nowhere),
-    ("docker-compose.yml", "docker", Nowhere),
-    ("dockerfile", "docker", Nowhere),
+    ("docker-compose.yaml", "docker", Unnamed),
+    ("docker-compose.yml", "docker", Unnamed),
+    ("dockerfile", "docker", Unnamed),
     ("dune-project", "dune", Line("(name")),
     ("environment.yml", "conda", Line("name")),
-    ("flake.nix", "nix", Nowhere),
-    ("gemfile", "bundler", Nowhere),
-    ("gnumakefile", "make", Nowhere),
+    ("flake.nix", "nix", Unnamed),
+    ("gemfile", "bundler", Unnamed),
+    ("gnumakefile", "make", Unnamed),
     ("go.mod", "go", Line("module")),
-    ("go.work", "go", Nowhere),
-    ("justfile", "just", Nowhere),
-    ("makefile", "make", Nowhere),
+    ("go.work", "go", Unnamed),
+    ("justfile", "just", Unnamed),
+    ("makefile", "make", Unnamed),
     ("meson.build", "meson", Line("project")),
     ("mix.exs", "mix", Line("app")),
-    ("module.bazel", "bazel", Nowhere),
+    ("module.bazel", "bazel", Unnamed),
     ("package.json", "npm", Package),
     ("package.swift", "swift", Line("name")),
-    ("pipfile", "pipenv", Nowhere),
+    ("pipfile", "pipenv", Unnamed),
     ("pom.xml", "maven", Pom),
     ("pubspec.yaml", "dart", Line("name")),
     ("pyproject.toml", "python", Pyproject),
-    ("rebar.config", "rebar", Nowhere),
-    ("requirements.txt", "pip", Nowhere),
+    ("rebar.config", "rebar", Unnamed),
+    ("requirements.txt", "pip", Unnamed),
     ("settings.gradle", "gradle", Line("rootProject.name")),
     ("settings.gradle.kts", "gradle", Line("rootProject.name")),
     ("setup.cfg", "python", Line("name")),
     ("setup.py", "python", Line("name")),
-    ("stack.yaml", "stack", Nowhere),
+    ("stack.yaml", "stack", Unnamed),
     (".cabal", "cabal", Stem),
     (".csproj", "dotnet", Stem),
     (".fsproj", "dotnet", Stem),
@@ -114,7 +115,7 @@ pub(super) fn kind(name: &str) -> Option<ManifestKind> {
 impl ManifestKind {
     /// Whether the text of the manifest is needed to say what it says.
     pub(super) fn needs_text(self) -> bool {
-        !matches!(self.source, Nowhere | Stem)
+        !matches!(self.source, Unnamed | Stem)
     }
 
     /// Files that programs may start in where those that the manifest names do not exist, such as
@@ -132,7 +133,7 @@ impl ManifestKind {
     /// Reads what a manifest says. One that is invalid is ignored.
     pub(super) fn facts(self, file_name: &str, text: &str) -> Facts {
         let mut facts = match self.source {
-            Nowhere => Facts::default(),
+            Unnamed => Facts::default(),
             Stem => {
                 Facts { name: file_name.rsplit_once('.').map(|n| n.0.into()), starts: Vec::new() }
             }

@@ -70,7 +70,7 @@ pub(super) struct Hits {
     pub(super) total: u64,
     pub(super) files: u64,
     /// Whether there is room for more matches: files that are not gathered yet come later, so that
-    /// their matches need only be counted once there is none.
+    /// their matches need only be counted once it is used up.
     is_full: Arc<AtomicBool>,
 }
 

@@ -29,7 +29,7 @@ const RESOLVED_MAX: usize = 50;
 pub(crate) struct ShownDiagnostic {
     #[serde(flatten)]
     pub(super) diagnostic: CheckDiagnostic,
-    /// Whether it was not there at the last check of the session; missing where there was none.
+    /// Whether it was not there at the last check of the session; missing at the first check.
     #[serde(rename = "new", skip_serializing_if = "Option::is_none")]
     pub(super) is_new: Option<bool>,
 }

@@ -14,7 +14,7 @@ const CHANGES_MAX: usize = 500;
 /// Most changed files that are looked at.
 const FILES_MAX: usize = 200;
 
-/// Lines that changed.
+/// The lines that a change touched, in all files.
 #[derive(Debug, Default)]
 pub(super) struct ChangedLines {
     /// By their files, relative to the workspace root.
@@ -23,7 +23,7 @@ pub(super) struct ChangedLines {
     pub(super) since: String,
 }
 
-/// Follows nothing.
+/// Follows no progress: the comparison is short.
 struct Quiet;
 
 impl CheckFollower for Quiet {

@@ -1,4 +1,4 @@
-//! The answers of a model that is asked now: its server speaks OpenAI's Chat Completions.
+//! The responses of a model that is asked now: its server speaks OpenAI's Chat Completions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -38,9 +38,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most bytes of a key.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
-/// How many cases in a row may stay without an answer.
+/// How many cases in a row may stay without a response.
 const FAILURES_MAX: u32 = 3;
-/// How often answers are saved while others are asked for.
+/// How often responses are saved while others are asked for.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
 /// How much of what a server says of its failure is reported.
 const SAID_CHARS_MAX: usize = 300;
@@ -51,7 +51,7 @@ const NOT_ASKED_MAX: usize = 20;
 /// Where the model is that is asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct AskArgs {
-    /// Ask the model at URL for the missing answers, one at a time
+    /// Ask the model at URL for the missing responses, one at a time
     ///
     /// URL is the base of an OpenAI-compatible API, such as `http://127.0.0.1:11434/v1` of Ollama:
     /// moss asks `URL/chat/completions`. With `--native-calling yes` the model gets the tools in
@@ -64,15 +64,16 @@ pub(super) struct AskArgs {
     #[arg(long, value_name = "FILE", requires = "ask")]
     api_key_file: Option<PathBuf>,
 
-    /// Write all answers to FILE, for --answers: those read and those new
+    /// Write all responses to FILE, for --responses: those read and those new
     ///
-    /// Also if asking ends early. FILE must not exist, unless it is the file of --answers.
-    #[arg(long, value_name = "FILE", requires = "ask")]
-    save_answers: Option<PathBuf>,
+    /// Also if asking ends early. FILE must not exist, unless it is the file of --responses.
+    #[arg(long, alias = "save-answers", value_name = "FILE", requires = "ask")]
+    save_responses: Option<PathBuf>,
 
-    /// Timeout of one answer, for example 30s or 5m
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m", requires = "ask")]
-    answer_timeout: Duration,
+    /// Timeout of one response, for example 30s or 5m
+    #[arg(long, alias = "answer-timeout", value_name = "DURATION", value_parser = duration)]
+    #[arg(default_value = "5m", requires = "ask")]
+    response_timeout: Duration,
 }
 
 /// The server of the model that is asked, and what it may take.
@@ -83,18 +84,18 @@ struct Model {
     bounds: RequestBounds,
 }
 
-/// The answers that came, to be written when there are no more, whatever the reason.
+/// The responses that came, to be written when there are no more, whatever the reason.
 struct ResponseRecord<'a> {
     file: Option<&'a PathBuf>,
     lines: String,
     saved: Instant,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 enum AskFailure {
     /// Asking again may help, after a while where the server says one.
     Busy(String, Option<Duration>),
-    /// There is none to this question; there may be to others.
+    /// This question has no response; others may have one.
     OfThis(String),
     /// There will be none to others.
     OfAny(String),
@@ -109,17 +110,17 @@ impl AskArgs {
 
     /// Refuses to write over a file that is not one of these.
     pub(super) fn check_file(&self, own: &[Option<&PathBuf>]) -> Result<(), CliError> {
-        let Some(file) = &self.save_answers else { return Ok(()) };
+        let Some(file) = &self.save_responses else { return Ok(()) };
         let is_there = named::open(file).is_ok_and(|file| file.size_bytes() > Some(0));
         if !is_there || own.contains(&Some(file)) {
             return Ok(());
         }
-        let message = format!("--save-answers {}: there is such a file", file.display());
+        let message = format!("--save-responses {}: there is such a file", file.display());
         let error = CliError::new(Outcome::Invalid, "file_unusable", message);
-        Err(error.hint("to resume from the responses in it, name it with `--answers` as well"))
+        Err(error.hint("to resume from the responses in it, name it with `--responses` as well"))
     }
 
-    /// Asks for every answer that a set does not have, and adds it to those there are.
+    /// Asks for every response that a set does not have, and adds it to those there are.
     pub(super) async fn complete(
         &self,
         set: &Path,
@@ -132,9 +133,9 @@ impl AskArgs {
         let model = self.model(url)?;
         let questions = questions(set, asking, registry, answers, session)?;
         if questions.is_empty() {
-            session.ui.note(&dim("the model is not asked: there is an answer to every case"));
+            session.ui.note(&dim("the model is not asked: there is a response to every case"));
         }
-        let mut record = ResponseRecord::new(self.save_answers.as_ref());
+        let mut record = ResponseRecord::new(self.save_responses.as_ref());
         for (id, answer) in answers.iter().collect::<BTreeMap<_, _>>() {
             record.add(id, answer);
         }
@@ -150,7 +151,7 @@ impl AskArgs {
                 Err(AskFailure::OfThis(why)) if done > 0 && failures < FAILURES_MAX => {
                     failures += 1;
                     let (id, why) = (text::line(&id), text::line(&why));
-                    let note = format!("no answer for `{id}`: {why}");
+                    let note = format!("no response for `{id}`: {why}");
                     session.ui.note(&dim(note));
                     continue;
                 }
@@ -159,15 +160,15 @@ impl AskArgs {
             failures = 0;
             let answered = answered.map_err(|why| {
                 let why = why.into_message();
-                let message = format!("{}: no answer for `{id}`: {why}", model.uri);
+                let message = format!("{}: no response for `{id}`: {why}", model.uri);
                 CliError::new(Outcome::Failed, "model_failed", message).hint(match record.file {
                     Some(file) if done > 0 => format!(
-                        "{done} of {total} answers are in {}: `--answers` reads them",
+                        "{done} of {total} responses are in {}: `--responses` reads them",
                         file.display()
                     ),
                     _ => "see whether the URL, the model's name, `--api-key-file` and \
-                          `--answer-timeout` are right; `--save-answers FILE` keeps what was \
-                          answered"
+                          `--response-timeout` are right; `--save-responses FILE` keeps what \
+                          was received"
                         .to_owned(),
                 })
             })?;
@@ -207,8 +208,8 @@ impl AskArgs {
         }
         let bounds = RequestBounds {
             connect: CONNECT,
-            head: self.answer_timeout,
-            read_timeout: self.answer_timeout,
+            head: self.response_timeout,
+            read_timeout: self.response_timeout,
             request_bytes_max: BODY_BYTES_MAX,
             response_bytes_max: BODY_BYTES_MAX,
         };
@@ -277,7 +278,7 @@ fn questions(
 // === impl Model ===
 
 impl Model {
-    /// Asks until there is an answer, or no hope.
+    /// Asks until there is a response, or no hope.
     async fn answer(&self, body: &Value) -> Result<Value, AskFailure> {
         let mut wait = WAIT_FIRST;
         for attempt in 1.. {
@@ -294,7 +295,7 @@ impl Model {
     }
 
     fn too_late(&self) -> AskFailure {
-        AskFailure::OfThis(format!("there is none after {:?} (--answer-timeout)", self.bounds.head))
+        AskFailure::OfThis(format!("no response after {:?} (--response-timeout)", self.bounds.head))
     }
 
     async fn ask(&self, body: &Value) -> Result<Value, AskFailure> {
@@ -366,7 +367,7 @@ impl<'a> ResponseRecord<'a> {
 }
 
 impl Drop for ResponseRecord<'_> {
-    /// Keeps the answers of a run that failed or was interrupted, which may have cost a lot.
+    /// Keeps the responses of a run that failed or was interrupted, which may have cost a lot.
     fn drop(&mut self) {
         if let Some(file) = self.file.filter(|_| !self.lines.is_empty()) {
             // What ended the run is reported; this has nowhere to go.

@@ -6,7 +6,7 @@ use super::LintReport;
 use super::column::ColumnUnit;
 use crate::diagnostic::CheckSeverity;
 
-/// The text at a JSON pointer; empty where there is none. A number counts as its digits.
+/// The text at a JSON pointer; empty if missing. A number counts as its digits.
 pub(crate) fn text_at(value: &Value, pointer: &str) -> String {
     match value.pointer(pointer) {
         Some(Value::String(text)) => text.clone(),
@@ -20,13 +20,13 @@ pub(crate) fn number_at(value: &Value, pointer: &str) -> Option<i64> {
     value.pointer(pointer).and_then(Value::as_i64)
 }
 
-/// A line or a column at a JSON pointer that counts from `base`, from 1; 1 where there is none.
+/// A line or a column at a JSON pointer that counts from `base`, from 1; 1 if missing.
 pub(crate) fn from_one(value: &Value, pointer: &str, base: i64) -> u64 {
     let number = number_at(value, pointer).unwrap_or(base).saturating_add(1 - base);
     u64::try_from(number).unwrap_or(1).max(1)
 }
 
-/// The list at a JSON pointer; empty where there is none.
+/// The list at a JSON pointer; empty if missing.
 pub(crate) fn list_at<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

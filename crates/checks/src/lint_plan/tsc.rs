@@ -1,4 +1,4 @@
-//! Which projects tsc has to be told: a `tsconfig.json` may only refer to others.
+//! Which projects tsc has to be given: a `tsconfig.json` may only refer to others.
 
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::Value;

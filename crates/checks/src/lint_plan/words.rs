@@ -8,7 +8,7 @@ use crate::project::is_in;
 // === impl LintWords ===
 
 impl LintWords<'_> {
-    /// The commands that check: one, but for what tsc has to be told project by project.
+    /// The commands that check: one, but for what tsc has to be given project by project.
     pub(super) fn commands(&mut self) -> Vec<Vec<String>> {
         match self.row.linter {
             Linter::Tsc => {

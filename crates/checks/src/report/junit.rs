@@ -34,7 +34,7 @@ struct JunitSuite {
 enum JunitText {
     Failure,
     Output,
-    Nowhere,
+    Ignored,
 }
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str, framework: TestFramework) -> TestReport {
         report: TestReport::default(),
         suites: Vec::new(),
         case: None,
-        place: JunitText::Nowhere,
+        place: JunitText::Ignored,
         text: String::new(),
         is_report: false,
     };
@@ -92,11 +92,11 @@ impl JunitReading {
                     case.case.outcome = CaseOutcome::Skipped;
                     case.skipped = element.attribute("message").unwrap_or_default();
                 }
-                self.begin(JunitText::Nowhere);
+                self.begin(JunitText::Ignored);
             }
             "system-out" | "system-err" => self.begin(JunitText::Output),
             // What failed before it passed, or failed again, adds nothing (`flakyFailure`, `rerunFailure`).
-            _ => self.begin(JunitText::Nowhere),
+            _ => self.begin(JunitText::Ignored),
         }
     }
 
@@ -135,7 +135,7 @@ impl JunitReading {
     }
 
     fn write(&mut self, text: &str) {
-        if self.place != JunitText::Nowhere {
+        if self.place != JunitText::Ignored {
             add_text(&mut self.text, text);
         }
     }
@@ -155,7 +155,7 @@ impl JunitReading {
 
     fn end_text(&mut self) {
         let text = std::mem::take(&mut self.text);
-        let place = std::mem::replace(&mut self.place, JunitText::Nowhere);
+        let place = std::mem::replace(&mut self.place, JunitText::Ignored);
         let Some(JunitCase { case, .. }) = &mut self.case else { return };
         match place {
             JunitText::Failure => {
@@ -165,7 +165,7 @@ impl JunitReading {
                 case.details.push_str(&text);
             }
             JunitText::Output => case.output.push_str(&text),
-            JunitText::Nowhere => {}
+            JunitText::Ignored => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{TestSelection, Words};
 /// The words of a script that runs one program, as they stand there: quoted for a shell.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScriptWords {
-    /// Assignments of variables.
+    /// Assignments in front of the program, as `NAME=value`.
     assignments: Vec<String>,
     /// What starts the program, where it is not the program alone: `node --flag node_modules/jest/bin/jest.js`.
     start: Vec<String>,

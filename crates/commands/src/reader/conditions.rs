@@ -2,7 +2,7 @@
 //!
 //! Behind `=`, `==`, `!=` and `=~` bash reads parentheses, and what is in them, as part of a pattern: a `#`
 //! there begins no comment, and a `)` ends no group. So a parenthesis is read only where nothing but a group
-//! can begin or end, a comment nowhere.
+//! can begin or end, and no comment can.
 
 use super::ShellReader;
 use super::grammar::ends_word;

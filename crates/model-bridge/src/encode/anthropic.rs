@@ -25,7 +25,7 @@ pub(super) struct AnthropicStream {
 enum ContentBlock {
     Text,
     Call,
-    /// A call that is none. Nothing says that it ended, unless something follows it.
+    /// A call that was abandoned. Nothing says that it ended, unless something follows it.
     Broken,
 }
 

@@ -35,7 +35,7 @@ pub(super) enum Emission<'a> {
     Arguments(&'a str),
     /// The call is whole.
     CallClose(&'a Map<String, Value>),
-    /// The call that was shown is none: its arguments stay incomplete.
+    /// The call that was shown is abandoned: its arguments stay incomplete.
     CallBroken,
 }
 

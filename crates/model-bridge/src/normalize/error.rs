@@ -7,7 +7,7 @@ use super::path::Path;
 /// The most bytes of a word of the client that an error repeats.
 const WORD_BYTES_MAX: usize = 64;
 
-/// A request that cannot be read: a fault of the client, which an API answers with status 400 (413
+/// A request that cannot be read: a fault of the client, to which an API responds with status 400 (413
 /// where it is [`RequestCode::TooLarge`]).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

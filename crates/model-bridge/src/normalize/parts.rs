@@ -86,7 +86,7 @@ pub(super) fn shown(
     Ok(parts)
 }
 
-/// A piece of what a user or a tool shows; what is none is noted.
+/// A piece of what a user or a tool shows; what is neither is noted.
 pub(super) fn part(piece: PartKind, path: &Path<'_>, notes: &mut Notes) -> Option<MessagePart> {
     match piece {
         PartKind::Text(text) => (!text.is_empty()).then_some(MessagePart::Text(text)),

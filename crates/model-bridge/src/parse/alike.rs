@@ -1,4 +1,4 @@
-//! Text that looks like a call and is none: calls without a mark, or with one of a form that nobody
+//! Text that looks like a call and is not one: calls without a mark, or with one of a form that nobody
 //! reads here. It stays text; that it was there is reported, once in a reply.
 
 mod before;
@@ -232,7 +232,7 @@ impl Begun {
     }
 
     /// Continues to the first thing that looks like a call. Returns whether it is certain to; none
-    /// where there is none. `is_long` says that what comes later does not matter for the first one.
+    /// if missing. `is_long` says that what comes later does not matter for the first one.
     fn first_alike(&mut self, registry: &Registry, mut is_long: bool) -> Option<bool> {
         loop {
             let start = self.starts.front()?;

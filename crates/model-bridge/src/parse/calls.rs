@@ -31,7 +31,7 @@ pub(super) struct ReadyCall {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Inside {
     pub(super) calls: Vec<ReadyCall>,
-    /// How they were read, or why there is none.
+    /// How they were read, or why it was not read.
     pub(super) diagnostics: Vec<ReplyDiagnostic>,
     /// What is reported as well where the form is one of a chat template: what was made of the call
     /// that its JSON does not say.
@@ -185,13 +185,13 @@ impl Inside {
         self
     }
 
-    /// Reports why something that was meant as a call is none.
+    /// Reports why something that was meant as a call is not one.
     pub(super) fn refuse(&mut self, code: DiagnosticCode, message: String) {
         self.broken += 1;
         self.note(code, message);
     }
 
-    /// Reports that a call is none because no tool has its name.
+    /// Reports that a call is not made because no tool has its name.
     pub(super) fn refuse_unknown(&mut self, registry: &Registry, name: &str) {
         self.broken += 1;
         self.diagnostics.push(unknown(registry, name));

@@ -1,4 +1,4 @@
-//! JSON that is no call and began the reply: what stands in its strings is none, either. Whether an object
+//! JSON that is no call and began the reply: what stands in its strings is no call, either. Whether an object
 //! in it has the name of a tool and arguments is reported.
 
 use super::call_keys::{ARGUMENT_KEYS, NAME_KEYS};

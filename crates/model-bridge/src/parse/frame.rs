@@ -64,7 +64,7 @@ pub(super) struct Frame {
     watch: JsonWatcher,
     /// Where its JSON was whole, from the beginning of its inside.
     balanced: Option<usize>,
-    /// Where something follows its JSON that is none.
+    /// Where something follows its JSON that is not JSON.
     other: Option<usize>,
     /// Where another call seems to begin.
     next: Option<usize>,
@@ -225,7 +225,7 @@ impl Frame {
         self.kind != FrameKind::FileEdit && !is_other
     }
 
-    /// Whether it ends where something follows its JSON that is none.
+    /// Whether it ends where something follows its JSON that is not JSON.
     fn ends_with_json(&self) -> bool {
         matches!(self.kind, FrameKind::Tag | FrameKind::Hermes | FrameKind::Template(_))
     }

@@ -61,7 +61,7 @@ pub(super) struct Scan {
     depth: usize,
     /// Whether a bracket was opened.
     begun: bool,
-    /// The length of the fence; 0 where there is none.
+    /// The length of the fence; 0 without a fence.
     fence: usize,
     /// What it is made of.
     sign: u8,

@@ -126,7 +126,7 @@ impl Parser {
     }
 
     /// Whether what is held back of a thought that never ended makes a call. One that was cut off may
-    /// only have considered it. What is wrong with a call that is none is reported.
+    /// only have considered it. What is wrong with a call that is not made is reported.
     fn acts(&mut self, thought: &Thought) -> bool {
         if self.is_cut || self.is_read_again {
             return false;

@@ -1,7 +1,7 @@
 //! Looks at the JSON of a frame while it is written: whether it can still be a call, and how far its
 //! arguments are known.
 //!
-//! Only strict JSON is followed. From the first byte that is none nothing is said any more: the
+//! Only strict JSON is followed. From the first byte that is not JSON nothing is said any more: the
 //! whole frame is read at its end.
 
 mod pending;

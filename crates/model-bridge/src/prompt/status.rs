@@ -15,7 +15,7 @@ const ORNAMENTS: &[char] = &['*', '`', '_', '#', '>', ' ', '\t', '.', '。'];
 pub enum AgentStatus {
     /// The goal is reached.
     Done,
-    /// Steps are left, and it goes on with them.
+    /// Steps are left, and it continues with them.
     Continue,
     /// The goal cannot be reached, or a person must decide.
     Stop,

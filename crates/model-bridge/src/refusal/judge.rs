@@ -6,7 +6,7 @@ use super::sentences::{Sentence, sentences};
 use super::{LastRole, RefusalContext, ReplyClass};
 
 /// In how many sentences from the beginning a reply that needs no workspace may excuse itself;
-/// later ones are notes on an answer.
+/// later ones are notes on a reply.
 const OPENING_SENTENCES: usize = 2;
 
 /// What before a verb says that nobody asks for it.

@@ -20,7 +20,7 @@ struct PhraseTable<P> {
     reply: ReplyPhrases<P>,
 }
 
-/// What requests are told apart by.
+/// What requests are distinguished by.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RequestPhrases<P = Phrases> {
@@ -50,7 +50,7 @@ pub(super) struct RequestPhrases<P = Phrases> {
     pub(super) hands: P,
 }
 
-/// What replies are told apart by.
+/// What replies are distinguished by.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReplyPhrases<P = Phrases> {

@@ -8,7 +8,7 @@ use super::sentences::flat;
 pub(super) struct UserRequest {
     /// Its words in the form in which phrases are looked for.
     pub(super) text: String,
-    /// Whether words alone answer it.
+    /// Whether words alone are a reply to it.
     pub(super) need: RequestNeed,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
@@ -34,7 +34,7 @@ pub(super) struct UserRequest {
     pub(super) takes_hands: bool,
 }
 
-/// What it takes to answer a request.
+/// What it takes to reply to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestNeed {
     Workspace,

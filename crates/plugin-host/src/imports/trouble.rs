@@ -10,7 +10,7 @@ pub(crate) struct Trouble(Arc<Mutex<Option<GuestRefusal>>>);
 /// Something that a guest was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GuestRefusal {
-    /// Who may not do what, and what is missing for it; none where the guest itself was told.
+    /// Who may not do what, and what is missing for it; none where the guest itself got the error.
     pub(crate) what: Option<String>,
     /// Who withholds it, and what would give it.
     pub(crate) why: String,

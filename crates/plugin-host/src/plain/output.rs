@@ -23,7 +23,7 @@ pub(crate) enum Unwritable {
 ///
 /// # Errors
 ///
-/// Where it would be longer, or a number is none.
+/// Where it would be longer, or a number is NaN or infinite.
 pub(crate) fn json(value: &Val, bytes_max: usize) -> Result<String, Unwritable> {
     let mut writer = BoundedWriter { text: String::new(), bytes_max };
     writer.value(value)?;

@@ -56,7 +56,7 @@ pub(crate) struct Signature {
 pub(crate) enum Returns {
     Nothing,
     Value(Shape),
-    /// A `result`: the output, or why there is none.
+    /// A `result`: the output, or the error.
     Fallible {
         ok: Option<Shape>,
         error: Option<Shape>,

@@ -16,9 +16,9 @@ const ANY: &str = "*";
 /// The words of a command.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommandPattern {
-    /// Every command.
+    /// Every command, as `*` grants it.
     Any,
-    /// These words.
+    /// Commands whose words are these, one by one.
     Words(Vec<CommandWord>),
 }
 
@@ -38,7 +38,7 @@ impl CommandPattern {
     ///
     /// # Errors
     ///
-    /// Why it is none.
+    /// Why it is not valid.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text == ANY {
             return Ok(Self::Any);

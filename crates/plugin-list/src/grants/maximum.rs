@@ -20,7 +20,7 @@ pub enum CapabilityKind {
     Env,
     /// Names of tools of moss.
     Tools,
-    /// Commands.
+    /// Commands that may be run.
     Commands,
 }
 

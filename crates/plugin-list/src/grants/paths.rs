@@ -39,7 +39,7 @@ pub enum Sight {
 ///
 /// # Errors
 ///
-/// What is wrong with the first of them that is none, or with all of them together.
+/// What is wrong with the first of them that is not valid, or with all of them together.
 pub fn read_globs(globs: &[String]) -> Result<RegexSet, String> {
     let mut expressions = Vec::with_capacity(globs.len());
     for glob in globs {

@@ -29,7 +29,7 @@ impl Sha256Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The first 12 digits: enough for people to tell digests apart.
+    /// The first 12 digits: enough for people to distinguish digests.
     pub fn short(&self) -> String {
         self.to_string()[..SHORT_DIGITS].to_owned()
     }

@@ -19,7 +19,7 @@ use moss_dispatch::{
     consent::{Added, Consent},
 };
 
-/// A name for as long as there is none.
+/// A name for as long as it has none.
 const UNNAMED: &str = "plugin";
 
 pub(super) async fn propose(

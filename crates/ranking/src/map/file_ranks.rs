@@ -1,5 +1,5 @@
 //! What follows from a walk over the graph of files, as it is kept: the files in their order, and which
-//! directories use which. Answers about a part of the workspace are made from it.
+//! directories use which. Results about a part of the workspace are made from it.
 
 use hashbrown::{HashMap, HashSet};
 use moss_sdk::RelPath;

@@ -1,5 +1,5 @@
 //! The side of the fork server that forks. It has one thread, keeps no memory of moss's, as it was
-//! started anew, and ends when moss is gone. It is told nothing but which descriptors a process gets.
+//! started anew, and ends when moss is gone. It receives nothing but which descriptors a process gets.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;

@@ -30,7 +30,7 @@ const READ_ONLY: MountAttrFlags = PLAIN.union(MountAttrFlags::MOUNT_ATTR_RDONLY)
 /// Of what lies there no program is run, either.
 const INERT: MountAttrFlags = READ_ONLY.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 const PROC: MountAttrFlags = PLAIN.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
-/// Devices open there.
+/// Devices can be opened there; programs are not run.
 const DEVICE: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 
@@ -53,7 +53,7 @@ const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 /// How often more one file is opened while others are moved around it.
 const OPENINGS_MAX: usize = 64;
 
-/// What is built.
+/// The root directory of a command while it is built.
 struct NewRoot<'a> {
     /// The root of the machine.
     old: OwnedFd,

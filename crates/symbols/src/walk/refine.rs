@@ -12,7 +12,7 @@ use super::naming::DeclaredName;
 use crate::language::Language;
 use crate::outline::DeclarationKind as Kind;
 
-/// Returns what a declaration is; none where it is none after all.
+/// Returns what a declaration is; `None` if it turns out to be no declaration.
 pub(super) fn kind(
     language: Language,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! What the history store answers: entries, diffs, sizes.
+//! What the history store returns: entries, diffs, sizes.
 
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};

@@ -158,7 +158,7 @@ impl KnownTree {
     }
 
     /// Has everything watched again. Among the events that were lost may be the ends of watches: a
-    /// directory that came back as the same one is none that the kernel still reports.
+    /// directory that came back as the same one is not one that the kernel still reports.
     fn watch_anew(&mut self, workspace: &Workspace) {
         self.store.forget_watches();
         let root = handle::readable(&workspace.directory).map_err(|errno| errno.to_string());

@@ -61,7 +61,7 @@ impl OwnDir {
         Ok(OwnAppender(self.append(name)?))
     }
 
-    /// Opens a file to read pieces of it; none where there is none.
+    /// Opens a file to read pieces of it; `None` if it does not exist.
     ///
     /// # Errors
     ///

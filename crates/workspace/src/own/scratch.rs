@@ -17,7 +17,7 @@ use crate::temp_name::temp_name;
 /// A directory under a name of its own; removed with all that is in it when dropped.
 #[derive(Debug)]
 pub struct ScratchTree {
-    /// Its real path.
+    /// Its path with all links resolved.
     path: PathBuf,
     name: String,
     parent: Dir,

@@ -71,7 +71,7 @@ impl Workspace {
     /// looking at any.
     pub(crate) fn has_no_aliases(&self) -> bool {
         #[cfg(target_os = "linux")]
-        return self.options.same_filesystem_only && self.aliases == Aliases::Nowhere;
+        return self.options.same_filesystem_only && self.aliases == Aliases::None;
         #[cfg(not(target_os = "linux"))]
         false
     }

@@ -2,7 +2,7 @@
 //!
 //! Every directory on the way is held; links are read and expanded by hand; `..` in a link goes
 //! back to the directory that was held before, so a directory that is moved meanwhile leads
-//! nowhere else. The device and mount of each step are compared with the root's.
+//! to nothing else. The device and mount of each step are compared with the root's.
 //!
 //! cap-primitives has a walk too, but that goes through another mount and back, and finds the real
 //! path of a file by opening it, which waits at a FIFO. With only the real path of the directory

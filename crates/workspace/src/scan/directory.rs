@@ -1,5 +1,5 @@
 //! One directory of a scan: which of its entries are files that may be read, which are directories
-//! to go on with, and why the others are neither.
+//! to continue with, and why the others are neither.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

@@ -94,7 +94,7 @@ impl<'a> ScanOrdering<'a> {
         Ok(())
     }
 
-    /// Goes on with a directory; reads it where the scan did not come to it.
+    /// Continues with a directory; reads it where the scan did not come to it.
     fn enter(&mut self, number: u32) -> Result<(), Error> {
         if let Some(task) = self.waiting.remove(&number) {
             match self.workspace.scan_directory(task, self.terms) {

@@ -62,7 +62,7 @@ impl<'a> ScanSharing<'a> {
         Self { workspace, terms, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Reads the directories, until there is none left or more entries than wanted.
+    /// Reads the directories, until no directory is left or more entries than wanted.
     pub(super) fn run(&self) -> Result<(), Error> {
         self.read_until(|state| state.waiting.len() >= SHARED_FROM);
         let is_shared = !self.lock().waiting.is_empty();

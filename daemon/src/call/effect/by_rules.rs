@@ -24,7 +24,7 @@ const COMMAND_TOOL: &str = "run_terminal_cmd";
 /// What package managers write at every installation, as they do a directory of packages.
 const WRITTEN_BY_INSTALLS: [&str; 3] = [".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"];
 
-/// A question about a file that nobody has answered before.
+/// A question about a file that nobody has decided before.
 fn by_rules<'a>(
     action: Action,
     (tool, tool_effect): (&'a str, moss_sdk::Effect),

@@ -256,7 +256,7 @@ impl Effects {
     }
 
     /// Decides about reading all files at once that are protected alike. None where rules or standing
-    /// approvals tell paths apart.
+    /// approvals distinguish paths.
     pub(in crate::call) fn decide_all_reads(
         &self,
         (policy, tool): (&moss_policy::Policy, &ToolFacts),

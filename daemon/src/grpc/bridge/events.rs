@@ -36,7 +36,7 @@ pub(super) fn to_wire(event: ReplyEvent) -> Vec<Wire> {
     }
 }
 
-/// Reads an event that was reported. One without a meaning for the clients of models is none.
+/// Reads an event that was reported. One without a meaning for the clients of models is left out.
 pub(super) fn from_wire(event: Wire) -> Result<Option<ReplyEvent>, Status> {
     let place = |index: u32| usize::try_from(index).unwrap_or(usize::MAX);
     Ok(Some(match event {

@@ -1,4 +1,4 @@
-//! A stream of messages about one reply that is answered while it comes.
+//! A stream of messages about one reply that is responded to while it comes.
 //!
 //! What came is worked on before more is taken, and what is said is passed on before more is worked
 //! on: a slow reader slows who sends, and nothing piles up. Once a reply is long, the work is done
@@ -32,17 +32,17 @@ const STREAM_QUEUE_MAX: usize = 16;
 /// How long a caller may take to say what a stream is for.
 const START_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// One who takes messages and answers them.
+/// One who takes messages and responds to them.
 pub(super) trait Exchange: Send + Sized {
     type Request: Send;
     type Response: Message + Send;
     /// What is said to who ends without a last message.
     const UNFINISHED: &'static str;
 
-    /// To whom it answers.
+    /// To whom it responds.
     fn answers(&self) -> &ResponseSender<Self::Response>;
 
-    /// Takes a message, and answers it.
+    /// Takes a message, and responds to it.
     fn take(
         &mut self,
         request: Self::Request,
@@ -182,7 +182,7 @@ impl<T: Message> ResponseSender<T> {
         self.daemon.config().grpc.response_bytes_max
     }
 
-    /// Sends a response.
+    /// Sends a response that is within `bytes_max`, while the client is there.
     pub(super) async fn send(&self, response: T) -> Result<(), ExchangeEnd> {
         let (size, bytes_max) = (response.encoded_len(), self.bytes_max());
         if size > bytes_max {
@@ -195,7 +195,7 @@ impl<T: Message> ResponseSender<T> {
     }
 
     /// Works on what is kept from message to message: here, or elsewhere where it may take long.
-    /// There is none while it is worked on, and after the end.
+    /// It is absent while it is worked on, and after the end.
     pub(super) async fn work<K: Send + 'static, D: Send + 'static>(
         &self,
         takes_long: bool,

@@ -60,7 +60,7 @@ impl Sequence {
         self.open.as_ref().map_or(0, |call| call.written.len())
     }
 
-    /// Takes the next event. One without a meaning for clients is none.
+    /// Takes the next event. One without a meaning for clients is left out.
     pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<ReplyEvent>, Status> {
         let Some(mut event) = event.event else {
             return Err(invalid_field("event", "of a kind that this version does not know"));

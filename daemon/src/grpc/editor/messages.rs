@@ -1,4 +1,4 @@
-//! Wire messages of the editor channel to ours and back, but for answers.
+//! Wire messages of the editor channel to ours and back, but for replies.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Reading the answers of editors and people.
+//! Reading the replies of editors and people.
 
 use moss_proto::v1;
 use moss_proto::v1::editor_answer::Answer as Wire;
@@ -18,10 +18,10 @@ const SYMBOL_DEPTH_MAX: usize = 32;
 const SYMBOL_BYTES_MAX: usize = 256;
 /// Most locations that are taken.
 const PLACES_MAX: usize = 1_000;
-/// Longest answer of a person, and longest reason, in bytes; the rest is cut.
+/// Longest reply of a person, and longest reason, in bytes; the rest is cut.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 
-/// An answer to a question of a tool, or to a confirmation.
+/// A reply to a question of a tool, or to a confirmation.
 pub(super) enum IncomingReply {
     Question(editors::EditorReply),
     Confirmation { digest: ContentHash, verdict: ConfirmationDecision },
@@ -73,7 +73,7 @@ pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<IncomingReply, Mess
     }))
 }
 
-/// Says why an answer to a confirmation has no effect.
+/// Says why a reply to a confirmation has no effect.
 pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> MessageProblem {
     let code = match refusal {
         ResolveError::Unknown(_) => "unknown_question",

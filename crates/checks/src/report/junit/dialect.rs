@@ -6,7 +6,7 @@ use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::framework::TestFramework;
 use crate::report::{escaped, libtest, line_in};
 
-/// What is said of a file of which the report says nothing.
+/// What is said of a file that the report does not name.
 pub(crate) const FAILED_AS_A_WHOLE: &str =
     "the file failed as a whole: it could not be loaded, or ended its process";
 

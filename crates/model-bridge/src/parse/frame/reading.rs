@@ -1,5 +1,5 @@
 //! How the reader of replies continues with what may be a call: begins to pass it on, ends it, or
-//! finds that it is none.
+//! finds that it is no call.
 
 use super::super::calls::{Inside, UNESCAPED};
 use super::super::data::DataBlock;
@@ -80,7 +80,7 @@ impl Parser {
         false
     }
 
-    /// Whether the JSON of a frame that is not marked as a call is none; if so, passes it on.
+    /// Whether the JSON of a frame that is not marked as a call is no call; if so, passes it on.
     fn is_data(&mut self, frame: &Frame) -> bool {
         let watch = &frame.watch;
         let unknown = watch.name().is_some_and(|name| self.registry.resolve(name).is_none());

@@ -19,7 +19,7 @@ pub struct Forms {
 // === impl Forms ===
 
 impl Forms {
-    /// Only those of these names; a name that no form has is none.
+    /// Only those of these names; a name that no form has is ignored.
     pub fn named<N: AsRef<str>>(names: &[N]) -> Self {
         let is_named = |form: &&str| names.iter().any(|name| name.as_ref() == *form);
         let mut only: Vec<&'static str> = Self::names().filter(is_named).collect();

@@ -46,7 +46,7 @@ pub(super) struct TemplateArguments {
     pub(super) doubts: Vec<ReplyDiagnostic>,
 }
 
-/// Makes arguments of keys and values. Fails where a key is there twice, or JSON is none.
+/// Makes arguments of keys and values. Fails where a key is there twice, or JSON is not valid.
 pub(super) fn arguments<'t>(
     tool: &RegisteredTool,
     written: impl Iterator<Item = Argument<'t>>,

@@ -1,7 +1,7 @@
 //! What git says of commits, for questions over code: by a command that only reads and runs unasked, or
 //! not at all.
 //!
-//! Nobody is asked, and nothing is reported where it does not run: answers only lack what it would add. The
+//! Nobody is asked, and nothing is reported where it does not run: results only lack what it would add. The
 //! journal has it as it has every command.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::ranked_texts::HeadStamp;
 /// What git reads first of a repository: who may not read it knows nothing of commits.
 const HEAD: &str = ".git/HEAD";
 
-/// What git printed.
+/// The output of `git log`.
 struct PrintedLog {
     /// All of it, but for a gap in the middle where it is very long: there, one commit may have files of
     /// another.

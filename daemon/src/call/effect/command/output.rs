@@ -30,7 +30,7 @@ const ERROR_SIGNS: [&str; 8] =
 
 /// What is done with output besides showing it.
 pub(super) enum OutputUse {
-    /// Nothing.
+    /// It is shown and kept, and nothing else reads it.
     Shown,
     /// A tool reads it whole, and may follow it as it comes.
     Read(Option<Box<dyn CheckFollower>>),

@@ -53,7 +53,7 @@ const READING_GIT: [(&str, &str); 16] = [
     ("GIT_CONFIG_KEY_6", "gpg.ssh.program"),
     ("GIT_CONFIG_VALUE_6", NO_PROGRAM),
 ];
-/// Stands where git would run another program. It can be nowhere: one that starts and ends without reading could
+/// Stands where git would run another program. No program can be there: one that starts and ends without reading could
 /// end git with it. What git says of it names the reason.
 const NO_PROGRAM: &str = "/dev/null/no-signatures-are-checked-unasked";
 

@@ -117,7 +117,7 @@ impl LintCopy {
         Self { tree: Some(Arc::new(tree)), tasks: tasks.clone(), runtime: Handle::current() }
     }
 
-    /// Its real path.
+    /// Returns its path with all links resolved.
     pub(super) fn path(&self) -> &Path {
         self.tree().path()
     }
