@@ -217,6 +217,58 @@ fn no_form_decides_about_protected_names_and_long_changes() {
 }
 
 #[test]
+fn a_rule_that_wants_a_person_is_no_form_with_a_session_and_without() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\"release/**\"]\ndecision = \"ask\"\napprover = \"person\"\n",
+    );
+    let mut alone_in_process = with_forms(&site, &["--elicit"]);
+    let result = alone_in_process.request("tools/call", create("release/a"))["result"].clone();
+    assert!(text(&result).contains("ask the person to approve it in moss"), "{result}");
+    assert!(text(&result).contains("moss serve"), "{result}");
+    let daemon = site.serve();
+    let mut client = with_forms(&site, &["--elicit"]);
+    let mut single = McpClient::start(&site, &["--elicit"]);
+    let mut check = |first: Value, second: Value| {
+        for result in [first, second] {
+            assert_eq!(result["isError"], true, "{result}");
+            let told = text(&result);
+            assert!(told.starts_with("confirmation_required"), "{told}");
+            assert!(told.contains("ask the person to approve it in moss"), "{told}");
+            assert!(told.contains("a rule wants a person to decide in moss"), "{told}");
+            assert!(told.contains("+x"), "{told}");
+        }
+    };
+    let forms_of = |result: &Value| result.get("inputRequests").cloned();
+    let first = client.request("tools/call", create("release/a"))["result"].clone();
+    let second = single.request("tools/call", alone(create("release/a")))["result"].clone();
+    assert_eq!(forms_of(&second), None);
+    check(first, second);
+    Runtime::new().unwrap().block_on(async {
+        let approver = daemon.approver().await;
+        let pending = approver.pending().await;
+        assert!(pending.iter().all(|asked| asked.for_person && asked.offers.is_empty()));
+        approver.approve(&pending[0]).await.unwrap();
+        until("the approval is heard", async || {
+            let result = client.request("tools/call", create("release/a"))["result"].clone();
+            result["isError"] != true
+        })
+        .await;
+    });
+    assert_eq!(site.read("release/a"), "x\n");
+    // Other files are asked about in a form.
+    let (id, form) = asked(&mut client, create("other.txt"));
+    answer(&mut client, &form, decide("allow_once"));
+    assert_ne!(client.response(id)["result"]["isError"], true);
+    // Nor does a blanket yes of the command line cover it.
+    let arguments = r#"{"path":"release/b","content":"x"}"#;
+    let refused = site.run(&["call", "create_file", arguments, "--confirm", "allow"]);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(!site.has("release/b"));
+    daemon.stop();
+}
+
+#[test]
 fn a_question_of_a_tool_is_a_form_for_who_has_forms() {
     let site = Site::new();
     let mut client = with_forms(&site, &[]);
