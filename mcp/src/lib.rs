@@ -5,6 +5,8 @@
 //! messages (`line`). Calls go to a [`ToolBackend`], of which it knows neither transport nor daemon.
 
 mod backend;
+mod calling;
+mod clarify;
 mod fault;
 mod find_tools;
 #[cfg(feature = "fixtures")]
