@@ -14,6 +14,7 @@ mod fixtures;
 mod following;
 mod form;
 mod http;
+mod icons;
 mod in_flight;
 mod line;
 mod lines;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Icon,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use tokio::sync::OnceCell;
@@ -23,14 +23,8 @@ use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
 use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{listing, roots};
+use crate::{icons, listing, roots};
 
-/// The picture that clients show beside the name: two leaves on a stem.
-const ICON: &str = concat!(
-    "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2032%2032'%3E",
-    "%3Cpath%20fill='%23486b2e'%20d='M15%2030V17C5%2017%203%209%203%204c9%200%2012%205%2012%2011%20",
-    "0-6%205-10%2014-10%200%208-4%2013-12%2013v12z'/%3E%3C/svg%3E",
-);
 const INSTRUCTIONS: &str = "Tools for the files of one project. Paths are relative to its root. Changes \
                             are shown to a person before they happen where the rules of moss say so; a \
                             result that says `confirmation_required` says what to do. Every change is \
@@ -158,9 +152,15 @@ impl McpConnection {
             let backend = self.backend(&context.peer).await?;
             listing::visible(backend, &self.options.set).await
         };
-        let tools =
+        let mut tools =
             listed.await.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
-        let has_hints = context.protocol_version().is_some_and(|one| revisions::has_hints(&one));
+        let has = |since: fn(&ProtocolVersion) -> bool| {
+            context.protocol_version().is_some_and(|revision| since(&revision))
+        };
+        if has(revisions::has_icons) {
+            tools.iter_mut().for_each(icons::give);
+        }
+        let has_hints = has(revisions::has_hints);
         listing::page(tools, cursor, has_hints)
     }
 
@@ -191,10 +191,9 @@ impl ServerHandler for McpServer {
             .enable_prompts()
             .enable_completions()
             .build();
-        let icon = Icon::new(ICON).with_mime_type("image/svg+xml");
         let us = Implementation::new("moss", env!("CARGO_PKG_VERSION"))
             .with_title("moss")
-            .with_icons(vec![icon]);
+            .with_icons(vec![icons::of_moss()]);
         ServerConfig::new(capabilities).with_server_info(us).with_instructions(INSTRUCTIONS)
     }
 

@@ -272,6 +272,27 @@ async fn requests_without_a_session_name_their_revision_themselves() {
 }
 
 #[tokio::test]
+async fn tools_have_a_picture_of_what_they_do_where_the_revision_has_them() {
+    for (revision, has_icons) in [("2025-06-18", false), ("2025-11-25", true)] {
+        let mut client = Client::initialized(ToolSet::Default, revision).await;
+        let listed = client.request(json!(1), "tools/list", json!({})).await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        for tool in tools {
+            let source = tool["icons"][0]["src"].as_str().unwrap_or_default();
+            assert_eq!(source.starts_with("data:image/svg+xml,"), has_icons, "{tool}");
+        }
+    }
+    let mut client = Client::new(ToolSet::All);
+    let listed = client.request(json!(2), "tools/list", stateless(json!({}))).await;
+    let icon = |name: &str| {
+        let mut tools = listed["result"]["tools"].as_array().unwrap().iter();
+        tools.find(|tool| tool["name"] == name).unwrap()["icons"][0].clone()
+    };
+    assert_ne!(icon("echo"), icon("fail"), "one reads, one changes");
+    assert_eq!(icon("echo")["mimeType"], "image/svg+xml");
+}
+
+#[tokio::test]
 async fn a_probe_may_be_followed_by_a_session() {
     let mut client = Client::new(ToolSet::All);
     client.request(json!(1), "server/discover", stateless(json!({}))).await;

@@ -1,5 +1,12 @@
 //! Forms: answered, answered twice, late, never, and by somebody else; with a session and without.
 
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData,
+};
+use rmcp::service::{RequestContext, RoleClient, ServiceExt as _};
+
 use super::*;
 
 /// A client that has forms, which stay open for so long.
@@ -161,5 +168,60 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         assert_eq!(closed["result"]["structuredContent"]["answered"], false, "{closed}");
         // It was asked once each time: the answers are the client's.
         assert_eq!(client.uses().len(), 2);
+    }
+}
+
+/// rmcp's client, whose person does the same with every form.
+struct RmcpClient(ElicitationAction, Arc<Mutex<Vec<String>>>);
+
+impl ClientHandler for RmcpClient {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        info.capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        if let ElicitRequestParams::FormElicitationParams { message, .. } = request {
+            self.1.lock().unwrap().push(message);
+        }
+        let mut result = ElicitResult::new(self.0.clone());
+        result.content = (self.0 == ElicitationAction::Accept)
+            .then(|| json!({ "decision": "allow_once", "answer": "tabs" }));
+        Ok(result)
+    }
+}
+
+#[tokio::test]
+async fn the_client_of_rmcp_lists_calls_and_answers_forms_in_every_way() {
+    for (action, decided, answered) in [
+        (ElicitationAction::Accept, "Some(AllowOnce)", true),
+        (ElicitationAction::Decline, "Some(Deny(\"\"))", false),
+        (ElicitationAction::Cancel, "None", false),
+    ] {
+        let backend = Arc::new(Recorded::new());
+        let options = McpOptions::new(ToolSet::All).unwrap().deciding_by_form(true);
+        let server = McpServer::new(Arc::new(Opener(backend)), options);
+        let (input, server_input) = tokio::io::duplex(1 << 16);
+        let (server_output, output) = tokio::io::duplex(1 << 16);
+        tokio::spawn(serve_lines(server, server_input, server_output));
+        let shown = Arc::new(Mutex::default());
+        let client = RmcpClient(action.clone(), Arc::clone(&shown)).serve((output, input)).await;
+        let client = client.unwrap();
+        let tools = client.list_all_tools().await.unwrap();
+        assert_eq!(tools.len(), 4);
+        let output = async |name: &'static str| {
+            let arguments = json!({ "question": "Tabs?" }).as_object().cloned().unwrap();
+            let call = CallToolRequestParams::new(name).with_arguments(arguments);
+            client.call_tool(call).await.unwrap().structured_content.unwrap()
+        };
+        assert_eq!(output("ask").await["decided"], decided, "{action:?}");
+        assert_eq!(output(clarify::TOOL).await["answered"], answered, "{action:?}");
+        assert_eq!(*shown.lock().unwrap(), ["May it?", "Tabs?"]);
+        client.cancel().await.unwrap();
     }
 }
