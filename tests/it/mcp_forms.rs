@@ -261,8 +261,8 @@ fn a_rule_that_wants_a_person_is_no_form_with_a_session_and_without() {
     answer(&mut client, &form, decide("allow_once"));
     assert_ne!(client.response(id)["result"]["isError"], true);
     // Nor does a blanket yes of the command line cover it.
-    let arguments = r#"{"path":"release/b","content":"x"}"#;
-    let refused = site.run(&["call", "create_file", arguments, "--confirm", "allow"]);
+    let call = ["call", "create_file", "path=release/b", "content=x", "--confirm", "allow"];
+    let refused = site.run(&call);
     assert_eq!(refused.code, Some(4), "{refused:?}");
     assert!(!site.has("release/b"));
     daemon.stop();
@@ -289,6 +289,26 @@ fn a_question_of_a_tool_is_a_form_for_who_has_forms() {
     let (id, form) = asked(&mut client, params);
     answer(&mut client, &form, json!({ "action": "cancel" }));
     assert_eq!(client.response(id)["result"]["structuredContent"]["answered"], false);
+}
+
+#[test]
+fn a_question_of_a_tool_is_part_of_the_result_of_a_call_that_stands_by_itself() {
+    let site = Site::new();
+    let mut client = McpClient::start(&site, &[]);
+    let params = json!({
+        "name": "clarify", "arguments": { "question": "Tabs?", "choices": ["tabs", "spaces"] },
+    });
+    let mut call = |params: Value| client.request("tools/call", alone(params))["result"].clone();
+    let asked = call(params.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert_eq!(asked["inputRequests"]["answer"]["params"]["message"], "Tabs?", "{asked}");
+    let mut said = params;
+    said["requestState"] = asked["requestState"].clone();
+    said["inputResponses"] =
+        json!({ "answer": { "action": "accept", "content": { "answer": "tabs" } } });
+    let result = call(said.clone())["structuredContent"].clone();
+    assert_eq!((&result["answered"], &result["answer"]), (&json!(true), &json!("tabs")));
+    assert!(text(&call(said)).contains("used before"));
 }
 
 /// The parameters of a call that stands by itself, of a client that has forms.
@@ -347,6 +367,10 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         let asked = call(create("c.txt"));
         let closed = call(again(create("c.txt"), &asked, json!({ "action": "cancel" })));
         assert_eq!(closed["isError"], true, "{closed}");
+        // For longer than once nothing is allowed there.
+        let asked = call(create("c.txt"));
+        let longer = call(again(create("c.txt"), &asked, decide("allow_session")));
+        assert!(text(&longer).contains("without a decision"), "{longer}");
         assert!(!site.has("c.txt"));
         // What forms never decide about waits for an approver.
         let protected = json!({
