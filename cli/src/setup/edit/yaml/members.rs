@@ -8,7 +8,7 @@ use super::super::super::clients::FileFormat;
 use super::{indent_of, is_content};
 
 /// A member of the entry.
-pub(super) struct Member {
+pub(super) struct EntryMember {
     pub(super) name: String,
     pub(super) value: Value,
     /// Its lines, without comments that follow.
@@ -18,7 +18,7 @@ pub(super) struct Member {
 }
 
 /// Reads the members of the entry that has these lines.
-pub(super) fn members(lines: &[&str], own: Range<usize>, format: FileFormat) -> Vec<Member> {
+pub(super) fn members(lines: &[&str], own: Range<usize>, format: FileFormat) -> Vec<EntryMember> {
     let is_list = format == FileFormat::YamlList;
     let start = if is_list { own.start } else { own.start + 1 };
     let column_of = |index: usize| match is_list && index == own.start {
@@ -39,7 +39,7 @@ pub(super) fn members(lines: &[&str], own: Range<usize>, format: FileFormat) -> 
         let end =
             (head..next).rev().find(|&index| is_content(lines[index])).map_or(next, |i| i + 1);
         let (name, _) = lines[head][column..].split_once(':')?;
-        Some(Member {
+        Some(EntryMember {
             name: name.trim().trim_matches(['"', '\'']).to_owned(),
             value: value(&lines[head..end], column),
             lines: head..end,
@@ -52,11 +52,11 @@ pub(super) fn members(lines: &[&str], own: Range<usize>, format: FileFormat) -> 
 /// Writes an entry with other values into its lines; none where members of it have gone.
 pub(super) fn with_values(
     lines: &[&str],
-    all: &[Member],
+    all: &[EntryMember],
     new: &Map<String, Value>,
 ) -> Option<String> {
     let last = all.last()?;
-    let is_kept = |member: &&Member| member.name == "name" || new.contains_key(&member.name);
+    let is_kept = |member: &&EntryMember| member.name == "name" || new.contains_key(&member.name);
     if !all.iter().all(|member| is_kept(&member)) {
         return None;
     }
