@@ -96,6 +96,9 @@ pub(super) fn reply(answering: DecisionMode, confirmation: &v1::Confirmation) ->
         DecisionMode::Allow if confirmation.protected => {
             ConfirmAction::GiveUp("`--confirm allow` does not cover a protected name")
         }
+        DecisionMode::Allow if confirmation.for_person => ConfirmAction::GiveUp(
+            "`--confirm allow` does not cover what a rule wants a person to look at",
+        ),
         DecisionMode::Allow if confirmation.drift => ConfirmAction::GiveUp(
             "`--confirm allow` does not cover lines that differ from what the edit expects",
         ),
@@ -207,7 +210,8 @@ mod tests {
         let drift = v1::Confirmation { drift: true, ..v1::Confirmation::default() };
         assert_eq!(reply(DecisionMode::Allow, &ordinary), ConfirmAction::Approve);
         let registers = v1::Confirmation { registers: true, ..v1::Confirmation::default() };
-        for special in [&protected, &drift, &registers] {
+        let for_person = v1::Confirmation { for_person: true, ..v1::Confirmation::default() };
+        for special in [&protected, &drift, &registers, &for_person] {
             assert!(matches!(reply(DecisionMode::Allow, special), ConfirmAction::GiveUp(_)));
             assert_eq!(reply(DecisionMode::Prompt, special), ConfirmAction::Ask);
             assert_eq!(reply(DecisionMode::Elsewhere, special), ConfirmAction::Wait);

@@ -50,6 +50,9 @@ pub(super) fn confirmation(wording: &Wording, confirmation: &v1::Confirmation) -
     if confirmation.protected {
         let _ = writeln!(shown, "{}", yellow(words.protected));
     }
+    if confirmation.for_person {
+        let _ = writeln!(shown, "{}", yellow(words.for_person));
+    }
     if confirmation.truncated {
         let told = match confirmation.id.as_str() {
             "" => words.truncated.to_owned(),

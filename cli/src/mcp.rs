@@ -38,8 +38,8 @@ pub(super) struct McpArgs {
     /// Let forms that the client shows decide about effects
     ///
     /// The client relays them, and could decide by itself: give it only to a client that you trust to
-    /// ask you. Forms never decide about protected files, plugins, lines that are not as an edit says, or
-    /// for longer than the session.
+    /// ask you. Forms never decide about protected files, what a rule with `approver = "person"` asks, plugins,
+    /// lines that are not as an edit says, or for longer than the session.
     #[arg(long)]
     elicit: bool,
 }

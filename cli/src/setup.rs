@@ -92,7 +92,12 @@ fn directories() -> Result<UserDirectories, CliError> {
         true => home.join("Library/Application Support"),
         false => config.clone(),
     };
-    Ok(UserDirectories { home, config, applications })
+    let variables = CLIENTS.iter().flat_map(|client| client.variables);
+    let named = variables.filter_map(|(name, _)| {
+        let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        Some((*name, path?))
+    });
+    Ok(UserDirectories { home, config, applications, named: named.collect() })
 }
 
 async fn set_up(
@@ -106,12 +111,16 @@ async fn set_up(
     }
     let decides = args.elicit || (!args.yes && wants_forms(client, session).await?);
     let server = server(args.set.as_deref(), decides)?;
-    let new = client.entry(&server);
     let (path, is_installed) = (client.file(directories), client.is_installed(directories));
     // What is not there yet is made only once there is a yes.
     let before = file::read(&path)?;
     let now = before.as_deref().map(|text| edit::entry(client, text)).transpose();
-    if now.map_err(|error| not_edited(&path, &error))?.flatten().as_ref() == Some(&new) {
+    let now = now.map_err(|error| not_edited(&path, &error))?.flatten();
+    let new = match &now {
+        Some(now) => client.updated(now, &server, &DIRECTORIES.map(|(name, _)| name)),
+        None => client.entry(&server),
+    };
+    if now.as_ref() == Some(&new) {
         session.ui.print(&format!("{} is set up already: {}", client.title, shown(&path)))?;
         return Ok(Outcome::Ok);
     }
@@ -210,9 +219,7 @@ fn without(
     let mut left = edit::without_entry(client, text)?;
     let Some(record) = record.filter(|_| left != text) else { return Ok(Some(left)) };
     let before = record.before.as_deref();
-    if !before.is_some_and(|before| edit::has_key(client, before)) {
-        left = edit::without_empty_key(client, &left)?;
-    }
+    left = edit::without_empty_keys(client, &left, before.unwrap_or_default())?;
     let is_nothing = matches!(left.trim(), "" | "{}") || left.trim() == client.preamble.trim();
     Ok(Some(left).filter(|_| before.is_some() || !is_nothing))
 }

@@ -90,6 +90,7 @@ async fn asked(
         digest: shown.digest,
         rule: fact("rule"),
         protected: fact("protected") == "true",
+        for_person: fact("for_person") == "true",
         drift: fact("drift") == "true",
         ..Default::default()
     })

@@ -37,6 +37,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "digest": confirmation.digest,
         "rule": confirmation.rule,
         "protected": confirmation.protected,
+        "for_person": confirmation.for_person,
         "drift": confirmation.drift,
         "registers": confirmation.registers,
         "command": confirmation.command.as_ref().map(command),

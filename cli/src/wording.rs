@@ -44,6 +44,7 @@ pub(super) struct EffectWording {
     pub(super) wants_to_change_files: fn(usize) -> String,
     pub(super) arguments: &'static str,
     pub(super) protected: &'static str,
+    pub(super) for_person: &'static str,
     pub(super) truncated: &'static str,
     /// As `truncated`, with the command that shows all.
     pub(super) truncated_see: fn(&str) -> String,

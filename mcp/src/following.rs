@@ -8,13 +8,12 @@ use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::backend::{CallNote, ToolBackend, ToolUse, UseReply};
+use crate::clarify;
 use crate::fault::CallFault;
 use crate::form::{ClientForm, FormReply};
 
 /// Notes of a call that wait for a slow client.
 const NOTES_MAX: usize = 64;
-/// How long a form stays open: longer than a question of moss waits by default.
-const FORM_WAIT_MAX: Duration = Duration::from_secs(900);
 
 /// Whether the client of a request shows forms when it is asked to.
 pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
@@ -23,12 +22,16 @@ pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
         && context.peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
 }
 
-/// Makes a call and follows it to its end, or until the client cancels it.
+/// Makes a call and follows it to its end, or until the client cancels it. `form_wait` is how long a form
+/// stays open.
 pub(crate) async fn follow(
     backend: &dyn ToolBackend,
     request: ToolUse,
     context: &RequestContext<RoleServer>,
+    form_wait: Duration,
 ) -> Result<UseReply, CallFault> {
+    let asked_of = request.has_forms.then(|| request.clone());
+    let mut was_asked = false;
     let (sender, mut notes) = mpsc::channel(NOTES_MAX);
     let token = context.meta.get_progress_token();
     let mut progress = token.map(|token| ProgressSender::new(token, context.peer.clone()));
@@ -48,7 +51,8 @@ pub(crate) async fn follow(
         };
         match note {
             CallNote::Form { form, answer } => {
-                shown = Some(Box::pin(show(&context.peer, form, answer)));
+                was_asked |= matches!(form, ClientForm::Question { .. });
+                shown = Some(Box::pin(pass_on(&context.peer, form, form_wait, answer)));
             }
             CallNote::Progress { message, done, total } => {
                 if let Some(progress) = &mut progress {
@@ -66,7 +70,18 @@ pub(crate) async fn follow(
             progress.send(message, done, total).await;
         }
     }
-    ended
+    let mut reply = ended?;
+    let open = asked_of.filter(|_| !was_asked);
+    if let Some(form) = open.and_then(|call| clarify::open_question(&call, &reply)) {
+        let said = tokio::select! {
+            said = show(&context.peer, &form, form_wait) => said,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        if let Some(FormReply::Said(said)) = said {
+            reply.result = Ok(clarify::output(Some(&said)));
+        }
+    }
+    Ok(reply)
 }
 
 fn cancelled() -> CallFault {
@@ -81,17 +96,27 @@ async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
     }
 }
 
-/// Shows a form and passes the reply on. Without a reply, the sender is dropped.
-async fn show(peer: &Peer<RoleServer>, form: ClientForm, answer: oneshot::Sender<FormReply>) {
-    let Some(request) = form.request() else { return };
-    match peer.create_elicitation_with_timeout(request, Some(FORM_WAIT_MAX)).await {
-        Ok(result) => {
-            if let Some(said) = form.answer(&result) {
-                // A call that ended meanwhile wants no answer.
-                let _ = answer.send(said);
-            }
+/// Shows a form and passes the reply on. Where there is none, the sender is dropped.
+async fn pass_on(
+    peer: &Peer<RoleServer>,
+    form: ClientForm,
+    wait: Duration,
+    answer: oneshot::Sender<FormReply>,
+) {
+    if let Some(said) = show(peer, &form, wait).await {
+        // A call that ended meanwhile wants no answer.
+        let _ = answer.send(said);
+    }
+}
+
+/// Shows a form; none where nobody replies in time.
+async fn show(peer: &Peer<RoleServer>, form: &ClientForm, wait: Duration) -> Option<FormReply> {
+    match peer.create_elicitation_with_timeout(form.request()?, Some(wait)).await {
+        Ok(result) => form.answer(&result),
+        Err(error) => {
+            tracing::warn!(%error, "the client did not show a form");
+            None
         }
-        Err(error) => tracing::warn!(%error, "the client did not show a form"),
     }
 }
 

@@ -10,6 +10,7 @@ mod newest;
 mod refusal;
 mod response_guard;
 mod response_room;
+mod seals;
 mod sessions;
 mod stalling;
 
@@ -38,6 +39,7 @@ pub use self::names::ReachableNames;
 use self::refusal::HttpRefusal;
 use self::response_guard::ResponseGuard;
 use self::response_room::ResponseRooms;
+use self::seals::CallerSeals;
 use self::sessions::{HttpSessions, SessionOwner};
 use self::stalling::WatchedStream;
 use crate::backend::BackendOpener;
@@ -108,6 +110,7 @@ struct FrontState {
     room: BodyRoom,
     responses: ResponseRooms,
     sessions: HttpSessions,
+    seals: CallerSeals,
     config: StreamableHttpServerConfig,
     stop: CancellationToken,
 }
@@ -132,8 +135,9 @@ impl HttpFront {
             .with_max_request_body_bytes(LINE_BYTES_MAX)
             .with_cancellation_token(stop.clone());
         let (room, responses) = (BodyRoom::default(), ResponseRooms::default());
-        let sessions = HttpSessions::default();
-        Self { shared: Arc::new(FrontState { names, room, responses, sessions, config, stop }) }
+        let (sessions, seals) = (HttpSessions::default(), CallerSeals::default());
+        let shared = FrontState { names, room, responses, sessions, seals, config, stop };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Serves one connection to its end. Where the client goes, what runs for it without a session is
@@ -199,7 +203,10 @@ impl FrontState {
         let AdmittedRequest { request, mut guard, opens } = self.admit(request, &owner).await?;
         let options = match opens {
             true => McpOptions::new(set),
-            false => McpOptions::named(set, SESSIONLESS.to_owned()),
+            false => {
+                let seal = self.seals.of(&owner.caller);
+                seal.map(|seal| McpOptions::named(set, SESSIONLESS.to_owned(), seal))
+            }
         };
         let options = options.map_err(HttpRefusal::broken)?;
         let server = McpServer::new(caller.opener, options);

@@ -5,6 +5,8 @@
 //! messages (`line`). Calls go to a [`ToolBackend`], of which it knows neither transport nor daemon.
 
 mod backend;
+mod calling;
+mod clarify;
 mod fault;
 mod find_tools;
 #[cfg(feature = "fixtures")]
@@ -12,6 +14,7 @@ mod fixtures;
 mod following;
 mod form;
 mod http;
+mod icons;
 mod in_flight;
 mod line;
 mod lines;

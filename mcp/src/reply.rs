@@ -51,7 +51,8 @@ pub(crate) fn of_fault(fault: &CallFault) -> CallToolResult {
     result
 }
 
-fn of_output(output: &str) -> CallToolResult {
+/// Makes the result of a tool that returned this.
+pub(crate) fn of_output(output: &str) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(output)]);
     // The daemon has held it to the schema of the tool, which is one of an object.
     result.structured_content = serde_json::from_str(output).ok();

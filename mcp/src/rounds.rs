@@ -7,12 +7,18 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
+use serde_json::Value;
+
 use crate::fault::CallFault;
 use crate::form::{ClientForm, FormReply};
 use crate::seal::{AskedDigests, BrokenSeal, StateSeal};
 
-/// The name of the one form of a result.
-const FORM: &str = "decision";
+/// The name of the form that decides about an effect, the one of its result.
+const DECISION: &str = "decision";
+/// The name of the form with a question of a tool, the one of its result.
+const ANSWER: &str = "answer";
+/// Names the state of a question, which has no effect.
+const NO_DIGEST: &str = "00";
 
 /// What a call comes with.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,13 +47,9 @@ pub(crate) fn read(
     call: &[&str],
 ) -> Result<CallRound, CallFault> {
     let Some(state) = &request.request_state else { return Ok(CallRound::Approved(Vec::new())) };
-    let AskedDigests(digests) = seal.open(state, call).map_err(|broken| match broken {
-        BrokenSeal::Foreign => refused("is not one that was made for this call"),
-        BrokenSeal::Spent => refused("is too old, or was used before"),
-    })?;
-    let response = request.input_responses.as_ref().and_then(|all| all.get(FORM)).cloned();
-    let result = response.and_then(|one| serde_json::from_value::<ElicitResult>(one).ok());
-    match result.and_then(|result| form(String::new()).answer(&result)) {
+    let AskedDigests(digests) = opened(state, seal, &[call, &[DECISION]].concat())?;
+    let response = request.input_responses.as_ref().and_then(|all| all.get(DECISION));
+    match response.and_then(result).and_then(|result| form(String::new()).answer(&result)) {
         Some(FormReply::AllowOnce) => Ok(CallRound::Approved(digests)),
         Some(FormReply::Deny(reason)) => Ok(CallRound::Denied(reason)),
         // Who closes the form has not decided.
@@ -65,10 +67,55 @@ pub(crate) fn ask(
 ) -> Option<InputRequiredResult> {
     let question = fault.question.as_ref().filter(|question| question.is_for_forms)?;
     approved.push(question.digest.clone());
-    let state = seal.seal(&AskedDigests(approved), call)?;
-    let request = ElicitRequest::new(form(question.text.clone()).request()?);
-    let requests = InputRequests::from([(FORM.to_owned(), InputRequest::Elicitation(request))]);
+    let state = seal.seal(&AskedDigests(approved), &[call, &[DECISION]].concat())?;
+    with_form(DECISION, &form(question.text.clone()), state)
+}
+
+/// Makes the result that puts a question of a tool to the person.
+pub(crate) fn put(
+    question: &ClientForm,
+    seal: &StateSeal,
+    call: &[&str],
+) -> Option<InputRequiredResult> {
+    let none = AskedDigests(vec![NO_DIGEST.to_owned()]);
+    with_form(ANSWER, question, seal.seal(&none, &[call, &[ANSWER]].concat())?)
+}
+
+/// Reads what the person says to a question that was put; none where the call does not come with that.
+///
+/// # Errors
+///
+/// Where its state is not one that was made for it.
+pub(crate) fn answer(
+    request: &CallToolRequestParams,
+    seal: &StateSeal,
+    call: &[&str],
+) -> Result<Option<Option<String>>, CallFault> {
+    let response = request.input_responses.as_ref().and_then(|all| all.get(ANSWER));
+    let (Some(response), Some(state)) = (response, &request.request_state) else { return Ok(None) };
+    opened(state, seal, &[call, &[ANSWER]].concat())?;
+    let question = ClientForm::Question { text: String::new(), choices: Vec::new() };
+    Ok(Some(match result(response).and_then(|result| question.answer(&result)) {
+        Some(FormReply::Said(said)) => Some(said),
+        _ => None,
+    }))
+}
+
+fn with_form(name: &str, form: &ClientForm, state: String) -> Option<InputRequiredResult> {
+    let request = InputRequest::Elicitation(ElicitRequest::new(form.request()?));
+    let requests = InputRequests::from([(name.to_owned(), request)]);
     Some(InputRequiredResult::new(Some(requests), Some(state)))
+}
+
+fn result(response: &Value) -> Option<ElicitResult> {
+    serde_json::from_value(response.clone()).ok()
+}
+
+fn opened(state: &str, seal: &StateSeal, call: &[&str]) -> Result<AskedDigests, CallFault> {
+    seal.open(state, call).map_err(|broken| match broken {
+        BrokenSeal::Foreign => refused("is not one that was made for this call"),
+        BrokenSeal::Spent => refused("is too old, or was used before"),
+    })
 }
 
 /// For longer than this once, nothing is allowed: what is remembered is no part of a state.

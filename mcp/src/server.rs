@@ -3,34 +3,28 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Icon,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use tokio::sync::OnceCell;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::backend::{BackendOpener, ToolBackend, ToolUse};
+use crate::backend::{BackendOpener, ToolBackend};
 use crate::fault::CallFault;
 use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
-use crate::rounds::{self, CallRound};
 use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{find_tools, following, line, listing, reply, roots};
+use crate::{icons, listing, roots};
 
-/// The picture that clients show beside the name: two leaves on a stem.
-const ICON: &str = concat!(
-    "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2032%2032'%3E",
-    "%3Cpath%20fill='%23486b2e'%20d='M15%2030V17C5%2017%203%209%203%204c9%200%2012%205%2012%2011%20",
-    "0-6%205-10%2014-10%200%208-4%2013-12%2013v12z'/%3E%3C/svg%3E",
-);
 const INSTRUCTIONS: &str = "Tools for the files of one project. Paths are relative to its root. Changes \
                             are shown to a person before they happen where the rules of moss say so; a \
                             result that says `confirmation_required` says what to do. Every change is \
@@ -50,6 +44,9 @@ const METHODS: [&str; 8] = [
     "completion/complete",
 ];
 
+/// How long a form stays open: longer than a question of moss waits by default.
+const FORM_WAIT_MAX: Duration = Duration::from_secs(900);
+
 /// What a connection is served with.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
@@ -57,9 +54,11 @@ pub struct McpOptions {
     /// Joins the calls of the connection.
     pub(crate) session_id: String,
     /// Whether a form of the client decides about effects.
-    decides_by_form: bool,
+    pub(crate) decides_by_form: bool,
+    /// How long a form stays open.
+    pub(crate) form_wait: Duration,
     /// Seals what the client carries between the rounds of a call.
-    seal: Arc<StateSeal>,
+    pub(crate) seal: Arc<StateSeal>,
 }
 
 /// The server of one connection.
@@ -78,10 +77,6 @@ pub(crate) struct McpConnection {
     stop: CancellationToken,
 }
 
-fn has_links(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|one| revisions::has_links(&one))
-}
-
 // === impl McpOptions ===
 
 impl McpOptions {
@@ -93,22 +88,25 @@ impl McpOptions {
     pub fn new(set: ToolSet) -> io::Result<Self> {
         let mut name = [0; 8];
         getrandom::fill(&mut name)?;
-        Self::named(set, format!("mcp-{:016x}", u64::from_le_bytes(name)))
+        let session_id = format!("mcp-{:016x}", u64::from_le_bytes(name));
+        Ok(Self::named(set, session_id, Arc::new(StateSeal::new()?)))
     }
 
     /// Makes the options of requests whose calls are joined under a name.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpOptions::new`].
-    pub(crate) fn named(set: ToolSet, session_id: String) -> io::Result<Self> {
-        Ok(Self { set, session_id, decides_by_form: false, seal: Arc::new(StateSeal::new()?) })
+    pub(crate) fn named(set: ToolSet, session_id: String, seal: Arc<StateSeal>) -> Self {
+        Self { set, session_id, decides_by_form: false, form_wait: FORM_WAIT_MAX, seal }
     }
 
     /// Lets forms of the client decide about effects, because the person wants that of this client.
     #[must_use]
     pub fn deciding_by_form(self, decides_by_form: bool) -> Self {
         Self { decides_by_form, ..self }
+    }
+
+    /// Sets how long a form of the client stays open.
+    #[must_use]
+    pub fn waiting_for_forms(self, form_wait: Duration) -> Self {
+        Self { form_wait, ..self }
     }
 }
 
@@ -154,90 +152,16 @@ impl McpConnection {
             let backend = self.backend(&context.peer).await?;
             listing::visible(backend, &self.options.set).await
         };
-        let tools =
+        let mut tools =
             listed.await.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
-        let has_hints = context.protocol_version().is_some_and(|one| revisions::has_hints(&one));
+        let has = |since: fn(&ProtocolVersion) -> bool| {
+            context.protocol_version().is_some_and(|revision| since(&revision))
+        };
+        if has(revisions::has_icons) {
+            tools.iter_mut().for_each(icons::give);
+        }
+        let has_hints = has(revisions::has_hints);
         listing::page(tools, cursor, has_hints)
-    }
-
-    async fn call(
-        &self,
-        request: CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let arguments_json = line::arguments_json(&request, &context.extensions)?;
-        let ended = self.attempt(&request, arguments_json, context).await;
-        match ended {
-            Ok(result) => Ok(result),
-            Err(fault) if fault.is_unknown_tool() => {
-                Err(ErrorData::invalid_params(fault.to_string(), None))
-            }
-            Err(fault) => Ok(reply::of_fault(&fault).into()),
-        }
-    }
-
-    async fn attempt(
-        &self,
-        request: &CallToolRequestParams,
-        arguments_json: String,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, CallFault> {
-        let name = &*request.name;
-        let backend = self.backend(&context.peer).await?;
-        let set = &self.options.set;
-        if set.has_more() && name == find_tools::NAME {
-            let tools = listing::all(backend).await?;
-            return Ok(find_tools::call(&arguments_json, &tools, set).into());
-        }
-        if !matches!(set, ToolSet::Default | ToolSet::All) {
-            let tools = listing::all(backend).await?;
-            // A name that no tool has is answered by who knows the nearest ones.
-            if tools.iter().any(|tool| tool.name == name && !set.allows(tool)) {
-                let message = format!("the tool set `{}` has no tool `{name}`", set.name());
-                return Err(CallFault::unknown_tool(message));
-            }
-        }
-        let has_forms = following::has_forms(context);
-        let decides_by_form = self.options.decides_by_form;
-        let call = ToolUse {
-            name: name.to_owned(),
-            arguments_json,
-            session_id: self.options.session_id.clone(),
-            has_forms,
-            decides_by_form: has_forms && decides_by_form,
-            in_rounds: None,
-            trace_parent: context.meta.get_traceparent().map(ToOwned::to_owned),
-        };
-        if decides_by_form && rounds::has_forms(context) {
-            return self.round(&**backend, call, request, context).await;
-        }
-        let reply = following::follow(&**backend, call, context).await?;
-        Ok(reply::of_reply(reply, has_links(context)).into())
-    }
-
-    /// Makes a call that stands by itself, whose questions are part of its results.
-    async fn round(
-        &self,
-        backend: &dyn ToolBackend,
-        call: ToolUse,
-        request: &CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, CallFault> {
-        let seal = &self.options.seal;
-        let (name, arguments_json) = (call.name.clone(), call.arguments_json.clone());
-        let named = [self.options.set.name(), &call.session_id.clone(), &name, &arguments_json];
-        let approved = match rounds::read(request, seal, &named)? {
-            CallRound::Approved(digests) => digests,
-            CallRound::Denied(reason) => return Err(rounds::denied(reason)),
-        };
-        let call = ToolUse { in_rounds: Some(approved.clone()), ..call };
-        match following::follow(backend, call, context).await {
-            Ok(reply) => Ok(reply::of_reply(reply, has_links(context)).into()),
-            Err(fault) => match rounds::ask(&fault, approved, seal, &named) {
-                Some(asked) => Ok(asked.into()),
-                None => Err(fault),
-            },
-        }
     }
 
     /// Announces every change of the visible tools, until nobody listens.
@@ -267,10 +191,9 @@ impl ServerHandler for McpServer {
             .enable_prompts()
             .enable_completions()
             .build();
-        let icon = Icon::new(ICON).with_mime_type("image/svg+xml");
         let us = Implementation::new("moss", env!("CARGO_PKG_VERSION"))
             .with_title("moss")
-            .with_icons(vec![icon]);
+            .with_icons(vec![icons::of_moss()]);
         ServerConfig::new(capabilities).with_server_info(us).with_instructions(INSTRUCTIONS)
     }
 

@@ -9,16 +9,19 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
+pub(crate) mod forms;
+
 use crate::lines::LINE_BYTES_MAX;
 use crate::{
-    BackendOpener, CallFault, CallNote, CommandArtifact, McpOptions, McpServer, ToolBackend,
-    ToolSet, ToolUse, UseReply, serve_lines,
+    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, McpOptions, McpServer,
+    ToolBackend, ToolSet, ToolUse, UseReply, clarify, serve_lines,
 };
 
 /// Longest wait for anything.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// A backend with three tools: `echo` returns its arguments, `hang` waits for ever, `fail` fails.
+/// A backend with three tools: `echo` returns its arguments, `hang` waits for ever, `fail` fails. It does not
+/// list `ask`, which returns what a form decided, and `clarify`, which nobody answers.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     tools: Mutex<Vec<Value>>,
@@ -109,6 +112,15 @@ impl ToolBackend for Recorded {
                     let _dropped = Dropped(self.hung.lock().unwrap().take());
                     std::future::pending().await
                 }
+                "ask" => {
+                    let (answer, answered) = oneshot::channel();
+                    let (text, offers_session) = ("May it?".to_owned(), true);
+                    let form = ClientForm::Decision { text, offers_session };
+                    notes.send(CallNote::Form { form, answer }).await.unwrap();
+                    let decided = format!("{:?}", answered.await.ok());
+                    Ok(reply(Ok(json!({ "decided": decided }).to_string())))
+                }
+                clarify::TOOL => Ok(reply(Ok(clarify::output(None)))),
                 other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
             }
         })
@@ -140,9 +152,12 @@ impl BackendOpener for Opener {
 
 impl Client {
     fn new(set: ToolSet) -> Self {
+        Self::with(McpOptions::new(set).unwrap())
+    }
+
+    fn with(options: McpOptions) -> Self {
         let backend = Arc::new(Recorded::new());
-        let server =
-            McpServer::new(Arc::new(Opener(Arc::clone(&backend))), McpOptions::new(set).unwrap());
+        let server = McpServer::new(Arc::new(Opener(Arc::clone(&backend))), options);
         let (input, server_input) = tokio::io::duplex(1 << 16);
         let (server_output, output) = tokio::io::duplex(1 << 16);
         let served = tokio::spawn(serve_lines(server, server_input, server_output));
@@ -254,6 +269,27 @@ async fn requests_without_a_session_name_their_revision_themselves() {
     future["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
     let refused = client.request(json!(4), "tools/list", future).await;
     assert_eq!(refused["error"]["code"], -32022, "{refused}");
+}
+
+#[tokio::test]
+async fn tools_have_a_picture_of_what_they_do_where_the_revision_has_them() {
+    for (revision, has_icons) in [("2025-06-18", false), ("2025-11-25", true)] {
+        let mut client = Client::initialized(ToolSet::Default, revision).await;
+        let listed = client.request(json!(1), "tools/list", json!({})).await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        for tool in tools {
+            let source = tool["icons"][0]["src"].as_str().unwrap_or_default();
+            assert_eq!(source.starts_with("data:image/svg+xml,"), has_icons, "{tool}");
+        }
+    }
+    let mut client = Client::new(ToolSet::All);
+    let listed = client.request(json!(2), "tools/list", stateless(json!({}))).await;
+    let icon = |name: &str| {
+        let mut tools = listed["result"]["tools"].as_array().unwrap().iter();
+        tools.find(|tool| tool["name"] == name).unwrap()["icons"][0].clone()
+    };
+    assert_ne!(icon("echo"), icon("fail"), "one reads, one changes");
+    assert_eq!(icon("echo")["mimeType"], "image/svg+xml");
 }
 
 #[tokio::test]

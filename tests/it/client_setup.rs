@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Site, binary};
+use crate::harness::{Ended, Site, binary};
+use crate::terminal::Terminal;
 
 /// Each client, its file, and whether that lies in the home directory or in `.config`.
 const CLIENTS: &[(&str, &str, &str)] = &[
@@ -16,11 +17,8 @@ const CLIENTS: &[(&str, &str, &str)] = &[
     ("zed", "config", "zed/settings.json"),
     ("gemini", "home", ".gemini/settings.json"),
     ("qwen", "home", ".qwen/settings.json"),
-    (
-        "cline",
-        "config",
-        "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
-    ),
+    ("cline", "home", ".cline/data/settings/cline_mcp_settings.json"),
+    ("copilot", "home", ".copilot/mcp-config.json"),
     ("jetbrains", "home", ".junie/mcp/mcp.json"),
     ("continue", "home", ".continue/config.yaml"),
     ("opencode", "config", "opencode/opencode.json"),
@@ -87,15 +85,27 @@ fn what_is_configured_starts_and_a_tool_works() {
 }
 
 #[test]
-fn undo_restores_every_byte_also_after_a_second_setup() {
+fn undo_restores_every_byte_of_every_client_also_after_a_second_setup() {
     let site = Site::new();
-    for (client, before) in [
-        ("claude-code", "{\"a\":1,\n\t\"mcpServers\" : {}}"),
-        ("codex", "# mine\r\nmodel = \"x\"\r\n"),
-        ("vscode", "{\n  // mine\n  \"servers\": {},\n}"),
-        ("goose", "extensions:\n  # none\n  a:\n    enabled: true"),
-        ("continue", "mcpServers:\n- name: a\n  command: b\n\n\n"),
-    ] {
+    let entry = "{ \"moss\": { \"command\": \"x\", \"args\": [] , \"timeout\":5 } }";
+    let of_json = |key: &str| format!("{{\"a\":1,\r\n\t// mine\r\n\t\"{key}\" : {entry},}}");
+    let files = [
+        ("claude-code", "{\"a\":1,\n\t\"mcpServers\" : {}}".to_owned()),
+        ("codex", "# mine\r\nmodel = \"x\"\r\n".to_owned()),
+        ("vscode", "{\n  // mine\n  \"servers\": {},\n}".to_owned()),
+        ("cursor", of_json("mcpServers")),
+        ("zed", of_json("context_servers")),
+        ("gemini", of_json("mcpServers")),
+        ("qwen", "\n".to_owned()),
+        ("cline", of_json("mcpServers")),
+        ("copilot", "{ \"mcpServers\": { } }".to_owned()),
+        ("jetbrains", of_json("mcpServers")),
+        ("continue", "mcpServers:\r\n- name: a\r\n  command: b\r\n\r\n\r\n".to_owned()),
+        ("opencode", "{\"mcp\": {\"servers\":{}}}".to_owned()),
+        ("goose", "extensions:\n  # none\n  a:\n    enabled: true".to_owned()),
+    ];
+    assert_eq!(files.len(), CLIENTS.len());
+    for (client, before) in &files {
         let path = file(&site, client);
         put(&path, before);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -105,9 +115,71 @@ fn undo_restores_every_byte_also_after_a_second_setup() {
         assert!(text.contains("--elicit"), "{client}: {text}");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         done(&site, &["setup", client, "--undo", "--yes"]);
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "{client}");
+        assert_eq!(&std::fs::read_to_string(&path).unwrap(), before, "{client}");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
+}
+
+#[test]
+fn a_second_setup_keeps_what_somebody_changed_in_the_entry() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    done(&site, &["setup", "cursor", "--yes"]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let changed = text.replace("\"args\"", "\"timeout\": 90, // slow\n      \"args\"");
+    assert_ne!(changed, text);
+    put(&path, &changed);
+    let again = done(&site, &["setup", "cursor", "--yes"]);
+    assert!(again.contains("is set up already"), "{again}");
+    done(&site, &["setup", "cursor", "--yes", "--set", "all"]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("\"timeout\": 90, // slow") && text.contains("--set"), "{text}");
+}
+
+#[test]
+fn variables_of_clients_say_where_their_files_are() {
+    let site = Site::new();
+    let elsewhere = site.outside("elsewhere");
+    for (client, variable, path) in [
+        ("claude-code", "CLAUDE_CONFIG_DIR", ".claude.json"),
+        ("codex", "CODEX_HOME", "config.toml"),
+        ("copilot", "COPILOT_HOME", "mcp-config.json"),
+        ("cline", "CLINE_DATA_DIR", "settings/cline_mcp_settings.json"),
+        ("cline", "CLINE_MCP_SETTINGS_PATH", ""),
+    ] {
+        let named = elsewhere.join(variable);
+        let path = if path.is_empty() { named.clone() } else { named.join(path) };
+        let run = |arguments: &[&str]| {
+            let ended = Ended::of(site.command(arguments).env(variable, &named));
+            assert_eq!(ended.code, Some(0), "{variable}: {ended:?}");
+        };
+        run(&["setup", client, "--yes"]);
+        assert!(std::fs::read_to_string(&path).unwrap().contains("moss"), "{variable}");
+        assert!(!file(&site, client).exists(), "{variable}");
+        run(&["setup", client, "--undo", "--yes"]);
+        assert!(!path.exists(), "{variable}");
+        // One that names no place is none.
+        let ended = Ended::of(site.command(["setup", client, "--yes"]).env(variable, "here"));
+        assert_eq!(ended.code, Some(0), "{variable}: {ended:?}");
+        assert!(file(&site, client).exists(), "{variable}");
+        done(&site, &["setup", client, "--undo", "--yes"]);
+    }
+}
+
+#[test]
+fn an_older_extension_of_cline_keeps_its_file() {
+    let site = Site::new();
+    let older = site
+        .outside("config")
+        .join("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json");
+    put(&older, "{ \"mcpServers\": {} }\n");
+    done(&site, &["setup", "cline", "--yes"]);
+    assert!(std::fs::read_to_string(&older).unwrap().contains("moss"));
+    done(&site, &["setup", "cline", "--undo", "--yes"]);
+    put(&file(&site, "cline"), "{}\n");
+    done(&site, &["setup", "cline", "--yes"]);
+    assert!(std::fs::read_to_string(file(&site, "cline")).unwrap().contains("moss"));
+    assert_eq!(std::fs::read_to_string(&older).unwrap(), "{ \"mcpServers\": {} }\n");
 }
 
 #[test]
@@ -212,4 +284,25 @@ fn the_list_says_what_is_there_and_what_is_set_up() {
     );
     assert!(of("codex")["command"].as_str().unwrap().ends_with(" mcp"));
     assert_eq!(of("zed")["installed"], false);
+}
+
+#[test]
+fn a_person_is_asked_about_forms_and_about_what_is_written() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    for (forms, write, is_written) in [("y", "n", false), ("n", "y", true), ("y", "y", true)] {
+        let mut terminal = Terminal::start(site.command(["setup", "cursor"]));
+        terminal.wait_for("Use forms?");
+        terminal.type_in(&format!("{forms}\n"));
+        terminal.wait_for("Write it?");
+        terminal.type_in(&format!("{write}\n"));
+        let (code, screen) = terminal.end();
+        assert_eq!(code, Some(if is_written { 0 } else { 4 }), "{screen}");
+        assert!(screen.contains("The client relays your answer"), "{screen}");
+        assert_eq!(path.exists(), is_written, "{screen}");
+        if is_written {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(text.contains("--elicit"), forms == "y", "{text}");
+        }
+    }
 }

@@ -11,8 +11,10 @@ use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
 use self::client::{McpClient, text};
+use crate::harness::guests::{install, zoo, zoo_named};
 use crate::harness::{Site, until};
 use crate::journal::records;
+use crate::plugins::settled;
 
 /// What Codex opens with.
 const CODEX: [&str; 3] = [
@@ -283,6 +285,11 @@ fn the_official_client_in_python_works_with_a_session_and_without() {
     let python = std::env::var_os("MOSS_TEST_PYTHON").expect(crate::python::NO_PYTHON);
     let site = Site::new();
     site.write("a.txt", "one\ntwo\n");
+    let mut remote = Site::new();
+    remote.write("a.txt", "one\ntwo\n");
+    remote.argument("--mcp").argument("127.0.0.1:0");
+    let token = crate::tokens::create(&remote, "editor");
+    let daemon = remote.serve();
     let environment = site.command::<&str>([]);
     let mut command = std::process::Command::new(python);
     command
@@ -294,6 +301,8 @@ fn the_official_client_in_python_works_with_a_session_and_without() {
         .arg(crate::harness::binary())
         .arg("--workspace")
         .arg(site.workspace())
+        .arg(format!("--url=http://127.0.0.1:{}/mcp", over_http::port(&daemon)))
+        .arg(format!("--token={token}"))
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());
@@ -312,6 +321,144 @@ fn the_official_client_in_python_works_with_a_session_and_without() {
     let stateless = &report["stateless"];
     assert_eq!(stateless["revision"], "2026-07-28", "{report}");
     assert_eq!(stateless["read"], session["read"], "{report}");
+    for (way, answered, part) in [
+        ("decline", false, "denied_by_person"),
+        ("cancel", false, "without a decision"),
+        // Over HTTP no form decides about an effect.
+        ("http", true, "confirmation_required"),
+    ] {
+        let seen = &report[way];
+        assert_eq!(seen["read"], session["read"], "{report}");
+        assert_eq!(seen["answered"], answered, "{way}: {report}");
+        assert!(seen["edited"].as_str().unwrap().contains(part), "{way}: {report}");
+        assert_eq!(seen["forms"], if way == "http" { 1 } else { 2 }, "{way}: {report}");
+    }
+    assert!(!site.has("c.txt") && !remote.has("c.txt"));
+    daemon.stop();
+}
+
+#[test]
+fn a_list_of_folders_in_a_variable_names_the_project() {
+    let site = Site::new();
+    site.write("here.txt", "x\n");
+    let workspace = site.workspace();
+    for folders in [
+        workspace.display().to_string(),
+        format!("/no/such/place,{}", workspace.display()),
+        format!("{}:{}", workspace.display(), site.outside("home").display()),
+        format!("{};/", workspace.display()),
+    ] {
+        let mut command = site.command(["mcp"]);
+        command.current_dir("/").env("WORKSPACE_FOLDER_PATHS", &folders);
+        let mut client = McpClient::spawn(command);
+        client.initialize("2025-06-18", json!({}));
+        let listed = client.call("list_directory", json!({ "path": "." }));
+        assert!(text(&listed).contains("here.txt"), "{folders}: {listed}");
+    }
+    // One that names no project is none.
+    let mut command = site.command(["mcp"]);
+    command.current_dir("/").env("WORKSPACE_FOLDER_PATHS", "${workspaceFolder},/");
+    let mut client = McpClient::spawn(command);
+    client.initialize("2025-06-18", json!({}));
+    let refused = client.call("list_directory", json!({ "path": "." }));
+    assert_eq!(refused["isError"], true, "{refused}");
+}
+
+#[test]
+fn the_newest_revision_says_how_long_lists_may_be_kept() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let mut client = McpClient::start(&site, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let read = json!({ "uri": "moss://files/a.txt" });
+    let kept = [
+        ("tools/list", json!({}), 60_000),
+        ("resources/list", json!({}), 0),
+        ("resources/templates/list", json!({}), 3_600_000),
+        ("resources/read", read, 0),
+        ("prompts/list", json!({}), 3_600_000),
+    ];
+    for (method, mut params, ttl_ms) in kept.clone() {
+        params["_meta"] = meta.clone();
+        let result = client.request(method, params)["result"].clone();
+        assert_eq!(result["ttlMs"], ttl_ms, "{method}: {result}");
+        assert_eq!(result["cacheScope"], "private", "{method}: {result}");
+    }
+    let mut client = McpClient::connect(&site, &[]);
+    for (method, params, _) in kept {
+        let result = client.request(method, params)["result"].clone();
+        assert!(result.get("ttlMs").is_none(), "{method}: {result}");
+    }
+}
+
+#[test]
+fn a_change_of_the_tools_is_announced_to_who_sees_it_alone() {
+    let site = Site::new();
+    site.config("[tool_sets]\nreview = [\"read_file\", \"act\"]\nother = [\"read_file\"]\n");
+    let polite = zoo_named("polite", "two");
+    install(&site, &[("two", &polite, json!({}))]);
+    let daemon = site.serve();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let caller = runtime.block_on(daemon.caller());
+    runtime.block_on(settled(&caller));
+    let of_set = |set: &str| {
+        let mut client = McpClient::connect(&site, &["--set", set]);
+        // Whatever was announced meanwhile comes before a later response.
+        let before = client.tools();
+        client.request("ping", json!({}));
+        (client, before)
+    };
+    let mut clients = ["all", "review", "default", "other", "read-only"].map(of_set);
+    let counter = zoo("counter");
+    install(&site, &[("two", &polite, json!({})), ("zoo", &counter, json!({}))]);
+    runtime.block_on(until("the list is read", async || settled(&caller).await.len() == 2));
+    // Who sees all knows first that there is something new.
+    for (client, before) in &mut clients[..2] {
+        let announced = client.next();
+        assert_eq!(announced["method"], "notifications/tools/list_changed", "{announced}");
+        let now = client.tools();
+        assert!(now.len() > before.len() && now.contains(&"act".to_owned()), "{now:?}");
+    }
+    for (client, before) in &mut clients[2..] {
+        let id = client.send("tools/list", json!({}));
+        let first = client.next();
+        assert_eq!(first["id"], id, "nothing that it sees has changed: {first}");
+        let now = first["result"]["tools"].as_array().unwrap();
+        assert_eq!(now.len(), before.len());
+    }
+    drop(clients);
+    daemon.stop();
+}
+
+#[test]
+fn a_long_check_reports_its_progress_to_who_asks_for_it() {
+    let site = Site::new();
+    site.config(
+        "[linters]\nnothing = { command = \"true\", format = \"gnu\", files = [\"*.py\"] }\n",
+    );
+    site.user_policy("version = 1\n[[rule]]\nargv = [\"true\"]\ndecision = \"allow\"\n");
+    site.write("a.py", "x = 1\n");
+    let mut client = McpClient::connect(&site, &["--set", "all"]);
+    let params = json!({
+        "name": "lint_check", "arguments": { "path": "a.py" }, "_meta": { "progressToken": "p" },
+    });
+    let id = client.send("tools/call", params);
+    let mut reported = Vec::new();
+    let ended = loop {
+        let message = client.next();
+        if message["method"] == "notifications/progress" {
+            assert_eq!(message["params"]["progressToken"], "p", "{message}");
+            reported.push(message["params"]["progress"].as_f64().unwrap());
+        } else if message["id"] == id && message.get("method").is_none() {
+            break message;
+        }
+    };
+    assert!(!reported.is_empty(), "{ended}");
+    assert!(reported.is_sorted_by(|one, next| one < next), "it only grows: {reported:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Ended, Site, binary};
 use crate::mcp::over_http::port;
+use crate::remote::Certificates;
 use crate::tokens;
 
 /// An image of no more than its header.
@@ -40,12 +41,17 @@ fn site() -> Site {
     site
 }
 
-/// What the official client saw.
-fn seen(site: &Site, revision: &str, form: &str, server: &[&str]) -> Value {
+/// The official client, about to start.
+fn client(site: &Site, revision: &str, form: &str, server: &[&str]) -> Command {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/mcp/client.mjs");
     let mut node = node(site);
     node.arg(script).arg(modules()).args([revision, form]).args(server);
-    let ended = Ended::of(&mut node);
+    node
+}
+
+/// What the official client saw.
+fn seen(site: &Site, revision: &str, form: &str, server: &[&str]) -> Value {
+    let ended = Ended::of(&mut client(site, revision, form, server));
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     serde_json::from_str(&ended.stdout).unwrap()
 }
@@ -73,12 +79,72 @@ fn the_official_client_in_node_works_over_http_with_a_session_and_without() {
     for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
         let seen = seen(&site, mode, "accept", &["http", &url, &token]);
         check(&seen, revision);
-        // Over HTTP no form of a client decides.
-        assert_eq!(seen["forms"], json!([]), "{seen}");
+        // Over HTTP no form of a client decides about an effect; a question of a tool is one.
+        assert_eq!(seen["forms"], json!(["Tabs?"]), "{seen}");
+        assert_eq!(seen["clarified"]["structuredContent"]["answer"], "tabs", "{seen}");
         assert!(seen["created"].to_string().contains("confirmation_required"), "{seen}");
         assert!(!site.has("new.txt"));
     }
     daemon.stop();
+}
+
+#[test]
+fn a_client_gets_in_over_tls_where_it_trusts_the_authority() {
+    let mut site = site();
+    site.argument("--mcp").argument("127.0.0.1:0");
+    let token = tokens::create(&site, "editor");
+    let certificates = Certificates::new(&site, "certificates", &[]);
+    for (option, file) in [("--tls-cert", "server.crt"), ("--tls-key", "server.key")] {
+        site.argument(option).argument(&certificates.path(file));
+    }
+    let daemon = site.serve();
+    let log = daemon.log();
+    let (_, rest) = log.split_once("MCP on https://127.0.0.1:").unwrap();
+    let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let url = format!("https://localhost:{port}/mcp");
+    for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
+        let mut node = client(&site, mode, "accept", &["http", &url, &token]);
+        node.env("NODE_EXTRA_CA_CERTS", certificates.path("ca.crt"));
+        let ended = Ended::of(&mut node);
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        check(&serde_json::from_str(&ended.stdout).unwrap(), revision);
+    }
+    let ended = Ended::of(&mut client(&site, "session", "accept", &["http", &url, &token]));
+    assert_ne!(ended.code, Some(0), "nobody vouches for the server: {ended:?}");
+    daemon.stop();
+}
+
+#[test]
+fn the_older_sdk_works_over_http_and_standard_input_with_every_answer() {
+    let mut site = site();
+    site.argument("--mcp").argument("127.0.0.1:0");
+    let token = tokens::create(&site, "editor");
+    let daemon = site.serve();
+    let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
+    let over_http = seen(&site, "older", "accept", &["http", &url, &token]);
+    check(&over_http, "2025-11-25");
+    // A question of a tool is a form there, too; a decision is not.
+    assert_eq!(over_http["forms"], json!(["Tabs?"]), "{over_http}");
+    assert_eq!(over_http["clarified"]["structuredContent"]["answer"], "tabs", "{over_http}");
+    assert!(over_http["created"].to_string().contains("confirmation_required"), "{over_http}");
+    daemon.stop();
+    for (form, is_enabled, is_created, forms) in [
+        ("accept", true, true, 2),
+        ("decline", true, false, 2),
+        ("cancel", true, false, 2),
+        ("accept", false, false, 1),
+        ("none", true, false, 0),
+    ] {
+        let site = self::site();
+        let (moss, workspace) = (binary(), site.workspace());
+        let (moss, workspace) = (moss.to_str().unwrap(), workspace.to_str().unwrap());
+        let elicit: &[&str] = if is_enabled { &["--elicit"] } else { &[] };
+        let server = [&["stdio", moss, workspace][..], elicit].concat();
+        let seen = seen(&site, "older", form, &server);
+        check(&seen, "2025-11-25");
+        assert_eq!(seen["forms"].as_array().unwrap().len(), forms, "{form}: {seen}");
+        assert_eq!(site.has("new.txt"), is_created, "{form}: {seen}");
+    }
 }
 
 #[test]
@@ -98,8 +164,10 @@ fn the_official_client_in_node_works_over_standard_input_with_every_answer() {
         for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
             let seen = seen(&site, mode, form, &server);
             check(&seen, revision);
-            let has_forms = form != "none" && is_enabled;
-            assert_eq!(seen["forms"].as_array().unwrap().len(), usize::from(has_forms), "{seen}");
+            let forms = if form == "none" { 0 } else { 1 + usize::from(is_enabled) };
+            assert_eq!(seen["forms"].as_array().unwrap().len(), forms, "{seen}");
+            let answered = &seen["clarified"]["structuredContent"]["answered"];
+            assert_eq!(*answered, form == "accept", "{seen}");
             assert_eq!(site.has("new.txt"), is_created, "{form}: {seen}");
             assert!(seen["created"].to_string().contains(part), "{form}: {seen}");
             if is_created {

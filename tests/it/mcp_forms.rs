@@ -217,6 +217,58 @@ fn no_form_decides_about_protected_names_and_long_changes() {
 }
 
 #[test]
+fn a_rule_that_wants_a_person_is_no_form_with_a_session_and_without() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\"release/**\"]\ndecision = \"ask\"\napprover = \"person\"\n",
+    );
+    let mut alone_in_process = with_forms(&site, &["--elicit"]);
+    let result = alone_in_process.request("tools/call", create("release/a"))["result"].clone();
+    assert!(text(&result).contains("ask the person to approve it in moss"), "{result}");
+    assert!(text(&result).contains("moss serve"), "{result}");
+    let daemon = site.serve();
+    let mut client = with_forms(&site, &["--elicit"]);
+    let mut single = McpClient::start(&site, &["--elicit"]);
+    let mut check = |first: Value, second: Value| {
+        for result in [first, second] {
+            assert_eq!(result["isError"], true, "{result}");
+            let told = text(&result);
+            assert!(told.starts_with("confirmation_required"), "{told}");
+            assert!(told.contains("ask the person to approve it in moss"), "{told}");
+            assert!(told.contains("a rule wants a person to decide in moss"), "{told}");
+            assert!(told.contains("+x"), "{told}");
+        }
+    };
+    let forms_of = |result: &Value| result.get("inputRequests").cloned();
+    let first = client.request("tools/call", create("release/a"))["result"].clone();
+    let second = single.request("tools/call", alone(create("release/a")))["result"].clone();
+    assert_eq!(forms_of(&second), None);
+    check(first, second);
+    Runtime::new().unwrap().block_on(async {
+        let approver = daemon.approver().await;
+        let pending = approver.pending().await;
+        assert!(pending.iter().all(|asked| asked.for_person && asked.offers.is_empty()));
+        approver.approve(&pending[0]).await.unwrap();
+        until("the approval is heard", async || {
+            let result = client.request("tools/call", create("release/a"))["result"].clone();
+            result["isError"] != true
+        })
+        .await;
+    });
+    assert_eq!(site.read("release/a"), "x\n");
+    // Other files are asked about in a form.
+    let (id, form) = asked(&mut client, create("other.txt"));
+    answer(&mut client, &form, decide("allow_once"));
+    assert_ne!(client.response(id)["result"]["isError"], true);
+    // Nor does a blanket yes of the command line cover it.
+    let call = ["call", "create_file", "path=release/b", "content=x", "--confirm", "allow"];
+    let refused = site.run(&call);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(!site.has("release/b"));
+    daemon.stop();
+}
+
+#[test]
 fn a_question_of_a_tool_is_a_form_for_who_has_forms() {
     let site = Site::new();
     let mut client = with_forms(&site, &[]);
@@ -237,6 +289,26 @@ fn a_question_of_a_tool_is_a_form_for_who_has_forms() {
     let (id, form) = asked(&mut client, params);
     answer(&mut client, &form, json!({ "action": "cancel" }));
     assert_eq!(client.response(id)["result"]["structuredContent"]["answered"], false);
+}
+
+#[test]
+fn a_question_of_a_tool_is_part_of_the_result_of_a_call_that_stands_by_itself() {
+    let site = Site::new();
+    let mut client = McpClient::start(&site, &[]);
+    let params = json!({
+        "name": "clarify", "arguments": { "question": "Tabs?", "choices": ["tabs", "spaces"] },
+    });
+    let mut call = |params: Value| client.request("tools/call", alone(params))["result"].clone();
+    let asked = call(params.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert_eq!(asked["inputRequests"]["answer"]["params"]["message"], "Tabs?", "{asked}");
+    let mut said = params;
+    said["requestState"] = asked["requestState"].clone();
+    said["inputResponses"] =
+        json!({ "answer": { "action": "accept", "content": { "answer": "tabs" } } });
+    let result = call(said.clone())["structuredContent"].clone();
+    assert_eq!((&result["answered"], &result["answer"]), (&json!(true), &json!("tabs")));
+    assert!(text(&call(said)).contains("used before"));
 }
 
 /// The parameters of a call that stands by itself, of a client that has forms.
@@ -295,6 +367,10 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         let asked = call(create("c.txt"));
         let closed = call(again(create("c.txt"), &asked, json!({ "action": "cancel" })));
         assert_eq!(closed["isError"], true, "{closed}");
+        // For longer than once nothing is allowed there.
+        let asked = call(create("c.txt"));
+        let longer = call(again(create("c.txt"), &asked, decide("allow_session")));
+        assert!(text(&longer).contains("without a decision"), "{longer}");
         assert!(!site.has("c.txt"));
         // What forms never decide about waits for an approver.
         let protected = json!({

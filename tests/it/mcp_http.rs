@@ -56,6 +56,25 @@ fn requests_need_no_session_in_the_newest_revision() {
 }
 
 #[test]
+fn a_set_of_the_configuration_is_a_path() {
+    let (site, token) = speaking();
+    site.config("[tool_sets]\nreview = [\"read_file\", \"diff_history\"]\n");
+    let daemon = site.serve();
+    let names = |client: &mut HttpClient| {
+        let listed = client.request("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let mut review = HttpClient::alone(&daemon, &token).of_set("review");
+    assert_eq!(names(&mut review), ["read_file", "diff_history"]);
+    assert!(text(&review.call("read_file", json!({ "path": "a.txt" }))).contains("two"));
+    let refused = review.request("tools/call", json!({ "name": "list_directory" }));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("`review`"), "{refused}");
+    let mut missing = HttpClient::alone(&daemon, &token).of_set("none");
+    assert_eq!(missing.ask("tools/list", json!({})).status, 404);
+}
+
+#[test]
 fn nobody_gets_in_without_a_callers_credential_or_from_elsewhere() {
     let (site, token) = speaking();
     let daemon = site.serve();

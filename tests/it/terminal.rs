@@ -17,7 +17,7 @@ use crate::harness::guests::zoo;
 use crate::harness::{BOUND, Ended, Site, output};
 
 /// A command on a terminal.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keyboard: File,
     screen: Arc<(Mutex<Vec<u8>>, Condvar)>,
@@ -27,7 +27,7 @@ struct Terminal {
 // === impl Terminal ===
 
 impl Terminal {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -61,7 +61,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows something.
-    fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         self.wait_for_times(text, 1);
     }
 
@@ -79,12 +79,12 @@ impl Terminal {
         assert!(!waited.timed_out(), "no `{text}` in {}", String::from_utf8_lossy(&guard));
     }
 
-    fn type_in(&mut self, text: &str) {
+    pub(crate) fn type_in(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
     /// Waits for the end; returns the exit code and everything that was shown.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         self.reader.join().unwrap();
         let bytes = self.screen.0.lock().unwrap();

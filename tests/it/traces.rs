@@ -20,6 +20,7 @@ use tonic::{Request, Response, Status};
 
 use crate::harness::{Daemon, Ended, Site, call, output, within};
 use crate::mcp::client::McpClient;
+use crate::mcp::over_http::HttpClient;
 
 /// A collector that keeps what it gets.
 #[derive(Clone, Default)]
@@ -146,6 +147,35 @@ async fn a_client_of_mcp_names_the_span_of_a_call_in_its_metadata() {
         "{spans:?}"
     );
     assert_eq!(parents.iter().filter(|parent| parent.is_empty()).count(), 2, "{spans:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_over_http_names_the_span_with_a_session_and_without() {
+    let (collector, address) = Collector::start().await;
+    let mut site = Site::new();
+    site.write("a.txt", "x\n");
+    site.argument("--traces").argument(&address).argument("--mcp").argument("127.0.0.1:0");
+    let token = crate::tokens::create(&site, "editor");
+    let daemon = site.serve();
+    let span = |number: u64| format!("{number:016x}");
+    let clients =
+        [HttpClient::session(&daemon, &token, "2025-11-25"), HttpClient::alone(&daemon, &token)];
+    for (number, mut client) in (1..).zip(clients) {
+        let parent = format!("00-0af7651916cd43dd8448eb211c80319c-{}-01", span(number));
+        let params = json!({
+            "name": "read_file", "arguments": { "path": "a.txt" },
+            "_meta": { "traceparent": parent },
+        });
+        let called = client.request("tools/call", params);
+        assert_ne!(called["result"]["isError"], true, "{called}");
+    }
+    daemon.stop();
+    let spans = collector.spans();
+    let parents: Vec<_> = spans.iter().map(|span| hex(&span.parent_span_id)).collect();
+    for number in [1, 2] {
+        let count = parents.iter().filter(|parent| **parent == span(number)).count();
+        assert_eq!(count, 1, "{number}: {spans:?}");
+    }
 }
 
 #[tokio::test]

@@ -354,8 +354,8 @@ fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
     let code = failure.code();
     let hint = match code.as_str() {
         "confirmation_required" if is_alone => {
-            "ask the person to run `moss serve` in the project and to approve there, then send the same \
-             call again"
+            "ask the person to approve it in moss, which takes `moss serve` in the project; then send the \
+             same call again"
         }
         "confirmation_required" => {
             "ask the person to approve it in moss, then send the same call again"

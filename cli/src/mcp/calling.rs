@@ -217,7 +217,8 @@ async fn with_forms(
 
 /// The form for a question; none where it is for an approver alone.
 fn form(asked: &v1::Confirmation) -> Option<ClientForm> {
-    let is_ordinary = !(asked.protected || asked.drift || asked.registers || asked.truncated);
+    let is_ordinary =
+        !(asked.protected || asked.for_person || asked.drift || asked.registers || asked.truncated);
     let text = shown(asked);
     let offers_session = session_offer(asked).is_some();
     (is_ordinary && text.len() <= FORM_BYTES_MAX)
@@ -336,6 +337,7 @@ mod tests {
         assert!(form(&asked).is_some());
         for change in [
             |asked: &mut v1::Confirmation| asked.protected = true,
+            |asked: &mut v1::Confirmation| asked.for_person = true,
             |asked: &mut v1::Confirmation| asked.drift = true,
             |asked: &mut v1::Confirmation| asked.registers = true,
             |asked: &mut v1::Confirmation| asked.truncated = true,

@@ -30,6 +30,8 @@ pub(super) enum EntryForm {
     OneList,
     /// As Goose has extensions.
     Extension,
+    /// With the tools that it may use, as Copilot has them.
+    WithTools,
 }
 
 /// What a client shall start.
@@ -49,6 +51,8 @@ pub(super) struct UserDirectories {
     pub(super) config: PathBuf,
     /// Where editors made with Electron keep theirs.
     pub(super) applications: PathBuf,
+    /// What variables of clients name in their place.
+    pub(super) named: BTreeMap<&'static str, PathBuf>,
 }
 
 /// A client, and where and how its servers are configured.
@@ -58,8 +62,10 @@ pub(super) struct ClientRow {
     pub(super) id: &'static str,
     /// What people call it.
     pub(super) title: &'static str,
-    /// Its configuration file; the first that exists of several.
+    /// Its configuration file: the first that exists of several, or else the first.
     pub(super) files: &'static [(BaseDirectory, &'static str)],
+    /// Variables by which people put it elsewhere, and the path beneath what they name.
+    pub(super) variables: &'static [(&'static str, &'static str)],
     pub(super) format: FileFormat,
     /// The key whose value has the servers.
     pub(super) key: &'static str,
@@ -77,26 +83,59 @@ pub(super) enum BaseDirectory {
 }
 
 use BaseDirectory::{Applications, Config, Home};
-use EntryForm::{Extension, OneList, Plain, Sourced, Typed};
+use EntryForm::{Extension, OneList, Plain, Sourced, Typed, WithTools};
 use FileFormat::{Json, Toml, YamlList, YamlMap};
 
 /// The name of the entry.
 pub(super) const NAME: &str = "moss";
 
-const CLINE: &str =
+const CLINE_SETTINGS: &str = "settings/cline_mcp_settings.json";
+/// What every Cline reads: the extension of editors, the command line.
+const CLINE: &str = ".cline/data/settings/cline_mcp_settings.json";
+/// Where older extensions have it.
+const CLINE_EXTENSION: &str =
     "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+/// The keys of an entry that say what is started.
+const STARTING_KEYS: [&str; 4] = ["command", "cmd", "args", "type"];
 const CONTINUE: &str = "name: Local Config\nversion: 1.0.0\nschema: v1\n";
 
 /// Every client that `moss setup` knows, in the order of its list.
 pub(super) const CLIENTS: &[ClientRow] = &[
-    row("claude-code", "Claude Code", &[(Home, ".claude.json")], Json, "mcpServers", Typed),
-    row("codex", "Codex", &[(Home, ".codex/config.toml")], Toml, "mcp_servers", Plain),
+    ClientRow {
+        variables: &[("CLAUDE_CONFIG_DIR", ".claude.json")],
+        ..row("claude-code", "Claude Code", &[(Home, ".claude.json")], Json, "mcpServers", Typed)
+    },
+    ClientRow {
+        variables: &[("CODEX_HOME", "config.toml")],
+        ..row("codex", "Codex", &[(Home, ".codex/config.toml")], Toml, "mcp_servers", Plain)
+    },
     row("vscode", "VS Code", &[(Applications, "Code/User/mcp.json")], Json, "servers", Typed),
     row("cursor", "Cursor", &[(Home, ".cursor/mcp.json")], Json, "mcpServers", Plain),
     row("zed", "Zed", &[(Config, "zed/settings.json")], Json, "context_servers", Sourced),
     row("gemini", "Gemini CLI", &[(Home, ".gemini/settings.json")], Json, "mcpServers", Plain),
     row("qwen", "Qwen Code", &[(Home, ".qwen/settings.json")], Json, "mcpServers", Plain),
-    row("cline", "Cline", &[(Applications, CLINE)], Json, "mcpServers", Plain),
+    ClientRow {
+        variables: &[("CLINE_MCP_SETTINGS_PATH", ""), ("CLINE_DATA_DIR", CLINE_SETTINGS)],
+        ..row(
+            "cline",
+            "Cline",
+            &[(Home, CLINE), (Applications, CLINE_EXTENSION)],
+            Json,
+            "mcpServers",
+            Plain,
+        )
+    },
+    ClientRow {
+        variables: &[("COPILOT_HOME", "mcp-config.json")],
+        ..row(
+            "copilot",
+            "Copilot CLI",
+            &[(Home, ".copilot/mcp-config.json")],
+            Json,
+            "mcpServers",
+            WithTools,
+        )
+    },
     row(
         "jetbrains",
         "JetBrains Junie",
@@ -119,7 +158,7 @@ pub(super) const CLIENTS: &[ClientRow] = &[
     row(
         "opencode",
         "OpenCode",
-        &[(Config, "opencode/opencode.jsonc"), (Config, "opencode/opencode.json")],
+        &[(Config, "opencode/opencode.json"), (Config, "opencode/opencode.jsonc")],
         Json,
         "mcp",
         OneList,
@@ -135,7 +174,7 @@ const fn row(
     key: &'static str,
     form: EntryForm,
 ) -> ClientRow {
-    ClientRow { id, title, files, format, key, form, preamble: "" }
+    ClientRow { id, title, files, variables: &[], format, key, form, preamble: "" }
 }
 
 /// Finds a client by its name.
@@ -148,20 +187,35 @@ pub(super) fn find(id: &str) -> Option<&'static ClientRow> {
 impl ClientRow {
     /// Its configuration file, there or not.
     pub(super) fn file(&self, directories: &UserDirectories) -> PathBuf {
-        let at = |(base, path): &(BaseDirectory, &str)| directories.at(*base).join(path);
-        let found = self.files.iter().map(at).find(|path| path.exists());
-        found.unwrap_or_else(|| self.files.last().map(at).unwrap_or_default())
+        let named = |(variable, path): &(&str, &str)| {
+            let named = directories.named.get(variable)?;
+            Some(if path.is_empty() { named.clone() } else { named.join(path) })
+        };
+        if let Some(path) = self.variables.iter().find_map(named) {
+            return path;
+        }
+        let found = self.usual_files(directories).find(|path| path.exists());
+        found.unwrap_or_else(|| self.usual_files(directories).next().unwrap_or_default())
+    }
+
+    fn usual_files<'a>(
+        &'a self,
+        directories: &'a UserDirectories,
+    ) -> impl Iterator<Item = PathBuf> + 'a {
+        self.files.iter().map(|(base, path)| directories.at(*base).join(path))
     }
 
     /// Whether there is anything of the client on this machine.
     pub(super) fn is_installed(&self, directories: &UserDirectories) -> bool {
-        let file = self.file(directories);
         let is_own = |directory: &Path| {
             ![&directories.home, &directories.config, &directories.applications]
                 .contains(&&directory.to_owned())
         };
-        file.exists()
-            || file.parent().is_some_and(|directory| is_own(directory) && directory.exists())
+        let is_there = |file: PathBuf| {
+            file.exists()
+                || file.parent().is_some_and(|directory| is_own(directory) && directory.exists())
+        };
+        is_there(self.file(directories)) || self.usual_files(directories).any(is_there)
     }
 
     /// The entry for a command, in the client's form.
@@ -173,7 +227,10 @@ impl ClientRow {
             Sourced => json!({ "source": "custom", "command": command, "args": args, "env": {} }),
             OneList => {
                 let all: Vec<&String> = std::iter::once(command).chain(args).collect();
-                json!({ "type": "local", "command": all, "enabled": true })
+                json!({ "type": "local", "command": all })
+            }
+            WithTools => {
+                json!({ "type": "local", "command": command, "args": args, "tools": ["*"] })
             }
             Extension => json!({
                 "name": NAME, "type": "stdio", "enabled": true, "cmd": command, "args": args,
@@ -186,10 +243,39 @@ impl ClientRow {
         entry
     }
 
+    /// The entry for a command where there is one already: what it starts is replaced, and everything else that
+    /// somebody set in it stays, as variables, time limits and leave for tools. Variables of `own` are moss's.
+    pub(super) fn updated(&self, old: &Value, server: &ServerCommand, own: &[&str]) -> Value {
+        let new = self.entry(server);
+        let Some(members) = old.as_object().filter(|_| self.command(old).is_some()) else {
+            return new;
+        };
+        let mut merged = members.clone();
+        for (key, value) in new.as_object().into_iter().flatten() {
+            let variables = merged.get(key).and_then(Value::as_object);
+            if key == self.environment_key()
+                && let Some(variables) = variables
+            {
+                let mut variables = variables.clone();
+                variables.retain(|name, _| !own.contains(&name.as_str()));
+                variables.extend(value.as_object().cloned().unwrap_or_default());
+                merged.insert(key.clone(), Value::Object(variables));
+            } else if STARTING_KEYS.contains(&key.as_str()) || !merged.contains_key(key) {
+                merged.insert(key.clone(), value.clone());
+            }
+        }
+        let without = server.environment.is_empty();
+        let variables = merged.get_mut(self.environment_key()).filter(|_| without);
+        if let Some(variables) = variables.and_then(Value::as_object_mut) {
+            variables.retain(|name, _| !own.contains(&name.as_str()));
+        }
+        Value::Object(merged)
+    }
+
     /// The key of an entry that has the variables.
     fn environment_key(&self) -> &'static str {
         match self.form {
-            Plain | Typed | Sourced => "env",
+            Plain | Typed | Sourced | WithTools => "env",
             OneList => "environment",
             Extension => "envs",
         }

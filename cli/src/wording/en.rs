@@ -33,6 +33,7 @@ pub(in super::super) static EN: Wording = Wording {
         },
         arguments: "arguments:",
         protected: "includes a protected name",
+        for_person: "a rule wants a person to decide in moss",
         truncated: "not all of it is shown",
         truncated_see: |id| format!("not all of it is shown: `moss confirm show {id} --full`"),
         rule: "rule:",

@@ -43,6 +43,7 @@ pub(super) static ZH: Wording = Wording {
         wants_to_change_files: |count| format!("要修改 {count} 个文件"),
         arguments: "参数：",
         protected: "包含受保护的名称",
+        for_person: "有规则要求由人在 moss 中作出决定",
         truncated: "内容未完整显示",
         truncated_see: |id| format!("内容未完整显示：`moss confirm show {id} --full` 显示全部"),
         rule: "规则：",

@@ -54,6 +54,8 @@ pub struct Question {
     pub rule: String,
     /// Whether a protected name is touched: a blanket decision does not cover it.
     pub protected: bool,
+    /// Whether a rule wants that a person decides in moss: no form of a client and no blanket yes.
+    pub for_person: bool,
     /// Whether lines are changed that are not as the edit says: a blanket decision does not cover it.
     pub drift: bool,
     /// What becomes of a plugin list, or is fetched for one, where that is asked about: a blanket

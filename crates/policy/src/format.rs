@@ -22,6 +22,7 @@
 //!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
 //! protected = true                              # allow and ask only: also for protected names
+//! approver = "person"                           # ask only: no form of a client answers, only moss
 //! reason = "migrations are written by hand"     # optional, shown to people and models
 //! match = [{ tool = "create_file", path = "migrations/1.sql" }]
 //! not_match = [{ tool = "create_file", path = "src/a.rs" }]
@@ -56,6 +57,7 @@
 //!
 //! Unknown keys are refused: a condition that nothing enforces must not look enforced.
 
+mod approver;
 mod words;
 
 use std::sync::Arc;
@@ -64,6 +66,7 @@ use moss_sdk::edit::MatchLevel;
 use serde::Deserialize;
 use toml::Spanned;
 
+use self::approver::{ApproverForm, for_person};
 use self::words::{ArgvWordForm, check_allowed, command_words, network_word};
 use super::effect_word::EffectWord;
 use super::error::{PolicyError, PolicyFault, shown};
@@ -131,6 +134,7 @@ struct RuleForm {
     network: Option<Spanned<bool>>,
     decision: Spanned<Verdict>,
     protected: Option<Spanned<bool>>,
+    approver: Option<Spanned<ApproverForm>>,
     reason: Option<Spanned<String>>,
     #[serde(default, rename = "match")]
     matching: Vec<Spanned<ExampleForm>>,
@@ -200,6 +204,7 @@ fn rule<V: LayerVerdict>(
     }
     let command = command_words(form.argv, form.exact_argv, form.effects.as_ref())?;
     let network = network_word::<V>(form.network, decision, command.is_some())?;
+    let for_person = for_person(form.approver.as_ref(), decision)?;
     let verdict = V::read(form.decision, form.protected)?;
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
@@ -226,7 +231,7 @@ fn rule<V: LayerVerdict>(
     let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
     let (file, line) = (Some(file.to_owned()), Some(line));
     let rule = RuleRef { layer, file, line, name, reason, answer: None };
-    Ok(Rule { conditions, verdict, network, rule: Arc::new(rule) })
+    Ok(Rule { conditions, verdict, network, for_person, rule: Arc::new(rule) })
 }
 
 /// Reads a text that decisions show: short, on one line, as it looks.

@@ -61,6 +61,8 @@ pub struct PolicyFile {
 pub(super) struct Match<'a> {
     pub(super) verdict: Verdict,
     pub(super) opens_protected: bool,
+    /// Whether what it asks is for a person in moss alone.
+    pub(super) for_person: bool,
     pub(super) rule: &'a Arc<RuleRef>,
 }
 
@@ -193,7 +195,7 @@ impl Policy {
             ruled.push(Match::built_in((Verdict::Ask, drift_rule())));
         }
         if let Some(rule) = subject.command.and_then(CommandPart::asking_rule) {
-            ruled.push(Match { verdict: Verdict::Ask, opens_protected: false, rule });
+            ruled.push(Match::plain(Verdict::Ask, rule));
         }
         if subject.action == Action::Register {
             ruled.push(Match::built_in((Verdict::Ask, register_rule())));
@@ -214,11 +216,9 @@ fn answered<'a>(
         default_verdict(subject.action, subject.command).0 == Verdict::Ask
     };
     let answer = subject.answers.iter().find(|answer| answer.allows(subject))?;
-    (by_user || by_default).then_some(Match {
-        verdict: Verdict::Allow,
-        opens_protected: false,
-        rule: &answer.rule,
-    })
+    // One may come from a form of a client.
+    let by_person = users.iter().any(|matched| matched.for_person);
+    ((by_user || by_default) && !by_person).then(|| Match::plain(Verdict::Allow, &answer.rule))
 }
 
 /// Reads and compiles the admin's files, all or none.
@@ -345,7 +345,7 @@ impl<V: format::LayerVerdict> LayerRules<V> {
     fn matches(&self, subject: &Subject<'_>) -> impl Iterator<Item = Match<'_>> {
         let broken = match self {
             Self::Broken { rule, .. } if !subject.only_reads() => {
-                Some(Match { verdict: Verdict::Deny, opens_protected: false, rule })
+                Some(Match::plain(Verdict::Deny, rule))
             }
             Self::Broken { .. } | Self::Rules(_) => None,
         };
@@ -369,6 +369,7 @@ impl<V: RuleVerdict> Rule<V> {
         Match {
             verdict: if is_uncertain { Verdict::Ask } else { verdict },
             opens_protected: self.verdict.opens_protected(),
+            for_person: self.for_person,
             rule: &self.rule,
         }
     }
@@ -380,9 +381,16 @@ impl<V: RuleVerdict> Rule<V> {
 
 // === impl Match ===
 
+impl<'a> Match<'a> {
+    /// Of a rule that says no more than its verdict.
+    fn plain(verdict: Verdict, rule: &'a Arc<RuleRef>) -> Self {
+        Self { verdict, opens_protected: false, for_person: false, rule }
+    }
+}
+
 impl Match<'static> {
     fn built_in((verdict, rule): (Verdict, &'static Arc<RuleRef>)) -> Self {
-        Self { verdict, opens_protected: false, rule }
+        Self::plain(verdict, rule)
     }
 }
 

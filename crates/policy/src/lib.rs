@@ -123,6 +123,9 @@ pub struct Decision {
     pub verdict: Verdict,
     /// Whether a protected name is meant: a blanket yes must not cover an ask about it.
     pub protected: bool,
+    /// Whether a rule wants that a person answers in moss: no form of a client and no blanket yes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub for_person: bool,
     /// The rule that decided.
     #[serde(serialize_with = "serialize_rule")]
     pub rule: Arc<RuleRef>,
@@ -176,16 +179,19 @@ pub enum Layer {
 /// a user rule matches, the default applies. A protected name is denied, or asked about where
 /// it makes other programs run code, unless an admin or user rule opens it. An edit of lines that
 /// are not as it says asks, whatever allows it, and so does the registration of a plugin. A standing
-/// approval overrides an ask of the user's rules or of the default, and nothing else.
+/// approval overrides an ask of the user's rules or of the default, and nothing else; one with
+/// `approver = "person"` it does not.
 ///
 /// A command is decided one simple command at a time: see [`commands`]. One that destroys, or of which
 /// nobody knows what it does, asks, whatever allows it.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
-    let strictest = policy.matches(subject).reduce(stricter);
-    let ruled = strictest.expect("where no rule matches, a built-in one does");
+    let mut wants_person = false;
+    let each = policy.matches(subject).inspect(|matched| wants_person |= matched.for_person);
+    let ruled = each.reduce(stricter).expect("where no rule matches, a built-in one does");
     Decision {
         verdict: ruled.verdict,
         protected: subject.is_guarded(),
+        for_person: wants_person && ruled.verdict == Verdict::Ask,
         rule: Arc::clone(ruled.rule),
     }
 }
@@ -330,10 +336,10 @@ impl Layer {
 
 impl Decision {
     /// Orders decisions by strictness: an ask about a protected name is the stricter ask, then one
-    /// about drift or about what a command is.
-    fn rank(&self) -> (Verdict, bool, bool) {
+    /// that wants a person, then one about drift or about what a command is.
+    fn rank(&self) -> (Verdict, bool, bool, bool) {
         let says_more = matches!(self.rule.layer, Layer::Drift | Layer::Command);
-        (self.verdict, self.protected, says_more)
+        (self.verdict, self.protected, self.for_person, says_more)
     }
 }
 

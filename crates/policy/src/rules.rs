@@ -20,6 +20,8 @@ pub(super) struct Rule<V> {
     pub(super) verdict: V,
     /// Whether the commands that it is about may reach the network; `None` if unset.
     pub(super) network: Option<bool>,
+    /// Whether what it asks is for a person in moss alone.
+    pub(super) for_person: bool,
     pub(super) rule: Arc<RuleRef>,
 }
 

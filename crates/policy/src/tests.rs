@@ -445,6 +445,54 @@ fn a_change_set_gets_the_strictest_decision_of_its_files() {
 }
 
 #[test]
+fn who_asks_for_a_person_is_heard_in_every_layer() {
+    let of = |conditions: &str| rule(&format!("{conditions}\napprover = \"person\""), "ask");
+    let (person, plain) = (of("paths = [\"src/**\"]"), rule("paths = [\"src/**\"]", "ask"));
+    let for_person = |policy: &Policy, path: &str| {
+        let decision = decided(policy, CALL_WRITE, Action::Modify, path);
+        (decision.verdict, decision.for_person)
+    };
+    for policy in [
+        policy(&person, "", ""),
+        policy("", &person, ""),
+        policy("", "", &person),
+        // Another rule asks first, and is the one that is named.
+        policy(&plain, &plain, &person),
+        policy(&plain, &rule("paths = [\"**\"]", "allow"), &person),
+    ] {
+        assert_eq!(for_person(&policy, "src/a.rs"), (Verdict::Ask, true));
+        assert!(!for_person(&policy, "a.rs").1);
+    }
+    let denied = policy(&rule("paths = [\"src/**\"]", "deny"), &person, "");
+    assert_eq!(for_person(&denied, "src/a.rs"), (Verdict::Deny, false), "nobody is asked");
+
+    let policy = policy("", &person, "");
+    let drift = Decision { for_person: false, ..edited(&policy, Some(MatchLevel::Exact), true) };
+    let wanted = decided(&policy, CALL_WRITE, Action::Modify, "src/a.rs");
+    assert!(strictest(&[drift, wanted]).unwrap().for_person, "of several effects it is the one");
+}
+
+#[test]
+fn no_standing_approval_answers_what_is_for_a_person() {
+    let path = RelPath::parse("src/a.rs").unwrap();
+    let asked = standing::AskedEffect { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    let asker = standing::Asker { tool: "create_file", plugin: None, caller: "caller" };
+    let permissions = standing::narrowest(asker, &[asked]).unwrap();
+    let answers = [Arc::new(StandingApproval::imagined(permissions))];
+    let subject = Subject {
+        action: Action::Modify,
+        path: Some(&path),
+        size_bytes: Some(1),
+        answers: &answers,
+        ..CALL_WRITE
+    };
+    let (plain, person) = (rule("", "ask"), rule("approver = \"person\"", "ask"));
+    assert_eq!(decide(&policy("", &plain, ""), &subject).verdict, Verdict::Allow);
+    let decision = decide(&policy("", &format!("{plain}{person}"), ""), &subject);
+    assert_eq!((decision.verdict, decision.for_person), (Verdict::Ask, true));
+}
+
+#[test]
 fn decisions_name_their_rule() {
     let admin = "[[rule]]\nname = \"no-migrations\"\npaths = [\"m/**\"]\ndecision = \"deny\"\n\
                  reason = \"migrations are written by hand\"\n";

@@ -32,6 +32,7 @@ fn question() -> Question {
         digest: DIGEST,
         rule: "default".into(),
         protected: false,
+        for_person: false,
         drift: false,
         consent: None,
         command: None,

@@ -129,6 +129,7 @@ fn unconfirmed_status(unconfirmed: &Unconfirmed) -> Status {
             ("digest", &digest),
             ("rule", &confirmation.rule),
             ("protected", yes_or_no(confirmation.protected)),
+            ("for_person", yes_or_no(confirmation.for_person)),
             ("drift", yes_or_no(confirmation.drift)),
             ("effect_attached", yes_or_no(fits)),
         ],

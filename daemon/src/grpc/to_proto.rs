@@ -134,6 +134,7 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         digest: question.digest.to_string(),
         rule: question.rule.clone(),
         protected: question.protected,
+        for_person: question.for_person,
         drift: question.drift,
         registers: question.consent.is_some(),
         consent: question.consent.as_deref().map(consent::to_proto),

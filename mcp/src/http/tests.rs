@@ -11,7 +11,9 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::tests::{Opener, Recorded, WAIT_MAX, initialize, stateless};
 
-/// Lets in `alice` and `bob`, and has the set `review` beside those that there always are.
+mod forms;
+
+/// Lets in `alice`, `bob` and `carol`, and has the set `review` beside those that there always are.
 #[derive(Debug)]
 struct Door(Arc<Recorded>);
 
@@ -39,7 +41,7 @@ struct Got {
 impl HttpDoor for Door {
     fn admit(&self, credential: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
         match credential {
-            Some(name @ ("alice" | "bob")) => {
+            Some(name @ ("alice" | "bob" | "carol")) => {
                 let opener = Arc::new(Opener(Arc::clone(&self.0)));
                 Ok(HttpCaller { name: name.to_owned(), opener })
             }
@@ -448,4 +450,35 @@ async fn one_caller_does_not_take_all_sessions() {
     assert_eq!(alice.send(request).await.status, 202);
     alice.session = None;
     assert_eq!(alice.post(hello).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_thousand_sessions_of_several_callers_are_open_and_no_more() {
+    let server = Server::new();
+    let hello = initialize("2025-11-25").to_string();
+    let mut opened = Vec::new();
+    for credential in ["alice", "bob"] {
+        let mut client = server.client(credential).await;
+        for _ in 0..500 {
+            let got = client.post(hello.clone()).await;
+            assert_eq!(got.status, 200, "{}", got.text);
+            opened.push((
+                credential,
+                got.head[sessions::SESSION_HEADER].to_str().unwrap().to_owned(),
+            ));
+        }
+    }
+    let mut carol = server.client("carol").await;
+    let full = carol.post(hello).await;
+    assert_eq!(full.status, 503);
+    assert!(full.error().contains("1000 sessions are open already"), "{}", full.text);
+    // Who needs no session gets on, and every session works.
+    assert_eq!(carol.ask_alone("tools/list", json!({})).await.status, 200);
+    for (credential, session) in [&opened[0], &opened[499], &opened[500], &opened[999]] {
+        let mut client = server.client(credential).await;
+        client.session = Some(session.clone());
+        client.revision = Some("2025-11-25");
+        let called = client.ask("tools/call", json!({ "name": "echo", "arguments": {} })).await;
+        assert_eq!(called.message()["result"]["isError"], false, "{}", called.text);
+    }
 }

@@ -1,5 +1,6 @@
 // The official MCP client for Node.js against moss, over HTTP or standard input and output: lists, calls,
-// reads a resource, and answers forms. Writes what it saw as JSON.
+// reads a resource, and answers forms. Writes what it saw as JSON. REVISION is `session`, `newest`, or `older`
+// for the SDK before it.
 //
 // node client.mjs MODULES REVISION FORM http URL TOKEN, or … stdio MOSS WORKSPACE [OPTION…]
 
@@ -8,27 +9,33 @@ import { pathToFileURL } from "node:url";
 
 const [modules, revision, form, kind, ...server] = process.argv.slice(2);
 
-function load(file) {
-  return import(pathToFileURL(path.join(modules, "@modelcontextprotocol/client/dist", file)));
+const isOlder = revision === "older";
+
+/** Loads a part of the client, by its file in the newer SDK and in the older one. */
+function load(file, older) {
+  const packaged = isOlder ? `sdk/dist/esm/${older}` : `client/dist/${file}`;
+  return import(pathToFileURL(path.join(modules, "@modelcontextprotocol", packaged)));
 }
 
 async function transport() {
   if (kind === "http") {
-    const { StreamableHTTPClientTransport } = await load("index.mjs");
+    const { StreamableHTTPClientTransport } = await load("index.mjs", "client/streamableHttp.js");
     const [url, token] = server;
     const headers = { Authorization: `Bearer ${token}` };
     return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
   }
-  const { StdioClientTransport } = await load("stdio.mjs");
+  const { StdioClientTransport } = await load("stdio.mjs", "client/stdio.js");
   const [command, cwd, ...options] = server;
   return new StdioClientTransport({ command, args: ["mcp", ...options], cwd, env: process.env });
 }
 
 /** What the person does with a form. */
-function filled() {
+function filled(schema) {
   switch (form) {
     case "accept":
-      return { action: "accept", content: { decision: "allow_once" } };
+      return "answer" in schema.properties
+        ? { action: "accept", content: { answer: "tabs" } }
+        : { action: "accept", content: { decision: "allow_once" } };
     case "decline":
       return { action: "decline" };
     default:
@@ -36,7 +43,7 @@ function filled() {
   }
 }
 
-const { Client } = await load("index.mjs");
+const { Client } = await load("index.mjs", "client/index.js");
 const mode = revision === "newest" ? { pin: "2026-07-28" } : "legacy";
 const client = new Client(
   { name: "moss-test", version: "1" },
@@ -44,12 +51,23 @@ const client = new Client(
 );
 const forms = [];
 if (form !== "none") {
-  client.setRequestHandler("elicitation/create", async (request) => {
-    forms.push(request.params.message);
-    return filled();
+  const request = isOlder ? (await load("", "types.js")).ElicitRequestSchema : "elicitation/create";
+  client.setRequestHandler(request, async ({ params }) => {
+    forms.push(params.message);
+    return filled(params.requestedSchema);
   });
 }
-await client.connect(await transport());
+const connection = await transport();
+let negotiated;
+if (isOlder) {
+  // The client says to its transport what it has agreed on, and to nobody else.
+  const passOn = connection.setProtocolVersion?.bind(connection);
+  connection.setProtocolVersion = (version) => {
+    negotiated = version;
+    passOn?.(version);
+  };
+}
+await client.connect(connection);
 
 async function call(name, given) {
   try {
@@ -63,7 +81,7 @@ async function call(name, given) {
 
 const listed = await client.listTools();
 const seen = {
-  revision: client.getNegotiatedProtocolVersion(),
+  revision: negotiated ?? client.getNegotiatedProtocolVersion(),
   tools: listed.tools.map((tool) => tool.name),
   // The client holds results to the output schemas of the tools.
   read: await call("read_file", { path: "a.txt" }),
@@ -71,6 +89,7 @@ const seen = {
   missing: await call("read_file", { path: "missing.txt" }),
   unknown: await call("no_such_tool", {}),
   resource: await client.readResource({ uri: "moss://files/a.txt" }),
+  clarified: await call("clarify", { question: "Tabs?", choices: ["tabs", "spaces"] }),
   created: await call("create_file", { path: "new.txt", content: "new\n" }),
   forms,
 };

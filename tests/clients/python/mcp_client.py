@@ -1,12 +1,14 @@
-"""The official MCP client for Python against `moss mcp`: with a session, without one, with forms."""
+"""The official MCP client for Python against moss: with a session, without one, over HTTP, with forms."""
 
 import argparse
 import asyncio
 import json
 import os
 
+import httpx2
 import mcp
 from mcp import types
+from mcp.client.streamable_http import streamable_http_client
 
 
 async def with_session(server, root):
@@ -60,14 +62,53 @@ async def without_session(server):
         }
 
 
+async def with_action(streams, action):
+    """Opens a session, answers forms in one way, and asks and edits."""
+    forms = []
+
+    async def form(context, params):
+        forms.append(params.message)
+        properties = params.requested_schema["properties"]
+        said = {"answer": "tabs"} if "answer" in properties else {"decision": "allow_once"}
+        return types.ElicitResult(action=action, content=said if action == "accept" else None)
+
+    async with streams as (read, write, *_):
+        async with mcp.ClientSession(read, write, elicitation_callback=form) as session:
+            hello = await session.initialize()
+            read = await session.call_tool("read_file", {"path": "a.txt"})
+            asked = await session.call_tool("clarify", {"question": "Tabs?", "choices": ["tabs"]})
+            edited = await session.call_tool("create_file", {"path": "c.txt", "content": "c\n"})
+            return {
+                "revision": hello.protocol_version,
+                "read": read.structured_content,
+                "answered": asked.structured_content["answered"],
+                "edited": edited.content[0].text if edited.is_error else None,
+                "forms": len(forms),
+            }
+
+
+async def over_http(url, token):
+    """The same over HTTP."""
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+        return await with_action(streamable_http_client(url, http_client=client), "accept")
+
+
 async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--moss", required=True)
     parser.add_argument("--workspace", required=True)
+    parser.add_argument("--url")
+    parser.add_argument("--token")
     arguments = parser.parse_args()
     environment = dict(os.environ)
     with_forms = mcp.StdioServerParameters(
         command=arguments.moss, args=["mcp", "--elicit"], env=environment, cwd="/"
+    )
+    with_forms_here = mcp.StdioServerParameters(
+        command=arguments.moss,
+        args=["mcp", "--elicit"],
+        env=environment,
+        cwd=arguments.workspace,
     )
     plain = mcp.StdioServerParameters(
         command=arguments.moss,
@@ -78,6 +119,9 @@ async def main():
     report = {
         "session": await with_session(with_forms, arguments.workspace),
         "stateless": await without_session(plain),
+        "decline": await with_action(mcp.stdio_client(with_forms_here), "decline"),
+        "cancel": await with_action(mcp.stdio_client(with_forms_here), "cancel"),
+        "http": await over_http(arguments.url, arguments.token),
     }
     print(json.dumps(report))
 

@@ -86,11 +86,10 @@ impl HttpClient {
     pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> HttpResponse {
         let mut headers = Vec::new();
         if self.revision == NEWEST {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": NEWEST,
-                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = NEWEST.into();
+            meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "1" });
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
             headers.push(("Mcp-Method", method.to_owned()));
             if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
                 headers.push(("Mcp-Name", name.to_owned()));

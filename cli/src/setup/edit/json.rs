@@ -2,7 +2,7 @@
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{NAME, NotEdited};
 
@@ -21,16 +21,33 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 const EMPTY: &str = "{}\n";
 
-pub(super) fn entry(text: &str, key: &str) -> Result<Option<Value>, NotEdited> {
-    let read: Option<Value> = parse_to_serde_value(text, &OPTIONS).map_err(|e| broken(&e))?;
-    Ok(read.and_then(|mut all| Some(all.get_mut(key)?.get_mut(NAME)?.take())))
+pub(super) fn entry(text: &str, keys: &[&str]) -> Result<Option<Value>, NotEdited> {
+    let mut all = value(text)?;
+    for key in keys.iter().chain([&NAME]) {
+        all = all.and_then(|mut all| Some(all.get_mut(*key)?.take()));
+    }
+    Ok(all)
 }
 
-pub(super) fn with_entry(text: &str, key: &str, new: &Value) -> Result<String, NotEdited> {
-    let (root, object) = open(if text.trim().is_empty() { EMPTY } else { text })?;
-    let servers = object.object_value_or_create(key).ok_or_else(|| other_than_object(key))?;
+/// Reads a whole file; none where it has nothing but white space and comments.
+pub(super) fn value(text: &str) -> Result<Option<Value>, NotEdited> {
+    parse_to_serde_value(text, &OPTIONS).map_err(|error| broken(&error))
+}
+
+/// Where there is an entry, only those of its members are written that are others: comments beside them stay.
+pub(super) fn with_entry(text: &str, keys: &[&str], new: &Value) -> Result<String, NotEdited> {
+    let old = entry(text, keys)?;
+    let (root, mut servers) = open(if text.trim().is_empty() { EMPTY } else { text })?;
+    for key in keys {
+        servers = servers.object_value_or_create(key).ok_or_else(|| other_than_object(key))?;
+    }
     match servers.get(NAME) {
-        Some(property) => property.set_value(input(new)),
+        Some(property) => match (property.object_value(), old, new) {
+            (Some(object), Some(Value::Object(old)), Value::Object(new)) => {
+                set_members(&object, &old, new);
+            }
+            _ => property.set_value(input(new)),
+        },
         None => {
             servers.append(NAME, input(new));
         }
@@ -38,17 +55,39 @@ pub(super) fn with_entry(text: &str, key: &str, new: &Value) -> Result<String, N
     Ok(root.to_string())
 }
 
-pub(super) fn without_entry(text: &str, key: &str) -> Result<String, NotEdited> {
+fn set_members(object: &CstObject, old: &Map<String, Value>, new: &Map<String, Value>) {
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        if let Some(property) = object.get(key) {
+            property.remove();
+        }
+    }
+    for (key, value) in new.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
+        let Some(property) = object.get(key) else {
+            object.append(key, input(value));
+            continue;
+        };
+        match (property.object_value(), old.get(key), value) {
+            (Some(inner), Some(Value::Object(old)), Value::Object(new)) => {
+                set_members(&inner, old, new);
+            }
+            _ => property.set_value(input(value)),
+        }
+    }
+}
+
+pub(super) fn without_entry(text: &str, keys: &[&str]) -> Result<String, NotEdited> {
     let (root, object) = open(text)?;
-    if let Some(property) = object.object_value(key).and_then(|servers| servers.get(NAME)) {
+    if let Some(property) = beneath(object, keys).and_then(|servers| servers.get(NAME)) {
         property.remove();
     }
     Ok(root.to_string())
 }
 
-pub(super) fn without_empty_key(text: &str, key: &str) -> Result<String, NotEdited> {
+/// Removes the last of the keys, where it has an object with nothing in it.
+pub(super) fn without_empty_key(text: &str, keys: &[&str]) -> Result<String, NotEdited> {
     let (root, object) = open(text)?;
-    let servers = object.get(key).filter(|servers| {
+    let Some((key, outer)) = keys.split_last() else { return Ok(text.to_owned()) };
+    let servers = beneath(object, outer).and_then(|outer| outer.get(key)).filter(|servers| {
         let held = servers.object_value();
         held.is_some_and(|held| {
             held.children()
@@ -62,8 +101,15 @@ pub(super) fn without_empty_key(text: &str, key: &str) -> Result<String, NotEdit
     Ok(root.to_string())
 }
 
-pub(super) fn has_key(text: &str, key: &str) -> bool {
-    open(text).map_or(true, |(_, object)| object.get(key).is_some())
+/// Whether the keys lead to something. What cannot be read may have it.
+pub(super) fn has(text: &str, keys: &[&str]) -> bool {
+    let Ok(all) = value(text) else { return true };
+    let step = |all: Value, key: &&str| all.get(*key).cloned();
+    all.is_some_and(|all| keys.iter().try_fold(all, step).is_some())
+}
+
+fn beneath(object: CstObject, keys: &[&str]) -> Option<CstObject> {
+    keys.iter().try_fold(object, |object, key| object.object_value(key))
 }
 
 fn open(text: &str) -> Result<(CstRootNode, CstObject), NotEdited> {

@@ -3,49 +3,72 @@
 use super::super::clients::{self, CLIENTS, ServerCommand};
 use super::*;
 
-/// A file of each client as people have it.
-const FILES: &[(&str, &str)] = &[
+/// A file of each client as people have it, in the form of the page that is named: those of the clients' own
+/// documentation, in November 2026.
+const FILES: &[(&str, &str, &str)] = &[
     (
         "claude-code",
+        "Claude Code, MCP: the scope `user` in `.claude.json`",
         "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"github\": {\n      \"type\": \"stdio\",\n      \
          \"command\": \"npx\",\n      \"args\": [\"-y\", \"x\"]\n    }\n  },\n  \"projects\": { \"/a\": {} }\n}\n",
     ),
     (
         "codex",
+        "Codex, configuration reference: `mcp_servers`",
         "# Mine.\nmodel = \"o9\" # the best\n\n[mcp_servers.docs]\ncommand = \"npx\" # node\nargs = [\n  \
          \"-y\", # yes\n]\n\n# Where I work.\n[projects.\"/a b\"]\ntrust_level = \"trusted\"\n",
     ),
     (
         "vscode",
+        "VS Code, MCP configuration reference: `servers`, `inputs`",
         "{\n\t// Servers of mine\n\t\"servers\": {\n\t\t\"docs\": { \"type\": \"http\", \"url\": \
          \"https://x.example\" }, // remote\n\t},\n\t\"inputs\": [],\n}\n",
     ),
-    ("cursor", "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"),
+    (
+        "cursor",
+        "Cursor, Model Context Protocol: `mcp.json`",
+        "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
+    ),
     (
         "zed",
+        "Zed, MCP: `context_servers` in the settings",
         "// Zed settings\n//\n{\n  \"theme\": \"One\", /* dark */\n  \"context_servers\": {\n    // none yet\n  \
          },\n}\n",
     ),
-    ("gemini", "{\n  // look\n  \"ui\": { \"theme\": \"Dark\" }\n}\n"),
-    ("qwen", "{\n    \"mcpServers\": {}\n}"),
+    (
+        "gemini",
+        "Gemini CLI, MCP servers: `mcpServers` in `settings.json`",
+        "{\n  // look\n  \"ui\": { \"theme\": \"Dark\" }\n}\n",
+    ),
+    ("qwen", "Qwen Code, MCP: `mcpServers` in `settings.json`", "{\n    \"mcpServers\": {}\n}"),
     (
         "cline",
+        "Cline, MCP overview and configuration: `cline_mcp_settings.json`",
         "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\", \"disabled\": true }\n  }\n}\n",
     ),
-    ("jetbrains", "{ \"mcpServers\": { } }\n"),
+    (
+        "copilot",
+        "Copilot CLI, adding MCP servers: `mcp-config.json`",
+        "{\n  \"mcpServers\": {\n    \"a\": {\n      \"type\": \"local\",\n      \"command\": \"npx\",\n      \
+         \"args\": [\"-y\", \"a\"],\n      \"tools\": [\"*\"]\n    }\n  }\n}\n",
+    ),
+    ("jetbrains", "Junie, MCP configuration: `mcp.json`", "{ \"mcpServers\": { } }\n"),
     (
         "continue",
+        "Continue, `config.yaml` reference: `mcpServers`",
         "name: Local Config\nversion: 1.0.0\nschema: v1\nmodels: # mine\n  - name: GPT\n    provider: openai\n\
          # servers\nmcpServers:\n  # docs first\n  - name: docs\n    command: npx\n    args:\n      - \"-y\"\n\
          rules:\n  - Be brief\n",
     ),
     (
         "opencode",
-        "{\n  \"$schema\": \"https://schema.example/config.json\",\n  // tools\n  \"mcp\": {\n    \"a\": { \"type\": \
-         \"local\", \"command\": [\"a\"] },\n  },\n}\n",
+        "OpenCode V2, MCP servers: `mcp.servers`",
+        "{\n  \"$schema\": \"https://schema.example/config.json\",\n  // tools\n  \"mcp\": {\n    \"servers\": {\n      \
+         \"a\": { \"type\": \"local\", \"command\": [\"a\"] },\n    },\n  },\n}\n",
     ),
     (
         "goose",
+        "Goose, configuration files: `extensions` in `config.yaml`",
         "GOOSE_MODEL: x # the model\nextensions:\n  # built in\n  developer:\n    bundled: true\n    \
          enabled: true\n    type: builtin\n\n  memory:\n    enabled: false\nGOOSE_MODE: auto\n",
     ),
@@ -59,14 +82,14 @@ fn server(args: &[&str]) -> ServerCommand {
 
 #[test]
 fn every_client_has_a_file_here() {
-    let here: Vec<_> = FILES.iter().map(|(id, _)| *id).collect();
+    let here: Vec<_> = FILES.iter().map(|(id, ..)| *id).collect();
     let all: Vec<_> = CLIENTS.iter().map(|client| client.id).collect();
     assert_eq!(here, all);
 }
 
 #[test]
 fn an_entry_comes_into_each_file_and_every_line_stays() {
-    for (id, text) in FILES {
+    for (id, _, text) in FILES {
         let client = clients::find(id).unwrap();
         let new = client.entry(&server(&["mcp"]));
         let edited = with_entry(client, Some(text), &new).unwrap_or_else(|e| panic!("{id}: {e}"));
@@ -90,7 +113,7 @@ fn an_entry_comes_into_each_file_and_every_line_stays() {
 
 #[test]
 fn an_entry_is_replaced_and_removed_again() {
-    for (id, text) in FILES {
+    for (id, _, text) in FILES {
         let client = clients::find(id).unwrap();
         let once = with_entry(client, Some(text), &client.entry(&server(&["mcp"]))).unwrap();
         let new = client.entry(&server(&["mcp", "--set", "all"]));
@@ -151,5 +174,150 @@ fn empty_values_make_room() {
         let client = clients::find(id).unwrap();
         let edited = with_entry(client, Some(text), &client.entry(&server(&["mcp"]))).unwrap();
         assert!(edited.starts_with(expected), "{edited}");
+    }
+}
+
+/// An entry that somebody has changed, and what has to stay of it.
+const CHANGED: &[(&str, &str, &[&str])] = &[
+    (
+        "claude-code",
+        "{\n  \"mcpServers\": {\n    \"moss\": {\n      // mine\n      \"type\": \"stdio\",\n      \"command\": \"/old\",\n      \
+         \"args\": [\"mcp\"],\n      \"env\": { \"A\": \"1\", \"XDG_STATE_HOME\": \"/old\" }, // kept\n      \"timeout\": 9\n    }\n  }\n}\n",
+        &["// mine", "\"A\": \"1\"", "// kept", "\"timeout\": 9"],
+    ),
+    (
+        "codex",
+        "[mcp_servers.moss] # mine\ncommand = \"/old\"\nargs = [\n  \"mcp\", # all\n]\n# slow disk\nstartup_timeout_sec = 20\n\n\
+         [mcp_servers.moss.env]\nA = \"1\" # kept\n\n[mcp_servers.moss.tools.patch]\napproval_mode = \"approve\"\n\n[other]\nx = 1\n",
+        &[
+            "[mcp_servers.moss] # mine",
+            "# slow disk\nstartup_timeout_sec = 20",
+            "A = \"1\" # kept",
+            "[mcp_servers.moss.tools.patch]\napproval_mode = \"approve\"",
+            "[other]\nx = 1",
+        ],
+    ),
+    (
+        "codex",
+        "[mcp_servers.moss]\ncommand = \"/old\"\nenv = { A = \"1\" }\nenabled = false\n",
+        &["A = \"1\"", "enabled = false"],
+    ),
+    (
+        "zed",
+        "{ \"context_servers\": { \"moss\": { \"source\": \"custom\", \"enabled\": false, \"command\": \"/old\", \"args\": [] } } }\n",
+        &["\"enabled\": false"],
+    ),
+    (
+        "cline",
+        "{ \"mcpServers\": { \"moss\": { \"command\": \"/old\", \"disabled\": true, \"autoApprove\": [\"read_file\"] } } }\n",
+        &["\"disabled\": true", "\"autoApprove\": [\"read_file\"]"],
+    ),
+    (
+        "copilot",
+        "{ \"mcpServers\": { \"moss\": { \"type\": \"local\", \"command\": \"/old\", \"args\": [], \"tools\": [\"read_file\"] } } }\n",
+        &["\"tools\": [\"read_file\"]"],
+    ),
+    (
+        "opencode",
+        "{\n  \"mcp\": {\n    \"moss\": { \"type\": \"local\", \"command\": [\"/old\"], \"enabled\": false, \"timeout\": 7 }\n  }\n}\n",
+        &["\"enabled\": false", "\"timeout\": 7"],
+    ),
+    (
+        "opencode",
+        "{ \"mcp\": { \"servers\": { \"moss\": { \"type\": \"local\", \"command\": [\"/old\"], \"disabled\": true } } } }\n",
+        &["\"servers\"", "\"disabled\": true"],
+    ),
+    (
+        "continue",
+        "mcpServers:\n  - name: moss # mine\n    command: /old\n    args:\n      - mcp\n      - --set\n    # kept\n    env:\n      A: one\n    \
+         connectionTimeout: 9 # s\n  - name: b\n    command: c\n",
+        &["- name: moss # mine", "# kept", "A", "connectionTimeout: 9 # s", "  - name: b\n"],
+    ),
+    (
+        "goose",
+        "extensions:\n  moss:\n    # mine\n    name: moss\n    type: stdio\n    cmd: '/old'\n    args: [mcp]\n    enabled: false\n    timeout: 60\n    \
+         envs:\n      A: one\n    available_tools:\n    - read_file\n    - patch\n  memory:\n    enabled: true\n",
+        &[
+            "# mine",
+            "enabled: false",
+            "timeout: 60",
+            "available_tools:\n    - read_file\n    - patch\n",
+            "  memory:\n    enabled: true\n",
+        ],
+    ),
+];
+
+#[test]
+fn what_somebody_changed_in_the_entry_stays() {
+    let now = server(&["mcp", "--set", "all"]);
+    for (id, text, kept) in CHANGED {
+        let client = clients::find(id).unwrap();
+        let old = entry(client, text).unwrap().unwrap_or_else(|| panic!("{id}: {text}"));
+        let new = client.updated(&old, &now, &["XDG_STATE_HOME", "XDG_CACHE_HOME"]);
+        let edited = with_entry(client, Some(text), &new).unwrap_or_else(|e| panic!("{id}: {e}"));
+        assert_eq!(entry(client, &edited).unwrap().as_ref(), Some(&new), "{id}: {edited}");
+        let started = client.command(&new).unwrap();
+        assert_eq!((&started.command, &started.args), (&now.command, &now.args), "{id}: {edited}");
+        assert_eq!(started.environment["XDG_STATE_HOME"], "/my \"state\"", "{id}: {edited}");
+        for part in *kept {
+            assert!(edited.contains(part), "{id}: {part} is gone from\n{edited}");
+        }
+        // A second time changes nothing.
+        assert_eq!(client.updated(&new, &now, &["XDG_STATE_HOME"]), new, "{id}");
+        assert_eq!(&with_entry(client, Some(&edited), &new).unwrap(), &edited, "{id}");
+        let removed = without_entry(client, &edited).unwrap_or_else(|e| panic!("{id}: {e}"));
+        assert_eq!(entry(client, &removed).unwrap(), None, "{id}: {removed}");
+    }
+}
+
+#[test]
+fn an_entry_that_starts_nothing_is_replaced() {
+    let text = "{ \"mcpServers\": { \"moss\": { \"url\": \"https://x.example\" } } }\n";
+    let (client, now) = (clients::find("cursor").unwrap(), server(&["mcp"]));
+    let old = entry(client, text).unwrap().unwrap();
+    let new = client.updated(&old, &now, &[]);
+    assert_eq!(new, client.entry(&now));
+    assert!(!with_entry(client, Some(text), &new).unwrap().contains("url"));
+}
+
+#[test]
+fn lines_that_end_as_on_windows_all_do_so_afterwards() {
+    for (id, _, text) in FILES {
+        let client = clients::find(id).unwrap();
+        let text = text.replace('\n', "\r\n");
+        let new = client.entry(&server(&["mcp"]));
+        let edited = with_entry(client, Some(&text), &new).unwrap_or_else(|e| panic!("{id}: {e}"));
+        assert_eq!(entry(client, &edited).unwrap(), Some(new), "{id}: {edited}");
+        if text.contains('\n') {
+            assert_eq!(edited.replace("\r\n", "").matches('\n').count(), 0, "{id}: {edited:?}");
+        }
+        let removed = without_entry(client, &edited).unwrap_or_else(|e| panic!("{id}: {e}"));
+        assert_eq!(entry(client, &removed).unwrap(), None, "{id}: {removed}");
+    }
+}
+
+#[test]
+fn servers_of_opencode_stay_where_they_are() {
+    let client = clients::find("opencode").unwrap();
+    let new = client.entry(&server(&["mcp"]));
+    for (text, is_nested) in [
+        ("{}", true),
+        ("{ \"mcp\": {} }", true),
+        ("{ \"mcp\": { \"timeout\": 5 } }", true),
+        ("{ \"mcp\": { \"servers\": {} } }", true),
+        ("{ \"mcp\": { \"a\": { \"type\": \"remote\", \"url\": \"https://x.example\" } } }", false),
+        ("{ \"mcp\": { \"servers\": { \"enabled\": false } } }", false),
+        (
+            "{ \"mcp\": { \"servers\": { \"a\": { \"type\": \"local\" } }, \"b\": { \"enabled\": true } } }",
+            true,
+        ),
+    ] {
+        let edited = with_entry(client, Some(text), &new).unwrap();
+        let all = json::value(&edited).unwrap().unwrap();
+        assert_eq!(all["mcp"]["servers"].get(NAME).is_some(), is_nested, "{edited}");
+        assert_eq!(all["mcp"].get(NAME).is_some(), !is_nested, "{edited}");
+        let removed = without_entry(client, &edited).unwrap();
+        let left = without_empty_keys(client, &removed, text).unwrap();
+        assert_eq!(json::value(&left).unwrap(), json::value(text).unwrap(), "{left}");
     }
 }

@@ -14,6 +14,13 @@ pub(super) fn entry(text: &str, key: &str) -> Result<Option<Value>, NotEdited> {
 }
 
 pub(super) fn with_entry(text: &str, key: &str, new: &Value) -> Result<String, NotEdited> {
+    // Comments in the entry stay where its lines can be told apart.
+    if let Some(edited) = updated(text, key, new)?
+        && entry(&edited, key)?.as_ref() == Some(new)
+        && same_but_entry(text, &edited, key).is_ok()
+    {
+        return Ok(edited);
+    }
     let mut edited = without_entry(text, key)?;
     if !edited.is_empty() && !edited.ends_with('\n') {
         edited.push('\n');
@@ -39,22 +46,86 @@ pub(super) fn without_entry(text: &str, key: &str) -> Result<String, NotEdited> 
     Ok(edited)
 }
 
+/// Makes the text with other values in the table that there is: each value whose text is another is written anew,
+/// in its table or in one beneath it. None where there is no table.
+fn updated(text: &str, key: &str, new: &Value) -> Result<Option<String>, NotEdited> {
+    let (Some(old), Some(range)) = (entry(text, key)?, table(text, key)) else { return Ok(None) };
+    let mut block = text[range.clone()].to_owned();
+    let own = format!("{key}.{NAME}");
+    for (name, value) in new.as_object().into_iter().flatten() {
+        let known = old.get(name);
+        match (known.and_then(Value::as_object), value.as_object()) {
+            _ if known == Some(value) => {}
+            (Some(inner), Some(members)) if header_of(&block, &format!("{own}.{name}")) => {
+                for (member, value) in members.iter().filter(|(m, v)| inner.get(*m) != Some(v)) {
+                    block = with_value(&block, &format!("{own}.{name}"), member, value)?;
+                }
+            }
+            _ => block = with_value(&block, &own, name, value)?,
+        }
+    }
+    Ok(Some(format!("{}{block}{}", &text[..range.start], &text[range.end..])))
+}
+
+fn header_of(block: &str, table: &str) -> bool {
+    block.lines().any(|line| header(line).as_deref() == Some(table))
+}
+
+/// Sets a value in a table of the block, at its end where it has none.
+fn with_value(block: &str, table: &str, name: &str, value: &Value) -> Result<String, NotEdited> {
+    let written = toml::Value::try_from(value)
+        .map_err(|error| NotEdited::new(format!("the entry has no form in TOML: {error}")))?;
+    let written = format!("{name} = {written}\n");
+    let lines: Vec<&str> = block.split_inclusive('\n').collect();
+    let head = lines.iter().position(|line| header(line).as_deref() == Some(table));
+    let Some(head) = head else { return Ok(block.to_owned()) };
+    let next = lines[head + 1..].iter().position(|line| header(line).is_some());
+    let end = next.map_or(lines.len(), |next| head + 1 + next);
+    let is_of_name = |line: &&str| {
+        let (key, _) = line.split_once('=')?;
+        (key.trim().trim_matches('"') == name).then_some(())
+    };
+    let found = (head + 1..end).find(|&index| is_of_name(&lines[index]).is_some());
+    let (from, to) = match found {
+        // A list may go on over several lines: it ends where they can be read.
+        Some(from) => {
+            let whole = |to: &usize| lines[from..*to].concat().parse::<Table>().is_ok();
+            (from, (from + 1..=end).find(whole).unwrap_or(end))
+        }
+        None => {
+            let last = (head..end).rev().find(|&index| !lines[index].trim().is_empty());
+            let after = last.map_or(end, |last| last + 1);
+            (after, after)
+        }
+    };
+    Ok(format!("{}{written}{}", ended(lines[..from].concat()), lines[to..].concat()))
+}
+
+fn ended(mut text: String) -> String {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
 fn parse(text: &str) -> Result<Table, NotEdited> {
     text.parse().map_err(|error: toml::de::Error| {
         NotEdited::new(format!("the file is not TOML: {}", error.message()))
     })
 }
 
+/// The table that a line begins; none where it begins none.
+fn header(line: &str) -> Option<String> {
+    let inner = line.trim().strip_prefix('[')?;
+    let (name, rest) = inner.trim_start_matches('[').split_once(']')?;
+    let rest = rest.trim_start_matches(']').trim();
+    (rest.is_empty() || rest.starts_with('#'))
+        .then(|| name.chars().filter(|c| !c.is_whitespace() && *c != '"').collect())
+}
+
 /// The lines of the entry's table: from its header to the next one that is not beneath it.
 fn table(text: &str, key: &str) -> Option<Range<usize>> {
     let own = format!("{key}.{NAME}");
-    let header = |line: &str| -> Option<String> {
-        let inner = line.trim().strip_prefix('[')?;
-        let (name, rest) = inner.trim_start_matches('[').split_once(']')?;
-        let rest = rest.trim_start_matches(']').trim();
-        (rest.is_empty() || rest.starts_with('#'))
-            .then(|| name.chars().filter(|c| !c.is_whitespace() && *c != '"').collect())
-    };
     let is_own = |name: &str| name == own || name.starts_with(&format!("{own}."));
     let (mut start, mut at) = (None, 0);
     for line in text.split_inclusive('\n') {

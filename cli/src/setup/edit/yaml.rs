@@ -1,6 +1,8 @@
 //! YAML in block style, line by line. What is written in another way is left to the person: nothing is
 //! guessed.
 
+mod members;
+
 use std::ops::Range;
 
 use serde_json::{Map, Value};
@@ -27,18 +29,9 @@ enum ServersBlock<'a> {
 pub(super) fn entry(text: &str, key: &str, format: FileFormat) -> Result<Option<Value>, NotEdited> {
     let ServersBlock::Lines { lines, indent, .. } = block(text, key)? else { return Ok(None) };
     let Some(range) = own(&lines, indent, format) else { return Ok(None) };
-    let mut entry = Map::new();
-    for line in &lines[range] {
-        let member = line.trim().trim_start_matches("- ");
-        let Some((name, value)) = member.split_once(':') else { continue };
-        let value = value.trim();
-        if value.is_empty() || name.starts_with('#') {
-            continue;
-        }
-        // What moss writes is JSON, which is YAML; what a person wrote may be a bare word.
-        let read = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        entry.insert(name.trim().to_owned(), read);
-    }
+    let members = members::members(&lines, range, format);
+    let read = members.into_iter().filter(|member| !member.value.is_null());
+    let mut entry: Map<String, Value> = read.map(|member| (member.name, member.value)).collect();
     if format == FileFormat::YamlList {
         entry.remove("name");
     }
@@ -51,6 +44,9 @@ pub(super) fn with_entry(
     format: FileFormat,
     new: &Value,
 ) -> Result<String, NotEdited> {
+    if let Some(edited) = updated(text, key, format, new)? {
+        return Ok(edited);
+    }
     let text = without_entry(text, key, format)?;
     let written = |indent: usize| written(new, indent, format);
     Ok(match block(&text, key)? {
@@ -65,6 +61,23 @@ pub(super) fn with_entry(
             format!("{}{}{}", &text[..start], written(indent), &text[start..])
         }
     })
+}
+
+/// Makes the text with other values in the entry that there is; none where there is none, or members of it go.
+fn updated(
+    text: &str,
+    key: &str,
+    format: FileFormat,
+    new: &Value,
+) -> Result<Option<String>, NotEdited> {
+    let ServersBlock::Lines { start, lines, indent } = block(text, key)? else { return Ok(None) };
+    let (Some(range), Some(new)) = (own(&lines, indent, format), new.as_object()) else {
+        return Ok(None);
+    };
+    let members = members::members(&lines, range, format);
+    let edited = members::with_values(&lines, &members, new);
+    let end = start + lines.iter().map(|line| line.len()).sum::<usize>();
+    Ok(edited.map(|edited| format!("{}{edited}{}", &text[..start], &text[end..])))
 }
 
 pub(super) fn without_entry(
@@ -173,9 +186,10 @@ fn own(lines: &[&str], indent: usize, format: FileFormat) -> Option<Range<usize>
     let is_own = |range: Range<usize>| match format {
         FileFormat::YamlList => lines[range].iter().any(|line| {
             let member = line.trim().trim_start_matches("- ");
-            member
-                .strip_prefix("name:")
-                .is_some_and(|name| name.trim().trim_matches(['"', '\'']) == NAME)
+            member.strip_prefix("name:").is_some_and(|name| {
+                let name = name.split(" #").next().unwrap_or_default();
+                name.trim().trim_matches(['"', '\'']) == NAME
+            })
         }),
         _ => lines[range.start].trim().split(" #").next() == Some(&format!("{NAME}:")),
     };

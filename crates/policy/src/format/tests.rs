@@ -40,7 +40,7 @@ fn errors_of_a_file_name_location_and_remedy() {
 fn errors_of_a_rule_name_location_and_remedy() {
     const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
                     `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `argv`, `exact_argv`, `network`, `decision`, \
-                    `protected`, `reason`, `match`, `not_match`";
+                    `protected`, `approver`, `reason`, `match`, `not_match`";
     check(
         "tool = [\"x\"]\ndecision = \"allow\"",
         &format!("3:1: unknown field `tool`, expected one of {KEYS}; did you mean `tools`?"),
@@ -257,6 +257,25 @@ fn a_workspace_has_no_words_to_widen() {
         error("decision = \"ask\"\npaths = [\".git\"]\nprotected = true"),
         "w:5:13: a workspace policy cannot open protected names; \
          write the rule in the user's policy file"
+    );
+}
+
+#[test]
+fn an_approver_belongs_to_a_question() {
+    let rules = "version = 1\n[[rule]]\ndecision = \"ask\"\napprover = \"person\"\n[[rule]]\ndecision = \"ask\"";
+    let wanted: Vec<_> = read(rules).unwrap().iter().map(|rule| rule.for_person).collect();
+    assert_eq!(wanted, [true, false]);
+    for decision in ["allow", "deny"] {
+        let expected = "4:12: `approver` says who answers a question; write `decision = \"ask\"` in a rule \
+                        with `approver`";
+        check(
+            &format!("paths = [\"a\"]\napprover = \"person\"\ndecision = \"{decision}\""),
+            expected,
+        );
+    }
+    check(
+        "approver = \"model\"\ndecision = \"ask\"",
+        "3:12: unknown variant `model`, expected `person`",
     );
 }
 

@@ -33,6 +33,7 @@ const EDITS: &[(Option<MatchLevel>, bool)] = &[
 struct Drawn {
     conditions: String,
     opens: bool,
+    for_person: bool,
     verdict: Verdict,
 }
 
@@ -49,11 +50,19 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
         subsequence(GLOBS, 0..=2),
         prop::bool::weighted(0.2),
         sized,
-        (any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.2)),
+        (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.2)),
         verdict,
     )
         .prop_map(
-            |(tools, effects, paths, by_plugin, size, (opens, all_but, by_level), verdict)| {
+            |(
+                tools,
+                effects,
+                paths,
+                by_plugin,
+                size,
+                (opens, for_person, all_but, by_level),
+                verdict,
+            )| {
                 let not = if all_but { "not_" } else { "" };
                 let mut conditions = list(&format!("{not}tools"), &tools);
                 conditions += &list(&format!("{not}paths"), &paths);
@@ -66,7 +75,7 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
                     conditions += "plugins = [\"p*\"]\n";
                 }
                 let opens = opens && !all_but && !paths.is_empty();
-                Drawn { conditions, opens, verdict }
+                Drawn { conditions, opens, for_person, verdict }
             },
         )
 }
@@ -90,7 +99,9 @@ fn source(rules: &[Drawn]) -> PolicyFile {
         let open = rule.opens && rule.verdict != Verdict::Deny;
         let protected = if open { "protected = true\n" } else { "" };
         let decision = rule.verdict.as_str();
-        format!("[[rule]]\n{}{protected}decision = \"{decision}\"\n", rule.conditions)
+        let person = rule.for_person && rule.verdict == Verdict::Ask;
+        let approver = if person { "approver = \"person\"\n" } else { "" };
+        format!("[[rule]]\n{}{protected}{approver}decision = \"{decision}\"\n", rule.conditions)
     });
     let text = format!("version = 1\n{}", rules.collect::<String>());
     PolicyFile { file: "drawn".to_owned(), text: Ok(Some(text)) }

@@ -294,6 +294,7 @@ impl Effects {
             digest: ask.digest,
             rule: ask.decision.rule.to_string(),
             protected: ask.decision.protected,
+            for_person: ask.decision.for_person,
             consent: ask.consent,
             command: ask.command,
             embedding: ask.embedding,

@@ -1,0 +1,116 @@
+//! Calls of tools: which of them a client may make, and what comes back where a person is needed.
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
+use rmcp::service::{RequestContext, RoleServer};
+
+use crate::backend::{ToolBackend, ToolUse, UseReply};
+use crate::fault::CallFault;
+use crate::rounds::{self, CallRound};
+use crate::server::McpConnection;
+use crate::set::ToolSet;
+use crate::{clarify, find_tools, following, line, listing, reply, revisions};
+
+fn has_links(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|one| revisions::has_links(&one))
+}
+
+// === impl McpConnection ===
+
+impl McpConnection {
+    /// Calls a tool. What the client can do something about is a result; that no tool has the name is an
+    /// error.
+    pub(crate) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments_json = line::arguments_json(&request, &context.extensions)?;
+        let ended = self.attempt(&request, arguments_json, context).await;
+        match ended {
+            Ok(result) => Ok(result),
+            Err(fault) if fault.is_unknown_tool() => {
+                Err(ErrorData::invalid_params(fault.to_string(), None))
+            }
+            Err(fault) => Ok(reply::of_fault(&fault).into()),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        request: &CallToolRequestParams,
+        arguments_json: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, CallFault> {
+        let name = &*request.name;
+        let backend = self.backend(&context.peer).await?;
+        let set = &self.options.set;
+        if set.has_more() && name == find_tools::NAME {
+            let tools = listing::all(backend).await?;
+            return Ok(find_tools::call(&arguments_json, &tools, set).into());
+        }
+        if !matches!(set, ToolSet::Default | ToolSet::All) {
+            let tools = listing::all(backend).await?;
+            // A name that no tool has is answered by who knows the nearest ones.
+            if tools.iter().any(|tool| tool.name == name && !set.allows(tool)) {
+                let message = format!("the tool set `{}` has no tool `{name}`", set.name());
+                return Err(CallFault::unknown_tool(message));
+            }
+        }
+        let has_forms = following::has_forms(context);
+        let call = ToolUse {
+            name: name.to_owned(),
+            arguments_json,
+            session_id: self.options.session_id.clone(),
+            has_forms,
+            decides_by_form: has_forms && self.options.decides_by_form,
+            in_rounds: None,
+            trace_parent: context.meta.get_traceparent().map(ToOwned::to_owned),
+        };
+        if rounds::has_forms(context) {
+            return self.round(&**backend, call, request, context).await;
+        }
+        let reply = following::follow(&**backend, call, context, self.options.form_wait).await?;
+        Ok(reply::of_reply(reply, has_links(context)).into())
+    }
+
+    /// Makes a call that stands by itself, whose questions are part of its results.
+    async fn round(
+        &self,
+        backend: &dyn ToolBackend,
+        call: ToolUse,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, CallFault> {
+        let (options, seal) = (&self.options, &self.options.seal);
+        let asked = call.clone();
+        let named = [options.set.name(), &asked.session_id, &asked.name, &asked.arguments_json];
+        if asked.name == clarify::TOOL
+            && let Some(said) = rounds::answer(request, seal, &named)?
+        {
+            return Ok(reply::of_output(&clarify::output(said.as_deref())).into());
+        }
+        let approved = match options.decides_by_form {
+            true => match rounds::read(request, seal, &named)? {
+                CallRound::Approved(digests) => Some(digests),
+                CallRound::Denied(reason) => return Err(rounds::denied(reason)),
+            },
+            // No form decides about effects: what comes along is nobody's.
+            false => None,
+        };
+        let call = ToolUse { in_rounds: approved.clone(), ..call };
+        let ended = following::follow(backend, call, context, options.form_wait).await;
+        let put =
+            |reply: &UseReply| rounds::put(&clarify::open_question(&asked, reply)?, seal, &named);
+        match (ended, approved) {
+            (Ok(reply), _) => Ok(match put(&reply) {
+                Some(question) => question.into(),
+                None => reply::of_reply(reply, has_links(context)).into(),
+            }),
+            (Err(fault), Some(approved)) => match rounds::ask(&fault, approved, seal, &named) {
+                Some(question) => Ok(question.into()),
+                None => Err(fault),
+            },
+            (Err(fault), None) => Err(fault),
+        }
+    }
+}

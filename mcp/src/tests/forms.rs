@@ -1,0 +1,227 @@
+//! Forms: answered, answered twice, late, never, and by somebody else; with a session and without.
+
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData,
+};
+use rmcp::service::{RequestContext, RoleClient, ServiceExt as _};
+
+use super::*;
+
+/// A client that has forms, which stay open for so long.
+async fn with_forms(form_wait: Duration) -> Client {
+    let options = McpOptions::new(ToolSet::All).unwrap().deciding_by_form(true);
+    let mut client = Client::with(options.waiting_for_forms(form_wait));
+    let mut hello = initialize("2025-11-25");
+    hello["params"]["capabilities"] = json!({ "elicitation": {} });
+    client.send(&hello).await;
+    client.next().await;
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    client
+}
+
+fn call(id: u64, name: &str) -> Value {
+    let arguments = json!({ "question": "Tabs?", "choices": ["tabs", "spaces"] });
+    let params = json!({ "name": name, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+fn answer(form: &Value, content: Value) -> Value {
+    let result = json!({ "action": "accept", "content": content });
+    json!({ "jsonrpc": "2.0", "id": form["id"], "result": result })
+}
+
+impl Client {
+    /// Calls a tool and returns the form that it shows.
+    async fn asked(&mut self, id: u64, name: &str) -> Value {
+        self.send(&call(id, name)).await;
+        loop {
+            let form = self.next().await;
+            if form["method"] == "elicitation/create" {
+                return form;
+            }
+            // The form before it may have been withdrawn.
+            assert_eq!(form["method"], "notifications/cancelled", "{form}");
+        }
+    }
+
+    /// What the tool returns.
+    async fn output(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next().await;
+            if message["id"] == id && message.get("method").is_none() {
+                return message["result"]["structuredContent"].clone();
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_nobody_answers_decides_nothing_and_a_late_answer_is_for_nobody() {
+    let mut client = with_forms(Duration::from_millis(1)).await;
+    let form = client.asked(1, "ask").await;
+    assert_eq!(client.output(1).await["decided"], "None");
+    // The person is quicker with the next one than it takes to expire, and the late answer is no answer to it.
+    client.send(&answer(&form, json!({ "decision": "allow_once" }))).await;
+    client.asked(2, "ask").await;
+    client.send(&answer(&form, json!({ "decision": "allow_once" }))).await;
+    assert_eq!(client.output(2).await["decided"], "None");
+    assert_eq!(client.request(json!(3), "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn an_answer_counts_once_and_for_its_own_form() {
+    let mut client = with_forms(WAIT_MAX).await;
+    let first = client.asked(1, "ask").await;
+    let mut foreign = first.clone();
+    for id in [json!(4_711), json!("x"), json!(null)] {
+        foreign["id"] = id;
+        client.send(&answer(&foreign, json!({ "decision": "allow_once" }))).await;
+    }
+    client.send(&answer(&first, json!({ "decision": "deny", "reason": "no" }))).await;
+    client.send(&answer(&first, json!({ "decision": "allow_once" }))).await;
+    assert_eq!(client.output(1).await["decided"], "Some(Deny(\"no\"))");
+    let second = client.asked(2, "ask").await;
+    assert_ne!(first["id"], second["id"]);
+    client.send(&answer(&first, json!({ "decision": "allow_session" }))).await;
+    client.send(&answer(&second, json!({ "decision": "allow_once" }))).await;
+    assert_eq!(client.output(2).await["decided"], "Some(AllowOnce)");
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_its_form_is_open_ends() {
+    let mut client = with_forms(WAIT_MAX).await;
+    for (id, name) in [(1, "ask"), (2, clarify::TOOL)] {
+        let form = client.asked(id, name).await;
+        let params = json!({ "requestId": id });
+        client
+            .send(
+                &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
+            )
+            .await;
+        client.send(&answer(&form, json!({ "decision": "allow_once", "answer": "x" }))).await;
+        assert_eq!(client.request(json!("after"), "ping", json!({})).await["result"], json!({}));
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answered_is_a_form_of_the_client() {
+    let mut client = with_forms(WAIT_MAX).await;
+    let form = client.asked(1, clarify::TOOL).await;
+    assert_eq!(form["params"]["message"], "Tabs?");
+    let schema = &form["params"]["requestedSchema"]["properties"]["answer"];
+    assert_eq!(schema["enum"], json!(["tabs", "spaces"]));
+    client.send(&answer(&form, json!({ "answer": "spaces" }))).await;
+    let said = client.output(1).await;
+    assert_eq!((&said["answered"], &said["answer"]), (&json!(true), &json!("spaces")), "{said}");
+    let form = client.asked(2, clarify::TOOL).await;
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": { "action": "cancel" } }))
+        .await;
+    assert_eq!(client.output(2).await["answered"], false);
+    // A client without forms has the question as its result, and nothing is asked.
+    let mut client = Client::initialized(ToolSet::All, "2025-11-25").await;
+    client.send(&call(1, clarify::TOOL)).await;
+    assert_eq!(client.next().await["result"]["structuredContent"]["answered"], false);
+}
+
+/// The parameters of a call that stands by itself, of a client that has forms.
+pub(crate) fn alone() -> Value {
+    let mut params = stateless(call(0, clarify::TOOL)["params"].clone());
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({ "elicitation": { "form": {} } });
+    params
+}
+
+/// The same call with the state that it was answered with, and what the person says.
+pub(crate) fn again(asked: &Value, action: &str) -> Value {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let mut params = alone();
+    params["requestState"] = asked["requestState"].clone();
+    let said = json!({ "action": action, "content": { "answer": "spaces" } });
+    params["inputResponses"] = json!({ "answer": said });
+    params
+}
+
+#[tokio::test]
+async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
+    // Whatever the person enabled: it decides about no effect.
+    for decides in [false, true] {
+        let options = McpOptions::new(ToolSet::All).unwrap().deciding_by_form(decides);
+        let mut client = Client::with(options);
+        let asked = client.request(json!(1), "tools/call", alone()).await["result"].clone();
+        let form = &asked["inputRequests"]["answer"];
+        assert_eq!(form["method"], "elicitation/create", "{asked}");
+        assert_eq!(form["params"]["message"], "Tabs?");
+        let mut other = again(&asked, "accept");
+        other["arguments"]["question"] = json!("Spaces?");
+        let foreign = client.request(json!(2), "tools/call", other).await["result"].clone();
+        assert!(foreign.to_string().contains("request_state_invalid"), "{foreign}");
+        let said = client.request(json!(3), "tools/call", again(&asked, "accept")).await;
+        let said = &said["result"]["structuredContent"];
+        assert_eq!((&said["answered"], &said["answer"]), (&json!(true), &json!("spaces")));
+        let replayed = client.request(json!(4), "tools/call", again(&asked, "accept")).await;
+        assert!(replayed.to_string().contains("used before"), "{replayed}");
+        let asked = client.request(json!(5), "tools/call", alone()).await["result"].clone();
+        let closed = client.request(json!(6), "tools/call", again(&asked, "cancel")).await;
+        assert_eq!(closed["result"]["structuredContent"]["answered"], false, "{closed}");
+        // It was asked once each time: the answers are the client's.
+        assert_eq!(client.uses().len(), 2);
+    }
+}
+
+/// rmcp's client, whose person does the same with every form.
+struct RmcpClient(ElicitationAction, Arc<Mutex<Vec<String>>>);
+
+impl ClientHandler for RmcpClient {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        info.capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        if let ElicitRequestParams::FormElicitationParams { message, .. } = request {
+            self.1.lock().unwrap().push(message);
+        }
+        let mut result = ElicitResult::new(self.0.clone());
+        result.content = (self.0 == ElicitationAction::Accept)
+            .then(|| json!({ "decision": "allow_once", "answer": "tabs" }));
+        Ok(result)
+    }
+}
+
+#[tokio::test]
+async fn the_client_of_rmcp_lists_calls_and_answers_forms_in_every_way() {
+    for (action, decided, answered) in [
+        (ElicitationAction::Accept, "Some(AllowOnce)", true),
+        (ElicitationAction::Decline, "Some(Deny(\"\"))", false),
+        (ElicitationAction::Cancel, "None", false),
+    ] {
+        let backend = Arc::new(Recorded::new());
+        let options = McpOptions::new(ToolSet::All).unwrap().deciding_by_form(true);
+        let server = McpServer::new(Arc::new(Opener(backend)), options);
+        let (input, server_input) = tokio::io::duplex(1 << 16);
+        let (server_output, output) = tokio::io::duplex(1 << 16);
+        tokio::spawn(serve_lines(server, server_input, server_output));
+        let shown = Arc::new(Mutex::default());
+        let client = RmcpClient(action.clone(), Arc::clone(&shown)).serve((output, input)).await;
+        let client = client.unwrap();
+        let tools = client.list_all_tools().await.unwrap();
+        assert_eq!(tools.len(), 4);
+        let output = async |name: &'static str| {
+            let arguments = json!({ "question": "Tabs?" }).as_object().cloned().unwrap();
+            let call = CallToolRequestParams::new(name).with_arguments(arguments);
+            client.call_tool(call).await.unwrap().structured_content.unwrap()
+        };
+        assert_eq!(output("ask").await["decided"], decided, "{action:?}");
+        assert_eq!(output(clarify::TOOL).await["answered"], answered, "{action:?}");
+        assert_eq!(*shown.lock().unwrap(), ["May it?", "Tabs?"]);
+        client.cancel().await.unwrap();
+    }
+}
