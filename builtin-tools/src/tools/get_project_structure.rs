@@ -21,7 +21,7 @@ use self::central::{CentralFileOutput, ModuleOutput};
 use self::landmarks::Landmarks;
 use self::manifests::ManifestKind;
 use self::output::{ProjectManifest, ProjectStructure};
-use self::surroundings::{KnownManifests, Surroundings, is_file};
+use self::surroundings::{KnownManifests, ManifestPlace, is_file};
 use self::tree::{Drawn, Tree};
 use crate::extent::{self, without_slash};
 
@@ -100,7 +100,7 @@ impl Tool for GetProjectStructure {
             let text = text(&cx, &file, kind).await?;
             let facts = kind.facts(name, text.as_deref().unwrap_or_default());
             starts.extend(named_starts(&listing.entries, &file.path, kind, &facts.starts));
-            let around = Surroundings::of(&listing.entries, &file.path, kind, &mut known);
+            let around = ManifestPlace::of(&listing.entries, &file.path, kind, &mut known);
             let commands = kind.commands(name, text.as_deref(), &around);
             let path = file.path.to_string();
             manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name, commands });

@@ -11,7 +11,7 @@ use super::manifests::{ManifestKind, ManifestSurroundings};
 pub(super) type KnownManifests = BTreeSet<(RelPath, &'static str)>;
 
 /// What stands around one manifest.
-pub(super) struct Surroundings<'a> {
+pub(super) struct ManifestPlace<'a> {
     entries: &'a [Entry],
     directory: RelPath,
     is_member: bool,
@@ -23,9 +23,9 @@ pub(super) fn is_file(entries: &[Entry], path: &RelPath) -> bool {
     at.is_ok_and(|at| entries[at].kind == EntryKind::File)
 }
 
-// === impl Surroundings ===
+// === impl ManifestPlace ===
 
-impl<'a> Surroundings<'a> {
+impl<'a> ManifestPlace<'a> {
     /// Looks around a manifest; those higher up come first, then those beside each other in path order.
     pub(super) fn of(
         entries: &'a [Entry],
@@ -48,7 +48,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-impl ManifestSurroundings for Surroundings<'_> {
+impl ManifestSurroundings for ManifestPlace<'_> {
     fn has(&self, name: &str) -> bool {
         self.is_in(&self.directory, name)
     }

@@ -1,10 +1,11 @@
 //! The tree of a project as text, within a budget that is spent from the top down: what does not
 //! fit is given as counts, and the first level is there as far as its names are not very long.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+mod counts;
 
 use moss_sdk::file::{Entry, EntryKind};
+
+use self::counts::{by_ending, counted};
 
 /// Most bytes of a tree.
 const BYTES_MAX: usize = 16 << 10;
@@ -14,8 +15,6 @@ const LINE_BYTES: usize = 54;
 const FILES_NAMED_MAX: usize = 80;
 /// Most directories in one directory that are named.
 const DIRECTORIES_NAMED_MAX: usize = 100;
-/// Most ends of names that a count of files gives.
-const ENDINGS_MAX: usize = 3;
 /// What a level is indented by.
 const INDENT: &str = "  ";
 
@@ -327,38 +326,6 @@ fn name_of(entry: &Entry) -> String {
         EntryKind::Symlink => format!("{name} (link)"),
         EntryKind::Other => format!("{name} (special)"),
         EntryKind::File | EntryKind::Directory => name.to_owned(),
-    }
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// Counts files by the ends of their names, the most frequent first.
-fn by_ending(files: &[&Entry]) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for file in files {
-        let name = file.path.file_name().unwrap_or_default();
-        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
-        if let Some((_, ending)) = ending.filter(|(_, ending)| !ending.is_empty()) {
-            *counts.entry(ending).or_default() += 1;
-        }
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|&(_, count)| Reverse(count));
-    counts.truncate(ENDINGS_MAX);
-    let total = counted(files.len() as u64, "file", "files");
-    match counts.as_slice() {
-        [] => total,
-        [(ending, count)] if *count == files.len() => {
-            counted(files.len() as u64, &format!(".{ending} file"), &format!(".{ending} files"))
-        }
-        _ => {
-            let other = files.len() - counts.iter().map(|(_, count)| count).sum::<usize>();
-            let parts = counts.into_iter().map(|(ending, count)| format!("{count} .{ending}"));
-            let other = (other > 0).then(|| format!("{other} other"));
-            format!("{total}: {}", parts.chain(other).collect::<Vec<_>>().join(", "))
-        }
     }
 }
 
