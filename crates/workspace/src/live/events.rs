@@ -169,6 +169,7 @@ impl TreeEvents {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "tests look at files from outside")]
 mod tests {
     use super::*;
 
