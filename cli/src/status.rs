@@ -116,14 +116,19 @@ fn files_line(index: &v1::IndexStatus) -> String {
 fn texts_line(texts: &v1::TextIndexStatus) -> String {
     let state = views::index_state(texts.state());
     let (files, indexed) = (texts.files, texts.files_indexed);
-    let megabytes = texts.disk_bytes as f64 / 1e6;
-    match texts.state() {
+    let [on_disk, in_memory] = [texts.disk_bytes, texts.memory_bytes].map(|it| it as f64 / 1e6);
+    let known = match texts.state() {
         v1::IndexState::Ready => {
-            format!("texts: {state}, {files} files, {megabytes:.1} MB on disk")
+            format!(
+                "texts: {state}, {files} files, {on_disk:.1} MB on disk, {in_memory:.1} MB in memory"
+            )
         }
         v1::IndexState::Building => format!("texts: {state}, {indexed} of {files} files"),
-        v1::IndexState::Off | v1::IndexState::Unspecified => off_line("texts", &texts.reason),
-    }
+        v1::IndexState::Off | v1::IndexState::Unspecified => {
+            return off_line("texts", &texts.reason);
+        }
+    };
+    if texts.reason.is_empty() { known } else { format!("{known}; {}", text::line(&texts.reason)) }
 }
 
 fn embeddings_line(known: &v1::EmbeddingStatus) -> String {

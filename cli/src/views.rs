@@ -287,6 +287,7 @@ fn texts(texts: &v1::TextIndexStatus) -> Value {
         "files": texts.files,
         "files_indexed": texts.files_indexed,
         "disk_bytes": texts.disk_bytes,
+        "memory_bytes": texts.memory_bytes,
         "complete_at": texts.complete_at.as_ref().map(|at| time(Some(at))),
         "age_s": texts.complete_at.as_ref().map(seconds_since),
         "problem": texts.problem,

@@ -86,7 +86,12 @@ section!(AnswersConfig {
     always_days: u64,
     approvals_max: usize,
 });
-section!(IndexConfig { enabled: bool, entries_max: usize });
+section!(IndexConfig {
+    enabled: bool,
+    entries_max: usize,
+    disk_bytes_max: u64,
+    exclude: Vec<String>,
+});
 section!(ChecksConfig { before_edit: Vec<String>, before_edit_ms: u64 });
 section!(LanguageServersConfig {
     enabled: bool,

@@ -22,6 +22,7 @@ use moss_workspace::{
 use crate::ranked_texts::{
     CommitsTurn, HeadStamp, RankedGate, RankedSources, RankedStatus, RankedTexts,
 };
+use crate::text_index::excluded::ExcludedPaths;
 use crate::text_index::{IndexRules, IndexedTexts};
 
 /// The words of a tree of more entries are only read once somebody asks a question.
@@ -34,19 +35,34 @@ pub struct KeptTree {
     /// Why it is missing, where it could not even be opened.
     texts: Result<IndexedTexts, String>,
     ranked: RankedTexts,
+    excluded: ExcludedPaths,
     was_asked: AtomicBool,
+}
+
+/// What an index of texts may know and take.
+#[derive(Debug)]
+pub(crate) struct TextSettings {
+    /// Where it is stored.
+    pub(crate) directory: PathBuf,
+    /// Which files it leaves out.
+    pub(crate) excluded: ExcludedPaths,
+    pub(crate) disk_bytes_max: u64,
 }
 
 // === impl KeptTree ===
 
 impl KeptTree {
     /// Makes one of which nothing is known yet but what a directory of moss's own keeps of texts.
-    pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions, index: PathBuf) -> Self {
-        let texts = IndexedTexts::open(index).map_err(|error| error.to_string());
+    pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions, settings: TextSettings) -> Self {
+        let TextSettings { directory, excluded, disk_bytes_max } = settings;
+        let texts =
+            IndexedTexts::open(directory, disk_bytes_max).map_err(|error| error.to_string());
+        texts.iter().for_each(IndexedTexts::make_room);
         Self {
             tree: LiveTree::new(files, options),
             texts,
             ranked: RankedTexts::default(),
+            excluded,
             was_asked: AtomicBool::new(false),
         }
     }
@@ -176,6 +192,11 @@ impl KeptTree {
     /// Returns how the words of its texts are doing.
     pub fn word_status(&self) -> RankedStatus {
         self.ranked.status()
+    }
+
+    /// Whether a person wants a file in no index.
+    pub(crate) fn excludes(&self, path: &RelPath) -> bool {
+        self.excluded.contains(path)
     }
 
     /// Keeps for the next daemon what is only in memory.

@@ -5,6 +5,9 @@
 //! decided again for each of its calls. Whatever it does not know is read by the search itself, so
 //! that a result may be slower and never wrong.
 
+pub(crate) mod excluded;
+pub(crate) mod stored;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +23,7 @@ use moss_sdk::RelPath;
 use moss_sdk::file::TextPattern;
 use moss_workspace::own::OwnDir;
 use moss_workspace::{
-    FileMark, KnownText, LiveChanges, LiveTree, PlainProblem, ScannedPaths, Workspace,
+    FileMark, KnownText, LiveChanges, LiveState, LiveTree, PlainProblem, ScannedPaths, Workspace,
 };
 use tokio::sync::Notify;
 
@@ -32,7 +35,7 @@ pub(crate) trait IndexRules: Sync {
     /// The rules of this moment.
     fn policy(&self) -> Arc<Policy>;
 
-    /// Whether they let every caller read a file, by its real path.
+    /// Whether they let every caller read a file, by its real path, and nobody excluded it.
     fn admits(&self, policy: &Policy, path: &RelPath) -> bool;
 }
 
@@ -40,6 +43,7 @@ pub(crate) trait IndexRules: Sync {
 #[derive(Debug)]
 pub(crate) struct IndexedTexts {
     directory: PathBuf,
+    disk_bytes_max: u64,
     index: ArcSwap<TextIndex>,
     reported: Mutex<ReportedTree>,
     /// There is something to read.
@@ -73,7 +77,7 @@ struct IndexReading<'a> {
 ///
 /// Where a daemon keeps it, or it cannot be removed.
 pub fn clear(directory: &Path) -> Result<u64, IndexProblem> {
-    let index = opened(directory)?;
+    let index = opened(directory, u64::MAX)?;
     let before_bytes = index.status().disk_bytes;
     index.clear();
     match index.status().state {
@@ -82,8 +86,9 @@ pub fn clear(directory: &Path) -> Result<u64, IndexProblem> {
     }
 }
 
-fn opened(directory: &Path) -> Result<TextIndex, moss_workspace::Error> {
-    Ok(TextIndex::open(Box::new(OwnDir::create(directory)?), IndexBounds::default()))
+fn opened(directory: &Path, disk_bytes: u64) -> Result<TextIndex, moss_workspace::Error> {
+    let bounds = IndexBounds { disk_bytes, ..IndexBounds::default() };
+    Ok(TextIndex::open(Box::new(OwnDir::create(directory)?), bounds))
 }
 
 fn mark(mark: &FileMark) -> DocumentMark {
@@ -101,15 +106,19 @@ fn mark(mark: &FileMark) -> DocumentMark {
 // === impl IndexedTexts ===
 
 impl IndexedTexts {
-    /// Opens the index in a directory of its own.
+    /// Opens the index in a directory of its own, in which it may take so many bytes.
     ///
     /// # Errors
     ///
     /// Where there can be no such directory.
-    pub(crate) fn open(directory: PathBuf) -> Result<Self, moss_workspace::Error> {
-        let index = opened(&directory)?;
+    pub(crate) fn open(
+        directory: PathBuf,
+        disk_bytes_max: u64,
+    ) -> Result<Self, moss_workspace::Error> {
+        let index = opened(&directory, disk_bytes_max)?;
         Ok(Self {
             directory,
+            disk_bytes_max,
             index: ArcSwap::from_pointee(index),
             reported: Mutex::default(),
             has_work: Notify::new(),
@@ -128,7 +137,7 @@ impl IndexedTexts {
         cancelled: &dyn Fn() -> bool,
     ) -> Vec<KnownText> {
         let query = GramQuery::of_pattern(&pattern.expression, pattern.case_sensitive);
-        if query.accepts_every_text() || !self.follow(tree, rules, cancelled) {
+        if query.accepts_every_text() || !self.follow_search(tree, rules, cancelled) {
             return Vec::new();
         }
         let known = |verdict| match verdict {
@@ -175,21 +184,47 @@ impl IndexedTexts {
         let Ok(Some(changes)) = tree.changes_since(reported.generation, cancelled) else {
             return false;
         };
+        self.take_in(&mut reported, tree, rules, &changes);
+        true
+    }
+
+    /// As [`IndexedTexts::follow`], for a search that has just had the tree brought up to date. Without events that was
+    /// a look at every file, which is not had twice.
+    fn follow_search(
+        &self,
+        tree: &LiveTree,
+        rules: &dyn IndexRules,
+        cancelled: &dyn Fn() -> bool,
+    ) -> bool {
+        if tree.status().state != LiveState::Sweeping {
+            return self.follow(tree, rules, cancelled);
+        }
+        let mut reported = self.reported();
+        let Some(changes) = tree.changes_seen(reported.generation) else { return false };
+        self.take_in(&mut reported, tree, rules, &changes);
+        true
+    }
+
+    fn take_in(
+        &self,
+        reported: &mut ReportedTree,
+        tree: &LiveTree,
+        rules: &dyn IndexRules,
+        changes: &LiveChanges,
+    ) {
         let policy = rules.policy();
         let admits = |path: &RelPath| rules.admits(&policy, path);
         let is_same = reported.policy.as_ref().is_some_and(|known| Arc::ptr_eq(known, &policy));
         if changes.is_everything || !is_same {
             self.index.load().sync(listing(tree, [&RelPath::root()], &admits));
         } else if changes.files.is_empty() && changes.subtrees.is_empty() {
-            return true;
+            return;
         } else {
-            self.report(tree, &changes, &admits);
+            self.report(tree, changes, &admits);
         }
         reported.generation = changes.generation;
         reported.policy = Some(Arc::clone(&policy));
-        drop(reported);
         self.has_work.notify_one();
-        true
     }
 
     fn report(&self, tree: &LiveTree, changes: &LiveChanges, admits: &dyn Fn(&RelPath) -> bool) {
@@ -245,7 +280,7 @@ impl IndexedTexts {
         let index = self.index.load_full();
         match index.status().state {
             IndexState::Off(_) => {
-                let anew = opened(&self.directory)?;
+                let anew = opened(&self.directory, self.disk_bytes_max)?;
                 anew.clear();
                 self.index.store(Arc::new(anew));
             }
@@ -257,10 +292,49 @@ impl IndexedTexts {
         Ok(())
     }
 
+    /// Why it is off, where that may pass: another daemon has it, or there was no space.
+    pub(crate) fn passing_problem(&self) -> Option<IndexProblem> {
+        match self.index.load().status().state {
+            IndexState::Off(problem @ (IndexProblem::Busy | IndexProblem::NoSpace { .. })) => {
+                Some(problem)
+            }
+            IndexState::Off(_) | IndexState::Building | IndexState::Ready => None,
+        }
+    }
+
+    /// Opens it again where it is off. May wait for disks.
+    pub(crate) fn reopen(&self) {
+        let mut reported = self.reported();
+        if self.passing_problem().is_none() {
+            return;
+        }
+        let Ok(anew) = opened(&self.directory, self.disk_bytes_max) else { return };
+        if matches!(anew.status().state, IndexState::Off(_)) {
+            return;
+        }
+        self.index.store(Arc::new(anew));
+        *reported = ReportedTree::default();
+        drop(reported);
+        self.note_work();
+    }
+
+    /// Removes indexes of other workspaces where all of them take too much.
+    pub(crate) fn make_room(&self) {
+        match stored::keep_within(&self.directory, self.disk_bytes_max) {
+            Ok(0) => {}
+            Ok(removed_bytes) => tracing::info!(removed_bytes, "indexes of other workspaces went"),
+            Err(error) => tracing::warn!(%error, "indexes of other workspaces cannot be removed"),
+        }
+    }
+
     /// Says how it is doing, and when it knew all texts last.
     pub(crate) fn status(&self) -> (IndexStatus, Option<Timestamp>) {
         let complete_at = *self.complete_at.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.index.load().status(), complete_at)
+        let mut status = self.index.load().status();
+        let located = self.located.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_located: usize = located.iter().map(|(_, located)| located.memory_bytes()).sum();
+        status.memory_bytes += of_located as u64;
+        (status, complete_at)
     }
 
     fn reported(&self) -> MutexGuard<'_, ReportedTree> {
@@ -305,3 +379,6 @@ impl DocumentSource for IndexReading<'_> {
         ReadDocument { mark: read.mark.as_ref().map(mark), content }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use moss_index::IndexProblem;
 use moss_workspace::{LiveOptions, LiveStatus};
 
 use crate::call::ReadableByAll;
-use crate::live_tree::KeptTree;
+use crate::live_tree::{KeptTree, TextSettings};
 use crate::low_priority;
 use crate::state::{Daemon, WorkspaceState};
+use crate::text_index::IndexedTexts;
+use crate::text_index::excluded::ExcludedPaths;
 
 /// How long nobody looks at what no event reports: writes through a mapping or another name.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -24,6 +27,12 @@ const GATHER_MAX: Duration = Duration::from_secs(10);
 /// would otherwise be read all the time, at the cost of the calls that change them.
 const GATHER_SHARE: u32 = 10;
 
+/// After how long an index of texts is opened again that another daemon had.
+const REOPEN_EVERY: Duration = Duration::from_secs(5);
+/// The same where there was no space, at least and at most: then all texts are read again.
+const NO_SPACE_MIN: Duration = Duration::from_secs(60);
+const NO_SPACE_MAX: Duration = Duration::from_secs(3600);
+
 /// Work on what is known of a workspace, where it may wait for disks.
 type TreeWork = fn(&KeptTree, &WorkspaceState, &(dyn Fn() -> bool + Sync));
 
@@ -35,10 +44,14 @@ pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
         return;
     }
     let options = LiveOptions { entries_max: config.entries_max, ..LiveOptions::default() };
-    let index = daemon.setup.dirs.workspace_index(workspace.files.root());
+    let settings = TextSettings {
+        directory: daemon.setup.dirs.workspace_index(workspace.files.root()),
+        excluded: ExcludedPaths::new(&config.exclude).unwrap_or_default(),
+        disk_bytes_max: config.disk_bytes_max,
+    };
     let making = {
         let workspace = Arc::clone(&workspace);
-        move || KeptTree::new(Arc::clone(&workspace.files), options, index)
+        move || KeptTree::new(Arc::clone(&workspace.files), options, settings)
     };
     // What a directory of indexes holds is read here: the disk may be slow.
     let Ok(made) = tokio::task::spawn_blocking(making).await else { return };
@@ -52,7 +65,13 @@ pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
         tracing::info!(workspace, state = ?status.state, reason, "the files were looked at");
     }
     on_tree(&daemon, &workspace, read_texts).await;
-    follow(&daemon, &workspace, kept).await;
+    if let Some(texts) = kept.texts() {
+        texts.make_room();
+    }
+    tokio::select! {
+        () = follow(&daemon, &workspace, kept) => {}
+        () = reopen(&daemon, &workspace, kept) => {}
+    }
     // The daemon waits for this: the next one need not read again what this one has read.
     on_tree(&daemon, &workspace, |tree, _, _| tree.persist()).await;
 }
@@ -91,6 +110,29 @@ async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
                 on_tree(daemon, workspace, read_texts).await;
                 gather = (started.elapsed() * GATHER_SHARE).clamp(GATHER_MIN, GATHER_MAX);
             }
+        }
+    }
+}
+
+/// Opens the index of texts again where it is off for a reason that may have passed, until the daemon ends.
+async fn reopen(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &KeptTree) {
+    let Some(texts) = kept.texts() else { return std::future::pending().await };
+    let mut no_space = NO_SPACE_MIN;
+    loop {
+        let wait = match texts.passing_problem() {
+            Some(IndexProblem::NoSpace { .. }) => {
+                let wait = no_space;
+                no_space = (no_space * 2).min(NO_SPACE_MAX);
+                wait
+            }
+            _ => REOPEN_EVERY,
+        };
+        tokio::time::sleep(wait).await;
+        if texts.passing_problem().is_some() {
+            on_tree(daemon, workspace, |tree, _, _| {
+                tree.texts().into_iter().for_each(IndexedTexts::reopen);
+            })
+            .await;
         }
     }
 }

@@ -10,7 +10,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Site};
+use crate::harness::{Client, Daemon, Site};
+use crate::live_tree;
 use crate::ripgrep::copy_sources;
 
 /// Files, with those that hold rules; what git tracks is committed before the rules come.
@@ -208,17 +209,34 @@ fn assert_same(found: &BTreeSet<Vec<u8>>, expected: &BTreeSet<Vec<u8>>, what: &s
     assert!(more.is_empty() && fewer.is_empty(), "{what}: only moss {more:?}, only it {fewer:?}");
 }
 
+/// Serves a repository, listed from what is known or walked each time.
+async fn served(site: &Site, is_indexed: bool) -> (Daemon, Client) {
+    site.config(if is_indexed { "" } else { "[index]\nenabled = false\n" });
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    if is_indexed {
+        live_tree::ready(&client).await;
+    }
+    (daemon, client)
+}
+
 #[tokio::test]
 async fn a_listing_has_the_files_that_git_knows_or_would_add() {
     if !has("git") {
         return;
     }
     let site = repository();
-    let daemon = site.serve();
-    let (all, directories, unreadable) = listed(&daemon.caller().await).await;
+    for is_indexed in [true, false] {
+        let (_daemon, client) = served(&site, is_indexed).await;
+        compare_with_git(&site, &client).await;
+    }
+}
+
+async fn compare_with_git(site: &Site, client: &Client) {
+    let (all, directories, unreadable) = listed(client).await;
     let files: BTreeSet<_> = all.difference(&directories).cloned().collect();
     let known = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let known = printed(&site, "git", &known);
+    let known = printed(site, "git", &known);
     let (named, odd): (BTreeSet<_>, BTreeSet<_>) =
         known.into_iter().partition(|path| can_be_named(path));
     assert!(named.len() > 300, "{}", named.len());
@@ -244,11 +262,16 @@ async fn a_listing_has_the_entries_that_fd_finds() {
     ] {
         site.write(path, content);
     }
-    let daemon = site.serve();
-    let client = daemon.caller().await;
-    let (all, _, unreadable) = listed(&client).await;
+    for is_indexed in [true, false] {
+        let (_daemon, client) = served(&site, is_indexed).await;
+        compare_with_fd(fd, &site, &client).await;
+    }
+}
+
+async fn compare_with_fd(fd: &str, site: &Site, client: &Client) {
+    let (all, _, unreadable) = listed(client).await;
     let everything = ["--hidden", "--exclude=.git", "--print0", "--color=never"];
-    let found = printed(&site, fd, &[&everything[..], &[""]].concat());
+    let found = printed(site, fd, &[&everything[..], &[""]].concat());
     let (named, odd): (BTreeSet<_>, BTreeSet<_>) = found
         .into_iter()
         .map(|path| path.strip_suffix(b"/").map(<[u8]>::to_vec).unwrap_or(path))
@@ -269,7 +292,7 @@ async fn a_listing_has_the_entries_that_fd_finds() {
         arguments.extend(glob.contains('/').then_some("--full-path"));
         arguments.extend(["--", &pattern]);
         let expected: BTreeSet<_> =
-            printed(&site, fd, &arguments).into_iter().filter(|path| can_be_named(path)).collect();
+            printed(site, fd, &arguments).into_iter().filter(|path| can_be_named(path)).collect();
         let output = client.done("file_search", json!({"pattern": glob})).await;
         let files = output["files"].as_array().unwrap();
         let files: BTreeSet<_> =

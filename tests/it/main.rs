@@ -47,6 +47,7 @@ mod history;
 #[path = "../../crates/plugin-host/tests/it/hostile.rs"]
 mod hostile;
 mod huge;
+mod index_limits;
 mod jobs;
 mod journal;
 mod kill;

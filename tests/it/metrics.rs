@@ -155,6 +155,7 @@ async fn what_is_known_of_files_is_counted() {
     }
     assert!(number(&text, "moss_index_entries") > Some(0.0), "{text}");
     assert!(number(&text, "moss_index_memory_bytes") > Some(0.0), "{text}");
+    assert!(number(&text, "moss_index_text_memory_bytes") > Some(0.0), "{text}");
     assert!(number(&text, "moss_index_disk_bytes").is_some(), "{text}");
 
     site.config("[index]\nenabled = false\n");

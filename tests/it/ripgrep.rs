@@ -11,7 +11,7 @@ use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Daemon, Site};
+use crate::harness::{Client, Daemon, Editor, Site, until};
 use crate::text_index;
 
 /// What is searched for: words, classes, anchors, alternatives, repetitions, Unicode.
@@ -171,7 +171,7 @@ const GENERATED: usize = 240;
 const ASKED: &str = "MOSS_TEST_PATTERNS";
 
 /// How a daemon searches.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchWay {
     /// It reads what the index does not rule out.
     Index,
@@ -183,6 +183,16 @@ const WAYS: [SearchWay; 2] = [SearchWay::Index, SearchWay::Scan];
 
 /// A match: the names of the path, the line, and the column, where it is reported.
 type MatchedLine = (Vec<String>, u64, Option<u64>);
+
+/// Patterns whose matches may lie on several lines.
+const ACROSS_LINES: &[&str] = &[
+    r"use crate::[^;]*\{[^}]*Site[^}]*\};",
+    r"#\[test\]\n",
+    r"fn main\(\)[^}]*\}",
+    r"\}\n\nimpl ",
+    "needle first",
+    r"one.{1,4}two",
+];
 
 fn names(path: &str) -> Vec<String> {
     path.trim_start_matches("./").split('/').map(str::to_owned).collect()
@@ -379,27 +389,89 @@ async fn types_and_names_are_those_that_ripgrep_finds() {
     if !has_ripgrep() {
         return;
     }
-    let (site, _daemon, client) = served(SearchWay::Index).await;
-    for (kind, setting) in [("rust", "--type=rust"), (".py", "--glob=*.py"), ("md", "--type=md")] {
-        // In every kind, and in fewer lines than are counted.
-        let counted = run_ripgrep(&site, &[setting, "--count", "-i", "-e", "the", "./"]);
-        let lines = counted.lines().map(|line| line.rsplit(':').next().unwrap());
-        let total: usize = lines.map(|count| count.parse::<usize>().unwrap()).sum();
-        assert!(0 < total && total < COUNTED_MAX, "{kind} proves nothing");
-        let arguments = json!({"pattern": "the", "fileType": kind});
-        let found = client.done("grep_search", arguments).await;
-        assert_eq!(found["total_matches"], total, "{kind}");
-        assert_eq!(found["files_matched"], counted.lines().count(), "{kind}");
+    for way in WAYS {
+        let (site, _daemon, client) = served(way).await;
+        for (kind, setting) in
+            [("rust", "--type=rust"), (".py", "--glob=*.py"), ("md", "--type=md")]
+        {
+            // In every kind, and in fewer lines than are counted.
+            let counted = run_ripgrep(&site, &[setting, "--count", "-i", "-e", "the", "./"]);
+            let lines = counted.lines().map(|line| line.rsplit(':').next().unwrap());
+            let total: usize = lines.map(|count| count.parse::<usize>().unwrap()).sum();
+            assert!(0 < total && total < COUNTED_MAX, "{kind} proves nothing");
+            let arguments = json!({"pattern": "the", "fileType": kind});
+            let found = client.done("grep_search", arguments).await;
+            assert_eq!(found["total_matches"], total, "{kind}");
+            assert_eq!(found["files_matched"], counted.lines().count(), "{kind}");
+        }
+        for glob in GLOBS {
+            let printed = run_ripgrep(&site, &["--files", &format!("--iglob={glob}"), "./"]);
+            let mut expected: Vec<_> = printed.lines().map(names).collect();
+            expected.sort();
+            let found = client.done("file_search", json!({"pattern": glob})).await;
+            assert_eq!(found["total"], expected.len(), "{glob}");
+            let files = found["files"].as_array().unwrap().iter();
+            let found: Vec<_> = files.map(|file| names(file["path"].as_str().unwrap())).collect();
+            assert_eq!(found, expected[..found.len()], "{glob}");
+            assert!(!found.is_empty(), "{glob} proves nothing");
+        }
     }
-    for glob in GLOBS {
-        let printed = run_ripgrep(&site, &["--files", &format!("--iglob={glob}"), "./"]);
-        let mut expected: Vec<_> = printed.lines().map(names).collect();
-        expected.sort();
-        let found = client.done("file_search", json!({"pattern": glob})).await;
-        assert_eq!(found["total"], expected.len(), "{glob}");
-        let files = found["files"].as_array().unwrap().iter();
-        let found: Vec<_> = files.map(|file| names(file["path"].as_str().unwrap())).collect();
-        assert_eq!(found, expected[..found.len()], "{glob}");
-        assert!(!found.is_empty(), "{glob} proves nothing");
+}
+
+#[tokio::test]
+async fn patterns_across_lines_are_those_that_ripgrep_finds() {
+    if !has_ripgrep() {
+        return;
+    }
+    for way in WAYS {
+        let (site, _daemon, client) = served(way).await;
+        for pattern in ACROSS_LINES {
+            let mut settings = vec!["--multiline", "--multiline-dotall", "--case-sensitive"];
+            settings.extend(["--json", "--sort=path", "-e", pattern, "./"]);
+            let printed = run_ripgrep(&site, &settings);
+            let start = r#"{"type":"match","#;
+            let total = printed.lines().filter(|line| line.starts_with(start)).count();
+            assert!(total > 0, "{pattern} proves nothing");
+            let arguments = json!({
+                "pattern": pattern, "caseSensitive": true, "multiline": true, "limit": LIMIT
+            });
+            let found = client.done("grep_search", arguments).await;
+            assert_eq!(found["total_matches"], total, "{way:?} {pattern}");
+            let matches = found["matches"].as_array().unwrap();
+            for (hit, (path, line, _)) in matches.iter().zip(first_places(&printed)) {
+                assert_eq!(names(hit["path"].as_str().unwrap()), path, "{way:?} {pattern}");
+                assert_eq!(hit["line"], line, "{way:?} {pattern} in {path:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_unsaved_or_denied_is_all_that_differs_from_ripgrep() {
+    if !has_ripgrep() {
+        return;
+    }
+    for way in WAYS {
+        let (site, daemon, client) = served(way).await;
+        let arguments = json!({"pattern": "needle", "caseSensitive": true, "limit": LIMIT});
+        let denied = async || {
+            let found = client.done("grep_search", arguments.clone()).await;
+            found["skipped"]["denied"].as_u64().unwrap()
+        };
+        let before = denied().await;
+        site.write("odd/unsaved.txt", "nothing of note\n");
+        site.write("odd/denied.txt", "needle\n");
+        site.user_policy(
+            "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"odd/denied.txt\"]\n\
+             decision = \"deny\"\n",
+        );
+        let mut editor = Editor::attach(&daemon.approver().await, "Code").await;
+        editor.hold("odd/unsaved.txt", 1, Some("needle and\nneedle again\n")).await;
+        let (total, files, _) = by_ripgrep(&site, "needle", true);
+        until("the rules are read", async || denied().await == before + 1).await;
+        let found = client.done("grep_search", arguments.clone()).await;
+        // The one file has two lines, the other had one.
+        assert_eq!(found["total_matches"], total + 1, "{way:?}");
+        assert_eq!(found["files_matched"], files, "{way:?}");
     }
 }

@@ -1,7 +1,10 @@
 //! Searches of what workspaces should not hold: huge files and lines, times that go backwards, files that
-//! shrink while they are read, an index that is damaged.
+//! shrink while they are read, links that loop, names that are no text, an index that is damaged or of a newer version.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -161,4 +164,59 @@ async fn damage_of_the_index_is_told_and_changes_no_answer() {
     let shown = site.run(&["index", "status"]).stdout;
     assert!(shown.contains("is damaged"), "{shown}");
     assert_eq!(search(&caller, "word7\\b").await["files_matched"], 1);
+}
+
+#[tokio::test]
+async fn an_index_of_a_newer_version_is_left_alone_and_the_status_says_so() {
+    let site = Site::new();
+    site.write("a.txt", "some text\n");
+    let daemon = site.serve();
+    ready(&daemon.caller().await).await;
+    daemon.stop();
+    let mut indexes = fs::read_dir(site.outside("cache/moss/index")).unwrap();
+    let newer = indexes.next().unwrap().unwrap().path().join("manifest-900");
+    fs::write(&newer, "of another time").unwrap();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let known = ready(&caller).await;
+    assert!(known.problem.contains("newer version (manifest-900)"), "{known:?}");
+    let shown = site.run(&["index", "status"]).stdout;
+    assert!(shown.contains("newer version"), "{shown}");
+    assert_eq!(search(&caller, "some text").await["files_matched"], 1);
+    daemon.stop();
+    assert_eq!(fs::read(newer).unwrap(), b"of another time");
+}
+
+#[tokio::test]
+async fn loops_odd_names_and_closed_directories_are_counted_the_same_in_both_ways() {
+    for config in ["", "[index]\nenabled = false\n"] {
+        let site = Site::new();
+        site.config(config);
+        let root = site.workspace();
+        site.write("dir/a.txt", "needle\n");
+        site.write("closed/b.txt", "needle\n");
+        symlink(".", root.join("dir/loop")).unwrap();
+        symlink("../dir", root.join("dir/up")).unwrap();
+        symlink("self", root.join("self")).unwrap();
+        fs::write(root.join(OsStr::from_bytes(b"dir/\xff.txt")), "needle\n").unwrap();
+        fs::create_dir(root.join(OsStr::from_bytes(b"\xfe"))).unwrap();
+        fs::write(root.join(OsStr::from_bytes(b"\xfe/c.txt")), "needle\n").unwrap();
+        fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+        // Root may read it nevertheless.
+        let is_closed = fs::read_dir(root.join("closed")).is_err();
+        let daemon = site.serve();
+        let caller = daemon.caller().await;
+        if config.is_empty() {
+            ready(&caller).await;
+        }
+        for _ in 0..2 {
+            let found = search(&caller, "needle").await;
+            let (readable, unreadable) = if is_closed { (1, 3) } else { (2, 2) };
+            assert_eq!(found["files_matched"], readable, "{config:?}: {found}");
+            assert_eq!(found["skipped"]["unreadable"], unreadable, "{config:?}: {found}");
+            let files = caller.done("file_search", json!({ "pattern": "*.txt" })).await;
+            assert_eq!(files["total"], readable, "{config:?}: {files}");
+        }
+        fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    }
 }

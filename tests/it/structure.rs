@@ -48,7 +48,16 @@ async fn a_project_is_shown_without_what_the_policy_closes() {
     assert_eq!(
         output["manifests"],
         json!([
-            { "path": "go.mod", "kind": "go", "name": "example.org/open" },
+            {
+                "path": "go.mod",
+                "kind": "go",
+                "name": "example.org/open",
+                "commands": [
+                    { "purpose": "build", "command": "go build ./..." },
+                    { "purpose": "test", "command": "go test ./..." },
+                    { "purpose": "lint", "command": "go vet ./..." },
+                ],
+            },
             { "path": "asked/Cargo.toml", "kind": "cargo" }
         ])
     );

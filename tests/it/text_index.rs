@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Editor, Site, until};
+use crate::listings::has;
 use crate::live_tree;
 
 /// How often something changes before a search. `MOSS_TEST_SEARCHES=10000` does more.
@@ -16,7 +18,7 @@ const SEARCHES: usize = 1_500;
 /// Files that come and go at once, as when a branch is switched.
 const BRANCH_FILES: usize = 3_000;
 /// What is looked for.
-const NEEDLE: &str = "needle_in_text";
+pub(crate) const NEEDLE: &str = "needle_in_text";
 
 async fn texts(client: &Client) -> v1::TextIndexStatus {
     client.load().await.workspaces[0].index.clone().unwrap().texts.unwrap_or_default()
@@ -111,7 +113,18 @@ async fn searches_find_what_was_just_written() {
     let daemon = site.serve();
     let caller = daemon.caller().await;
     ready(&caller).await;
+    let mut editor = Editor::attach(&daemon.approver().await, "Code").await;
     for round in 0..searches {
+        if round % 50 == 25 {
+            let other = haystack.others.iter().nth(round % haystack.others.len()).cloned().unwrap();
+            let version = 2 * round as u64;
+            editor.hold(&other, version, Some(&format!("{NEEDLE} not saved\n"))).await;
+            let mut expected = haystack.holding.clone();
+            expected.insert(other.clone());
+            let found = search(&caller, NEEDLE).await;
+            assert_eq!(paths(&found), expected, "round {round}, not saved");
+            editor.hold(&other, version + 1, None).await;
+        }
         if round % 40 == 39 {
             let name = format!("own/{}.txt", round % 9);
             let content = format!("{NEEDLE} of {round}\n");
@@ -169,8 +182,63 @@ async fn switched_branch_is_searched_as_it_is_now() {
     }
 }
 
+fn git(site: &Site, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=x", "-c", "user.email=x@example.org"]).args(arguments);
+    command.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", site.outside("home"));
+    let ended = command.current_dir(site.workspace()).output().unwrap();
+    assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+}
+
+#[tokio::test]
+async fn checkouts_of_git_are_searched_as_they_are_at_once() {
+    if !has("git") {
+        return;
+    }
+    let searches = std::env::var("MOSS_TEST_SEARCHES");
+    let searches = searches.map_or(SEARCHES, |text| text.parse().expect("a number of searches"));
+    let site = Site::new();
+    let write = |number: usize, every: usize| {
+        let hay = if number.is_multiple_of(every) { NEEDLE } else { "hay" };
+        site.write(&format!("d{}/f{number}.txt", number % 60), format!("{number} {hay}\n"));
+    };
+    git(&site, &["init", "--quiet", "--initial-branch=one"]);
+    site.write(".gitignore", "build/\n");
+    (0..BRANCH_FILES).for_each(|number| write(number, 3));
+    git(&site, &["add", "."]);
+    git(&site, &["commit", "--quiet", "--message=one"]);
+    git(&site, &["checkout", "--quiet", "-b", "two"]);
+    site.write(".gitignore", "other/\n");
+    (0..BRANCH_FILES / 2).for_each(|number| write(number, 5));
+    for number in BRANCH_FILES / 2..BRANCH_FILES {
+        fs::remove_file(site.workspace().join(format!("d{}/f{number}.txt", number % 60))).unwrap();
+    }
+    git(&site, &["add", "."]);
+    git(&site, &["commit", "--quiet", "--message=two"]);
+    // Ignored by one of them alone.
+    site.write("build/made.txt", format!("{NEEDLE}\n"));
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    ready(&caller).await;
+    for round in 0..(searches / 200).max(4) {
+        git(&site, &["checkout", "--quiet", "one"]);
+        let found = search(&caller, NEEDLE).await;
+        let counts = (&found["files_matched"], &found["files_searched"]);
+        assert_eq!(counts, (&json!(BRANCH_FILES / 3), &json!(BRANCH_FILES + 1)), "round {round}");
+        if round == 0 {
+            // From here on it also knows those of this branch.
+            ready(&caller).await;
+        }
+        git(&site, &["checkout", "--quiet", "two"]);
+        let found = search(&caller, NEEDLE).await;
+        let counts = (&found["files_matched"], &found["files_searched"]);
+        let expected = (json!(BRANCH_FILES / 10 + 1), json!(BRANCH_FILES / 2 + 2));
+        assert_eq!(counts, (&expected.0, &expected.1), "round {round}");
+    }
+}
+
 /// Everything that the index keeps on disk.
-fn stored(site: &Site) -> Vec<u8> {
+pub(crate) fn stored(site: &Site) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut left = vec![site.outside("cache")];
     while let Some(at) = left.pop() {
@@ -185,11 +253,11 @@ fn stored(site: &Site) -> Vec<u8> {
     bytes
 }
 
-fn holds(bytes: &[u8], text: &str) -> bool {
+pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-const DENY: &str = "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"secret/**\"]\n\
+pub(crate) const DENY: &str = "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"secret/**\"]\n\
                     decision = \"deny\"\n";
 
 #[tokio::test]

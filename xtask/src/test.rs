@@ -19,7 +19,7 @@ const MORE: [(&str, &str); 9] = [
     ("MOSS_TEST_PATTERNS", "2000"),
     ("MOSS_TEST_KILLS", "100"),
     ("MOSS_TEST_RELOADS", "500"),
-    ("MOSS_TEST_FILES", "200000"),
+    ("MOSS_TEST_FILES", "1000000"),
     ("MOSS_TEST_OUTPUT_MB", "1024"),
     ("MOSS_TEST_FRAMEWORKS", "all"),
     ("MOSS_TEST_LINTERS", "all"),

@@ -4,21 +4,24 @@ mod central;
 mod landmarks;
 mod languages;
 mod manifests;
+mod output;
+mod surroundings;
 mod tree;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{Content, Entry, EntryKind, FileSnapshot, ListOptions, Listing, Skipped};
+use moss_sdk::file::{Content, Entry, FileSnapshot, ListOptions, Listing};
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use self::central::{CentralFileOutput, ModuleOutput};
-use self::landmarks::{Landmarks, Tests};
-use self::languages::LanguageCount;
-use self::manifests::{Facts, ManifestKind};
+use self::landmarks::Landmarks;
+use self::manifests::ManifestKind;
+use self::output::{ProjectManifest, ProjectStructure};
+use self::surroundings::{KnownManifests, ManifestPlace, is_file};
 use self::tree::{Drawn, Tree};
 use crate::extent::{self, without_slash};
 
@@ -34,13 +37,14 @@ fn default_limit() -> u64 {
 }
 
 /// Shows how the project in the workspace is built up: a tree of its directories and files, its
-/// languages, its manifests (`Cargo.toml`, `package.json` and the like) with the names of projects,
-/// the files that programs start in, its tests, its continuous integration and what to read first; where
+/// languages, its manifests (`Cargo.toml`, `package.json` and the like) with the names of projects and the
+/// commands that build, run, test and lint them, the files that programs start in, its tests, its continuous integration and what to read first; where
 /// the code is indexed, also the files that others use most and which directories use which.
 ///
 /// The tree has up to 300 lines. Where a project is larger, the levels at the top are shown first,
 /// and what is further down is given as counts, such as `assets/ (412 files: 400 .png, 12 .svg)`;
-/// a chain of directories with nothing else in them is one line. What ignore files such as
+/// a chain of directories with nothing else in them is one line. All of it takes about 6,000 tokens at most; `note` says
+/// what had no room. What ignore files such as
 /// `.gitignore` name is left out. Everything but the tree leaves out directories of other people's
 /// code and of fixtures, such as `vendor` and `testdata`. To see more of a directory, use
 /// list_directory; to find files by name, use file_search.
@@ -55,64 +59,6 @@ pub(crate) struct GetProjectStructure {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 2000), extend("x-extra" = true))]
     limit: u64,
-}
-
-/// A project at a glance.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ProjectStructure {
-    /// The tree, a line for each entry, indented by two spaces a level. Directories end with a
-    /// slash and come before files; what stands in round brackets is not part of a name.
-    tree: String,
-    /// How many files there are. What is no directory is a file here.
-    files: u64,
-    /// How many directories there are.
-    directories: u64,
-    /// The size of all files in bytes.
-    bytes: u64,
-    /// The languages: code first, then text, then data; the largest of each first.
-    languages: Vec<LanguageCount>,
-    /// The manifests, those higher up first.
-    manifests: Vec<ProjectManifest>,
-    /// How many manifests there are.
-    manifests_total: usize,
-    /// Files that programs start in, by the manifests and by their names, those higher up first.
-    entry_points: Vec<String>,
-    /// How many of them there are.
-    entry_points_total: usize,
-    /// Where the tests are and how they are named.
-    tests: Tests,
-    /// Files of continuous integration.
-    ci: Vec<String>,
-    /// Files in the root that describe the project, such as a readme and a licence.
-    documents: Vec<String>,
-    /// The files whose names stand in other files, those that everything leads to first, up to 15;
-    /// missing where the code is not indexed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    central_files: Vec<CentralFileOutput>,
-    /// Directories whose files use those of others, up to 20; missing where the code is not indexed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    modules: Vec<ModuleOutput>,
-    /// How many files and directories the tree gives only as counts.
-    folded: u64,
-    /// Whether a bound ended the look at the workspace early: then all counts are lower bounds.
-    truncated: bool,
-    /// How many entries were left out, by reason.
-    skipped: Skipped,
-    /// What is missing, and how to see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-/// A file that says what a project is built with.
-#[derive(Debug, Serialize, JsonSchema)]
-struct ProjectManifest {
-    /// Relative to the workspace root.
-    path: String,
-    /// What builds the project or reads the file, such as `cargo`, `npm` or `cmake`.
-    kind: &'static str,
-    /// The name of the project, where the manifest gives it and may be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
 }
 
 /// What follows from the names of entries.
@@ -148,15 +94,20 @@ impl Tool for GetProjectStructure {
         let Survey { listing, drawn, files, directories, landmarks } = survey;
         let mut starts: EntryPoints = landmarks.starts.into_iter().map(placed).collect();
         let mut manifests = Vec::new();
+        let mut known = KnownManifests::default();
         for (file, kind) in landmarks.manifests {
-            let facts = facts(&cx, &file, kind).await?;
+            let name = file.path.file_name().unwrap_or_default();
+            let text = text(&cx, &file, kind).await?;
+            let facts = kind.facts(name, text.as_deref().unwrap_or_default());
             starts.extend(named_starts(&listing.entries, &file.path, kind, &facts.starts));
+            let around = ManifestPlace::of(&listing.entries, &file.path, kind, &mut known);
+            let commands = kind.commands(name, text.as_deref(), &around);
             let path = file.path.to_string();
-            manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name });
+            manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name, commands });
         }
         let entry_points_total = starts.len();
         let first = starts.into_iter().take(ENTRY_POINTS_MAX);
-        Ok(ProjectStructure {
+        let structure = ProjectStructure {
             tree: drawn.text,
             files,
             directories,
@@ -175,7 +126,8 @@ impl Tool for GetProjectStructure {
             truncated: listing.truncated,
             skipped: listing.skipped,
             note: note(drawn.folded, listing.truncated),
-        })
+        };
+        Ok(structure.fit())
     }
 }
 
@@ -205,20 +157,17 @@ fn placed(path: RelPath) -> (usize, RelPath) {
     (path.components().count(), path)
 }
 
-/// Reads what a manifest says, where nobody has to be asked for it.
-async fn facts(cx: &Context, file: &Entry, kind: ManifestKind) -> Result<Facts, ToolError> {
-    let name = file.path.file_name().unwrap_or_default();
+/// Reads a manifest, where nobody has to be asked for it.
+async fn text(cx: &Context, file: &Entry, kind: ManifestKind) -> Result<Option<String>, ToolError> {
     let is_small = file.size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
     if !kind.needs_text() || !is_small {
-        return Ok(kind.facts(name, ""));
+        return Ok(None);
     }
     match cx.read_unasked(&file.path).await {
-        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => {
-            Ok(kind.facts(name, &text.text))
-        }
+        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => Ok(Some(text.text)),
         Err(error) if error.code == ErrorCode::Cancelled => Err(error),
         // It may not be read, is no text, or is not what it was any more: it is listed nevertheless.
-        Ok(_) | Err(_) => Ok(Facts::default()),
+        Ok(_) | Err(_) => Ok(None),
     }
 }
 
@@ -238,12 +187,6 @@ fn named_starts(
     };
     let starts = existing(named);
     if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
-}
-
-/// Whether a path is that of a file among entries in path order.
-fn is_file(entries: &[Entry], path: &RelPath) -> bool {
-    let at = entries.binary_search_by(|entry| entry.path.cmp_components(path));
-    at.is_ok_and(|at| entries[at].kind == EntryKind::File)
 }
 
 fn note(folded: u64, walk_ended: bool) -> Option<String> {

@@ -56,6 +56,11 @@ impl BlockCache {
         Ok(block)
     }
 
+    /// How much memory the blocks take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).bytes
+    }
+
     /// Forgets the blocks of all segments.
     pub(crate) fn clear(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = KeptBlocks::default();

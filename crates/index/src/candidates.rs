@@ -112,6 +112,11 @@ impl LocatedDocuments {
         Self { layout: core.documents.layout(), slots }
     }
 
+    /// How much memory it takes.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.slots)
+    }
+
     /// Whether they still are there.
     pub(crate) fn is_current(&self, core: &IndexCore) -> bool {
         self.layout == core.documents.layout()

@@ -50,6 +50,18 @@ impl IndexCore {
         Self { next_segment, ..Self::default() }
     }
 
+    /// The size of all segments.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.segments.iter().map(|live| live.segment.name.size_bytes).sum()
+    }
+
+    /// Roughly how much memory all of it takes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let of_segments: usize = self.segments.iter().map(LiveSegment::memory_bytes).sum();
+        let of_overlay = self.overlay_grams * size_of::<Gram>();
+        self.documents.memory_bytes() + of_segments + of_overlay
+    }
+
     /// Takes in the documents that there are, and that there are no others. What the files say of
     /// others is going to be removed from them.
     pub(crate) fn sync(&mut self, listing: impl IntoIterator<Item = (RelPath, DocumentMark)>) {

@@ -40,6 +40,9 @@ pub struct IndexBounds {
     pub cache_bytes: usize,
     /// Most segments; more are made one.
     pub segments: usize,
+    /// Most bytes of all segments; an index that would take more is not kept. While segments are made one, both
+    /// are there.
+    pub disk_bytes: u64,
 }
 
 /// An index over the text files of a workspace.
@@ -73,6 +76,7 @@ impl Default for IndexBounds {
             document_grams: 200_000,
             cache_bytes: 4 << 20,
             segments: 6,
+            disk_bytes: 2 << 30,
         }
     }
 }
@@ -227,7 +231,8 @@ impl TextIndex {
             documents,
             indexed: documents - core.pending as u64,
             binary: core.binary as u64,
-            disk_bytes: core.segments.iter().map(|live| live.segment.name.size_bytes).sum(),
+            disk_bytes: core.disk_bytes(),
+            memory_bytes: (core.memory_bytes() + self.cache.bytes()) as u64,
             segments: core.segments.len() as u64,
             generation: core.generation,
             problem: core.problem.clone(),

@@ -31,6 +31,12 @@ pub enum IndexProblem {
         /// What the system said.
         reason: String,
     },
+    /// It would take more than it may.
+    #[error("the index would take more than {bytes_max} bytes on disk")]
+    TooLarge {
+        /// How much it may take.
+        bytes_max: u64,
+    },
     /// Its directory cannot be used.
     #[error("the index cannot be kept: {reason}")]
     Unusable {

@@ -105,6 +105,11 @@ impl IndexSegment {
         Ok(Self { name, documents, pieces, blocks, documents_piece })
     }
 
+    /// How much memory its directory takes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<BlockEntry>()
+    }
+
     /// Reads its documents, in the order of their numbers.
     pub(crate) fn read_documents(&self) -> Result<Vec<StoredDocument>, IndexProblem> {
         let bytes = read_piece(&*self.pieces, self.name, self.documents_piece)?;

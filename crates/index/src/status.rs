@@ -26,6 +26,8 @@ pub struct IndexStatus {
     pub binary: u64,
     /// Size of its files.
     pub disk_bytes: u64,
+    /// Memory that it takes, roughly.
+    pub memory_bytes: u64,
     /// How many segments it has.
     pub segments: u64,
     /// Counts what was reported to it of documents.

@@ -92,7 +92,10 @@ pub trait StoredDraft: Send {
 
 impl IndexStore for OwnDir {
     fn lock(&self) -> Result<Box<dyn Any + Send + Sync>, Error> {
-        Ok(Box::new(self.lock(LOCK, Duration::ZERO)?))
+        let lock = self.lock(LOCK, Duration::ZERO)?;
+        // The time of the lock is when the index was used last.
+        self.touch(LOCK)?;
+        Ok(Box::new(lock))
     }
 
     fn names(&self) -> Result<Vec<String>, Error> {

@@ -21,6 +21,8 @@ pub(crate) struct DocumentTable {
     hashing: RandomState,
     /// Another number each time that a path gets a slot or leaves it; no two tables share one.
     layout: u64,
+    /// The bytes of all paths.
+    path_bytes: usize,
 }
 
 /// A document that there is.
@@ -82,6 +84,14 @@ impl DocumentTable {
         self.records.len()
     }
 
+    /// Roughly how much memory they take.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.records.capacity() * size_of::<Option<DocumentRecord>>()
+            + self.free.capacity() * size_of::<DocumentSlot>()
+            + self.by_path.allocation_size()
+            + self.path_bytes
+    }
+
     pub(crate) fn find(&self, path: &RelPath) -> Option<DocumentSlot> {
         let hash = self.hashing.hash_one(path.as_str());
         self.by_path.find(hash, |slot| self.is_at(*slot, path)).copied()
@@ -123,6 +133,7 @@ impl DocumentTable {
             listing: 0,
         };
         self.layout = next_layout();
+        self.path_bytes += path.as_str().len();
         let slot = self.free.pop().unwrap_or(records.len() as DocumentSlot);
         vacant.insert(slot);
         match records.get_mut(slot as usize) {
@@ -138,6 +149,7 @@ impl DocumentTable {
         if let Ok(found) = self.by_path.find_entry(hash, |one| *one == slot) {
             found.remove();
         }
+        self.path_bytes -= path.as_str().len();
         self.records[slot as usize] = None;
         self.free.push(slot);
         self.layout = next_layout();

@@ -79,6 +79,20 @@ pub(crate) fn stat_at(directory: impl AsFd, name: &str) -> Result<Stat> {
     Ok(Stat::new(&rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?))
 }
 
+/// Has the server of a network file system asked for what it says of a name: without it, size and times may be
+/// those of some seconds ago.
+pub(crate) fn ask_server_at(directory: impl AsFd, name: &str) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::StatxFlags;
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+        // Who looks at the name then meets the same error, or what is known of it.
+        let _ = rustix::fs::statx(directory, name, flags, StatxFlags::BASIC_STATS);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (directory, name);
+}
+
 /// As [`stat_at`], with none for a name that does not exist.
 pub(crate) fn find_at(directory: impl AsFd, name: &str) -> Result<Option<Stat>> {
     match stat_at(directory, name) {

@@ -3,7 +3,8 @@
 //! It is built once, by a walk, and kept in memory. Before each result it takes in all that the
 //! kernel reported until then ([`events`]), and looks again at what gives no events; what it then
 //! says is what [`Workspace::list`] would. Where there are no events at all it sweeps: it looks at
-//! everything again, which costs what a walk costs.
+//! everything again, which costs what a walk costs. Listings walk then; searches sweep, as what is known
+//! of texts spares them reading.
 //!
 //! It says what there is, never what a file holds: files are opened through the same door as ever.
 //! What the policy denies it does not know; each caller brings its own gate.
@@ -187,12 +188,16 @@ impl LiveTree {
         let list = |tree: &KnownTree, number, real: &RelPath| {
             tree.list(number, (real, directory), options, ListGate { keep, cancelled })
         };
+        if self.has_events() == Some(false) {
+            return Ok(None);
+        }
         self.ask(directory, cancelled, &list)
     }
 
     /// Has scanners of a visitor look at texts as [`Workspace::visit_texts`] does. `known` is asked
     /// once what is known of them by their real paths, in the order of the walk; what it does not
-    /// speak of is read. None where a walk has to: see [`LiveTree::list`].
+    /// speak of is read. Without events the sizes and times of all files are looked at first. None where
+    /// a walk has to: it is not known yet or at all, or it is a directory that an ignore file names.
     ///
     /// # Errors
     ///
@@ -225,11 +230,7 @@ impl LiveTree {
         cancelled: &dyn Fn() -> bool,
         answer: &dyn Fn(&KnownTree, DirectoryNumber, &RelPath) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        let knowledge = self.write();
-        if !matches!(&*knowledge, Knowledge::Known(tree) if tree.events.is_some()) {
-            return Ok(None);
-        }
-        let Some(knowledge) = self.refreshed(knowledge, cancelled)? else { return Ok(None) };
+        let Some(knowledge) = self.refreshed(self.write(), cancelled)? else { return Ok(None) };
         let Knowledge::Known(tree) = &*knowledge else { return Ok(None) };
         let (place, _) = self.workspace.open_directory(directory)?;
         self.workspace.check_not_own(directory, &place.path)?;
@@ -255,6 +256,14 @@ impl LiveTree {
         let Some(knowledge) = self.refreshed(self.write(), cancelled)? else { return Ok(None) };
         let Knowledge::Known(tree) = &*knowledge else { return Ok(None) };
         Ok(Some(tree.log.since(generation)))
+    }
+
+    /// As [`LiveTree::changes_since`], as of the last look: for those who have just had one.
+    pub fn changes_seen(&self, generation: u64) -> Option<LiveChanges> {
+        match &*self.read() {
+            Knowledge::Known(tree) => Some(tree.log.since(generation)),
+            Knowledge::Building | Knowledge::Off(_) => None,
+        }
     }
 
     /// Comes to every regular file beneath a directory that a walk would come to, in path order, as
@@ -313,6 +322,14 @@ impl LiveTree {
             }
         }
         status
+    }
+
+    /// Whether events say what changes; none where nothing is known.
+    fn has_events(&self) -> Option<bool> {
+        match &*self.read() {
+            Knowledge::Known(tree) => Some(tree.events.is_some()),
+            Knowledge::Building | Knowledge::Off(_) => None,
+        }
     }
 
     /// Brings what is known up to date. None where that cannot be done.

@@ -261,6 +261,23 @@ impl OwnDir {
         Ok(files)
     }
 
+    /// Returns the names of the directories in it, in no order.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn subdirectories(&self) -> Result<Vec<String>, Error> {
+        let failed = failed(&self.path, "list");
+        let mut names = Vec::new();
+        for entry in self.directory.entries().map_err(&failed)? {
+            let entry = entry.map_err(&failed)?;
+            if entry.file_type().map_err(&failed)?.is_dir() {
+                names.extend(entry.file_name().into_string());
+            }
+        }
+        Ok(names)
+    }
+
     /// Removes all that is in it, whatever it is. Links are not followed.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use moss_plugin_list::{Grant, grants::maximum::CapabilityKind};
 use toml::Value;
 
 use super::{Override, PluginMaximumConfig};
+use crate::text_index::excluded::ExcludedPaths;
 
 /// Most texts of one list.
 const TEXTS_MAX: usize = 64;
@@ -44,13 +45,11 @@ pub(super) fn put(
             Override::Bound => kept.into_iter().filter(|name| given.contains(name)).collect(),
         },
         // What the administrator turns off stays off.
-        None if (section, key) == ("language_servers", "disabled") => match take {
-            Override::Replace => given,
-            Override::Bound => {
-                let more = given.into_iter().filter(|name| !kept.contains(name));
-                kept.iter().cloned().chain(more).collect()
-            }
-        },
+        None if (section, key) == ("language_servers", "disabled") => both(kept, given, take),
+        None if (section, key) == ("index", "exclude") => {
+            ExcludedPaths::new(&given)?;
+            both(kept, given, take)
+        }
         None => {
             if let Some(text) = given.iter().find(|text| PublicKey::from_base64(text).is_err()) {
                 return Err(format!(
@@ -69,6 +68,17 @@ pub(super) fn put(
     };
     *old = result.into_iter().map(Value::String).collect();
     Ok(())
+}
+
+/// What a list says in place of another, or what either says.
+fn both(kept: Vec<String>, given: Vec<String>, take: Override) -> Vec<String> {
+    match take {
+        Override::Replace => given,
+        Override::Bound => {
+            let more: Vec<_> = given.into_iter().filter(|one| !kept.contains(one)).collect();
+            kept.into_iter().chain(more).collect()
+        }
+    }
 }
 
 /// The kind of capability that a list bounds; none for other lists.

@@ -6,7 +6,7 @@ use moss_dispatch::Reason;
 use moss_index::IndexState;
 use moss_proto::v1;
 use moss_proto::v1::index_service_server::IndexService;
-use moss_workspace::LiveState;
+use moss_workspace::{LiveState, LiveStatus};
 use tonic::{Request, Response, Status};
 
 use super::methods::methods;
@@ -19,6 +19,8 @@ use crate::state::{Daemon, WorkspaceState};
 const DISABLED: &str = "`index.enabled` in config.toml is false";
 /// Why texts are not known where files are not.
 const NO_TREE: &str = "the files of the workspace are not known";
+/// What searches do where no event says what has changed.
+const SWEEPING: &str = "each search looks at the sizes and times of all files";
 
 #[derive(Debug, Clone)]
 pub(super) struct IndexRpc(pub(super) Arc<Daemon>);
@@ -79,11 +81,11 @@ pub(super) fn index(
     };
     v1::IndexStatus {
         state: state.into(),
-        reason: status.reason.unwrap_or_default(),
+        reason: status.reason.clone().unwrap_or_default(),
         entries: status.entries as u64,
         directories_watched: status.watched as u64,
         memory_bytes: status.memory_bytes as u64,
-        texts: Some(texts(kept, state)),
+        texts: Some(texts(kept, &status)),
         embeddings,
     }
 }
@@ -117,15 +119,18 @@ fn embeddings(
     })
 }
 
-fn texts(kept: &KeptTree, tree: v1::IndexState) -> v1::TextIndexStatus {
+fn texts(kept: &KeptTree, tree: &LiveStatus) -> v1::TextIndexStatus {
     let off = |reason: &str| v1::TextIndexStatus {
         state: v1::IndexState::Off.into(),
         reason: reason.to_owned(),
         ..v1::TextIndexStatus::default()
     };
-    if tree == v1::IndexState::Off {
-        return off(NO_TREE);
-    }
+    let reason = match (tree.state, &tree.reason) {
+        (LiveState::Off, _) => return off(NO_TREE),
+        (LiveState::Sweeping, Some(reason)) => format!("{SWEEPING}: {reason}"),
+        (LiveState::Sweeping, None) => SWEEPING.to_owned(),
+        (LiveState::Building | LiveState::Live, _) => String::new(),
+    };
     let (status, complete_at) = match kept.text_status() {
         Ok(known) => known,
         Err(reason) => return off(reason),
@@ -137,11 +142,12 @@ fn texts(kept: &KeptTree, tree: v1::IndexState) -> v1::TextIndexStatus {
     };
     v1::TextIndexStatus {
         state: state.into(),
-        reason: String::new(),
+        reason,
         files: status.documents,
         files_indexed: status.indexed,
         disk_bytes: status.disk_bytes,
         complete_at: complete_at.map(to_proto::timestamp),
         problem: status.problem.map(|problem| problem.to_string()).unwrap_or_default(),
+        memory_bytes: status.memory_bytes,
     }
 }

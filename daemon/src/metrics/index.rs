@@ -25,6 +25,7 @@ pub struct IndexMoment {
     texts: u64,
     texts_known: u64,
     memory_bytes: usize,
+    text_memory_bytes: u64,
     disk_bytes: u64,
 }
 
@@ -36,6 +37,7 @@ pub(super) struct IndexNumbers {
     texts: Gauge,
     texts_known: Gauge,
     memory_bytes: Gauge,
+    text_memory_bytes: Gauge,
     disk_bytes: Gauge,
 }
 
@@ -66,8 +68,8 @@ impl IndexMoment {
             memory_bytes: tree.memory_bytes,
             ..Self::default()
         };
-        // Without the tree nobody reports to the index what changes.
-        if let (BUILDING | READY, Ok((texts, _))) = (files, kept.text_status()) {
+        // Without the tree nobody reports to the index what changes; one without events does at each search.
+        if let (true, Ok((texts, _))) = (tree.state != LiveState::Off, kept.text_status()) {
             moment.states[1] = match texts.state {
                 IndexState::Building => BUILDING,
                 IndexState::Ready => READY,
@@ -75,6 +77,7 @@ impl IndexMoment {
             };
             moment.texts = texts.documents;
             moment.texts_known = texts.indexed;
+            moment.text_memory_bytes = texts.memory_bytes;
             moment.disk_bytes = texts.disk_bytes;
         }
         moment
@@ -94,6 +97,8 @@ impl IndexNumbers {
         registry.register("index_texts_known", help, self.texts_known.clone());
         let help = "Memory that what is known of files takes, roughly";
         registry.register("index_memory_bytes", help, self.memory_bytes.clone());
+        let help = "Memory that what is known of texts takes, roughly";
+        registry.register("index_text_memory_bytes", help, self.text_memory_bytes.clone());
         let help = "Size of what is stored of texts";
         registry.register("index_disk_bytes", help, self.disk_bytes.clone());
     }
@@ -112,6 +117,7 @@ impl IndexNumbers {
         set(&self.texts, sum(|one| one.texts));
         set(&self.texts_known, sum(|one| one.texts_known));
         set(&self.memory_bytes, sum(|one| one.memory_bytes as u64));
+        set(&self.text_memory_bytes, sum(|one| one.text_memory_bytes));
         set(&self.disk_bytes, sum(|one| one.disk_bytes));
     }
 }

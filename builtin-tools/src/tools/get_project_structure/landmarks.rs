@@ -123,14 +123,14 @@ pub(super) struct Tests {
     /// How many files of code are tests, by their name or their directory.
     files: u64,
     /// Directories with tests, the outermost.
-    directories: Vec<TestDirectory>,
+    pub(super) directories: Vec<TestDirectory>,
     /// How files with tests are named, the most frequent first.
-    names: Vec<TestName>,
+    pub(super) names: Vec<TestName>,
 }
 
 /// A directory with tests.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
-struct TestDirectory {
+pub(super) struct TestDirectory {
     /// Relative to the workspace root.
     path: String,
     /// How many files of code it has, those of directories in it included.
@@ -139,7 +139,7 @@ struct TestDirectory {
 
 /// A pattern of names of tests.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
-struct TestName {
+pub(super) struct TestName {
     /// The pattern, such as `*_test.go`.
     pattern: String,
     /// How many files have such a name.

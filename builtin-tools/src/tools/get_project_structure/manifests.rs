@@ -1,8 +1,12 @@
 //! Manifests: which files say what a project is built with, what it is called, and where its
 //! programs start.
 
+mod commands;
+
 use serde_json::Value;
 use toml::Table;
+
+pub(super) use self::commands::{ManifestSurroundings, ProjectCommand};
 
 /// Most bytes of a name.
 const NAME_BYTES_MAX: usize = 100;
@@ -91,6 +95,8 @@ const MANIFESTS: &[(&str, &str, NameSource)] = &[
     ("setup.cfg", "python", Line("name")),
     ("setup.py", "python", Line("name")),
     ("stack.yaml", "stack", Unnamed),
+    ("taskfile.yaml", "task", Unnamed),
+    ("taskfile.yml", "task", Unnamed),
     (".cabal", "cabal", Stem),
     (".csproj", "dotnet", Stem),
     (".fsproj", "dotnet", Stem),
@@ -115,7 +121,18 @@ pub(super) fn kind(name: &str) -> Option<ManifestKind> {
 impl ManifestKind {
     /// Whether the text of the manifest is needed to say what it says.
     pub(super) fn needs_text(self) -> bool {
-        !matches!(self.source, Unnamed | Stem)
+        !matches!(self.source, Unnamed | Stem) || commands::need_text(self.name)
+    }
+
+    /// Returns the commands that a manifest gives. `text` is missing where it may not be read.
+    pub(super) fn commands(
+        self,
+        file_name: &str,
+        text: Option<&str>,
+        around: &dyn ManifestSurroundings,
+    ) -> Vec<ProjectCommand> {
+        let text = text.or_else(|| (!self.needs_text()).then_some(""));
+        text.map_or_else(Vec::new, |text| commands::commands(self.name, file_name, text, around))
     }
 
     /// Files that programs may start in where those that the manifest names do not exist, such as

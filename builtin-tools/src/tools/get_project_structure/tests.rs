@@ -114,7 +114,17 @@ README.md
     assert_eq!(
         output["manifests"],
         json!([
-            { "path": "Cargo.toml", "kind": "cargo", "name": "cat" },
+            {
+                "path": "Cargo.toml",
+                "kind": "cargo",
+                "name": "cat",
+                "commands": [
+                    { "purpose": "build", "command": "cargo build" },
+                    { "purpose": "run", "command": "cargo run" },
+                    { "purpose": "test", "command": "cargo test" },
+                    { "purpose": "lint", "command": "cargo clippy" },
+                ],
+            },
             { "path": "web/package.json", "kind": "npm", "name": "cat-web" }
         ])
     );
@@ -248,4 +258,74 @@ fn a_tree_has_as_many_lines_as_asked_for() {
         output["tree"].as_str().unwrap().lines().count()
     };
     assert_eq!((tree(1), tree(50), tree(200)), (1, 50, 81));
+}
+
+#[test]
+fn commands_come_from_manifests_and_what_stands_around_them() {
+    let host = MemoryHost::new([
+        ("Makefile", "lint:\n\tx\n"),
+        ("pnpm-lock.yaml", ""),
+        ("a/package.json", r#"{"scripts": {"test": "vitest"}}"#),
+        ("b/Cargo.toml", "[package]\nname = \"b\"\n"),
+        ("b/c/Cargo.toml", "[package]\nname = \"c\"\n"),
+        ("b/c/src/main.rs", "fn main() {}\n"),
+        ("go.work", "go 1.22\nuse ./d\n"),
+        ("d/go.mod", "module d\n"),
+        ("e/Makefile", "test:\n"),
+    ]);
+    host.deny("e/Makefile");
+    let commands = |manifest: &Value| {
+        let commands = manifest["commands"].as_array().cloned().unwrap_or_default();
+        let lines = commands.iter().map(|it| it["command"].as_str().unwrap().to_owned());
+        (manifest["path"].as_str().unwrap().to_owned(), lines.collect::<Vec<_>>().join(", "))
+    };
+    let output = structure(&host);
+    let given: Vec<_> = output["manifests"].as_array().unwrap().iter().map(commands).collect();
+    let expected = [
+        ("Makefile", "make lint"),
+        ("go.work", ""),
+        ("a/package.json", "pnpm run test"),
+        ("b/Cargo.toml", "cargo build, cargo test, cargo clippy"),
+        ("d/go.mod", "go build ./..., go test ./..., go vet ./..."),
+        ("e/Makefile", ""),
+        ("b/c/Cargo.toml", "cargo run"),
+    ];
+    assert_eq!(given, expected.map(|(path, line)| (path.to_owned(), line.to_owned())));
+}
+
+#[test]
+fn a_result_keeps_to_its_bound_and_says_what_had_no_room() {
+    let long = "x".repeat(200);
+    let targets = "build:\ndist:\ntest:\nunit:\nlint:\nfmt:\nrun:\ndev:\n";
+    let files: Vec<(String, &str)> = (0..60)
+        .flat_map(|n| {
+            let directory = format!("{n:02}-{long}/{long}");
+            [
+                (format!("{directory}/Makefile"), targets),
+                (format!("{directory}/src/main.rs"), ""),
+                (format!("{directory}/tests/a_test.rs"), ""),
+                (format!("{directory}/other/data.json"), ""),
+            ]
+        })
+        .chain((0..70).map(|n| (format!("{n:02}{long}.txt"), "")))
+        .collect();
+    let host = MemoryHost::new(files.iter().map(|(path, text)| (path.as_str(), *text)));
+    let output = structure(&host);
+    assert!(output.to_string().len() <= 25_000, "{}", output.to_string().len());
+    for list in ["manifests", "entry_points"] {
+        let shown = output[list].as_array().unwrap().len();
+        assert!((1..30).contains(&shown), "{list}: {shown}");
+        assert_eq!(output[format!("{list}_total")], 60);
+    }
+    let note = output["note"].as_str().unwrap();
+    assert!(note.contains("no room for") && note.contains(" of manifests"), "{note}");
+    // What is shown of the tree and what is counted is everything.
+    assert_eq!(output["files"], 60 * 4 + 70);
+    let named = output["files"].as_u64().unwrap() + output["directories"].as_u64().unwrap()
+        - output["folded"].as_u64().unwrap();
+    let tree = output["tree"].as_str().unwrap();
+    let names = tree.lines().filter(|line| !line.trim_start().starts_with('('));
+    let parts = names.map(|line| line.split(" (").next().unwrap());
+    let parts = parts.flat_map(|line| line.trim().split('/').filter(|part| !part.is_empty()));
+    assert_eq!(named, parts.count() as u64, "{tree}");
 }

@@ -1,12 +1,13 @@
 //! The tree of a project as text, within a budget that is spent from the top down: what does not
-//! fit is given as counts, and the first level is always there.
+//! fit is given as counts, and the first level is there as far as its names are not very long.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+mod counts;
 
 use moss_sdk::file::{Entry, EntryKind};
 
-/// Most bytes of a tree, but for those of the first level.
+use self::counts::{by_ending, counted};
+
+/// Most bytes of a tree.
 const BYTES_MAX: usize = 16 << 10;
 /// Most bytes of a tree for each line that it may have, where that is more.
 const LINE_BYTES: usize = 54;
@@ -14,8 +15,6 @@ const LINE_BYTES: usize = 54;
 const FILES_NAMED_MAX: usize = 80;
 /// Most directories in one directory that are named.
 const DIRECTORIES_NAMED_MAX: usize = 100;
-/// Most ends of names that a count of files gives.
-const ENDINGS_MAX: usize = 3;
 /// What a level is indented by.
 const INDENT: &str = "  ";
 
@@ -23,6 +22,8 @@ const INDENT: &str = "  ";
 pub(super) struct Tree<'a> {
     /// The root first, each before what is in it.
     directories: Vec<Directory<'a>>,
+    /// How many directories of the first level are named.
+    top_named: usize,
 }
 
 /// A tree as text.
@@ -76,7 +77,8 @@ impl<'a> Tree<'a> {
     /// Makes a tree of entries in path order. Of a walk that ended early, `top` has the entries of
     /// the root.
     pub(super) fn new(entries: &'a [Entry], top: Option<&'a [Entry]>) -> Self {
-        let mut tree = Self { directories: vec![Directory::new(".")] };
+        let directories = vec![Directory::new(".")];
+        let mut tree = Self { directories, top_named: DIRECTORIES_NAMED_MAX };
         let mut open = vec![0];
         for entry in entries {
             tree.add(entry, &mut open);
@@ -151,8 +153,7 @@ impl<'a> Tree<'a> {
     /// Opens directories level by level, down to the first level that does not fit. In that one,
     /// directories come before files and small directories before large ones.
     fn open(&mut self, mut left: TreeBudget) {
-        left.spend(self.cost(0, DirectoryView::Open, 0));
-        self.directories[0].view = DirectoryView::Open;
+        left.spend(self.open_top(left.bytes));
         let mut level = self.below(0);
         for depth in 1.. {
             for view in [DirectoryView::Directories, DirectoryView::Open] {
@@ -179,6 +180,22 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Opens the first level, which may have as many lines as it needs. Where its names take more bytes than there
+    /// are, files are given as counts, then directories.
+    fn open_top(&mut self, bytes_max: usize) -> TreeBudget {
+        for view in [DirectoryView::Open, DirectoryView::Directories] {
+            self.directories[0].view = view;
+            let cost = self.cost(0, view, 0);
+            if cost.bytes <= bytes_max {
+                return cost;
+            }
+        }
+        while self.top_named > 0 && self.cost(0, DirectoryView::Directories, 0).bytes > bytes_max {
+            self.top_named /= 2;
+        }
+        self.cost(0, DirectoryView::Directories, 0)
+    }
+
     /// Whether a view says more about a directory than the counts behind its name.
     fn is_worth(&self, at: usize, view: DirectoryView) -> bool {
         let directory = &self.directories[at];
@@ -189,8 +206,13 @@ impl<'a> Tree<'a> {
     /// The directories drawn in a directory: of a chain of directories with nothing else in them,
     /// the last.
     fn below(&self, at: usize) -> Vec<usize> {
-        let named = self.directories[at].directories.iter().take(DIRECTORIES_NAMED_MAX);
+        let named = self.directories[at].directories.iter().take(self.named_max(at));
         named.map(|&below| self.end_of_chain(below)).collect()
+    }
+
+    /// How many directories in a directory are named.
+    fn named_max(&self, at: usize) -> usize {
+        if at == 0 { self.top_named } else { DIRECTORIES_NAMED_MAX }
     }
 
     fn end_of_chain(&self, mut at: usize) -> usize {
@@ -280,7 +302,7 @@ impl<'a> Tree<'a> {
     fn remarks(&self, at: usize, view: DirectoryView) -> Vec<String> {
         let directory = &self.directories[at];
         let mut remarks = Vec::new();
-        let more = directory.directories.get(DIRECTORIES_NAMED_MAX..).unwrap_or_default();
+        let more = directory.directories.get(self.named_max(at)..).unwrap_or_default();
         if !more.is_empty() {
             let files = more.iter().map(|&at| self.directories[at].files_total).sum();
             let files = counted(files, "file", "files");
@@ -304,38 +326,6 @@ fn name_of(entry: &Entry) -> String {
         EntryKind::Symlink => format!("{name} (link)"),
         EntryKind::Other => format!("{name} (special)"),
         EntryKind::File | EntryKind::Directory => name.to_owned(),
-    }
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// Counts files by the ends of their names, the most frequent first.
-fn by_ending(files: &[&Entry]) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for file in files {
-        let name = file.path.file_name().unwrap_or_default();
-        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
-        if let Some((_, ending)) = ending.filter(|(_, ending)| !ending.is_empty()) {
-            *counts.entry(ending).or_default() += 1;
-        }
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|&(_, count)| Reverse(count));
-    counts.truncate(ENDINGS_MAX);
-    let total = counted(files.len() as u64, "file", "files");
-    match counts.as_slice() {
-        [] => total,
-        [(ending, count)] if *count == files.len() => {
-            counted(files.len() as u64, &format!(".{ending} file"), &format!(".{ending} files"))
-        }
-        _ => {
-            let other = files.len() - counts.iter().map(|(_, count)| count).sum::<usize>();
-            let parts = counts.into_iter().map(|(ending, count)| format!("{count} .{ending}"));
-            let other = (other > 0).then(|| format!("{other} other"));
-            format!("{total}: {}", parts.chain(other).collect::<Vec<_>>().join(", "))
-        }
     }
 }
 

@@ -32,6 +32,11 @@ impl LiveSegment {
         self.segment.name.number
     }
 
+    /// Roughly how much memory it takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<DocumentSlot>() + self.segment.memory_bytes()
+    }
+
     /// Whether writing it anew is worth the while.
     pub(crate) fn is_stale(&self) -> bool {
         let stale = (self.segment.documents - self.live).saturating_add(self.remarked);

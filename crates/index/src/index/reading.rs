@@ -131,6 +131,10 @@ impl TextIndex {
         }
         let number = self.write().number_segment()?;
         let name = batch.write(self, number)?;
+        let bytes_max = self.bounds.disk_bytes;
+        if self.read().disk_bytes() + name.size_bytes > bytes_max {
+            return Err(IndexProblem::TooLarge { bytes_max });
+        }
         // What cannot be read back at once is not worth keeping; its documents stay as they are.
         let segment = match open_segment(&*self.store, name) {
             Ok(segment) => Arc::new(segment),

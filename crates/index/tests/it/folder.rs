@@ -42,6 +42,7 @@ pub(crate) fn small_bounds() -> IndexBounds {
         document_grams: 200,
         cache_bytes: 2_000,
         segments: 3,
+        disk_bytes: u64::MAX,
     }
 }
 

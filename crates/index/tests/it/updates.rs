@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use moss_index::{
-    DocumentChange, DocumentMark, DocumentVerdict, GramQuery, IndexProblem, IndexState, TextIndex,
+    DocumentChange, DocumentMark, DocumentVerdict, GramQuery, IndexBounds, IndexProblem,
+    IndexState, IndexStore, TextIndex,
 };
 use moss_sdk::RelPath;
 use proptest::prelude::*;
@@ -374,4 +375,41 @@ fn a_file_that_changed_just_before_it_was_read_is_read_again() {
     assert!(index.settle(&folder, &never));
     assert_eq!(folder.reads(), 3);
     assert_eq!(folder.asked(&index, "more"), ["unsettled"]);
+}
+
+#[test]
+fn an_index_beyond_its_bound_is_off_and_leaves_nothing() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    let text = |number: usize| format!("{number} alpha {}", "abcdefghij".repeat(number % 7));
+    let bounds = IndexBounds { disk_bytes: 400, ..small_bounds() };
+    let index = TextIndex::open(Box::new(shelf.clone()), bounds);
+    index.sync(Vec::new());
+    assert!(index.settle(&folder, &never), "an empty one takes nothing");
+    for number in 0..60 {
+        index.update([folder.write_text(&format!("f{number}"), &text(number))]);
+    }
+    assert!(!index.settle(&folder, &never));
+    assert_eq!(index.status().state, IndexState::Off(IndexProblem::TooLarge { bytes_max: 400 }));
+    assert_eq!((index.status().disk_bytes, shelf.names().unwrap()), (0, Vec::<String>::new()));
+}
+
+#[test]
+fn memory_grows_with_the_documents_and_is_given_back() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    let index = open(&shelf);
+    let changes: Vec<_> = (0..500)
+        .map(|number| folder.write_text(&format!("a/long/path/to/file{number}"), "alpha beta"))
+        .collect();
+    index.sync(Vec::new());
+    let empty = index.status().memory_bytes;
+    index.update(changes);
+    let pending = index.status().memory_bytes;
+    assert!(pending > empty + 500 * 25, "{empty} {pending}");
+    assert!(index.settle(&folder, &never));
+    let settled = index.status().memory_bytes;
+    assert!(settled > pending, "the numbers in segments: {pending} {settled}");
+    index.clear();
+    assert!(index.status().memory_bytes < pending / 10);
 }

@@ -51,6 +51,12 @@ const REPORTING: &[u64] = &[
     0x794c_7630, // overlayfs: what lies beneath must not change while it is mounted
 ];
 
+/// Whether a type of file systems reports every change.
+#[cfg(target_os = "linux")]
+fn reports_every_change(kind: u64) -> bool {
+    REPORTING.contains(&kind)
+}
+
 /// The queue of events of the directories of one tree.
 #[derive(Debug)]
 pub(super) struct TreeEvents(OwnedFd);
@@ -89,10 +95,10 @@ impl TreeEvents {
     pub(super) fn check(directory: &OwnedFd) -> Result<(), String> {
         let found = rustix::fs::fstatfs(directory).map_err(|errno| errno.to_string())?;
         let kind = u64::try_from(found.f_type).unwrap_or_default();
-        if REPORTING.contains(&kind) {
-            return Ok(());
+        match reports_every_change(kind) {
+            true => Ok(()),
+            false => Err(format!("the file system (type {kind:#x}) does not report every change")),
         }
-        Err(format!("the file system (type {kind:#x}) does not report every change"))
     }
 
     /// Has changes in a held directory reported from now on, whatever its name leads to by now.
@@ -159,5 +165,36 @@ impl TreeEvents {
 
     pub(super) fn drain(&self, _: impl FnMut(TreeEvent<'_>)) -> Result<(), Errno> {
         Err(Errno::NOSYS)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "tests look at files from outside")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_that_others_change_do_not_report_every_change() {
+        for (name, kind, reports) in [
+            ("ext4", 0xef53, true),
+            ("xfs", 0x5846_5342, true),
+            ("btrfs", 0x9123_683e, true),
+            ("tmpfs", 0x0102_1994, true),
+            ("overlayfs", 0x794c_7630, true),
+            ("nfs", 0x6969, false),
+            ("cifs", 0xff53_4d42, false),
+            ("smb2", 0xfe53_4d42, false),
+            ("fuse", 0x6573_5546, false),
+            ("9p", 0x0102_1997, false),
+            ("ceph", 0x00c3_6400, false),
+            ("virtiofs and others", 0x7372_6973, false),
+            ("one not known", 0, false),
+        ] {
+            assert_eq!(reports_every_change(kind), reports, "{name}");
+        }
+        // What an open directory says of its own.
+        let directory = std::fs::File::open("/proc").expect("it is mounted").into();
+        let refused = TreeEvents::check(&directory).expect_err("processes come without an event");
+        assert!(refused.contains("does not report every change"), "{refused}");
     }
 }

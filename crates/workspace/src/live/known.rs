@@ -24,6 +24,8 @@ pub(super) struct KnownTree {
     pub(super) events: Option<TreeEvents>,
     /// Why there are no events.
     pub(super) reason: Option<String>,
+    /// Whether others than this system may change files: then sizes and times are those of the server.
+    pub(super) asks_server: bool,
     /// None where the system does not report mounts.
     mounts: Option<MountEvents>,
     /// By depth: a directory is looked at before those in it.
@@ -73,6 +75,7 @@ impl KnownTree {
         };
         let mut tree = Self {
             store,
+            asks_server: events.is_none(),
             events,
             reason,
             mounts: MountEvents::open(),
@@ -90,6 +93,7 @@ impl KnownTree {
     pub(super) fn sweep_from_now_on(&mut self, reason: String) {
         self.events = None;
         self.reason = Some(reason);
+        self.asks_server = true;
         self.store.forget_watches();
         self.doubt_everything();
     }

@@ -128,11 +128,11 @@ impl KnownTree {
             true => NamesRead::of(look.workspace, &held, &path)?,
             false => NamesRead::in_doubt(look.workspace, doubt.names.keys(), &path),
         };
-        let mut found = names.sight(&held);
+        let mut found = names.sight(&held, self.asks_server);
         let have_changed = self.have_rules_changed(number, doubt, &found, names.is_all);
         if have_changed && !names.is_all {
             names = NamesRead::of(look.workspace, &held, &path)?;
-            found = names.sight(&held);
+            found = names.sight(&held, self.asks_server);
         }
         if have_changed {
             self.doubt_beneath(number);

@@ -60,7 +60,10 @@ pub(super) fn exclude_hash(workspace: &Workspace, root: &OwnedFd) -> Option<blak
 // === impl Sighting ===
 
 impl Sighting {
-    fn of(directory: &OwnedFd, name: &str) -> Self {
+    fn of(directory: &OwnedFd, name: &str, asks_server: bool) -> Self {
+        if asks_server {
+            handle::ask_server_at(directory, name);
+        }
         match handle::find_at(directory, name) {
             Ok(Some(stat)) => Self::Seen(stat),
             Ok(None) => Self::Gone,
@@ -111,11 +114,15 @@ impl NamesRead {
         Self { names, ..Self::default() }
     }
 
-    /// Looks at what is there.
-    pub(super) fn sight(&mut self, directory: &OwnedFd) -> Vec<(String, Sighting)> {
+    /// Looks at what is there; the server of a network file system is asked where that is wanted.
+    pub(super) fn sight(
+        &mut self,
+        directory: &OwnedFd,
+        asks_server: bool,
+    ) -> Vec<(String, Sighting)> {
         let names = std::mem::take(&mut self.names).into_iter();
         names
-            .map(|name| (Sighting::of(directory, &name), name))
+            .map(|name| (Sighting::of(directory, &name, asks_server), name))
             .map(|(at, name)| (name, at))
             .collect()
     }

@@ -474,6 +474,9 @@ proptest! {
             let changes = watched.changes(generation);
             generation = changes.generation;
             let now = files(&watched);
+            // Texts are found by a sweep of their own; listings walk.
+            prop_assert!(visits_agree(&watched.workspace, &watched.tree, "."));
+            prop_assert!(!watched.agrees("."));
             // The walk is right, and so are the changes from one state to the next.
             let walked = watched.walked(".", ALL).unwrap();
             let walked: Vec<_> =

@@ -63,8 +63,8 @@ pub(crate) fn may_show(
     })
 }
 
-/// Files that every caller may read: what the index of a workspace may know. A single call may be
-/// let see less.
+/// Files that every caller may read and nobody excluded: what the index of a workspace may know. A single call
+/// may be let see less.
 pub(crate) struct ReadableByAll<'a>(pub(crate) &'a WorkspaceState);
 
 // === impl ReadableByAll ===
@@ -75,6 +75,9 @@ impl IndexRules for ReadableByAll<'_> {
     }
 
     fn admits(&self, policy: &Policy, path: &RelPath) -> bool {
+        if self.0.live.get().is_some_and(|kept| kept.excludes(path)) {
+            return false;
+        }
         let (named, caller) = (self.0.files.protection(path), Role::Caller.as_str());
         let subject =
             by_rules(Action::Read, (SEARCHING_TOOL, moss_sdk::Effect::Read), caller, (path, named));

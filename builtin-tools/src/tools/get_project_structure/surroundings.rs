@@ -1,0 +1,67 @@
+//! What stands around a manifest, among the entries of a listing.
+
+use std::collections::BTreeSet;
+
+use moss_sdk::RelPath;
+use moss_sdk::file::{Entry, EntryKind};
+
+use super::manifests::{ManifestKind, ManifestSurroundings};
+
+/// Directories with manifests, with the kind of each.
+pub(super) type KnownManifests = BTreeSet<(RelPath, &'static str)>;
+
+/// What stands around one manifest.
+pub(super) struct ManifestPlace<'a> {
+    entries: &'a [Entry],
+    directory: RelPath,
+    is_member: bool,
+}
+
+/// Whether a path is that of a file among entries in path order.
+pub(super) fn is_file(entries: &[Entry], path: &RelPath) -> bool {
+    let at = entries.binary_search_by(|entry| entry.path.cmp_components(path));
+    at.is_ok_and(|at| entries[at].kind == EntryKind::File)
+}
+
+// === impl ManifestPlace ===
+
+impl<'a> ManifestPlace<'a> {
+    /// Looks around a manifest; those higher up come first, then those beside each other in path order.
+    pub(super) fn of(
+        entries: &'a [Entry],
+        manifest: &RelPath,
+        kind: ManifestKind,
+        known: &mut KnownManifests,
+    ) -> Self {
+        let directory = manifest.parent().unwrap_or_else(RelPath::root);
+        let is_known = |directory: RelPath| known.contains(&(directory, kind.name));
+        let is_member = here_and_above(&directory).any(is_known);
+        // The modules of a workspace of Go are built each by itself.
+        if manifest.file_name() != Some("go.work") {
+            known.insert((directory.clone(), kind.name));
+        }
+        Self { entries, directory, is_member }
+    }
+
+    fn is_in(&self, directory: &RelPath, name: &str) -> bool {
+        directory.join(name).is_ok_and(|path| is_file(self.entries, &path))
+    }
+}
+
+impl ManifestSurroundings for ManifestPlace<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.is_in(&self.directory, name)
+    }
+
+    fn has_here_or_above(&self, name: &str) -> bool {
+        here_and_above(&self.directory).any(|directory| self.is_in(&directory, name))
+    }
+
+    fn is_member(&self) -> bool {
+        self.is_member
+    }
+}
+
+fn here_and_above(directory: &RelPath) -> impl Iterator<Item = RelPath> + use<> {
+    std::iter::successors(Some(directory.clone()), RelPath::parent)
+}
