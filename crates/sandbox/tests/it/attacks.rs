@@ -62,6 +62,9 @@ const fn by_root(name: &'static str, script: &'static str) -> Attack {
     Attack { name, script, needs_root: true }
 }
 
+/// What the landlock tier does not keep from being done, and restores afterwards.
+pub(crate) const LANDLOCK_RESTORED: &[&str] = &[];
+
 /// What the landlock tier does not keep in. What it restores afterwards is not here.
 pub(crate) const LANDLOCK_LETS_THROUGH: &[&str] = &[
     // Landlock knows no permission bits.
