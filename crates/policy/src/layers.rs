@@ -6,11 +6,13 @@
 //!
 //! A reload is kinder: a layer that had rules keeps them while its file is broken, and says so.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::built_in::{default_verdict, drift_rule, protection_verdict, register_rule};
 use super::error::PolicyError;
 use super::format::{self, FileRules};
+use super::grants::SaidGrants;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, CommandPart, Layer, RuleRef, SandboxMin, Subject, Verdict};
 
@@ -72,6 +74,8 @@ struct Rules<V> {
     rules: Vec<Rule<V>>,
     /// The least isolation that it wants for commands, where it says so.
     sandbox_min: Option<SandboxMin>,
+    /// Directories that commands may write besides.
+    caches: BTreeSet<String>,
     /// Why they are older than their file.
     outdated: Option<Box<PolicyError>>,
 }
@@ -142,6 +146,14 @@ impl Policy {
         ours.unwrap_or_default().max(self.workspace.sandbox_min().unwrap_or(SandboxMin::None))
     }
 
+    /// As [`Policy::sandbox_min`], for commands that only read: where no layer names one, Landlock is enough, which
+    /// keeps them from writing.
+    pub fn sandbox_min_to_read(&self) -> SandboxMin {
+        let ours = [self.admin.sandbox_min, self.user.sandbox_min()].into_iter().flatten().max();
+        let theirs = self.workspace.sandbox_min().unwrap_or(SandboxMin::None);
+        ours.unwrap_or(SandboxMin::Landlock).max(theirs)
+    }
+
     /// Returns the sizes from which on a rule begins or ceases to match.
     pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         let of_rules = self.admin.rules.iter().chain(self.user.iter()).map(|rule| &rule.conditions);
@@ -152,11 +164,24 @@ impl Policy {
         })
     }
 
-    /// Returns what every rule that speaks about a command says of the network.
-    pub(super) fn networks<'a>(&'a self, subject: &'a Subject<'a>) -> impl Iterator<Item = bool> {
+    /// Returns what the rules that speak about a command say of what it is granted.
+    pub(super) fn said_grants(&self, subject: &Subject<'_>) -> SaidGrants {
+        let mut said = SaidGrants::default();
         let ours = self.admin.rules.iter().chain(self.user.iter());
-        let ours = ours.filter_map(|rule| rule.network_of(subject));
-        ours.chain(self.workspace.iter().filter_map(|rule| rule.network_of(subject)))
+        ours.filter(|rule| !rule.grants.is_empty()).for_each(|rule| said.add(rule, subject));
+        let theirs = self.workspace.iter().filter(|rule| !rule.grants.is_empty());
+        theirs.for_each(|rule| said.add(rule, subject));
+        said
+    }
+
+    /// Returns the directories that commands may write besides those that every one may: absolute, or from the home
+    /// directory (`~/`).
+    pub fn caches(&self) -> impl Iterator<Item = &str> {
+        let of_user = match &self.user {
+            LayerRules::Rules(rules) => Some(&rules.caches),
+            LayerRules::Broken { .. } => None,
+        };
+        self.admin.caches.iter().chain(of_user.into_iter().flatten()).map(String::as_str)
     }
 
     /// Whether a rule matches some paths and not others, whatever path the effect is on.
@@ -232,6 +257,7 @@ fn admin_rules(sources: &Sources) -> Result<FileRules<Ruling>, Box<PolicyError>>
         let file = source.rules(Layer::Admin)?;
         all.rules.extend(file.rules);
         all.sandbox_min = all.sandbox_min.max(file.sandbox_min);
+        all.caches.extend(file.caches);
     }
     Ok(all)
 }
@@ -273,15 +299,15 @@ impl PolicyFile {
 
 impl<V> Rules<V> {
     fn new(file: FileRules<V>) -> Self {
-        Self { rules: file.rules, sandbox_min: file.sandbox_min, outdated: None }
+        let FileRules { rules, sandbox_min, caches } = file;
+        Self { rules, sandbox_min, caches, outdated: None }
     }
 }
 
 impl<V: Clone> Rules<V> {
     /// The same rules, which their file does not say any more.
     fn outdated(&self, error: Box<PolicyError>) -> Self {
-        let (rules, sandbox_min) = (self.rules.clone(), self.sandbox_min);
-        Self { rules, sandbox_min, outdated: Some(error) }
+        Self { outdated: Some(error), ..self.clone() }
     }
 }
 

@@ -62,6 +62,34 @@ const fn by_root(name: &'static str, script: &'static str) -> Attack {
     Attack { name, script, needs_root: true }
 }
 
+/// What the landlock tier does not keep from being done, and restores afterwards.
+pub(crate) const LANDLOCK_RESTORED: &[&str] = &[
+    "write a hook",
+    "write an existing hook",
+    "make a hook executable",
+    "remove the hooks",
+    "replace the hooks by a link",
+    "rename the hooks",
+    "rename the directory above the hooks",
+    "write a setting of git",
+    "empty the settings of git",
+    "rename over the settings of git",
+    "write the settings by another name",
+    "lead git elsewhere",
+    "write the settings of a worktree",
+    "write git's attributes",
+    "write the settings of a submodule",
+    "write a hook of a submodule",
+    "rename above a submodule's settings",
+    "write a hook of a nested repository",
+    "rename a nested repository",
+    "rename above a nested repository",
+    "swap the directory above the hooks",
+    "write a protected file",
+    "rename above a protected file",
+    "make a protected file that is missing",
+];
+
 /// What the landlock tier does not keep in. What it restores afterwards is not here.
 pub(crate) const LANDLOCK_LETS_THROUGH: &[&str] = &[
     // Landlock knows no permission bits.

@@ -16,7 +16,9 @@ use std::{fs, io};
 
 use moss_sandbox::{SandboxedCommand, find_protected};
 
-use crate::attacks::{ATTACKS, Attack, LANDLOCK_LETS_THROUGH, PYTHON, SOCKETS, SOCKETS_SINCE};
+use crate::attacks::{
+    ATTACKS, Attack, LANDLOCK_LETS_THROUGH, LANDLOCK_RESTORED, PYTHON, SOCKETS, SOCKETS_SINCE,
+};
 use crate::harness::{FULL, Place, Way, alive, eventually, marker, run, sandbox, write};
 
 /// What no command may read: it stands in files, an environment and a process's memory.
@@ -36,6 +38,15 @@ struct Scene {
     _inherited: fs::File,
 }
 
+/// What became of an attack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Blocked,
+    /// It changed what it may not, and that is as before.
+    Restored,
+    Through,
+}
+
 /// What is known of a file: its bits and content.
 type Known = (u32, Vec<u8>);
 
@@ -51,7 +62,7 @@ async fn every_attack_gets_out_without_a_sandbox_and_none_on_the_full_tier() {
             }
         }
         for way in FULL {
-            if Scene::new().sandboxed(attack, way).await {
+            if Scene::new().sandboxed(attack, way).await == Fate::Through {
                 wrong.push(format!("{} gets out, with {way}", attack.name));
             }
         }
@@ -61,18 +72,35 @@ async fn every_attack_gets_out_without_a_sandbox_and_none_on_the_full_tier() {
 }
 
 #[tokio::test]
-async fn the_landlock_tier_lets_through_what_its_table_says_and_no_more() {
-    let mut through = Vec::new();
+async fn the_landlock_tier_restores_and_lets_through_what_its_table_says_and_no_more() {
+    let (mut restored, mut through) = (Vec::new(), Vec::new());
     for attack in ATTACKS {
-        if Scene::new().sandboxed(attack, Way::Landlock).await {
-            through.push(attack.name);
+        match Scene::new().sandboxed(attack, Way::Landlock).await {
+            Fate::Blocked => {}
+            Fate::Restored => restored.push(attack.name),
+            Fate::Through => through.push(attack.name),
         }
     }
     let detail = sandbox(Way::Landlock).await.report().detail.clone();
     let version: u32 = detail.rsplit(' ').next().unwrap().parse().unwrap();
     let is_known = |name: &&str| version < SOCKETS_SINCE || !SOCKETS.contains(name);
     let known: Vec<_> = LANDLOCK_LETS_THROUGH.iter().copied().filter(is_known).collect();
-    assert_eq!(through, known);
+    assert_eq!((restored, through), (LANDLOCK_RESTORED.to_vec(), known));
+}
+
+#[test]
+fn the_guide_has_the_table_of_the_landlock_tier() {
+    let row = |fate: &'static str| move |name: &&str| format!("| {name} | {fate} |\n");
+    let restored = LANDLOCK_RESTORED.iter().map(row("restored"));
+    let through = LANDLOCK_LETS_THROUGH.iter().map(row("through"));
+    let named: String = restored.chain(through).collect();
+    let others = ATTACKS.len() - LANDLOCK_RESTORED.len() - LANDLOCK_LETS_THROUGH.len();
+    let table = format!(
+        "| attempt | on the tier `landlock` |\n| --- | --- |\n{named}| {others} others | blocked |\n"
+    );
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sandbox.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    assert!(guide.contains(&table), "docs/sandbox.md has another table than this:\n{table}");
 }
 
 // === impl Scene ===
@@ -175,7 +203,7 @@ impl Scene {
         self.is_out(&said, &before)
     }
 
-    async fn sandboxed(&mut self, attack: &Attack, way: Way) -> bool {
+    async fn sandboxed(&mut self, attack: &Attack, way: Way) -> Fate {
         let before = self.look();
         let root = &self.place.root;
         let mut command = SandboxedCommand::new(root.clone(), ["bash", "-c", attack.script]);
@@ -197,7 +225,13 @@ impl Scene {
         let mark = self.marker.clone();
         let survivors = alive(&mark);
         eventually("what survives is dead", || alive(&mark).is_empty()).await;
-        is_out || !survivors.is_empty()
+        if is_out || !survivors.is_empty() {
+            Fate::Through
+        } else if ran.end.restored.is_empty() {
+            Fate::Blocked
+        } else {
+            Fate::Restored
+        }
     }
 
     /// Whether a script said so, showed the secret, changed what it may not, or hit the victim.
