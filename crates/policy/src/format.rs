@@ -78,7 +78,7 @@ use self::glob_lists::{globs, path_globs};
 use self::grants::{GrantsForm, ProfileWord, Texts, caches, rule_grants};
 use self::words::{ArgvWordForm, check_allowed, command_words};
 use super::effect_word::EffectWord;
-use super::error::{PolicyError, PolicyFault, shown};
+use super::error::{PolicyError, PolicyFault};
 use super::examples::{self, ExampleForm};
 use super::globs::Over;
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
