@@ -6,13 +6,14 @@
 //!
 //! A reload is kinder: a layer that had rules keeps them while its file is broken, and says so.
 
+mod of_commands;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::built_in::{default_verdict, drift_rule, protection_verdict, register_rule};
 use super::error::PolicyError;
 use super::format::{self, FileRules};
-use super::grants::SaidGrants;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, CommandPart, Layer, RuleRef, SandboxMin, Subject, Verdict};
 
@@ -139,21 +140,6 @@ impl Policy {
             .chain(self.workspace.iter().map(Rule::listed))
     }
 
-    /// Returns the least isolation of commands that is enough: the strictest that a layer names. An
-    /// administrator or a user may name less than full isolation, a workspace only more than they do.
-    pub fn sandbox_min(&self) -> SandboxMin {
-        let ours = [self.admin.sandbox_min, self.user.sandbox_min()].into_iter().flatten().max();
-        ours.unwrap_or_default().max(self.workspace.sandbox_min().unwrap_or(SandboxMin::None))
-    }
-
-    /// As [`Policy::sandbox_min`], for commands that only read: where no layer names one, Landlock is enough, which
-    /// keeps them from writing.
-    pub fn sandbox_min_to_read(&self) -> SandboxMin {
-        let ours = [self.admin.sandbox_min, self.user.sandbox_min()].into_iter().flatten().max();
-        let theirs = self.workspace.sandbox_min().unwrap_or(SandboxMin::None);
-        ours.unwrap_or(SandboxMin::Landlock).max(theirs)
-    }
-
     /// Returns the sizes from which on a rule begins or ceases to match.
     pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         let of_rules = self.admin.rules.iter().chain(self.user.iter()).map(|rule| &rule.conditions);
@@ -162,26 +148,6 @@ impl Policy {
             let above = conditions.size_bytes_max.and_then(|max| max.checked_add(1));
             [conditions.size_bytes_min, above].into_iter().flatten()
         })
-    }
-
-    /// Returns what the rules that speak about a command say of what it is granted.
-    pub(super) fn said_grants(&self, subject: &Subject<'_>) -> SaidGrants {
-        let mut said = SaidGrants::default();
-        let ours = self.admin.rules.iter().chain(self.user.iter());
-        ours.filter(|rule| !rule.grants.is_empty()).for_each(|rule| said.add(rule, subject));
-        let theirs = self.workspace.iter().filter(|rule| !rule.grants.is_empty());
-        theirs.for_each(|rule| said.add(rule, subject));
-        said
-    }
-
-    /// Returns the directories that commands may write besides those that every one may: absolute, or from the home
-    /// directory (`~/`).
-    pub fn caches(&self) -> impl Iterator<Item = &str> {
-        let of_user = match &self.user {
-            LayerRules::Rules(rules) => Some(&rules.caches),
-            LayerRules::Broken { .. } => None,
-        };
-        self.admin.caches.iter().chain(of_user.into_iter().flatten()).map(String::as_str)
     }
 
     /// Whether a rule matches some paths and not others, whatever path the effect is on.
