@@ -1,11 +1,13 @@
 //! What commands wrote, whole, where a result has no room for it: files in the directory `artifacts`
 //! of the state directory of a workspace. Who made one, and approvers, may read it.
 //!
-//! A file is at most [`ARTIFACT_BYTES_MAX`] long and all together take at most [`TOTAL_BYTES_MAX`]: the
-//! oldest go first. None takes the last [`FREE_BYTES_MIN`] of its disk, which history and journal need.
+//! A file is at most [`ARTIFACT_BYTES_MAX`] long and all together take at most [`TOTAL_BYTES_MAX`], those that are
+//! being written counted as if they were full: the oldest of the others go first. None takes the last [`FREE_BYTES_MIN`] of its disk, which history and journal need.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use moss_sdk::file::{FileLines, Line, LineEnding, LineWindow, Lines, TextForm};
@@ -33,7 +35,20 @@ const OWNER_DIGITS: usize = 16;
 #[derive(Debug)]
 pub struct Artifacts {
     directory: OwnDir,
+    bounds: ArtifactBounds,
+    being_written: BeingWritten,
 }
+
+/// How much files take at most.
+#[derive(Debug, Clone, Copy)]
+struct ArtifactBounds {
+    each_bytes: u64,
+    total_bytes: u64,
+}
+
+/// The names of files that are being written: they stay, and have room to grow.
+#[derive(Debug, Clone, Default)]
+struct BeingWritten(Arc<Mutex<BTreeSet<String>>>);
 
 /// One that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +66,11 @@ pub struct ListedArtifact {
 pub struct ArtifactWriter {
     /// The path under which it is read.
     pub path: String,
+    name: String,
+    being_written: BeingWritten,
     file: OwnAppender,
     bytes: u64,
+    bytes_max: u64,
     /// Why it has only the first part of what came.
     cut: Option<ArtifactCut>,
 }
@@ -108,28 +126,54 @@ impl Artifacts {
     ///
     /// Where the directory is not the user's own.
     pub fn open(state: &Path) -> Result<Self, moss_workspace::Error> {
-        Ok(Self { directory: OwnDir::create(&state.join(DIRECTORY))? })
+        let (each_bytes, total_bytes) = (ARTIFACT_BYTES_MAX, TOTAL_BYTES_MAX);
+        Self::with_bounds(state, ArtifactBounds { each_bytes, total_bytes })
+    }
+
+    fn with_bounds(state: &Path, bounds: ArtifactBounds) -> Result<Self, moss_workspace::Error> {
+        let directory = OwnDir::create(&state.join(DIRECTORY))?;
+        Ok(Self { directory, bounds, being_written: BeingWritten::default() })
     }
 
     /// Makes a file for a caller, and room for it. Waits for the disk.
     ///
     /// # Errors
     ///
-    /// `Io`.
-    pub fn begin(&self, caller: &str) -> Result<ArtifactWriter, moss_workspace::Error> {
-        self.make_room()?;
+    /// `Io`; `LimitExceeded` where those that are being written take all the room.
+    pub fn begin(&self, caller: &str) -> Result<ArtifactWriter, ToolError> {
         let id = crate::ids::random();
-        let file = self.directory.appender(&format!("{id}-{}", owner(caller)))?;
-        Ok(ArtifactWriter { path: format!("{SCHEME}{id}"), file, bytes: 0, cut: None })
+        let name = format!("{id}-{}", owner(caller));
+        let mut being_written = self.being_written.lock();
+        self.make_room(&being_written)?;
+        let file = self.directory.appender(&name)?;
+        being_written.insert(name.clone());
+        drop(being_written);
+        Ok(ArtifactWriter {
+            path: format!("{SCHEME}{id}"),
+            name,
+            being_written: self.being_written.clone(),
+            file,
+            bytes: 0,
+            bytes_max: self.bounds.each_bytes,
+            cut: None,
+        })
     }
 
-    /// Removes the oldest files until one more fits.
-    fn make_room(&self) -> Result<(), moss_workspace::Error> {
+    /// Removes the oldest files until one more fits. What is being written counts as if it were full, and stays.
+    fn make_room(&self, being_written: &BTreeSet<String>) -> Result<(), ToolError> {
+        let ArtifactBounds { each_bytes, total_bytes } = self.bounds;
         let mut files = self.directory.files()?;
+        files.retain(|file| !being_written.contains(&file.name));
         files.sort_by_key(|file| file.modified);
+        let reserved = each_bytes.saturating_mul(being_written.len() as u64 + 1);
+        if reserved > total_bytes {
+            let count = being_written.len();
+            let message = format!("{count} commands that run now write as much as may be kept");
+            return Err(ToolError::new(ErrorCode::LimitExceeded, message));
+        }
         let mut total: u64 = files.iter().map(|file| file.size_bytes).sum();
         for OwnFile { name, size_bytes, .. } in files {
-            if total + ARTIFACT_BYTES_MAX <= TOTAL_BYTES_MAX {
+            if total + reserved <= total_bytes {
                 break;
             }
             self.directory.remove(&name)?;
@@ -189,7 +233,7 @@ impl ArtifactWriter {
         if self.cut.is_some() {
             return;
         }
-        let room = usize::try_from(ARTIFACT_BYTES_MAX - self.bytes).unwrap_or(usize::MAX);
+        let room = usize::try_from(self.bytes_max - self.bytes).unwrap_or(usize::MAX);
         let part = &bytes[..bytes.len().min(room)];
         let needed = FREE_BYTES_MIN + part.len() as u64;
         if self.file.free_bytes().is_some_and(|free| free < needed) {
@@ -208,13 +252,27 @@ impl ArtifactWriter {
     /// Says what is missing and why, where it has not all that came.
     pub fn missing(&self) -> Option<String> {
         let reason = match self.cut? {
-            ArtifactCut::Limit => format!("it is full with {} MiB", ARTIFACT_BYTES_MAX >> 20),
+            ArtifactCut::Limit => format!("it is full with {} MiB", self.bytes_max >> 20),
             ArtifactCut::Disk => {
                 format!("the disk of moss's state has less than {} MiB left", FREE_BYTES_MIN >> 20)
             }
             ArtifactCut::Write(kind) => format!("it cannot be written: {kind}"),
         };
         Some(format!("the artifact has only the first part of the output: {reason}"))
+    }
+}
+
+impl Drop for ArtifactWriter {
+    fn drop(&mut self) {
+        self.being_written.lock().remove(&self.name);
+    }
+}
+
+// === impl BeingWritten ===
+
+impl BeingWritten {
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -262,5 +320,69 @@ mod tests {
         assert!(missing.contains("full with 64 MiB"), "{missing}");
         let size = artifacts.directory.files().unwrap()[0].size_bytes;
         assert_eq!(size, ARTIFACT_BYTES_MAX);
+    }
+
+    /// Artifacts of at most 10 bytes, 30 bytes together.
+    fn small(state: &Path) -> Artifacts {
+        Artifacts::with_bounds(state, ArtifactBounds { each_bytes: 10, total_bytes: 30 }).unwrap()
+    }
+
+    fn written(artifacts: &Artifacts, bytes: &[u8]) -> String {
+        let mut writer = artifacts.begin("caller").unwrap();
+        writer.push(bytes);
+        writer.path.clone()
+    }
+
+    /// The paths of those that are there, and how many bytes they take.
+    fn kept(artifacts: &Artifacts) -> (BTreeSet<String>, u64) {
+        let listed = artifacts.list(&Caller::from(Role::Approver)).unwrap();
+        let bytes = listed.iter().map(|one| one.size_bytes).sum();
+        (listed.into_iter().map(|one| one.path).collect(), bytes)
+    }
+
+    /// Gives the files of a directory times in the order of a list of paths.
+    #[expect(clippy::disallowed_methods, reason = "a test sets what no artifact has set")]
+    fn in_order(artifacts: &Artifacts, state: &Path, paths: &[&String]) {
+        for (place, path) in paths.iter().enumerate() {
+            let id = path.strip_prefix(SCHEME).unwrap();
+            let files = artifacts.directory.files().unwrap();
+            let name = &files.iter().find(|file| file.name.starts_with(id)).unwrap().name;
+            let file = std::fs::File::options()
+                .append(true)
+                .open(state.join(DIRECTORY).join(name))
+                .unwrap();
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1 + place as u64);
+            file.set_modified(time).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_first_where_all_together_would_be_too_long() {
+        let state = tempfile::tempdir().unwrap();
+        let artifacts = small(state.path());
+        let [first, second, third] =
+            [b"12345678", b"abcdefgh", b"ABCDEFGH"].map(|bytes| written(&artifacts, bytes));
+        in_order(&artifacts, state.path(), &[&second, &third, &first]);
+        let fourth = written(&artifacts, b"x");
+        assert_eq!(kept(&artifacts), (BTreeSet::from([third, first, fourth]), 17));
+    }
+
+    #[test]
+    fn what_is_being_written_stays_and_all_together_keep_to_their_bound() {
+        let state = tempfile::tempdir().unwrap();
+        let artifacts = small(state.path());
+        let old = written(&artifacts, b"old");
+        let mut writers: Vec<_> = (0..3).map(|_| artifacts.begin("caller").unwrap()).collect();
+        let refused = artifacts.begin("caller").unwrap_err();
+        assert_eq!(refused.code, ErrorCode::LimitExceeded);
+        assert!(!kept(&artifacts).0.contains(&old));
+        writers.iter_mut().for_each(|writer| writer.push(&[b'x'; 50]));
+        let paths: BTreeSet<_> = writers.iter().map(|writer| writer.path.clone()).collect();
+        assert_eq!(kept(&artifacts), (paths, 30));
+        let ended = writers.pop().unwrap().path.clone();
+        let next = artifacts.begin("caller").unwrap();
+        let (kept, bytes) = kept(&artifacts);
+        assert!(!kept.contains(&ended) && kept.contains(&next.path) && bytes == 20);
+        drop(writers);
     }
 }
