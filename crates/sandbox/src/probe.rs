@@ -118,7 +118,7 @@ pub(crate) async fn detect(
 /// Returns what makes the namespaces out of which nothing gets: the first launcher that does it.
 async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<String, MissingPart> {
     let script = format!("{ESCAPES}{ESCAPES_FULL}echo {DONE}");
-    let (mut reasons, mut commands) = (Vec::new(), Vec::new());
+    let (mut reasons, mut lacks_bubblewrap) = (Vec::new(), false);
     for kind in launchers {
         let (launcher, name) = match kind {
             LauncherKind::Own => (Launcher::Own, OWN.to_owned()),
@@ -126,7 +126,7 @@ async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<Strin
                 let found = tokio::task::spawn_blocking(Bubblewrap::find).await;
                 let Some(found) = found.ok().flatten() else {
                     reasons.push("bubblewrap is not installed".to_owned());
-                    commands.push(INSTALL);
+                    lacks_bubblewrap = true;
                     continue;
                 };
                 let version = found.version.clone();
@@ -141,17 +141,26 @@ async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<Strin
     }
     let says =
         |path: &str, value: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
-    if says(USER_NAMESPACES, "0") {
-        // Until then no launcher helps.
-        commands = ALLOWED.to_vec();
-    } else if says(APPARMOR, "1") {
-        commands.extend(PROFILE);
-    }
+    let obstacles = Obstacles {
+        forbids_namespaces: says(USER_NAMESPACES, "0"),
+        needs_profile: says(APPARMOR, "1"),
+        lacks_bubblewrap,
+    };
     Err(MissingPart {
         tier: Tier::Full,
         reason: reasons.join("; "),
-        commands: commands.into_iter().map(str::to_owned).collect(),
+        commands: obstacles.remedies().into_iter().map(str::to_owned).collect(),
     })
+}
+
+/// What keeps a machine from the full tier.
+#[derive(Debug, Clone, Copy)]
+struct Obstacles {
+    /// No user namespace can be made.
+    forbids_namespaces: bool,
+    /// A program makes one only with a profile of AppArmor.
+    needs_profile: bool,
+    lacks_bubblewrap: bool,
 }
 
 async fn try_landlock(means: &Means) -> Result<(), MissingPart> {
@@ -212,6 +221,22 @@ struct Scene {
     _directory: TempDir,
 }
 
+// === impl Obstacles ===
+
+impl Obstacles {
+    /// The commands that take them away, one each.
+    fn remedies(self) -> Vec<&'static str> {
+        let Self { forbids_namespaces, needs_profile, lacks_bubblewrap } = self;
+        if forbids_namespaces {
+            // Until then no launcher helps.
+            return ALLOWED.to_vec();
+        }
+        let install = lacks_bubblewrap.then_some(INSTALL);
+        let profile = PROFILE.iter().copied().filter(|_| needs_profile);
+        install.into_iter().chain(profile).collect()
+    }
+}
+
 // === impl Scene ===
 
 impl Scene {
@@ -224,5 +249,34 @@ impl Scene {
         fs::write(outside.join("secret"), "secret")?;
         fs::write(workspace.join("masked"), "secret")?;
         Ok(Self { workspace, outside, _directory: directory })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_raises_the_tier_is_what_the_machine_lacks() {
+        let remedies = |forbids_namespaces, needs_profile, lacks_bubblewrap| {
+            Obstacles { forbids_namespaces, needs_profile, lacks_bubblewrap }.remedies().join("\n")
+        };
+        assert_eq!(remedies(false, false, false), "");
+        assert_eq!(remedies(false, false, true), INSTALL);
+        // Ubuntu from 24.04 on: the profile names bubblewrap, which has to be there.
+        let ubuntu = remedies(false, true, true);
+        assert!(ubuntu.starts_with(INSTALL) && ubuntu.contains("apparmor"), "{ubuntu}");
+        assert!(
+            ubuntu.contains("apparmor_parser -r") && ubuntu.contains("bwrap-userns-restrict"),
+            "{ubuntu}"
+        );
+        let with = remedies(false, true, false);
+        assert!(!with.contains(INSTALL) && with.contains("apparmor"), "{with}");
+        // Where there are none at all, nothing else helps.
+        for (needs_profile, lacks_bubblewrap) in [(false, false), (true, true)] {
+            let found = remedies(true, needs_profile, lacks_bubblewrap);
+            assert_eq!(found, ALLOWED.join("\n"));
+            assert!(found.contains("max_user_namespaces"), "{found}");
+        }
     }
 }
