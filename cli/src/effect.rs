@@ -73,6 +73,14 @@ fn command(words: &EffectWording, asked: &v1::CommandQuestion) -> String {
     let surroundings =
         (words.runs_in)(&directory, &profile, asked.network, &text::line(&asked.tier));
     let _ = writeln!(shown, "{surroundings}");
+    for (granted, names) in
+        [(words.is_given, &asked.environment), (words.connects_to, &asked.sockets)]
+    {
+        if !names.is_empty() {
+            let names: Vec<_> = names.iter().map(|name| text::line(name)).collect();
+            let _ = writeln!(shown, "{}", yellow(format!("{granted} {}", names.join(", "))));
+        }
+    }
     if asked.background && !asked.input {
         let _ = writeln!(shown, "{}", words.in_background);
     }
@@ -268,12 +276,16 @@ mod tests {
             background: true,
             input: false,
             optional: false,
+            environment: vec!["NPM_TOKEN".to_owned(), evil.clone()],
+            sockets: vec!["SSH_AUTH_SOCK".to_owned()],
         };
         let shown = command(&EN.effect, &asked);
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
         let shown = anstream::adapter::strip_str(&shown).to_string();
         assert!(shown.contains("  env → ls\n    writes out\n? env → rm x\n"), "{shown}");
         assert!(shown.contains("no network") && shown.contains("because"), "{shown}");
+        assert!(shown.contains("is given NPM_TOKEN, "), "{shown}");
+        assert!(shown.contains("may connect to SSH_AUTH_SOCK\n"), "{shown}");
     }
 
     #[test]

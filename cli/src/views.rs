@@ -65,6 +65,8 @@ fn command(asked: &v1::CommandQuestion) -> Value {
         "directory": asked.directory,
         "profile": asked.profile,
         "network": asked.network,
+        "environment": asked.environment,
+        "sockets": asked.sockets,
         "tier": asked.tier,
         "parts": asked.parts.iter().map(part).collect::<Vec<_>>(),
         "background": asked.background,

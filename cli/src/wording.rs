@@ -38,6 +38,10 @@ pub(super) struct EffectWording {
     pub(super) in_background: &'static str,
     /// The directory, what may be written, whether the network is on, how well it is isolated.
     pub(super) runs_in: fn(&str, &str, bool, &str) -> String,
+    /// Before the variables that a command is given by a rule.
+    pub(super) is_given: &'static str,
+    /// Before the sockets that a rule lets it connect to.
+    pub(super) connects_to: &'static str,
     /// Before a file that the shell writes.
     pub(super) writes: &'static str,
     pub(super) needs_confirmation: &'static str,

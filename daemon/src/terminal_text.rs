@@ -2,22 +2,29 @@
 
 /// Longest line that may be a question, in bytes.
 const PROMPT_BYTES_MAX: usize = 300;
-/// How the last line ends, in lower case, of a program that waits for a reply.
-const PROMPTS: [&str; 13] = [
-    "password:",
-    "passphrase:",
-    "[y/n]",
-    "(y/n)",
-    "(yes/no)",
-    "[y/n]:",
-    "[y/n]?",
-    "(y/n)?",
-    "(yes/no)?",
-    "[yes/no]",
-    "(yes/no/[fingerprint])?",
-    "continue?",
-    "username:",
+/// How the last line ends, in lower case and without signs behind it, of a program that waits for a secret or a name.
+const ASKED: [&str; 9] = [
+    "password",
+    "passphrase",
+    "passcode",
+    "pin",
+    "username",
+    "login",
+    "one-time code",
+    "verification code",
+    "token",
 ];
+/// The same with something behind it: `Password for 'x':`.
+const ASKED_FOR: [&str; 4] = ["password for", "passphrase for", "username for", "pin for"];
+/// What a line has that asks to go on, wherever it stands.
+const ASKING: [&str; 6] =
+    ["are you sure", "press enter", "press return", "press any key", "hit enter", "--more--"];
+/// The last word of a question that is replied with yes or no.
+const ASKING_WORDS: [&str; 3] = ["continue?", "proceed?", "overwrite?"];
+/// Words for yes and no, as choices name them.
+const YES_OR_NO: [&str; 4] = ["y", "yes", "n", "no"];
+/// Longest choice of several.
+const CHOICE_BYTES_MAX: usize = 16;
 
 /// Removes what moves the cursor of a terminal, and of lines that are written over and over all but
 /// the last form.
@@ -76,11 +83,36 @@ pub(crate) fn prompt(output: &[u8]) -> Option<String> {
     }
     let line = plain(line).trim().to_owned();
     let lower = line.to_lowercase();
-    let bare = lower.trim_end_matches([':', '?', ' ']);
-    let asks = PROMPTS.iter().any(|prompt| lower.ends_with(prompt))
-        || (lower.ends_with(':')
-            && (bare.contains("password for") || bare.contains("passphrase for")));
+    let bare = lower.trim_end_matches([':', '?', '.', '>', ' ']);
+    let ends_with_word = |word: &&str| {
+        let before = bare.strip_suffix(*word);
+        before.is_some_and(|before| !before.ends_with(char::is_alphanumeric))
+    };
+    let asks = (lower.ends_with(':') && ASKED.iter().any(ends_with_word))
+        || (lower.ends_with(':') && ASKED_FOR.iter().any(|words| bare.contains(words)))
+        || ASKING.iter().any(|words| lower.contains(words))
+        || ASKING_WORDS.iter().any(|word| lower.ends_with(word))
+        || ends_with_choice(bare);
     asks.then_some(line)
+}
+
+/// Whether a line ends with choices of which one is yes or no: `[y/N]`, `(yes/no/[fingerprint])`, `(y)`.
+fn ends_with_choice(line: &str) -> bool {
+    let split = [('(', ')'), ('[', ']')].iter().find_map(|&(open, close)| {
+        let within = line.strip_suffix(close)?;
+        within.rfind(open).map(|start| (&line[..start], &within[start + open.len_utf8()..]))
+    });
+    split.is_some_and(|(before, choices)| {
+        let choices: Vec<_> = choices.split(['/', '|', ',']).collect();
+        let word = |choice: &&str| choice.trim_matches([' ', '[', ']']).to_owned();
+        let mut words = choices.iter().map(word);
+        // An index of an array and the arguments of a function are none.
+        let stands_alone = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        stands_alone
+            && (choices.len() > 1 || before.contains('?'))
+            && words.clone().all(|word| !word.is_empty() && word.len() <= CHOICE_BYTES_MAX)
+            && words.any(|word| YES_OR_NO.contains(&word.as_str()))
+    })
 }
 
 #[cfg(test)]
@@ -102,7 +134,27 @@ mod tests {
             ("one\nOverwrite? [y/N] ", Some("Overwrite? [y/N]")),
             ("Enter passphrase for key '/k': ", Some("Enter passphrase for key '/k':")),
             ("\u{1b}[1mProceed (Y/n)?\u{1b}[0m ", Some("Proceed (Y/n)?")),
+            ("Ok to proceed? (y) ", Some("Ok to proceed? (y)")),
+            ("Stage this hunk [y,n,q,a,d,e,?]? ", Some("Stage this hunk [y,n,q,a,d,e,?]?")),
+            ("Apply? [y/d/N] ", Some("Apply? [y/d/N]")),
+            ("Install them (y/N/a): ", Some("Install them (y/N/a):")),
+            ("(yes/no/[fingerprint])? ", Some("(yes/no/[fingerprint])?")),
+            ("Are you sure you want to drop it? ", Some("Are you sure you want to drop it?")),
+            ("Press ENTER to go on", Some("Press ENTER to go on")),
+            ("Press any key to continue . . . ", Some("Press any key to continue . . .")),
+            ("Enter PIN: ", Some("Enter PIN:")),
+            ("Username for 'https://example.org': ", Some("Username for 'https://example.org':")),
+            ("host login: ", Some("host login:")),
+            ("--More--(12%)", Some("--More--(12%)")),
+            ("Do you want to continue? ", Some("Do you want to continue?")),
             ("Password:\n", None),
+            ("loading (3/9)", None),
+            ("f(x, y)", None),
+            ("array[n]", None),
+            ("the axis (y)", None),
+            ("spin: ", None),
+            ("tests [ok/failed]", None),
+            ("[y/", None),
             ("compiling 3/9", None),
             ("", None),
         ] {

@@ -187,7 +187,7 @@ pub struct LeftRunning {
 }
 
 /// How a command was isolated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedSandbox {
     /// How well: `full`, `landlock` or `none`.
     pub tier: String,
@@ -198,6 +198,12 @@ pub struct ReportedSandbox {
     /// Names of variables of the environment that it was not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment_removed: Vec<String>,
+    /// Names of variables that a rule of the policy gave it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment_granted: Vec<String>,
+    /// Sockets that a rule of the policy let it connect to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sockets: Vec<String>,
     /// Protected files that it changed all the same, and that are as before now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restored: Vec<String>,

@@ -61,6 +61,8 @@ pub enum ErrorCode {
     Denied,
     /// Needs an answer that nobody can give here.
     Unconfirmed,
+    /// A program asked something and waited for a reply that nobody can give it.
+    NeedsInput,
     /// The time of the call or of the plugin is over.
     Timeout,
     /// The caller went away or cancelled.
@@ -114,6 +116,7 @@ impl ErrorCode {
         Self::LimitExceeded,
         Self::Denied,
         Self::Unconfirmed,
+        Self::NeedsInput,
         Self::Timeout,
         Self::Cancelled,
         Self::Io,
@@ -148,6 +151,7 @@ impl ErrorCode {
             Self::LimitExceeded => "limit_exceeded",
             Self::Denied => "denied",
             Self::Unconfirmed => "unconfirmed",
+            Self::NeedsInput => "needs_input",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
             Self::Io => "io",

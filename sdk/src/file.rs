@@ -231,8 +231,10 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Size in bytes; of files only.
     pub size_bytes: Option<u64>,
-    /// When its content last changed.
+    /// When its content last changed, as the system says; a program can set it.
     pub modified: Option<SystemTime>,
+    /// When anything about it last changed, which no program can set; none where that is not known.
+    pub changed: Option<SystemTime>,
 }
 
 /// What a directory entry is.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::command::ReportedSandbox;
 use crate::path::RelPath;
 
 /// What a tool wants of the jobs of its caller.
@@ -95,6 +96,9 @@ pub struct JobStatus {
     /// What it seems to wait for: its last line, where that looks like a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
+    /// How it is isolated.
+    #[serde(default)]
+    pub sandbox: ReportedSandbox,
     /// Why it ended, where it did not end by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,

@@ -147,6 +147,44 @@ async fn an_explanation_takes_approvals_of_edits_and_of_commands_in_directories_
 }
 
 #[tokio::test]
+async fn an_approval_of_a_command_covers_a_compound_only_where_each_part_is_covered() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let command = |text: &str| json!({ "command": text });
+    let call = waiting("run_terminal_cmd", command("ls && touch c.txt"));
+    let (question, _) = remembered(&daemon, call, Always).await;
+    let rule = &offer(&question, Always).rule_toml;
+    assert!(rule.contains("exact_argv = ['touch', 'c.txt']") || rule.contains("c.txt"), "{rule}");
+    assert!(!rule.contains("ls"), "what only reads needs no approval: {rule}");
+    for (text, expected) in [
+        ("touch c.txt", Fate::Allowed),
+        ("ls && touch c.txt", Fate::Allowed),
+        ("touch c.txt && ls -l | wc -l", Fate::Allowed),
+        ("touch c.txt; touch c.txt", Fate::Allowed),
+        ("touch d.txt", Fate::Asked),
+        ("touch c.txt d.txt", Fate::Asked),
+        ("touch c.txt; touch d.txt", Fate::Asked),
+        ("touch c.txt; rm a.txt", Fate::Asked),
+        ("touch c.txt $(rm a.txt)", Fate::Asked),
+        ("touch c.txt > a.txt", Fate::Asked),
+        ("X=1 touch c.txt", Fate::Asked),
+        ("cd sub; touch c.txt", Fate::Asked),
+        ("sudo touch c.txt", Fate::Asked),
+    ] {
+        assert_eq!(fate(&caller, "run_terminal_cmd", command(text)).await, expected, "{text}");
+    }
+    assert_eq!(site.read("a.txt"), "one\n");
+    // What always asks is offered to nobody, nor is what stands beside it.
+    for text in ["rm a.txt", "touch d.txt; rm a.txt", "touch $x", "git status && rm *"] {
+        let mut events = caller.stream(waiting("run_terminal_cmd", command(text))).await.unwrap();
+        let question = events.question().await;
+        assert!(question.offers.is_empty(), "{text}: {question:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_approval_for_a_session_applies_to_it_while_the_daemon_runs() {
     let site = Site::new();
     let daemon = site.serve();

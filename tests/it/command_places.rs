@@ -76,6 +76,107 @@ fn output_that_a_full_disk_has_no_room_for_is_shown_as_far_as_it_is_and_the_resu
     assert!(notes.contains("the artifact has only the first part of the output"), "{notes}");
 }
 
+/// Takes namespaces from this machine: the tier is `landlock`.
+const NO_NAMESPACES: &str = "echo 0 > /proc/sys/user/max_user_namespaces";
+/// Lets commands run that need no full isolation.
+fn accepting(min: &str) -> String {
+    ALLOWING.replace("version = 1", &format!("version = 1\nsandbox_min = \"{min}\""))
+}
+
+/// Runs a program of which the kernel has no Landlock.
+const WITHOUT_LANDLOCK: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = { 4, steps };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) return 9;
+    execv(words[1], words + 1);
+    return 8;
+}
+"#;
+
+#[test]
+fn without_namespaces_what_only_reads_asks_and_what_writes_needs_a_policy_that_says_so() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let run = |arguments: &[&str]| run_in(&site, NO_NAMESPACES, arguments);
+    let read = ["call", "run_terminal_cmd", "command=cat a.txt"];
+    let asked = run(&read);
+    assert!(asked.code != Some(0) && asked.stderr.contains("confirm"), "{asked:?}");
+    let found = result(&run(&[&read[..], &["--confirm", "allow"]].concat()));
+    assert_eq!(found["stdout"], "one\n", "{found}");
+    let sandbox = &found["sandbox"];
+    assert_eq!((&sandbox["tier"], &sandbox["profile"]), (&json!("landlock"), &json!("read-only")));
+    let write = ["call", "run_terminal_cmd", "command=touch b.txt", "--confirm", "allow"];
+    let refused = run(&write);
+    assert!(refused.code != Some(0) && refused.stderr.contains("moss doctor"), "{refused:?}");
+    site.user_policy("version = 1\nsandbox_min = \"full\"\n");
+    let refused = run(&[&read[..], &["--confirm", "allow"]].concat());
+    assert!(refused.code != Some(0) && refused.stderr.contains("moss doctor"), "{refused:?}");
+    assert!(!site.has("b.txt"));
+}
+
+#[test]
+fn on_the_tier_landlock_protected_files_are_restored_and_the_result_says_what_was_not_kept_in() {
+    let site = Site::new();
+    site.user_policy(&accepting("landlock"));
+    site.write(".vscode/tasks.json", "before\n");
+    site.write(".env", "secret\n");
+    let text = "command=echo after >> .vscode/tasks.json; touch plain.txt";
+    let found = result(&run_in(&site, NO_NAMESPACES, &["call", "run_terminal_cmd", text]));
+    let sandbox = &found["sandbox"];
+    assert_eq!(
+        (&sandbox["tier"], &sandbox["profile"]),
+        (&json!("landlock"), &json!("workspace-write"))
+    );
+    assert!(sandbox["restored"].to_string().contains(".vscode/tasks.json"), "{found}");
+    assert_eq!(site.read(".vscode/tasks.json"), "before\n");
+    assert!(
+        site.has("plain.txt") && found["notes"].to_string().contains("could not hide"),
+        "{found}"
+    );
+}
+
+#[test]
+fn without_isolation_a_command_runs_only_where_the_policy_says_none() {
+    let site = Site::new();
+    let (source, without) = (site.outside("without.c"), site.outside("without"));
+    std::fs::write(&source, WITHOUT_LANDLOCK).unwrap();
+    let status = Command::new("cc").arg("-o").arg(&without).arg(&source).status();
+    assert!(status.is_ok_and(|status| status.success()), "a C compiler is needed: `cc`");
+    let prepare = format!("{NO_NAMESPACES}\nset -- '{}' \"$@\"", without.display());
+    let run = |text: &str| {
+        run_in(&site, &prepare, &["call", "run_terminal_cmd", text, "--confirm", "allow"])
+    };
+    for policy in ["version = 1\n".to_owned(), accepting("landlock")] {
+        site.user_policy(&policy);
+        for text in ["command=ls", "command=touch a.txt"] {
+            let refused = run(text);
+            let says = refused.stderr.contains("moss doctor");
+            assert!(refused.code != Some(0) && says, "{policy}{text}: {refused:?}");
+        }
+    }
+    site.user_policy(&accepting("none"));
+    let found = result(&run("command=touch a.txt"));
+    assert_eq!(
+        (&found["exit_code"], &found["sandbox"]["tier"]),
+        (&json!(0), &json!("none")),
+        "{found}"
+    );
+    assert!(site.has("a.txt"));
+}
+
 /// Builds what makes a clock go back.
 fn clock(site: &Site) -> PathBuf {
     let (source, library) = (site.outside("clock.c"), site.outside("clock.so"));

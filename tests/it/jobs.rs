@@ -42,6 +42,12 @@ async fn a_job_is_followed_by_its_output_and_its_end() {
     let listed = job(&client, json!({"action": "list"})).await;
     assert_eq!(listed["jobs"][0]["job"], id, "{listed}");
     assert_eq!(listed["jobs"][0]["command"], text);
+    let sandbox = &listed["jobs"][0]["sandbox"];
+    assert_eq!(
+        (&sandbox["tier"], &sandbox["profile"]),
+        (&json!("full"), &json!("workspace-write")),
+        "{listed}"
+    );
     let late =
         job(&client, json!({"action": "wait", "job": id, "text": "never", "timeout_ms": 50})).await;
     assert_eq!(late["found"], false, "{late}");
@@ -197,6 +203,27 @@ async fn jobs_end_with_the_daemon_also_where_it_is_killed() {
         }
         until("nothing is left", async || !is_running(&text.replace(' ', "\0"))).await;
     }
+}
+
+#[tokio::test]
+async fn no_command_of_twenty_survives_a_daemon_that_is_killed() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for _ in 0..16 {
+        started(&client, "setsid sleep 980 & sleep 980").await;
+    }
+    let mut calls = Vec::new();
+    for place in 0..4 {
+        let text =
+            json!({ "command": format!("touch begun{place}; setsid sleep 980 & sleep 980") });
+        calls.push(client.stream(refusing("run_terminal_cmd", text)).await.unwrap());
+    }
+    until("all run", async || (0..4).all(|place| site.has(&format!("begun{place}")))).await;
+    assert!(is_running("sleep\0980"));
+    daemon.kill();
+    until("nothing is left", async || !is_running("sleep\0980")).await;
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod calls;
 mod cli;
 mod client_setup;
 mod codebase_search;
+mod command_grants;
 mod command_output;
 mod command_places;
 mod commands;

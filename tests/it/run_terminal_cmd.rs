@@ -315,7 +315,18 @@ async fn a_call_ends_with_its_leader_and_nothing_outlives_it() {
     site.user_policy(ALLOWING);
     let daemon = site.serve();
     let client = daemon.caller().await;
-    for text in ["sleep 987 & echo ok", "setsid sleep 987 & echo ok", "(sleep 987 &) ; echo ok"] {
+    let server = "python3 -c 'import os, time\n\
+                  if os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n\
+                  for stream in range(3): os.close(stream)\nos.execlp(\"sleep\", \"sleep\", \"987\")'; \
+                  sleep 0.05; echo ok";
+    for text in [
+        "sleep 987 & echo ok",
+        "setsid sleep 987 & echo ok",
+        "(sleep 987 &) ; echo ok",
+        "nohup sleep 987 >/dev/null 2>&1 & echo ok",
+        "setsid sleep 987 <&- >&- 2>&- & echo ok",
+        server,
+    ] {
         let found = ran(&client, text).await;
         assert_eq!((&found["exit_code"], &found["stdout"]), (&json!(0), &json!("ok\n")), "{found}");
         let left = found["left_running"].to_string();
@@ -335,6 +346,47 @@ async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
     until("it runs", async || site.has("begun")).await;
     drop(events);
     until("it ended", async || !is_running("sleep\u{0}986")).await;
+
+    // It has time to end by itself, then it is killed.
+    site.write("deaf.sh", "trap 'echo asked' TERM\necho begun\nwhile :; do sleep 986; done\n");
+    let call = refusing("run_terminal_cmd", command("bash deaf.sh"));
+    let call = v1::CallToolRequest { call: Some(call) };
+    let mut request = tonic::Request::new(call);
+    request.set_timeout(std::time::Duration::from_secs(20));
+    let response = client.tools().call_tool(request).await.unwrap().into_inner();
+    let found = output(&response.result.unwrap());
+    assert_eq!((&found["exit_code"], &found["signal"]), (&Value::Null, &json!(9)), "{found}");
+    assert_eq!(found["stdout"], "begun\nasked\n", "{found}");
+    assert!(found["notes"].to_string().contains("it ran for"), "{found}");
+    until("nothing is left", async || !is_running("sleep\u{0}986")).await;
+}
+
+#[tokio::test]
+async fn no_command_reaches_the_socket_of_moss() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    assert!(std::os::unix::net::UnixStream::connect(site.socket()).is_ok());
+    let text = format!(
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}\"); print(\"reached\")'",
+        site.socket().display()
+    );
+    let found = ran(&client, &text).await;
+    assert_eq!((&found["exit_code"], &found["stdout"]), (&json!(1), &json!("")), "{found}");
+    assert!(found["stderr"].as_str().unwrap().contains("FileNotFoundError"), "{found}");
+}
+
+#[tokio::test]
+async fn a_command_of_two_megabytes_is_refused_and_the_daemon_lives() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let long = format!("echo {}", "x ".repeat(1 << 20));
+    let refused = client.ran("run_terminal_cmd", command(&long)).await;
+    assert_eq!(failure(&refused).code, "invalid_arguments", "{:?}", failure(&refused).hint);
+    assert_eq!(ran(&client, "echo on").await["stdout"], "on\n");
 }
 
 #[tokio::test]
@@ -427,16 +479,39 @@ async fn what_cannot_run_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_command_that_waits_for_a_reply_is_ended_with_what_it_asked() {
+async fn a_command_that_waits_for_a_reply_is_ended_with_an_error_that_says_what_it_asked() {
     let site = Site::new();
     site.user_policy(ALLOWING);
     let daemon = site.serve();
     let client = daemon.caller().await;
-    let found = ran(&client, "printf 'Overwrite it? [y/N] '; sleep 978").await;
-    assert_eq!(found["exit_code"], Value::Null, "{found}");
-    let notes = found["notes"].to_string();
-    assert!(notes.contains("Overwrite it? [y/N]") && notes.contains("nobody can reply"), "{found}");
+    let text =
+        "touch made.txt; echo before; echo aside >&2; printf 'Overwrite it? [y/N] '; sleep 978";
+    let failed = client.ran("run_terminal_cmd", command(text)).await;
+    let error = failure(&failed);
+    assert_eq!(error.code, "needs_input", "{error:?}");
+    for part in ["asked `Overwrite it? [y/N]`", "before", "aside", "made.txt"] {
+        assert!(error.message.contains(part), "{part}: {error:?}");
+    }
+    assert!(!error.message.contains("was stopped") && error.hint.contains("--yes"), "{error:?}");
     until("nothing is left", async || !is_running("sleep\u{0}978")).await;
+}
+
+#[tokio::test]
+async fn a_file_with_its_old_size_and_time_is_listed_as_changed() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("a.txt", "one\n");
+    site.write("b.txt", "two\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = "touch -r a.txt $TMPDIR/time; python3 -c 'open(\"a.txt\", \"r+\").write(\"six\")'; \
+                touch -r $TMPDIR/time a.txt; touch c.txt";
+    let found = ran(&client, text).await;
+    assert_eq!(found["exit_code"], 0, "{found}");
+    assert_eq!(site.read("a.txt"), "six\n");
+    let changed =
+        json!([{"path": "a.txt", "what": "modified"}, {"path": "c.txt", "what": "created"}]);
+    assert_eq!(found["changed"], changed, "{found}");
 }
 
 /// Whether a process has words one after the other in its command line.

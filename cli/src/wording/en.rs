@@ -25,6 +25,8 @@ pub(in super::super) static EN: Wording = Wording {
             let network = if network { "with network" } else { "no network" };
             format!("in {directory}, {profile}, {network}, isolation: {tier}")
         },
+        is_given: "is given",
+        connects_to: "may connect to",
         writes: "writes",
         needs_confirmation: "needs a confirmation",
         wants_to_change_files: |count| match count {

@@ -38,6 +38,8 @@ pub(super) static ZH: Wording = Wording {
             };
             format!("目录 {directory}，{profile}，{network}，隔离：{tier}")
         },
+        is_given: "获得变量",
+        connects_to: "可连接",
         writes: "写入",
         needs_confirmation: "需要确认",
         wants_to_change_files: |count| format!("要修改 {count} 个文件"),

@@ -26,7 +26,7 @@ pub(crate) fn is_harmless_variable(name: &str) -> bool {
 }
 
 /// Whether a variable decides which programs run, or with which code.
-pub(crate) fn is_decisive(name: &str) -> bool {
+pub fn is_decisive(name: &str) -> bool {
     is_among(&NAMES.decisive, name)
 }
 

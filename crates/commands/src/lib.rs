@@ -25,6 +25,7 @@ mod unfold;
 mod wrappers;
 
 pub use self::classes::{CommandClass, classify};
+pub use self::environment::is_decisive as decides_programs;
 pub use self::links::MadeLinks;
 pub use self::matching::{WordMatch, bare_words};
 

@@ -11,6 +11,10 @@ pub struct CommandQuestion {
     pub profile: String,
     /// Whether it may reach other machines.
     pub network: bool,
+    /// Names of variables of the environment that it is given besides those that every command is given.
+    pub environment: Vec<String>,
+    /// Sockets that it may connect to: paths, or names of variables that hold one.
+    pub sockets: Vec<String>,
     /// How well it is isolated: `full`, `landlock` or `none`.
     pub tier: String,
     /// Every simple command in it; of a text that cannot be read, the text.

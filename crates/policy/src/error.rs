@@ -5,7 +5,7 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 use moss_sdk::deceptive::{self, is_deceptive};
 
 /// How much of a text is shown at most, in characters.
-const SHOWN_CHARS_MAX: usize = 300;
+const SHOWN_CHARS_MAX: usize = 400;
 
 /// Words of the TOML reader, and what people call it.
 const WORDING: &[(&str, &str)] = &[

@@ -18,6 +18,9 @@
 //! argv = ["git", ["status", "diff"]]            # of commands: their first words, each one or one of a list
 //! exact_argv = ["make", "all"]                  # of commands: all of their words
 //! network = true                                # of commands: whether they reach other machines
+//! profile = "danger-full"                       # of commands: they may do whatever their user may
+//! environment = ["NPM_TOKEN"]                   # of commands: names of variables that they are given
+//! sockets = ["SSH_AUTH_SOCK"]                   # of commands: sockets that they may connect to
 //! match_levels = ["exact", "line_trimmed"]      # how an edit was located: the levels of
 //!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
@@ -43,7 +46,8 @@
 //! **Match levels** are those of edits whose locations were searched for: no other effect has one.
 //! An edit of lines that are not as it says asks, whatever rules allow.
 //!
-//! **Commands.** `argv` and `exact_argv` are words of commands: see the module `words`.
+//! **Commands.** `argv` and `exact_argv` are words of commands: see the module `words`; what is granted them: see
+//! the module `grants`. `caches = ["~/.cache/tool"]`, beside `version`, are directories that they may write.
 //!
 //! **Protected names** (git's and moss's own files, key files) are denied by default. Only a rule
 //! with `protected = true` and `paths` opens them: `src/**` must not open `src/vendor/.git/hooks`.
@@ -56,19 +60,24 @@
 //!
 //! Unknown keys are refused: a condition that nothing enforces must not look enforced.
 
+mod glob_lists;
+mod grants;
 mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moss_sdk::edit::MatchLevel;
 use serde::Deserialize;
 use toml::Spanned;
 
-use self::words::{ArgvWordForm, check_allowed, command_words, network_word};
+use self::glob_lists::{globs, path_globs};
+use self::grants::{GrantsForm, ProfileWord, Texts, caches, rule_grants};
+use self::words::{ArgvWordForm, check_allowed, command_words};
 use super::effect_word::EffectWord;
 use super::error::{PolicyError, PolicyFault, shown};
 use super::examples::{self, ExampleForm};
-use super::globs::{Globs, Over, Unusable};
+use super::globs::Over;
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, Layer, RuleRef, SandboxMin, Verdict};
 use moss_sdk::deceptive::is_deceptive;
@@ -91,8 +100,8 @@ const VERSION: i64 = 1;
 
 /// A verdict type that a layer's rules are read into.
 pub(super) trait LayerVerdict: RuleVerdict {
-    /// Whether the layer may let commands reach the network.
-    const OPENS_NETWORK: bool;
+    /// Whether the layer may grant commands what not every command may.
+    const GRANTS: bool;
 
     /// Refuses what the layer may not say.
     fn read(
@@ -101,13 +110,14 @@ pub(super) trait LayerVerdict: RuleVerdict {
     ) -> Result<Self, PolicyFault>;
 }
 
-type GlobTexts = Option<Spanned<Vec<Spanned<String>>>>;
+type GlobTexts = Texts;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyFileForm {
     version: Spanned<i64>,
     sandbox_min: Option<SandboxMin>,
+    caches: Texts,
     #[serde(default)]
     rule: Vec<Spanned<RuleForm>>,
 }
@@ -129,6 +139,9 @@ struct RuleForm {
     argv: Option<Spanned<Vec<ArgvWordForm>>>,
     exact_argv: Option<Spanned<Vec<String>>>,
     network: Option<Spanned<bool>>,
+    profile: Option<Spanned<ProfileWord>>,
+    environment: Texts,
+    sockets: Texts,
     decision: Spanned<Verdict>,
     protected: Option<Spanned<bool>>,
     reason: Option<Spanned<String>>,
@@ -143,6 +156,8 @@ struct RuleForm {
 pub(super) struct FileRules<V> {
     pub(super) rules: Vec<Rule<V>>,
     pub(super) sandbox_min: Option<SandboxMin>,
+    /// Directories that commands may write besides.
+    pub(super) caches: BTreeSet<String>,
 }
 
 /// Reads and compiles a policy file.
@@ -179,7 +194,8 @@ fn compile<V: LayerVerdict>(
         let line = text[..form.span().start].matches('\n').count() + 1;
         rule(form.into_inner(), layer, file, line)
     });
-    Ok(FileRules { rules: rules.collect::<Result<_, _>>()?, sandbox_min: form.sandbox_min })
+    let rules = rules.collect::<Result<_, _>>()?;
+    Ok(FileRules { rules, sandbox_min: form.sandbox_min, caches: caches::<V>(form.caches)? })
 }
 
 fn rule<V: LayerVerdict>(
@@ -199,7 +215,9 @@ fn rule<V: LayerVerdict>(
         check_allowed(form.effects.as_ref())?;
     }
     let command = command_words(form.argv, form.exact_argv, form.effects.as_ref())?;
-    let network = network_word::<V>(form.network, decision, command.is_some())?;
+    let RuleForm { network, profile, environment, sockets, .. } = form;
+    let granting = GrantsForm { network, profile, environment, sockets };
+    let grants = rule_grants::<V>(granting, decision, command.is_some())?;
     let verdict = V::read(form.decision, form.protected)?;
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
@@ -226,7 +244,7 @@ fn rule<V: LayerVerdict>(
     let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
     let (file, line) = (Some(file.to_owned()), Some(line));
     let rule = RuleRef { layer, file, line, name, reason, answer: None };
-    Ok(Rule { conditions, verdict, network, rule: Arc::new(rule) })
+    Ok(Rule { conditions, verdict, grants, rule: Arc::new(rule) })
 }
 
 /// Reads a text that decisions show: short, on one line, as it looks.
@@ -241,57 +259,6 @@ fn label(text: Spanned<String>, key: &str, bytes_max: usize) -> Result<String, P
         return Err(PolicyFault::new(span, message).help("write one line of plain text"));
     }
     Ok(text)
-}
-
-fn globs(texts: GlobTexts, over: Over) -> Result<Option<Globs>, PolicyFault> {
-    let Some(texts) = texts else { return Ok(None) };
-    let span = texts.span();
-    let texts = texts.into_inner();
-    if texts.is_empty() {
-        return Err(PolicyFault::new(span, "an empty list matches nothing")
-            .help("leave the key out to match everything"));
-    }
-    if texts.len() > GLOBS_MAX {
-        return Err(PolicyFault::new(span, format!("more than {GLOBS_MAX} globs in one list")));
-    }
-    for text in &texts {
-        if text.as_ref().is_empty() {
-            return Err(PolicyFault::new(text.span(), "an empty glob matches nothing"));
-        }
-        if text.as_ref().len() > GLOB_BYTES_MAX {
-            let message = format!("the glob is longer than {GLOB_BYTES_MAX} bytes");
-            return Err(PolicyFault::new(text.span(), message));
-        }
-    }
-    let globs: Vec<&str> = texts.iter().map(|text| text.as_ref().as_str()).collect();
-    match Globs::new(&globs, over) {
-        Ok(globs) => Ok(Some(globs)),
-        Err(Unusable::TooLarge) => Err(PolicyFault::new(span, "the globs are too large together")),
-        Err(Unusable::Glob { position, error }) => {
-            let text = &texts[position];
-            let message = format!("{} is not a glob: {error}", shown(text.as_ref()));
-            Err(PolicyFault::new(text.span(), message))
-        }
-    }
-}
-
-/// Compiles globs over workspace paths and refuses those that no workspace path can match.
-fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, PolicyFault> {
-    for text in texts.iter().flat_map(|texts| texts.as_ref()) {
-        let glob = text.as_ref();
-        let help = if glob.starts_with('/') || glob.starts_with('~') {
-            "write the path relative to the workspace root, without the leading slash"
-        } else if glob.ends_with('/') {
-            "write `dir/**` for all that is beneath a directory"
-        } else if glob.len() > 1 && glob.split('/').any(|name| matches!(name, "" | "." | "..")) {
-            "write plain names without `.`, `..` and empty ones"
-        } else {
-            continue;
-        };
-        let message = format!("{} can never match a workspace path", shown(glob));
-        return Err(PolicyFault::new(text.span(), message).help(help));
-    }
-    globs(texts, Over::Paths { ignore_case })
 }
 
 /// Sizes are those of new content, so a rule with a size is about creating and modifying; one with
@@ -339,14 +306,14 @@ fn effects(
 
 impl<V> Default for FileRules<V> {
     fn default() -> Self {
-        Self { rules: Vec::new(), sandbox_min: None }
+        Self { rules: Vec::new(), sandbox_min: None, caches: BTreeSet::new() }
     }
 }
 
 // === impl Ruling ===
 
 impl LayerVerdict for Ruling {
-    const OPENS_NETWORK: bool = true;
+    const GRANTS: bool = true;
 
     fn read(
         decision: Spanned<Verdict>,
@@ -369,7 +336,7 @@ impl LayerVerdict for Ruling {
 // === impl Restriction ===
 
 impl LayerVerdict for Restriction {
-    const OPENS_NETWORK: bool = false;
+    const GRANTS: bool = false;
 
     fn read(
         decision: Spanned<Verdict>,

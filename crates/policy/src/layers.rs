@@ -6,6 +6,9 @@
 //!
 //! A reload is kinder: a layer that had rules keeps them while its file is broken, and says so.
 
+mod of_commands;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::built_in::{default_verdict, drift_rule, protection_verdict, register_rule};
@@ -70,6 +73,8 @@ struct Rules<V> {
     rules: Vec<Rule<V>>,
     /// The least isolation that it wants for commands, where it says so.
     sandbox_min: Option<SandboxMin>,
+    /// Directories that commands may write besides.
+    caches: BTreeSet<String>,
     /// Why they are older than their file.
     outdated: Option<Box<PolicyError>>,
 }
@@ -133,13 +138,6 @@ impl Policy {
             .chain(self.workspace.iter().map(Rule::listed))
     }
 
-    /// Returns the least isolation of commands that is enough: the strictest that a layer names. An
-    /// administrator or a user may name less than full isolation, a workspace only more than they do.
-    pub fn sandbox_min(&self) -> SandboxMin {
-        let ours = [self.admin.sandbox_min, self.user.sandbox_min()].into_iter().flatten().max();
-        ours.unwrap_or_default().max(self.workspace.sandbox_min().unwrap_or(SandboxMin::None))
-    }
-
     /// Returns the sizes from which on a rule begins or ceases to match.
     pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         let of_rules = self.admin.rules.iter().chain(self.user.iter()).map(|rule| &rule.conditions);
@@ -148,13 +146,6 @@ impl Policy {
             let above = conditions.size_bytes_max.and_then(|max| max.checked_add(1));
             [conditions.size_bytes_min, above].into_iter().flatten()
         })
-    }
-
-    /// Returns what every rule that speaks about a command says of the network.
-    pub(super) fn networks<'a>(&'a self, subject: &'a Subject<'a>) -> impl Iterator<Item = bool> {
-        let ours = self.admin.rules.iter().chain(self.user.iter());
-        let ours = ours.filter_map(|rule| rule.network_of(subject));
-        ours.chain(self.workspace.iter().filter_map(|rule| rule.network_of(subject)))
     }
 
     /// Whether a rule matches some paths and not others, whatever path the effect is on.
@@ -232,6 +223,7 @@ fn admin_rules(sources: &Sources) -> Result<FileRules<Ruling>, Box<PolicyError>>
         let file = source.rules(Layer::Admin)?;
         all.rules.extend(file.rules);
         all.sandbox_min = all.sandbox_min.max(file.sandbox_min);
+        all.caches.extend(file.caches);
     }
     Ok(all)
 }
@@ -273,15 +265,15 @@ impl PolicyFile {
 
 impl<V> Rules<V> {
     fn new(file: FileRules<V>) -> Self {
-        Self { rules: file.rules, sandbox_min: file.sandbox_min, outdated: None }
+        let FileRules { rules, sandbox_min, caches } = file;
+        Self { rules, sandbox_min, caches, outdated: None }
     }
 }
 
 impl<V: Clone> Rules<V> {
     /// The same rules, which their file does not say any more.
     fn outdated(&self, error: Box<PolicyError>) -> Self {
-        let (rules, sandbox_min) = (self.rules.clone(), self.sandbox_min);
-        Self { rules, sandbox_min, outdated: Some(error) }
+        Self { outdated: Some(error), ..self.clone() }
     }
 }
 

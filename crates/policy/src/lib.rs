@@ -22,8 +22,8 @@ mod examples;
 pub mod explain;
 pub mod format;
 mod globs;
+mod grants;
 pub mod layers;
-mod network;
 mod rules;
 mod sandbox_min;
 pub mod standing;
@@ -33,8 +33,8 @@ pub use self::commands::CommandPart;
 pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
+pub use self::grants::{CommandGrants, command_grants};
 pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources};
-pub use self::network::opens_network;
 pub use self::sandbox_min::SandboxMin;
 
 /// What somebody wants to do, as far as the policy looks at it.

@@ -11,6 +11,7 @@ use moss_sdk::edit::MatchLevel;
 
 use super::commands::CommandWords;
 use super::globs::Globs;
+use super::grants::RuleGrants;
 use super::{Action, RuleRef, Subject, Verdict};
 
 /// A rule of a layer whose verdicts are of type `V`.
@@ -18,8 +19,8 @@ use super::{Action, RuleRef, Subject, Verdict};
 pub(super) struct Rule<V> {
     pub(super) conditions: Conditions,
     pub(super) verdict: V,
-    /// Whether the commands that it is about may reach the network; none where it says nothing of that.
-    pub(super) network: Option<bool>,
+    /// What it grants the commands that it is about.
+    pub(super) grants: RuleGrants,
     pub(super) rule: Arc<RuleRef>,
 }
 

@@ -1,5 +1,6 @@
 //! A command and what it may do, as a value: nothing is run or opened here.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -134,6 +135,17 @@ const CACHES: &[&str] = &[
     "go/pkg/mod",
 ];
 
+/// Variables that move caches elsewhere, and the caches in the directory that they name.
+const MOVED_CACHES: &[(&str, &[&str])] = &[
+    ("CARGO_HOME", &["git", "registry"]),
+    ("GOCACHE", &[""]),
+    ("GOMODCACHE", &[""]),
+    ("GOPATH", &["pkg/mod"]),
+    ("GRADLE_USER_HOME", &["caches", "wrapper"]),
+    ("NPM_CONFIG_CACHE", &["_cacache", "_logs"]),
+    ("npm_config_cache", &["_cacache", "_logs"]),
+];
+
 // === impl SandboxedCommand ===
 
 impl SandboxedCommand {
@@ -175,9 +187,27 @@ impl SandboxedCommand {
 // === impl FileView ===
 
 impl FileView {
-    /// Returns the caches of build tools that exist beneath a home directory.
-    pub fn caches(home: &Path) -> Vec<PathBuf> {
-        CACHES.iter().map(|cache| home.join(cache)).filter(|cache| cache.is_dir()).collect()
+    /// Returns the caches of build tools that exist: beneath a home directory, and where variables of an
+    /// environment moved them. One that would be the home directory, or one above it, is none.
+    pub fn caches(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+        let of_home =
+            home.into_iter().flat_map(|home| CACHES.iter().map(move |cache| home.join(cache)));
+        let of_variable = |(name, value): &(OsString, OsString)| {
+            // Of several directories a tool writes to the first.
+            let moved = std::env::split_paths(value).next().unwrap_or_default();
+            let known = MOVED_CACHES.iter().filter(|(variable, _)| name == variable);
+            let caches = known.flat_map(|(_, caches)| caches.iter());
+            caches.map(|cache| moved.join(cache)).collect::<Vec<_>>()
+        };
+        let is_above = |path: &Path| home.is_some_and(|home| home.starts_with(path));
+        let is_cache = |path: &PathBuf| {
+            let is_deep = path.is_absolute() && path.components().count() > 2;
+            is_deep && !is_above(path) && path.is_dir()
+        };
+        let all = of_home.chain(environment.iter().flat_map(of_variable)).filter(is_cache);
+        // Without a slash at their end.
+        let all = all.map(|path| path.components().collect::<PathBuf>());
+        all.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 

@@ -110,6 +110,10 @@ pub struct SandboxFacts {
     pub network: NetworkMode,
     /// Names of variables that it was not given.
     pub environment_removed: Vec<String>,
+    /// Names of variables that it was given because they were granted, in order.
+    pub environment_granted: Vec<String>,
+    /// Sockets that it could connect to because they were granted.
+    pub sockets: Vec<PathBuf>,
     /// Protected paths that could only be compared afterwards.
     pub compared_afterwards: Vec<PathBuf>,
     /// Masked paths that it could read all the same.

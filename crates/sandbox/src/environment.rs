@@ -35,6 +35,7 @@ pub(crate) const ALLOWED: &[&str] = &[
     "JAVA_HOME",
     "M2_HOME",
     "MAVEN_HOME",
+    "NPM_CONFIG_CACHE",
     "NVM_DIR",
     "PYENV_ROOT",
     "RBENV_ROOT",
@@ -43,6 +44,7 @@ pub(crate) const ALLOWED: &[&str] = &[
     "SDKMAN_DIR",
     "VIRTUAL_ENV",
     "VOLTA_HOME",
+    "npm_config_cache",
     // Whom the network is trusted to be: names of files.
     "CURL_CA_BUNDLE",
     "GIT_SSL_CAINFO",
@@ -76,18 +78,23 @@ pub(crate) struct SelectedEnvironment {
     pub(crate) variables: BTreeMap<OsString, OsString>,
     /// Names that were not passed on, in order.
     pub(crate) removed: Vec<String>,
+    /// Names that were passed on because they are granted, in order.
+    pub(crate) granted: Vec<String>,
 }
 
 /// Selects what a command is given.
 pub(crate) fn select(environment: &CommandEnvironment) -> SelectedEnvironment {
-    let granted = environment.granted.iter().map(String::as_str);
-    let allowed: Vec<&str> = ALLOWED.iter().copied().chain(granted).collect();
     let mut selected = SelectedEnvironment::default();
     let path = (OsString::from("PATH"), OsString::from(PATH));
     selected.variables.extend([path]);
     for (name, value) in &environment.from {
-        if allowed.iter().any(|pattern| matches(pattern, name)) && is_passable(name, value) {
+        let is_allowed = ALLOWED.iter().any(|pattern| matches(pattern, name));
+        let is_granted = environment.granted.iter().any(|pattern| matches(pattern, name));
+        if (is_allowed || is_granted) && is_passable(name, value) {
             selected.variables.insert(name.clone(), value.clone());
+            if !is_allowed {
+                selected.granted.push(name.to_string_lossy().into_owned());
+            }
         } else {
             selected.removed.push(name.to_string_lossy().into_owned());
         }
@@ -97,8 +104,10 @@ pub(crate) fn select(environment: &CommandEnvironment) -> SelectedEnvironment {
     let set = environment.set.iter().filter(|(name, value)| is_passable(name, value)).cloned();
     selected.variables.extend(set);
     selected.removed.retain(|name| !selected.variables.contains_key(OsStr::new(name)));
-    selected.removed.sort();
-    selected.removed.dedup();
+    for names in [&mut selected.removed, &mut selected.granted] {
+        names.sort();
+        names.dedup();
+    }
     selected
 }
 
@@ -163,5 +172,6 @@ mod tests {
         let environment = selected(&["API_*"]);
         assert_eq!(environment.variables[OsStr::new("API_KEY")], "secret");
         assert!(!environment.removed.iter().any(|name| name == "API_KEY"));
+        assert_eq!(environment.granted, ["API_KEY"]);
     }
 }

@@ -200,6 +200,8 @@ impl Means {
             profile: command.profile,
             network: command.network,
             environment_removed: environment.removed,
+            environment_granted: environment.granted,
+            sockets: command.files.sockets.clone(),
             compared_afterwards: plan.compared.clone(),
             unmasked,
         };

@@ -262,13 +262,18 @@ impl Stat {
         }
     }
 
+    /// When anything about it changed last.
+    pub(crate) fn changed_time(&self) -> SystemTime {
+        time(self.changed.0, self.changed.1)
+    }
+
     /// Whether the owner may write, whoever asks: the super-user is held to it too.
     pub(crate) fn is_writable(&self) -> bool {
         self.mode & 0o200 != 0
     }
 }
 
-fn time(seconds: i64, nanoseconds: i64) -> SystemTime {
+pub(crate) fn time(seconds: i64, nanoseconds: i64) -> SystemTime {
     let fraction = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0));
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let start = if seconds < 0 {

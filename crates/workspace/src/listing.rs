@@ -51,5 +51,6 @@ fn entry(path: RelPath, stat: &Stat) -> Entry {
         kind: stat.kind,
         size_bytes: (stat.kind == EntryKind::File).then_some(stat.size_bytes),
         modified: Some(stat.modified),
+        changed: Some(stat.changed_time()),
     }
 }

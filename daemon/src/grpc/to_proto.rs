@@ -161,6 +161,8 @@ fn command(command: &CommandQuestion) -> v1::CommandQuestion {
         directory: command.directory.clone(),
         profile: command.profile.clone(),
         network: command.network,
+        environment: command.environment.clone(),
+        sockets: command.sockets.clone(),
         tier: command.tier.clone(),
         parts: command.parts.iter().map(part).collect(),
         background: command.is_background,

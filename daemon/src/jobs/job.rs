@@ -117,6 +117,7 @@ impl BackgroundJob {
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             output_bytes: state.log.total(),
             asks: state.log.prompt().filter(|_| state.end.is_none()),
+            sandbox: facts.sandbox.clone(),
             ended_by: state.ended_by.clone().filter(|_| state.end.is_some()),
             artifact: state.artifact.clone(),
             notes: state.notes.clone(),

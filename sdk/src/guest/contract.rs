@@ -163,6 +163,7 @@ impl From<ToolError> for types::Error {
             | ErrorCode::BuildFailed
             | ErrorCode::Inconsistent
             | ErrorCode::NotInstalled
+            | ErrorCode::NeedsInput
             | ErrorCode::PluginFailed
             | ErrorCode::Internal => types::ErrorCode::Failed,
         };

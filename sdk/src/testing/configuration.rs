@@ -52,9 +52,7 @@ impl MemoryHostState {
             sandbox: ReportedSandbox {
                 tier: "none".to_owned(),
                 profile: "read-only".to_owned(),
-                network: false,
-                environment_removed: Vec::new(),
-                restored: Vec::new(),
+                ..ReportedSandbox::default()
             },
             changed: Vec::new(),
             notes: Vec::new(),

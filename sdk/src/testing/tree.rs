@@ -109,12 +109,14 @@ impl MemoryHostState {
             kind: EntryKind::Directory,
             size_bytes: None,
             modified: Some(SystemTime::UNIX_EPOCH),
+            changed: None,
         });
         let files = self.files.iter().map(|(path, file)| Entry {
             path: path.clone(),
             kind: EntryKind::File,
             size_bytes: Some(file.bytes.len() as u64),
             modified: Some(file.modified),
+            changed: None,
         });
         let mut entries: Vec<Entry> = directories.chain(files).collect();
         entries.sort_by(|a, b| a.path.cmp_components(&b.path));

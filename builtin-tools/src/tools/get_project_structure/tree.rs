@@ -398,7 +398,7 @@ mod tests {
             _ => EntryKind::File,
         };
         let path = RelPath::parse(path.trim_end_matches(['/', '@', '|'])).unwrap();
-        Entry { path, kind, size_bytes: None, modified: None }
+        Entry { path, kind, size_bytes: None, modified: None, changed: None }
     }
 
     fn entries<const N: usize>(paths: [&str; N]) -> Vec<Entry> {

@@ -49,9 +49,7 @@ fn report(exit_code: i32, stdout: &str, stderr: &str, files: &[(&str, &str)]) ->
             sandbox: ReportedSandbox {
                 tier: "full".to_owned(),
                 profile: "workspace-write".to_owned(),
-                network: false,
-                environment_removed: Vec::new(),
-                restored: Vec::new(),
+                ..ReportedSandbox::default()
             },
             changed: Vec::new(),
             notes: Vec::new(),

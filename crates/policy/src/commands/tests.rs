@@ -7,8 +7,8 @@ use proptest::sample::select;
 
 use super::*;
 use crate::{
-    Action, Decision, Policy, PolicyFile, SandboxMin, Sources, Subject, decide, granted_command,
-    opens_network, strictest,
+    Action, Decision, Policy, PolicyFile, SandboxMin, Sources, Subject, command_grants, decide,
+    granted_command, strictest,
 };
 
 /// The rules under which the table is decided.
@@ -220,6 +220,25 @@ fn the_strictest_isolation_that_a_layer_names_applies() {
 }
 
 #[test]
+fn for_what_only_reads_landlock_is_enough_where_no_layer_names_more() {
+    let says = |min: &str| match min {
+        "" => String::new(),
+        min => format!("version = 1\nsandbox_min = \"{min}\"\n"),
+    };
+    for (admin, user, workspace, expected) in [
+        ("", "", "", SandboxMin::Landlock),
+        ("", "", "none", SandboxMin::Landlock),
+        ("", "", "full", SandboxMin::Full),
+        ("", "full", "", SandboxMin::Full),
+        ("none", "", "", SandboxMin::None),
+        ("none", "landlock", "", SandboxMin::Landlock),
+    ] {
+        let policy = policy(&says(admin), &says(user), &says(workspace));
+        assert_eq!(policy.sandbox_min_to_read(), expected, "{admin} {user} {workspace}");
+    }
+}
+
+#[test]
 fn a_command_reaches_the_network_where_a_rule_says_so_and_none_says_no() {
     const OPEN: &str = "[[rule]]\nargv = [\"npm\", \"ci\"]\ndecision = \"ask\"\nnetwork = true\n";
     const CLOSED: &str = "[[rule]]\nargv = [\"npm\"]\ndecision = \"ask\"\nnetwork = false\n";
@@ -242,7 +261,8 @@ fn a_command_reaches_the_network_where_a_rule_says_so_and_none_says_no() {
     ] {
         let policy = policy(&text(admin), &text(user), &text(workspace));
         let all = parts(line, true);
-        let opens = |part: &CommandPart| of_part(part, |subject| opens_network(&policy, subject));
+        let opens =
+            |part: &CommandPart| of_part(part, |subject| command_grants(&policy, subject).network);
         assert_eq!(all.iter().all(opens), expected, "{line}: {admin} {user} {workspace}");
     }
     let policy = Policy::load(Sources {

@@ -22,7 +22,7 @@ fn errors_of_a_file_name_location_and_remedy() {
         ("version = \"1\"", "1:11: invalid type: string \"1\", expected a whole number"),
         (
             "version = 1\nrules = []",
-            "2:1: unknown field `rules`, expected one of `version`, `sandbox_min`, `rule`; did you mean `rule`?",
+            "2:1: unknown field `rules`, expected one of `version`, `sandbox_min`, `caches`, `rule`; did you mean `rule`?",
         ),
         ("version = 1\n[[rule]\n", "2:8: unclosed array table, expected `]`"),
         ("version = 1\n[[rule]]\n", "2:1: missing field `decision`"),
@@ -39,7 +39,7 @@ fn errors_of_a_file_name_location_and_remedy() {
 #[test]
 fn errors_of_a_rule_name_location_and_remedy() {
     const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
-                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `argv`, `exact_argv`, `network`, `decision`, \
+                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `argv`, `exact_argv`, `network`, `profile`, `environment`, `sockets`, `decision`, \
                     `protected`, `reason`, `match`, `not_match`";
     check(
         "tool = [\"x\"]\ndecision = \"allow\"",

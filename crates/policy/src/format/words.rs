@@ -6,18 +6,15 @@
 //! also holds where an unknown word may be the one it names. What destroys, or cannot be read, asks all
 //! the same. `sandbox_min` (`full`, `landlock` or `none`, beside `version`) is the least isolation that
 //! is enough; without it, `full`. A workspace can only ask for more.
-//!
-//! `network = true` lets a command of these words reach other machines where it runs, `network = false`
-//! keeps it from that whatever other rules say. A workspace can only do the latter.
 
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{GLOBS_MAX, LayerVerdict};
+use super::GLOBS_MAX;
+use crate::Action;
 use crate::commands::CommandWords;
 use crate::effect_word::EffectWord;
 use crate::error::PolicyFault;
-use crate::{Action, Verdict};
 
 /// A word of a command in a rule.
 #[derive(Deserialize)]
@@ -86,27 +83,4 @@ pub(super) fn check_allowed(
                 .help("leave `register` out; a rule can ask about it or deny it"))
         }
     }
-}
-
-/// Reads what a rule says of the network.
-pub(super) fn network_word<V: LayerVerdict>(
-    network: Option<Spanned<bool>>,
-    decision: Verdict,
-    has_words: bool,
-) -> Result<Option<bool>, PolicyFault> {
-    let Some(network) = network else { return Ok(None) };
-    let fault = |message: &str, help: &str| {
-        Err(PolicyFault::new(network.span(), message.to_owned()).help(help.to_owned()))
-    };
-    if !has_words {
-        return fault("`network` is about commands", "name them with `argv` or `exact_argv`");
-    }
-    if decision == Verdict::Deny {
-        return fault("a command that is denied reaches nothing", "leave `network` out");
-    }
-    if *network.as_ref() && !V::OPENS_NETWORK {
-        let message = "a workspace policy cannot let commands reach the network";
-        return fault(message, "write the rule in the user's policy file");
-    }
-    Ok(Some(network.into_inner()))
 }

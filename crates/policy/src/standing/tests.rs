@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
-use crate::{Policy, PolicyFile, Protection, Sources, Verdict, decide};
+use crate::{CommandPart, Policy, PolicyFile, Protection, Sources, Verdict, decide};
 
 /// Names that mean something in globs, and what such globs would match besides.
 const NAMES: &[&str] = &[
@@ -349,4 +349,82 @@ fn a_file_that_says_more_than_an_approval_may_is_refused_with_its_location() {
     let twice = file_with("", "") + file_with("", "").split_once("version = 1\n").unwrap().1;
     assert!(file::parse("a", &twice).unwrap_err().message.contains("a second approval `abc`"));
     assert_eq!(file::parse("a", "version = 1\n").unwrap(), []);
+}
+
+/// The words that are offered for the parts of a text that ask; none where nothing is.
+fn offered(text: &str) -> Option<Vec<String>> {
+    let commands = moss_commands::read(text).unwrap().commands;
+    let parts: Vec<_> = commands.into_iter().map(|one| CommandPart::new(one, true)).collect();
+    let asked: Vec<_> = parts.iter().filter(|part| !part.is_harmless()).collect();
+    let permissions = narrowest_commands(asker(), &RelPath::root(), &asked)?;
+    assert!(permissions.iter().all(|one| one.paths == BTreeSet::from([RelPath::root()])));
+    Some(permissions.into_iter().map(|one| one.argv.unwrap().join(" ")).collect())
+}
+
+#[test]
+fn commands_are_offered_by_all_words_of_each_part_that_asks() {
+    for (text, expected) in [
+        ("touch a", &["touch a"][..]),
+        ("git status && touch a", &["touch a"]),
+        ("touch a; touch b | wc -l", &["touch a", "touch b"]),
+        ("touch a; touch a", &["touch a"]),
+        ("timeout 5 make all", &["make all"]),
+        ("touch 'a b' \"c\"", &["touch a b c"]),
+    ] {
+        assert_eq!(offered(text).unwrap_or_default(), expected, "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_offered_for_what_is_another_command_each_time_or_always_asks() {
+    for text in [
+        "touch $x",
+        "env A=1 touch a",
+        "touch *",
+        "$x a",
+        "touch \"$(date)\"",
+        "rm a",
+        "git status && rm *",
+        "touch a; rm b",
+        "sudo touch a",
+        "git checkout .",
+        "X=1 make",
+        "ls",
+    ] {
+        assert_eq!(offered(text), None, "{text}");
+    }
+}
+
+#[test]
+fn an_approval_of_a_command_covers_these_words_in_this_directory_alone() {
+    let given = |text: &str| {
+        let command = moss_commands::read(text).unwrap().commands.swap_remove(0);
+        CommandPart::new(command, true)
+    };
+    let root = RelPath::root();
+    let permissions = narrowest_commands(asker(), &root, &[&given("make all")]).unwrap();
+    let approval = answer(permissions);
+    let sub = RelPath::parse("sub").unwrap();
+    let allows = |text: &str, path: &RelPath| {
+        let part = given(text);
+        approval.allows(&Subject {
+            action: Action::Exec,
+            tool: "replace_text",
+            tool_effect: Effect::Exec,
+            plugin: None,
+            caller: "caller",
+            path: Some(path),
+            protection: None,
+            size_bytes: None,
+            match_level: None,
+            drift: false,
+            command: Some(&part),
+            answers: &[],
+        })
+    };
+    assert!(allows("make all", &root) && allows("'make' \"all\"", &root));
+    assert!(!allows("make all", &sub));
+    for text in ["make", "make all x", "make $x", "CC=x make all", "make all*"] {
+        assert!(!allows(text, &root), "{text}");
+    }
 }

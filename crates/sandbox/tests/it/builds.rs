@@ -5,7 +5,7 @@ use std::process::Command;
 
 use moss_sandbox::FileView;
 
-use crate::harness::{Place, Way, run};
+use crate::harness::{FULL, Place, run};
 
 /// Whether a program works here; says so past the test runner where it does not.
 fn has(program: &str, argument: &str) -> bool {
@@ -22,9 +22,11 @@ fn has(program: &str, argument: &str) -> bool {
 async fn builds(place: &Place, script: &str, expected: &str) {
     let mut command = place.shell(script);
     let home = std::env::home_dir().unwrap();
-    command.files.writable = FileView::caches(&home);
-    let ran = run(Way::Bubblewrap, command).await;
-    assert_eq!(ran.stdout, expected, "{}", ran.stderr);
+    command.files.writable = FileView::caches(Some(&home), &command.environment.from);
+    for way in FULL {
+        let ran = run(way, command.clone()).await;
+        assert_eq!(ran.stdout, expected, "{way}: {}", ran.stderr);
+    }
 }
 
 #[tokio::test]

@@ -219,7 +219,9 @@ async fn what_cannot_be_run_is_an_error_that_says_why() {
         };
         let missing = error(new(&["no-such-program-anywhere"])).await;
         assert!(matches!(missing, SandboxError::Program { .. }), "{way}: {missing}");
-        for words in [&[][..], &[""], &["a\0b"], &["true", &"x".repeat(200 << 10)]] {
+        let (long, many) = ("x".repeat(200 << 10), "x".repeat(100 << 10));
+        let together = vec![many.as_str(); 30];
+        for words in [&[][..], &[""], &["a\0b"], &["true", &long], &together[..]] {
             let refused = error(new(words)).await;
             assert!(matches!(refused, SandboxError::Arguments(_)), "{way}: {refused}");
         }

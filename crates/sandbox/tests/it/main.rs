@@ -12,6 +12,7 @@ mod endings;
 mod escapes;
 mod forks;
 mod git;
+mod grants;
 mod harness;
 mod launchers;
 mod limits;

@@ -104,7 +104,7 @@ async fn a_crate_is_built_offline() {
     place.write("src/main.rs", "fn main() { println!(\"built\"); }\n");
     let mut command = place.shell("cargo build --offline --quiet && ./target/debug/tiny");
     let home = std::env::home_dir().unwrap();
-    command.files.writable = FileView::caches(&home);
+    command.files.writable = FileView::caches(Some(&home), &[]);
     for way in WAYS {
         let ran = run(way, command.clone()).await;
         assert_eq!(ran.stdout, "built\n", "{way}: {}", ran.stderr);
@@ -139,5 +139,29 @@ async fn directories_of_programs_show_neither_secrets_nor_projects() {
     for way in FULL {
         let ran = run(way, command.clone()).await;
         assert_eq!(ran.stdout, "plain\n", "{way}: {ran:?}");
+    }
+}
+
+/// Of what keeps a command in on the full tier, Landlock alone knows these sockets where the network is on.
+#[tokio::test]
+async fn with_a_network_nobody_reaches_the_abstract_sockets_of_the_machine() {
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixListener};
+
+    let name = format!("moss-sandbox-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let _listener = UnixListener::bind_addr(&address).unwrap();
+    let place = Place::new();
+    let script = format!(
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0{name}\"); print(\"reached\")'"
+    );
+    let reached = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(reached.stdout, b"reached\n", "{reached:?}");
+    let mut command = place.shell(&script);
+    command.network = NetworkMode::On;
+    for way in WAYS {
+        let ran = run(way, command.clone()).await;
+        assert_eq!(ran.stdout, "", "{way}: {ran:?}");
+        assert!(ran.stderr.contains("PermissionError"), "{way}: {ran:?}");
     }
 }

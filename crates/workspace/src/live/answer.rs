@@ -158,6 +158,7 @@ impl LiveListing<'_> {
             kind,
             size_bytes: (kind == EntryKind::File).then_some(entry.size_bytes),
             modified: Some(entry.modified),
+            changed: Some(entry.changed_time()),
         };
         if kind != EntryKind::Directory || !self.options.recursive {
             self.listing.entries.push(listed(shown.unwrap_or(real)));

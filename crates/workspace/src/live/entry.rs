@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use moss_sdk::file::EntryKind;
 
 use super::FileMark;
-use crate::handle::{Identity, Stat};
+use crate::handle::{Identity, Stat, time};
 
 /// The number of a directory in the store.
 pub(super) type DirectoryNumber = u32;
@@ -152,6 +152,11 @@ impl LiveEntry {
     /// When anything about it changed last.
     pub(super) fn changed(&self) -> (i64, u32) {
         (self.changed, self.changed_ns)
+    }
+
+    /// The same, as a time.
+    pub(super) fn changed_time(&self) -> SystemTime {
+        time(self.changed, i64::from(self.changed_ns))
     }
 
     /// Whether a scan takes it as it takes another one of the same name.

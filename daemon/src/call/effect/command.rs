@@ -8,16 +8,18 @@ mod checking;
 mod commits;
 mod files;
 mod granted;
+mod grants;
 mod made;
 mod output;
 mod parts;
 mod proposed;
+mod reporting;
 mod running;
 mod serving;
 
 use std::sync::Arc;
 
-use moss_sandbox::{NetworkMode, Profile, Sandbox, SandboxError, Tier};
+use moss_sandbox::{Profile, Sandbox, SandboxError, Tier};
 use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -34,7 +36,7 @@ use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
-use moss_policy::{CommandPart, Decision, Policy, Verdict, strictest};
+use moss_policy::{CommandGrants, CommandPart, Decision, Policy, Verdict, strictest};
 
 /// A command that was read, with where and how it would run.
 #[derive(Debug)]
@@ -44,7 +46,8 @@ pub(super) struct PlannedCommand {
     directory: RelPath,
     pub(super) parts: Vec<CommandPart>,
     profile: Profile,
-    network: NetworkMode,
+    /// What rules grant it beyond that.
+    grants: CommandGrants,
     tier: Tier,
     is_background: bool,
     has_terminal: bool,
@@ -108,7 +111,7 @@ impl Effects {
         sandbox: &Sandbox,
         may_ask: bool,
     ) -> Result<ConfirmedCommand, EffectStop> {
-        let planned = self.plan_command(request, sandbox).await?;
+        let mut planned = self.plan_command(request, sandbox).await?;
         self.look_for_answers().await;
         let policy = self.scope.workspace.policy.load_full();
         let decided = self.decide_command(&policy, &self.tool(), &planned).await?;
@@ -126,7 +129,7 @@ impl Effects {
         if self.scope.call.dry_run || would_ask {
             return Ok(ConfirmedCommand::DryRun(Box::new(planned.not_run(&question))));
         }
-        let tier_min = tier_min(policy.sandbox_min());
+        let tier_min = planned.tier_min(&policy);
         if planned.tier < tier_min {
             let (found, report) = (planned.tier, Box::new(sandbox.report().clone()));
             let error = SandboxError::Tier { found, needed: tier_min, report };
@@ -152,6 +155,8 @@ impl Effects {
             if decision.verdict == Verdict::Deny {
                 return Err(self.denied(decision).into());
             }
+            // What was shown was granted then: it is given as far as it still is.
+            planned.grant(planned.grants.common(&self.grants_of(&planned)));
         }
         self.note_uses(&decided.each);
         Ok(ConfirmedCommand::Run(planned, tier_min))
@@ -192,35 +197,18 @@ impl Effects {
         let files = &self.scope.workspace.files;
         let setting = CommandSetting { is_isolated: tier == Tier::Full, has_terminal };
         let parts = parts_in(files, &command, &directory, setting);
-        let only_reads = parts.iter().all(|part| part.only_reads);
-        let profile = if only_reads { Profile::ReadOnly } else { Profile::WorkspaceWrite };
-        let network = NetworkMode::Off;
         let mut planned = PlannedCommand {
             command,
             directory,
             parts,
-            profile,
-            network,
+            profile: Profile::ReadOnly,
+            grants: CommandGrants::default(),
             tier,
             is_background,
             has_terminal,
         };
-        if self.opens_network(&planned) {
-            planned.network = NetworkMode::On;
-        }
+        planned.grant(self.grants_of(&planned));
         Ok(planned)
-    }
-
-    /// Whether a rule lets every part reach the network that does more than read, or that the shell may connect.
-    fn opens_network(&self, planned: &PlannedCommand) -> bool {
-        let (policy, tool) = (self.scope.workspace.policy.load_full(), self.tool());
-        let directory = planned.known_directory();
-        let connects =
-            |part: &CommandPart| part.command.as_ref().is_some_and(|command| command.may_connect());
-        let does = |part: &&CommandPart| !part.only_reads || connects(part);
-        let mut doing = planned.parts.iter().filter(does).peekable();
-        doing.peek().is_some()
-            && doing.all(|part| self.part_opens_network(&policy, &tool, directory, part))
     }
 
     /// Decides about every part, and records what asks or denies.
@@ -280,13 +268,23 @@ impl PlannedCommand {
         parts::known_directory(&self.parts, &self.directory)
     }
 
+    /// The least tier that a policy accepts for it.
+    pub(super) fn tier_min(&self, policy: &Policy) -> Tier {
+        tier_min(match self.profile {
+            Profile::ReadOnly => policy.sandbox_min_to_read(),
+            Profile::WorkspaceWrite | Profile::DangerFull => policy.sandbox_min(),
+        })
+    }
+
     /// What a decision is bound to.
     fn to_json(&self) -> String {
         json!({
             "command": self.command,
             "directory": self.directory,
             "profile": self.profile.to_string(),
-            "network": self.network == NetworkMode::On,
+            "network": self.grants.network,
+            "environment": self.grants.environment,
+            "sockets": self.grants.sockets,
             "tier": self.tier.to_string(),
             "background": self.is_background,
             "terminal": self.has_terminal,
@@ -308,7 +306,9 @@ impl PlannedCommand {
             command: self.command.clone(),
             directory: self.directory.to_string(),
             profile: self.profile.to_string(),
-            network: self.network == NetworkMode::On,
+            network: self.grants.network,
+            environment: self.grants.environment.iter().cloned().collect(),
+            sockets: self.grants.sockets.iter().cloned().collect(),
             tier: self.tier.to_string(),
             parts: all.map(part).collect(),
             is_background: self.is_background,
@@ -321,9 +321,10 @@ impl PlannedCommand {
         ReportedSandbox {
             tier: self.tier.to_string(),
             profile: self.profile.to_string(),
-            network: self.network == NetworkMode::On,
-            environment_removed: Vec::new(),
-            restored: Vec::new(),
+            network: self.grants.network,
+            environment_granted: self.grants.environment.iter().cloned().collect(),
+            sockets: self.grants.sockets.iter().cloned().collect(),
+            ..ReportedSandbox::default()
         }
     }
 

@@ -10,7 +10,7 @@ use moss_workspace::{OpenedFile, Plan, PlannedFile, Protection};
 use super::{Effects, ToolFacts};
 use crate::call::record;
 use moss_dispatch::CallError;
-use moss_policy::{Action, CommandPart, Decision, Layer, Subject, Verdict};
+use moss_policy::{Action, CommandGrants, CommandPart, Decision, Layer, Subject, Verdict};
 
 /// The names of one file.
 #[derive(Debug, Clone, Copy)]
@@ -297,15 +297,15 @@ impl Effects {
         self.decide_subject(policy, self.part_subject(tool, directory, part))
     }
 
-    /// Whether a rule lets one part of a command reach the network.
-    pub(super) fn part_opens_network(
+    /// Returns what rules grant one part of a command.
+    pub(super) fn part_grants(
         &self,
         policy: &moss_policy::Policy,
         tool: &ToolFacts,
         directory: Option<&RelPath>,
         part: &CommandPart,
-    ) -> bool {
-        moss_policy::opens_network(policy, &self.part_subject(tool, directory, part))
+    ) -> CommandGrants {
+        moss_policy::command_grants(policy, &self.part_subject(tool, directory, part))
     }
 
     fn part_subject<'a>(

@@ -236,6 +236,8 @@ impl JobInput {
             directory: facts.directory.to_string(),
             profile: facts.sandbox.profile.clone(),
             network: facts.sandbox.network,
+            environment: facts.sandbox.environment_granted.clone(),
+            sockets: facts.sandbox.sockets.clone(),
             tier: facts.sandbox.tier.clone(),
             parts: vec![AskedCommand {
                 text: self.text.clone(),

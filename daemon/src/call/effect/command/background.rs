@@ -8,7 +8,8 @@ use moss_sandbox::{Sandbox, Tier};
 use moss_sdk::command::CommandReport;
 
 use super::PlannedCommand;
-use super::running::{not_started, reported};
+use super::reporting::reported;
+use super::running::not_started;
 use crate::call::effect::Effects;
 use crate::call::record;
 use crate::call::stop::EffectStop;

@@ -8,9 +8,10 @@ use std::time::SystemTime;
 
 use moss_sandbox::{FileView, ProtectedKind, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
-use moss_sdk::file::{EntryKind, ListOptions};
+use moss_sdk::file::{Entry, EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
+use super::grants::named_caches;
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::by_rules::{decidable, protected_kind};
 use crate::call::effect::decide::ChangeFacts;
@@ -25,9 +26,17 @@ pub(super) const CHANGED_MAX: usize = 200;
 /// The files of a workspace at one moment, those that ignore files name left out.
 #[derive(Debug, Default)]
 pub(super) struct FileMoment {
-    files: BTreeMap<RelPath, (Option<u64>, Option<SystemTime>)>,
+    files: BTreeMap<RelPath, FileLook>,
     /// Whether there are more than are compared.
     is_cut: bool,
+}
+
+/// How a file looks from outside. A program can give it its old time, and not the time of that.
+#[derive(Debug, PartialEq, Eq)]
+struct FileLook {
+    size_bytes: Option<u64>,
+    modified: Option<SystemTime>,
+    changed: Option<SystemTime>,
 }
 
 // === impl Effects ===
@@ -50,7 +59,9 @@ impl Effects {
             let own = [&dirs.config, &dirs.state, &dirs.code, &dirs.runtime, &dirs.admin];
             let home = std::env::home_dir();
             let mut view = FileView { workspace: root.to_owned(), ..FileView::default() };
-            view.writable = home.as_deref().map(FileView::caches).unwrap_or_default();
+            let environment: Vec<_> = std::env::vars_os().collect();
+            view.writable = FileView::caches(home.as_deref(), &environment);
+            view.writable.extend(named_caches(policy.caches(), home.as_deref()));
             let is_last = |path: &PathBuf| path.strip_prefix(root).is_ok_and(is_in_package);
             (view.protected_last, view.protected) = found.protected.into_iter().partition(is_last);
             view.repositories = found.repositories;
@@ -95,9 +106,18 @@ impl Effects {
         let listing = self.scope.blocking(look).await??;
         let files = listing.entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
         Ok(FileMoment {
-            files: files.map(|entry| (entry.path, (entry.size_bytes, entry.modified))).collect(),
+            files: files.map(|entry| (entry.path.clone(), FileLook::of(&entry))).collect(),
             is_cut: listing.truncated,
         })
+    }
+}
+
+// === impl FileLook ===
+
+impl FileLook {
+    fn of(entry: &Entry) -> Self {
+        let Entry { size_bytes, modified, changed, .. } = *entry;
+        Self { size_bytes, modified, changed }
     }
 }
 

@@ -7,7 +7,7 @@ use moss_sdk::command::{CommandRequest, GrantedCommand, GrantedCommandReport};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::PlannedCommand;
-use super::running::{OutputWanted, not_started, tier_min};
+use super::running::{OutputWanted, not_started};
 use crate::call::effect::Effects;
 use crate::call::record;
 use moss_policy::{Decision, Verdict, granted_command, strictest};
@@ -35,8 +35,9 @@ impl Effects {
             is_background: false,
             has_terminal: false,
         };
-        let planned =
+        let mut planned =
             self.plan_command(request, sandbox).await.map_err(|stop| self.pass_on(stop))?;
+        planned.grant_network_alone();
         if !is_of(&planned, &command.words) {
             let message = "the words are no command that can be read";
             return Err(ToolError::new(ErrorCode::InvalidArguments, message));
@@ -46,13 +47,14 @@ impl Effects {
             let message = "in a dry run no command runs that may write";
             return Err(ToolError::new(ErrorCode::Denied, message));
         }
-        let tier_min = tier_min(self.scope.workspace.policy.load().sandbox_min());
+        let tier_min = planned.tier_min(&self.scope.workspace.policy.load());
         if planned.tier < tier_min {
             let (found, report) = (planned.tier, Box::new(sandbox.report().clone()));
             return Err(not_started(SandboxError::Tier { found, needed: tier_min, report }));
         }
         let wanted = OutputWanted::Whole { reports: None, follower: None };
         let (report, output) = self.run_planned(sandbox, &planned, tier_min, wanted).await?;
+        let isolation = format!("isolation: {}, {}", report.sandbox.tier, report.sandbox.profile);
         let (stdout, is_stdout_cut) = shortened(output.stdout.whole());
         let (stderr, is_stderr_cut) = shortened(output.stderr.whole());
         Ok(GrantedCommandReport {
@@ -62,7 +64,7 @@ impl Effects {
             stderr,
             is_truncated: is_stdout_cut || is_stderr_cut,
             changed: report.changed.into_iter().map(|altered| altered.path).collect(),
-            notes: report.notes,
+            notes: [isolation].into_iter().chain(report.notes).collect(),
         })
     }
 

@@ -50,6 +50,8 @@ pub(super) struct CollectedOutput {
     artifact: Option<ArtifactWriter>,
     /// Why there is no artifact although there should be one.
     problem: Option<String>,
+    /// What it asked when it was ended because nobody replied.
+    pub(super) waited_for: Option<String>,
     pub(super) stdout: CollectedStream,
     pub(super) stderr: CollectedStream,
 }
@@ -111,6 +113,7 @@ impl CollectedOutput {
             pending: Vec::new(),
             artifact: None,
             problem: None,
+            waited_for: None,
             stdout: CollectedStream::new(is_read_whole),
             stderr: CollectedStream::new(is_read_whole),
         }

@@ -1,24 +1,25 @@
-//! Running what was decided about, and reporting what came of it.
+//! Running what was decided about, and settling what came of it.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use moss_policy::SandboxMin;
 use moss_sandbox::{
-    CommandEnd, EndCause, NetworkMode, OutputChunk, ProcessExit, Profile, RunningCommand, Sandbox,
-    SandboxError, SandboxFacts, SandboxedCommand, Stopper, Tier,
+    CommandEnd, EndCause, OutputChunk, Profile, RunningCommand, Sandbox, SandboxError,
+    SandboxedCommand, Stopper, Tier,
 };
-use moss_sdk::command::{AlteredFile, CheckFollower, CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::command::{CheckFollower, CommandReport};
 use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::PlannedCommand;
-use super::files::{CHANGED_MAX, COMPARED_MAX, FileMoment, absolute};
+use super::files::{FileMoment, absolute};
 use super::made::{MadeFiles, ProtectedBefore};
 use super::output::{CollectedOutput, OutputUse};
+use super::reporting::{list_changed, needs_input, report};
 use crate::call::effect::Effects;
 
 /// Longest time that a command may run.
@@ -30,7 +31,7 @@ const REPORTING: Duration = Duration::from_millis(3_000);
 /// Chunks of output that are held for a slow disk.
 const CHUNKS_MAX: usize = 16;
 /// How long a question of a command stands before the command is ended: nobody can reply.
-const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
 /// signatures (which the configuration, a format and an option can each ask for), none that fetches what a
@@ -99,8 +100,7 @@ impl Effects {
         let mut command = SandboxedCommand::shell(root.clone(), planned.command.as_str());
         command.directory = absolute(&root, &planned.directory);
         command.files = files;
-        command.profile = planned.profile;
-        command.network = planned.network;
+        planned.give(&mut command);
         command.tier_min = tier_min;
         if planned.profile == Profile::ReadOnly {
             let set = READING_GIT.map(|(name, value)| (name.into(), value.into()));
@@ -135,18 +135,27 @@ impl Effects {
         });
         let timeout = time.unwrap_or(time_max).min(time_max).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
-        let Some(before) = before else {
-            let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
-            return Ok((report(&end, &output, timeout), output));
+        let (end, output, report) = match before {
+            None => {
+                let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
+                let report = report(&end, &output, timeout);
+                (end, output, report)
+            }
+            Some(before) => {
+                let SettledRun { end, output, made, after } =
+                    self.run_settled(sandbox, command, output_use).await?;
+                let mut report = report(&end, &output, timeout);
+                let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
+                report.sandbox.restored.extend(set_aside);
+                report.notes.extend(made.notes());
+                list_changed(&mut report, after.changed_since(&before));
+                (end, output, report)
+            }
         };
-        let SettledRun { end, output, made, after } =
-            self.run_settled(sandbox, command, output_use).await?;
-        let mut report = report(&end, &output, timeout);
-        let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
-        report.sandbox.restored.extend(set_aside);
-        report.notes.extend(made.notes());
-        list_changed(&mut report, after.changed_since(&before));
-        Ok((report, output))
+        match output.waited_for.as_deref().filter(|_| end.cause == EndCause::Stopped) {
+            Some(asked) => Err(needs_input(asked, &report)),
+            None => Ok((report, output)),
+        }
     }
 
     /// Runs a command that may write, and moves aside what it may not have made. That goes on where the call is
@@ -157,16 +166,24 @@ impl Effects {
         mut command: SandboxedCommand,
         output_use: OutputUse,
     ) -> Result<SettledRun, ToolError> {
-        let protected = ProtectedBefore::of(&command.files);
-        let record = self.scope.workspace.left_commands.record(Some(protected.names()));
+        // Who may do whatever its user may, may make what others may not.
+        let is_kept_in = command.profile != Profile::DangerFull;
+        let protected = is_kept_in.then(|| ProtectedBefore::of(&command.files));
+        let names = protected.as_ref().map(ProtectedBefore::names);
+        let record = self.scope.workspace.left_commands.record(names);
         command.record = Some(record.clone());
         let (effects, sandbox) = (Arc::clone(self), sandbox.clone());
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
         let run = async move {
             let run = effects.run_until(&sandbox, command, output_use, &cancelled).await;
-            let (made, after) =
-                tokio::join!(effects.set_aside_made(protected), effects.file_moment());
+            let made = async {
+                match protected {
+                    Some(protected) => effects.set_aside_made(protected).await,
+                    None => Ok(MadeFiles::default()),
+                }
+            };
+            let (made, after) = tokio::join!(made, effects.file_moment());
             if made.is_ok() {
                 record.settled();
             }
@@ -226,54 +243,45 @@ impl Effects {
             self.scope.events.clone(),
             output_use,
         );
-        let (asks, asked) = watch::channel(false);
+        let (asks, asked) = watch::channel(None);
         let collect = self.scope.blocking(move || {
             while let Some(chunk) = chunks.blocking_recv() {
                 output.push(&chunk);
-                asks.send_replace(output.prompt().is_some());
+                asks.send_replace(output.prompt());
             }
             output
         });
-        let stopper = running.stopper();
+        let (stopper, waited_for) = (running.stopper(), OnceLock::new());
         let ended = async { tokio::join!(running.wait(), collect) };
         let (end, output) = tokio::select! {
             ended = ended => ended,
-            never = end_at_prompt(asked, stopper) => match never {},
+            never = end_at_prompt(asked, stopper, &waited_for) => match never {},
         };
-        Ok((end.map_err(not_started)?, output?))
+        let mut output = output?;
+        output.waited_for = waited_for.into_inner();
+        Ok((end.map_err(not_started)?, output))
     }
-}
-
-/// Lists what a command changed; none where that is not known.
-fn list_changed(report: &mut CommandReport, changed: Option<Vec<AlteredFile>>) {
-    if changed.is_none() {
-        report.notes.push(format!(
-            "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
-        ));
-    }
-    let mut changed = changed.unwrap_or_default();
-    if !changed.is_empty() {
-        report.notes.push("what the command changed cannot be undone".to_owned());
-    }
-    if changed.len() > CHANGED_MAX {
-        let more = changed.len() - CHANGED_MAX;
-        changed.truncate(CHANGED_MAX);
-        report.notes.push(format!("{more} more files changed"));
-    }
-    report.changed = changed;
 }
 
 /// Ends a command that asks something and writes nothing more for a while.
-async fn end_at_prompt(mut asked: watch::Receiver<bool>, stopper: Stopper) -> Infallible {
+async fn end_at_prompt(
+    mut asked: watch::Receiver<Option<String>>,
+    stopper: Stopper,
+    waited_for: &OnceLock<String>,
+) -> Infallible {
     loop {
-        if asked.wait_for(|asks| *asks).await.is_err() {
+        let question = asked.wait_for(Option::is_some).await;
+        let Some(question) = question.ok().and_then(|question| question.clone()) else {
             return std::future::pending().await;
-        }
+        };
         asked.mark_unchanged();
         match tokio::time::timeout(PROMPT_PATIENCE, asked.changed()).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return std::future::pending().await,
-            Err(_) => stopper.terminate(),
+            Err(_) => {
+                waited_for.get_or_init(|| question);
+                stopper.terminate();
+            }
         }
     }
 }
@@ -295,92 +303,4 @@ pub(super) fn not_started(error: SandboxError) -> ToolError {
         _ => ToolError::new(ErrorCode::Io, message)
             .hint("the sandbox failed, not the command: `moss doctor` says more"),
     }
-}
-
-/// How a command is isolated, as far as it is known before it ends.
-pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
-    ReportedSandbox {
-        tier: facts.tier.to_string(),
-        profile: facts.profile.to_string(),
-        network: facts.network == NetworkMode::On,
-        environment_removed: facts.environment_removed.clone(),
-        restored: Vec::new(),
-    }
-}
-
-fn report(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> CommandReport {
-    let (exit_code, signal) = match end.exit {
-        ProcessExit::Exited(code) => (Some(code), None),
-        ProcessExit::Killed(signal) => (None, Some(signal)),
-    };
-    let kept = output.kept();
-    let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
-        pid: left.pid,
-        command: left.command.clone(),
-    };
-    CommandReport {
-        ran: true,
-        job: None,
-        exit_code,
-        signal,
-        duration_ms: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX),
-        stdout: output.stdout.shown(),
-        stderr: output.stderr.shown(),
-        truncated: output.is_cut(),
-        artifact: kept.artifact,
-        left_running: end.left_running.iter().map(left).collect(),
-        sandbox: ReportedSandbox {
-            restored: end.restored.iter().map(|path| path.display().to_string()).collect(),
-            ..reported(&end.facts)
-        },
-        changed: Vec::new(),
-        notes: notes(end, output, timeout).into_iter().chain(kept.note).collect(),
-    }
-}
-
-/// What else a result says of how a command ended.
-fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<String> {
-    let mut notes = Vec::new();
-    match end.cause {
-        EndCause::Ended => {}
-        EndCause::Timeout => notes.push(format!(
-            "it ran for {} s and was ended: split it, or give the call more time",
-            timeout.as_secs()
-        )),
-        EndCause::Stopped => notes.push("it was stopped".to_owned()),
-        EndCause::Limit(limit) => notes.push(format!("it was ended at a limit: {limit}")),
-        EndCause::Disturbed => {}
-    }
-    notes.extend(end.disturbance.iter().map(|found| format!("it was ended: {found}")));
-    let has_failed = end.exit != ProcessExit::Exited(0);
-    if let Some(asked) = output.prompt().filter(|_| has_failed) {
-        notes.push(format!(
-            "it asked `{asked}` and nobody can reply: standard input is closed. Pass the reply as an option \
-             (`-y`, `--yes`, `--batch` …), or have a person run it"
-        ));
-    }
-    let more = end.left_running_count.saturating_sub(end.left_running.len());
-    if more > 0 {
-        notes.push(format!("{more} more processes were left running, and ended"));
-    }
-    if end.is_output_cut {
-        notes.push("a process kept the output open: its end may be missing".to_owned());
-    }
-    if !end.restored.is_empty() {
-        notes.push("protected files that it changed are as before".to_owned());
-    }
-    let names = |paths: &[std::path::PathBuf]| {
-        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
-    };
-    if !end.changed.is_empty() {
-        let changed = names(&end.changed);
-        notes.push(format!("protected files that it changed could not be restored: {changed}"));
-    }
-    if !end.facts.unmasked.is_empty() {
-        let count = end.facts.unmasked.len();
-        notes.push(format!(
-            "this machine could not hide {count} files that the policy keeps from reading"
-        ));
-    }
-    notes
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use moss_dispatch::command::CommandQuestion;
 use moss_dispatch::{CallError, ConfirmMode};
-use moss_policy::{CommandPart, Decision, Policy, Verdict, strictest};
-use moss_sandbox::{NetworkMode, Profile, Sandbox, SandboxedCommand, Tier};
+use moss_policy::{CommandGrants, CommandPart, Decision, Policy, Verdict, strictest};
+use moss_sandbox::{Profile, Sandbox, SandboxedCommand, Tier};
 use moss_sdk::command::CommandRequest;
 use moss_sdk::{RelPath, ToolError};
 
@@ -51,8 +51,8 @@ impl Effects {
             Err(EffectStop::Tool(error)) => return Ok(Err(ServerRefusal::passing(error.message))),
             Err(stop) => return Err(stop),
         };
+        planned.grant(CommandGrants::default());
         planned.profile = Profile::ReadOnly;
-        planned.network = NetworkMode::Off;
         let least = tier_min(policy.sandbox_min()).max(Tier::Landlock);
         if planned.tier < least {
             let why = format!("this machine isolates too little: `{}`", planned.tier);

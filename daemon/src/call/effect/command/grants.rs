@@ -1,0 +1,122 @@
+//! What rules grant a command beyond what every command may, and what that is on this machine.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use moss_policy::{CommandGrants, CommandPart};
+use moss_sandbox::{NetworkMode, Profile, SandboxedCommand, Tier};
+
+use super::PlannedCommand;
+use crate::call::effect::Effects;
+
+// === impl Effects ===
+
+impl Effects {
+    /// Returns what rules grant a text as a whole.
+    ///
+    /// The network and sockets are granted where each part is that does more than read, or that the shell may connect.
+    /// The profile and variables need that of every part: outside of its profile the sandbox holds nothing to reading,
+    /// and what only reads could show a variable.
+    pub(super) fn grants_of(&self, planned: &PlannedCommand) -> CommandGrants {
+        let (policy, tool) = (self.scope.workspace.policy.load_full(), self.tool());
+        let directory = planned.known_directory();
+        let (mut of_all, mut of_doing) = (None, None);
+        for part in &planned.parts {
+            let granted = self.part_grants(&policy, &tool, directory, part);
+            if does_more(part) {
+                narrow(&mut of_doing, &granted);
+            }
+            narrow(&mut of_all, &granted);
+        }
+        let (of_all, of_doing) = (of_all.unwrap_or_default(), of_doing.unwrap_or_default());
+        if planned.only_reads() {
+            return CommandGrants { network: of_doing.network, ..CommandGrants::default() };
+        }
+        let CommandGrants { network, sockets, .. } = of_doing;
+        CommandGrants { network, sockets, ..of_all }
+    }
+}
+
+/// Whether a part does more than read, or the shell may connect it.
+fn does_more(part: &CommandPart) -> bool {
+    let connects = || part.command.as_ref().is_some_and(|command| command.may_connect());
+    !part.only_reads || connects()
+}
+
+fn narrow(of_all: &mut Option<CommandGrants>, granted: &CommandGrants) {
+    *of_all = Some(of_all.as_ref().map_or_else(|| granted.clone(), |all| all.common(granted)));
+}
+
+// === impl PlannedCommand ===
+
+impl PlannedCommand {
+    pub(super) fn only_reads(&self) -> bool {
+        self.parts.iter().all(|part| part.only_reads)
+    }
+
+    /// Lets it have these grants, and no others.
+    pub(super) fn grant(&mut self, mut grants: CommandGrants) {
+        // Beneath the full tier what keeps a command from the network keeps it from more, which it may do then.
+        grants.network |= grants.danger_full && self.tier < Tier::Full;
+        self.profile = match (grants.danger_full, self.only_reads()) {
+            (true, _) => Profile::DangerFull,
+            (false, true) => Profile::ReadOnly,
+            (false, false) => Profile::WorkspaceWrite,
+        };
+        self.grants = grants;
+    }
+
+    /// Lets it have the network at most.
+    pub(super) fn grant_network_alone(&mut self) {
+        let network = self.grants.network;
+        self.grant(CommandGrants { network, ..CommandGrants::default() });
+    }
+
+    pub(super) fn network(&self) -> NetworkMode {
+        if self.grants.network { NetworkMode::On } else { NetworkMode::Off }
+    }
+
+    /// Gives a command what is granted, as far as it is there.
+    pub(super) fn give(&self, command: &mut SandboxedCommand) {
+        command.profile = self.profile;
+        command.network = self.network();
+        command.environment.granted = self.grants.environment.iter().cloned().collect();
+        let home = std::env::home_dir();
+        for named in &self.grants.sockets {
+            let value = std::env::var_os(named).map(PathBuf::from);
+            let (variable, path) = match place(named, home.as_deref()) {
+                Some(path) => (None, Some(path)),
+                None => (Some(named), value),
+            };
+            let Some(path) = path.filter(|path| path.is_absolute() && is_socket(path)) else {
+                continue;
+            };
+            command.environment.granted.extend(variable.cloned());
+            command.files.sockets.push(path);
+        }
+    }
+}
+
+fn is_socket(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.file_type().is_socket())
+}
+
+/// A path that a policy names; none where it names something else.
+fn place(named: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match named.strip_prefix("~/") {
+        Some(beneath) => Some(home?.join(beneath)),
+        None => named.starts_with('/').then(|| PathBuf::from(named)),
+    }
+}
+
+/// The directories that a policy names as caches, as far as they are there. One that would be more than a cache, the home
+/// directory or one above it, is none.
+pub(super) fn named_caches<'a>(
+    named: impl Iterator<Item = &'a str>,
+    home: Option<&Path>,
+) -> BTreeSet<PathBuf> {
+    let places = named.filter_map(|named| place(named, home));
+    let is_above = |path: &Path| home.is_some_and(|home| home.starts_with(path));
+    places.filter(|path| path.is_dir() && !is_above(path)).collect()
+}

@@ -1,0 +1,160 @@
+//! What a result, or an error, says of how a command ended.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use moss_sandbox::{CommandEnd, EndCause, NetworkMode, ProcessExit, SandboxFacts};
+use moss_sdk::command::{AlteredFile, CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::{ErrorCode, ToolError};
+
+use super::files::{CHANGED_MAX, COMPARED_MAX};
+use super::output::CollectedOutput;
+use super::running::PROMPT_PATIENCE;
+
+/// Most bytes of the end of a stream in the error of a command that waited for a reply.
+const ATTACHED_BYTES: usize = 4 << 10;
+
+/// How a command is isolated, as far as it is known before it ends.
+pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
+    ReportedSandbox {
+        tier: facts.tier.to_string(),
+        profile: facts.profile.to_string(),
+        network: facts.network == NetworkMode::On,
+        environment_removed: facts.environment_removed.clone(),
+        environment_granted: facts.environment_granted.clone(),
+        sockets: facts.sockets.iter().map(|path| path.display().to_string()).collect(),
+        restored: Vec::new(),
+    }
+}
+
+/// What became of a command.
+pub(super) fn report(
+    end: &CommandEnd,
+    output: &CollectedOutput,
+    timeout: Duration,
+) -> CommandReport {
+    let (exit_code, signal) = match end.exit {
+        ProcessExit::Exited(code) => (Some(code), None),
+        ProcessExit::Killed(signal) => (None, Some(signal)),
+    };
+    let kept = output.kept();
+    let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
+        pid: left.pid,
+        command: left.command.clone(),
+    };
+    CommandReport {
+        ran: true,
+        job: None,
+        exit_code,
+        signal,
+        duration_ms: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX),
+        stdout: output.stdout.shown(),
+        stderr: output.stderr.shown(),
+        truncated: output.is_cut(),
+        artifact: kept.artifact,
+        left_running: end.left_running.iter().map(left).collect(),
+        sandbox: ReportedSandbox {
+            restored: end.restored.iter().map(|path| path.display().to_string()).collect(),
+            ..reported(&end.facts)
+        },
+        changed: Vec::new(),
+        notes: notes(end, output, timeout).into_iter().chain(kept.note).collect(),
+    }
+}
+
+/// What else a result says of how a command ended.
+fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<String> {
+    let mut notes = Vec::new();
+    match end.cause {
+        EndCause::Ended => {}
+        EndCause::Timeout => notes.push(format!(
+            "it ran for {} s and was ended: split it, or give the call more time",
+            timeout.as_secs()
+        )),
+        EndCause::Stopped => notes.push("it was stopped".to_owned()),
+        EndCause::Limit(limit) => notes.push(format!("it was ended at a limit: {limit}")),
+        EndCause::Disturbed => {}
+    }
+    notes.extend(end.disturbance.iter().map(|found| format!("it was ended: {found}")));
+    let has_failed = end.exit != ProcessExit::Exited(0);
+    if let Some(asked) = output.prompt().filter(|_| has_failed) {
+        notes.push(format!(
+            "it asked `{asked}` and nobody can reply: standard input is closed. Pass the reply as an option \
+             (`-y`, `--yes`, `--batch` …), or have a person run it"
+        ));
+    }
+    let more = end.left_running_count.saturating_sub(end.left_running.len());
+    if more > 0 {
+        notes.push(format!("{more} more processes were left running, and ended"));
+    }
+    if end.is_output_cut {
+        notes.push("a process kept the output open: its end may be missing".to_owned());
+    }
+    if !end.restored.is_empty() {
+        notes.push("protected files that it changed are as before".to_owned());
+    }
+    let names = |paths: &[std::path::PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    if !end.changed.is_empty() {
+        let changed = names(&end.changed);
+        notes.push(format!("protected files that it changed could not be restored: {changed}"));
+    }
+    if !end.facts.unmasked.is_empty() {
+        let count = end.facts.unmasked.len();
+        notes.push(format!(
+            "this machine could not hide {count} files that the policy keeps from reading"
+        ));
+    }
+    notes
+}
+
+/// Lists what a command changed; none where that is not known.
+pub(super) fn list_changed(report: &mut CommandReport, changed: Option<Vec<AlteredFile>>) {
+    if changed.is_none() {
+        report.notes.push(format!(
+            "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
+        ));
+    }
+    let mut changed = changed.unwrap_or_default();
+    if !changed.is_empty() {
+        report.notes.push("what the command changed cannot be undone".to_owned());
+    }
+    if changed.len() > CHANGED_MAX {
+        let more = changed.len() - CHANGED_MAX;
+        changed.truncate(CHANGED_MAX);
+        report.notes.push(format!("{more} more files changed"));
+    }
+    report.changed = changed;
+}
+
+/// The error of a command that was ended because it waited for a reply, with what it wrote and changed until then.
+pub(super) fn needs_input(asked: &str, report: &CommandReport) -> ToolError {
+    let seconds = PROMPT_PATIENCE.as_secs();
+    let mut message = format!(
+        "the command asked `{asked}` and waited for a reply that nobody can give it: it was ended after {seconds} s"
+    );
+    for (stream, text) in [("standard output", &report.stdout), ("standard error", &report.stderr)]
+    {
+        let text = text.trim_end();
+        if !text.is_empty() {
+            let start = text.ceil_char_boundary(text.len().saturating_sub(ATTACHED_BYTES));
+            let mark = if start > 0 { "…" } else { "" };
+            let _ = write!(message, "\n{stream}:\n{mark}{}", &text[start..]);
+        }
+    }
+    if let Some(artifact) = &report.artifact {
+        let _ = write!(message, "\nall of its output: {artifact}");
+    }
+    if !report.changed.is_empty() {
+        let changed: Vec<_> = report.changed.iter().map(|altered| altered.path.as_str()).collect();
+        let _ = write!(message, "\nit changed, which cannot be undone: {}", changed.join(", "));
+    }
+    if !report.sandbox.restored.is_empty() {
+        let _ = write!(message, "\nas before: {}", report.sandbox.restored.join(", "));
+    }
+    ToolError::new(ErrorCode::NeedsInput, message).hint(
+        "pass the reply as an option (`-y`, `--yes`, `--batch` …), start it by `terminal_job` and write the reply there, \
+         or have a person run it",
+    )
+}
