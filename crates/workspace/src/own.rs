@@ -261,6 +261,25 @@ impl OwnDir {
         Ok(files)
     }
 
+    /// Lists the directories in it, by name.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn directories(&self) -> Result<Vec<String>, Error> {
+        let failed = failed(&self.path, "list");
+        let mut directories = Vec::new();
+        for entry in self.directory.entries().map_err(&failed)? {
+            let entry = entry.map_err(&failed)?;
+            if entry.file_type().map_err(&failed)?.is_dir()
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                directories.push(name);
+            }
+        }
+        Ok(directories)
+    }
+
     /// Removes all that is in it, whatever it is. Links are not followed.
     ///
     /// # Errors
