@@ -56,6 +56,8 @@ pub(crate) struct SlotState {
     last_end: String,
     /// Why it is not to be started, as long as that policy is in effect.
     refused: Option<(String, Arc<Policy>)>,
+    /// What a person approved to be run: it counts as long as the daemon runs, also once the server was ended.
+    pub(crate) approved: Option<String>,
 }
 
 /// A server as it is reported.

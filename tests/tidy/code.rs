@@ -37,6 +37,11 @@ const UNSAFE: &[(&str, &str)] = &[
          runs there does so in a process with one thread",
     ),
     (
+        "crates/symbols/src/allocation.rs",
+        "blocks for the library of grammars, each with its size before it: they come from the allocator of the \
+         program and go back to it with the same size",
+    ),
+    (
         "sdk/src/guest.rs",
         "generated bindings only: they cross the boundary of a component as its ABI defines",
     ),

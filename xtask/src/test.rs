@@ -12,6 +12,8 @@ use crate::{artifacts, child, demo, node, python};
 
 /// What the workspace tests besides: programs that are not built with it.
 const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
+/// That, and the languages that released binaries have and builds of every day do not.
+const FEATURES_OF_ALL: &str = "moss-xtask/page,moss-xtask/dist,moss/lang-extra";
 
 /// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
 const MORE: [(&str, &str); 9] = [
@@ -54,12 +56,13 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     let node_modules = node::modules(layout)?;
     let mcp_modules = node::install(&layout.mcp_clients(), &layout.mcp_environment())?;
     let check_modules = node::install(&layout.check_packages(), &layout.check_environment())?;
-    artifacts::daemon_beside_tests(layout, FEATURES)?;
+    let features = extent.features();
+    artifacts::daemon_beside_tests(layout, features)?;
 
     let mut tally = TestTally::default();
     let mut workspace = child::cargo();
     workspace
-        .args(["test", "--workspace", "--features", FEATURES, "--no-fail-fast"])
+        .args(["test", "--workspace", "--features", features, "--no-fail-fast"])
         .args(arguments)
         .env("MOSS_TEST_BINARY", layout.moss(BuildProfile::Debug))
         .env("MOSS_TEST_PLUGINS", layout.components())
@@ -103,6 +106,17 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
     }
     Ok(())
+}
+
+// === impl TestExtent ===
+
+impl TestExtent {
+    fn features(self) -> &'static str {
+        match self {
+            Self::Usual => FEATURES,
+            Self::Everything => FEATURES_OF_ALL,
+        }
+    }
 }
 
 // === impl TestTally ===
@@ -154,6 +168,14 @@ impl TestTally {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn everything_is_tested_with_the_languages_of_released_binaries() {
+        let released = BuildProfile::Release.features()[1];
+        let all = TestExtent::Everything.features();
+        assert!(all.split(',').any(|feature| feature == format!("moss/{released}")), "{all}");
+        assert!(all.starts_with(TestExtent::Usual.features()), "{all}");
+    }
 
     #[test]
     fn results_of_test_programs_add_up() {

@@ -3,12 +3,14 @@
 mod changed;
 mod changed_lines;
 mod choice;
+mod failed;
 mod found;
 mod memory;
 mod output;
+mod projects;
 mod run;
 
-use moss_checks::{TestFramework, TestStatus};
+use moss_checks::TestFramework;
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
@@ -75,21 +77,19 @@ impl Tool for RunTests {
 
     async fn run(self, cx: Context) -> Result<RunTestsOutput, ToolError> {
         let memory = TestMemory::read(&cx);
+        let passed_at = memory.passed_at();
         let chosen = choice::choose(self, &cx, &memory).await?;
-        let mut run = run::run(&cx, &chosen).await?;
-        if run.results.as_ref().is_some_and(|results| results.status == TestStatus::Failed) {
-            run::find_flaky(&cx, &chosen, &mut run).await?;
+        let (mut runs, stop) = projects::run(&cx, chosen).await;
+        memory.after(&cx, &mut runs).await;
+        if let Some(error) = stop {
+            return Err(projects::stopped(error, &runs));
         }
-        let coverage = run.results.as_mut().and_then(|results| results.coverage.as_mut());
-        if let Some(coverage) = coverage {
-            let changed = ChangedLines::find(&cx, memory.passed_at()).await?;
+        let mut output = RunTestsOutput::of(runs)?;
+        if let Some(coverage) = output.coverage() {
+            let changed = ChangedLines::find(&cx, passed_at).await?;
             coverage.compare(&changed.files, changed.since);
         }
-        if let Some(results) = &run.results {
-            let note = memory.after(&cx, &chosen, (results, &run.passed)).await;
-            run.notes.extend(note);
-        }
-        RunTestsOutput::new(run)
+        Ok(output)
     }
 }
 

@@ -1,12 +1,13 @@
-//! Which lines ran: LCOV, and the profile of Go.
+//! Which lines ran, in one shape whoever measured it.
+
+mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::run::FinishedRun;
-use crate::source_paths::SourcePaths;
+pub(crate) use self::reading::{is_profile, jvm_names, read};
 
 /// Most files of one result, those with the most lines that did not run first.
 const FILES_MAX: usize = 50;
@@ -78,67 +79,24 @@ struct LineCounts {
     branches: BTreeMap<String, (u64, u64)>,
 }
 
-/// Reads what was measured; none where nothing was.
-pub(crate) fn read(finished: &FinishedRun<'_>, paths: &SourcePaths) -> Option<TestCoverage> {
-    let mut counts = LineCounts::default();
-    for file in finished.reports {
-        match file.name.as_str() {
-            "cover.out" => counts.read_go(&file.text, paths),
-            "lcov.info" | "coverage.lcov" => counts.read_lcov(&file.text, paths),
-            _ => {}
-        }
-    }
-    (!counts.files.is_empty()).then(|| counts.summary())
-}
-
 // === impl LineCounts ===
 
 impl LineCounts {
-    fn read_lcov(&mut self, text: &str, paths: &SourcePaths) {
-        let mut file = None;
-        for line in text.lines() {
-            let Some((key, value)) = line.split_once(':') else { continue };
-            match key {
-                "SF" => file = paths.of_workspace(value),
-                "DA" => {
-                    let mut parts = value.split(',').map(str::parse::<u64>);
-                    let (Some(Ok(line)), Some(Ok(count))) = (parts.next(), parts.next()) else {
-                        continue;
-                    };
-                    self.add(file.as_ref(), line, count);
-                }
-                "BRF" | "BRH" => {
-                    let Some(file) = &file else { continue };
-                    let (all, taken) = self.branches.entry(file.clone()).or_default();
-                    let count = if key == "BRF" { all } else { taken };
-                    *count = count.saturating_add(value.parse().unwrap_or(0));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// `example.com/m/a.go:3.14,5.2 2 1`: from line and column to line and column, statements, count.
-    fn read_go(&mut self, text: &str, paths: &SourcePaths) {
-        for line in text.lines() {
-            let Some((name, rest)) = line.rsplit_once(':') else { continue };
-            let mut parts = rest.split([',', ' ', '.']).map(str::parse::<u64>);
-            let mut next = || parts.next()?.ok();
-            let (Some(from), Some(_), Some(to), Some(_), Some(_), Some(count)) =
-                (next(), next(), next(), next(), next(), next())
-            else {
-                continue;
-            };
-            let file = paths.of_workspace(name);
-            (from..=to.min(from + 100_000)).for_each(|line| self.add(file.as_ref(), line, count));
-        }
-    }
-
     fn add(&mut self, file: Option<&String>, line: u64, count: u64) {
         let Some(file) = file else { return };
         let lines = self.files.entry(file.clone()).or_default();
         let known = lines.entry(line).or_default();
         *known = known.saturating_add(count);
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (file, lines) in &other.files {
+            lines.iter().for_each(|(line, count)| self.add(Some(file), *line, *count));
+        }
+        for (file, (all, taken)) in other.branches {
+            let known = self.branches.entry(file).or_default();
+            *known = (known.0.saturating_add(all), known.1.saturating_add(taken));
+        }
     }
 
     fn summary(self) -> TestCoverage {
@@ -172,6 +130,13 @@ impl LineCounts {
 // === impl TestCoverage ===
 
 impl TestCoverage {
+    /// Adds what another run measured.
+    pub fn add(&mut self, other: Self) {
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.merge(other.counts);
+        *self = counts.summary();
+    }
+
     /// Says which of the lines that changed did not run. `since` says in words since when they did.
     pub fn compare(&mut self, changed: &BTreeMap<String, BTreeSet<u64>>, since: String) {
         let extension = |path: &str| path.rsplit_once('.').map(|(_, end)| end.to_owned());
@@ -249,7 +214,8 @@ fn ranges(lines: impl Iterator<Item = u64>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::ReportFile;
+    use crate::run::{FinishedRun, ReportFile};
+    use crate::source_paths::SourcePaths;
 
     /// Reads one report of a run in `/w`, as pytest-cov 7.1.0 and Go 1.19 write them.
     fn measured(name: &str, text: &str) -> Option<TestCoverage> {
@@ -323,6 +289,61 @@ mod tests {
             (found.files[0].lines_percent, &*found.files[0].missed),
             (60.0, &["5-6".to_owned()][..])
         );
+    }
+
+    /// The share of lines and branches, and the lines of each file that did not run.
+    fn shown(found: &TestCoverage) -> (f64, Option<f64>, Vec<(&str, String)>) {
+        let missed = |file: &FileCoverage| file.missed.join(",");
+        let files = found.files.iter().map(|file| (file.path.as_str(), missed(file))).collect();
+        (found.lines_percent, found.branches_percent, files)
+    }
+
+    #[test]
+    fn clover_of_phpunit_and_the_result_set_of_simplecov_are_read() {
+        // PHPUnit 9.6.7 with pcov 1.0.11.
+        let clover = include_str!("../tests/fixtures/coverage/clover.xml");
+        let found = measured("clover.xml", clover).unwrap();
+        assert_eq!(shown(&found), (66.7, None, vec![("src/Calc.php", "5".to_owned())]));
+        // SimpleCov 0.22.0; an earlier run of another command does not count.
+        let set = include_str!("../tests/fixtures/coverage/resultset.json");
+        let found = measured(".resultset.json", set).unwrap();
+        assert_eq!(shown(&found), (80.0, Some(50.0), vec![("lib/calc.rb", "4".to_owned())]));
+        let bare = r#"{"RSpec":{"coverage":{"/w/a.rb":[1,null,0]},"timestamp":1}}"#;
+        let found = measured(".resultset.json", bare).unwrap();
+        assert_eq!(shown(&found), (50.0, None, vec![("a.rb", "3".to_owned())]));
+    }
+
+    #[test]
+    fn deno_writes_lcov() {
+        // Deno 2.9.6.
+        let lcov = include_str!("../tests/fixtures/coverage/deno.info");
+        let found = measured("lcov.info", lcov).unwrap();
+        assert_eq!(shown(&found), (66.7, Some(50.0), vec![("calc.ts", "3-4".to_owned())]));
+    }
+
+    #[test]
+    fn jacoco_names_packages_whose_sources_are_found() {
+        let text = r#"<?xml version="1.0"?><!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd">
+            <report name="calc"><package name="com/example"><class name="com/example/Calc"><method name="add" line="5"/>
+            </class><sourcefile name="Calc.java"><line nr="5" mi="0" ci="3" mb="1" cb="1"/><line nr="6" mi="5" ci="0"
+            mb="0" cb="0"/><line nr="8" mi="0" ci="4" mb="0" cb="0"/></sourcefile></package></report>"#;
+        let reports = [ReportFile { name: "jacoco-app.xml".to_owned(), text: text.to_owned() }];
+        let finished = FinishedRun {
+            exit_code: Some(0),
+            stdout: "",
+            stderr: "",
+            reports: &reports,
+            left_out: None,
+            is_cut: false,
+        };
+        let names = jvm_names(&finished);
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["com/example/Calc.java"]);
+        let files = ["app/src/main/java/com/example/Calc.java"];
+        let sources = crate::jvm_sources::jvm_sources(&names, files.into_iter());
+        let paths = SourcePaths::new("/w", "app").with_sources(sources);
+        let found = read(&finished, &paths).unwrap();
+        let missed = vec![("app/src/main/java/com/example/Calc.java", "6".to_owned())];
+        assert_eq!(shown(&found), (66.7, Some(50.0), missed));
     }
 
     #[test]

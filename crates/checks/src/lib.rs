@@ -8,6 +8,7 @@ mod comparison;
 mod coverage;
 mod diagnostic;
 mod framework;
+mod jvm_sources;
 mod line_map;
 mod lint_memory;
 mod lint_output;
@@ -29,6 +30,7 @@ pub use changed_lines::{GIT_CHANGES, changed_lines, lines_of_git};
 pub use coverage::{ChangedCoverage, ChangedFileCoverage, FileCoverage, TestCoverage};
 pub use diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 pub use framework::{FoundFramework, TestFramework, test_frameworks};
+pub use jvm_sources::{JvmSources, jvm_sources};
 pub use line_map::LineMap;
 pub use lint_memory::{LintChange, LintMemory, PastDiagnostic, line_hashes};
 pub use lint_output::LintFormat;
@@ -40,7 +42,8 @@ pub use lint_results::{LintResults, LintStatus};
 pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 pub use results::{
-    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, passed_tests, test_results,
+    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, jvm_names, passed_tests,
+    test_results,
 };
 pub use run::{CheckCommand, FinishedRun, ReportFile};
 pub use source_paths::SourcePaths;

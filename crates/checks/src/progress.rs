@@ -28,6 +28,20 @@ pub struct TestProgress {
     counts: EndedTests,
     /// The beginning of a line that has not ended, of each stream.
     lines: [String; 2],
+    /// How far the line of signs of RSpec is.
+    signs: SignLine,
+}
+
+/// A line with a sign for each test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum SignLine {
+    /// Nothing but what tests write has come in this line.
+    #[default]
+    Awaited,
+    /// Signs were counted in it.
+    Begun,
+    /// It has ended: what follows is for people.
+    Over,
 }
 
 /// What a line says.
@@ -46,7 +60,7 @@ enum ProgressLine {
     Of {
         done: u64,
         total: u64,
-        failed: bool,
+        failed: u64,
     },
 }
 
@@ -71,7 +85,12 @@ impl EndedTests {
 impl TestProgress {
     /// Nothing has ended yet.
     pub fn new(framework: TestFramework) -> Self {
-        Self { framework, counts: EndedTests::default(), lines: Default::default() }
+        Self {
+            framework,
+            counts: EndedTests::default(),
+            lines: Default::default(),
+            signs: SignLine::default(),
+        }
     }
 
     /// Reads on in the standard output. Returns the counts where they are others than before.
@@ -89,11 +108,14 @@ impl TestProgress {
         let mut rest = text;
         while let Some((line, after)) = rest.split_once('\n') {
             self.begin(stream, line);
+            self.count_signs(stream);
             let line = std::mem::take(&mut self.lines[stream]);
+            self.end_signs(stream, &line);
             self.count(&line);
             rest = after;
         }
         self.begin(stream, rest);
+        self.count_signs(stream);
         (self.counts != before).then_some(self.counts)
     }
 
@@ -121,8 +143,30 @@ impl TestProgress {
             Some(ProgressLine::Of { done, total, failed }) => {
                 counts.done = done;
                 counts.total = Some(total);
-                counts.failed += u64::from(failed);
+                counts.failed = counts.failed.saturating_add(failed);
             }
+        }
+    }
+
+    /// Counts the signs of a line that has not ended: RSpec writes one for each test, and all in one line but for what
+    /// tests write.
+    fn count_signs(&mut self, stream: usize) {
+        let is_counted = self.framework == TestFramework::Rspec && stream == 0;
+        let line = &mut self.lines[stream];
+        let signs = line.len() - line.trim_start_matches(['.', 'F', '*']).len();
+        if !is_counted || self.signs == SignLine::Over || signs == 0 {
+            return;
+        }
+        self.signs = SignLine::Begun;
+        self.counts.done += signs as u64;
+        self.counts.failed += line[..signs].bytes().filter(|sign| *sign == b'F').count() as u64;
+        line.drain(..signs);
+    }
+
+    /// A line has ended, of which so much is left.
+    fn end_signs(&mut self, stream: usize, rest: &str) {
+        if stream == 0 && self.signs == SignLine::Begun {
+            self.signs = if rest.is_empty() { SignLine::Over } else { SignLine::Awaited };
         }
     }
 }
@@ -170,11 +214,11 @@ impl TestFramework {
             Self::Ctest => {
                 let (of, rest) = line.trim_start().split_once(" Test ")?;
                 let (done, total) = of.split_once('/')?;
-                let failed = rest.contains("***") && !rest.contains("(Disabled)");
+                let has_failed = rest.contains("***") && !rest.contains("(Disabled)");
                 Some(ProgressLine::Of {
                     done: done.parse().ok()?,
                     total: total.parse().ok()?,
-                    failed,
+                    failed: u64::from(has_failed),
                 })
             }
             Self::Bats => match line.strip_prefix("1..") {
@@ -185,7 +229,19 @@ impl TestFramework {
             },
             Self::Maven => maven(line),
             Self::Swift => swift(line),
-            Self::Mocha | Self::Rspec | Self::Phpunit | Self::Gradle | Self::Dotnet => None,
+            Self::Phpunit => phpunit(line),
+            Self::Gradle => match line.rsplit_once(' ')? {
+                (test, "PASSED" | "SKIPPED") if test.contains(" > ") => ended(false),
+                (test, "FAILED") if test.contains(" > ") => ended(true),
+                _ => None,
+            },
+            Self::Dotnet => match line.strip_prefix("  ")?.split_once(' ')? {
+                ("Passed" | "Skipped", _) => ended(false),
+                ("Failed", _) => ended(true),
+                _ => None,
+            },
+            // RSpec is counted by `count_signs`. Mocha writes one report at a time, and that at its end.
+            Self::Rspec | Self::Mocha => None,
         }
     }
 }
@@ -305,6 +361,19 @@ fn maven(line: &str) -> Option<ProgressLine> {
     Some(ProgressLine::EndedTogether { done: number("")?, failed })
 }
 
+/// `..F.S   63 / 240 ( 26%)`: a sign for each test, and how many have ended.
+fn phpunit(line: &str) -> Option<ProgressLine> {
+    let (signs, counts) = line.split_once(' ')?;
+    let is_whole = !signs.is_empty() && signs.chars().all(|sign| ".FEWRSINDP".contains(sign));
+    let (counts, _) = counts.split_once(" (").filter(|_| is_whole)?;
+    let (done, total) = counts.split_once(" / ")?;
+    Some(ProgressLine::Of {
+        done: done.trim().parse().ok()?,
+        total: total.trim().parse().ok()?,
+        failed: signs.chars().filter(|sign| "FE".contains(*sign)).count() as u64,
+    })
+}
+
 /// `Test Case 'CalcTests.testAdds' passed (0.001 seconds)`.
 fn swift(line: &str) -> Option<ProgressLine> {
     let rest = line.strip_prefix("Test Case ")?;
@@ -317,6 +386,25 @@ fn swift(line: &str) -> Option<ProgressLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// In any pieces it counts the same.
+    fn counted(framework: TestFramework, (stdout, stderr): (&str, &str), expected: &str) {
+        let mut progress = TestProgress::new(framework);
+        for piece in stdout.split_inclusive(' ') {
+            progress.read_stdout(piece);
+        }
+        for piece in stderr.split_inclusive('.') {
+            progress.read_stderr(piece);
+        }
+        assert_eq!(progress.counts.text(), expected, "{framework:?}");
+        let mut progress = TestProgress::new(framework);
+        for letter in stdout.chars() {
+            progress.read_stdout(letter.encode_utf8(&mut [0; 4]));
+        }
+        if stderr.is_empty() {
+            assert_eq!(progress.counts.text(), expected, "{framework:?}, letter by letter");
+        }
+    }
 
     #[test]
     fn ended_tests_are_counted_as_they_end() {
@@ -376,15 +464,39 @@ mod tests {
                 "3 tests, 1 failed",
             ),
         ] {
-            let mut progress = TestProgress::new(framework);
-            // In any pieces it counts the same.
-            for piece in stdout.split_inclusive(' ') {
-                progress.read_stdout(piece);
-            }
-            for piece in stderr.split_inclusive('.') {
-                progress.read_stderr(piece);
-            }
-            assert_eq!(progress.counts.text(), expected, "{framework:?}");
+            counted(framework, (stdout, stderr), expected);
+        }
+    }
+
+    #[test]
+    fn signs_and_lines_of_further_frameworks_are_counted() {
+        for (framework, stdout, expected) in [
+            (
+                TestFramework::Rspec,
+                "\n.F*written by a test\n*.F.\n\nFailures:\n\n  1) Calc is wrong\n     Failure/Error: no\n",
+                "7 tests, 2 failed",
+            ),
+            (
+                TestFramework::Phpunit,
+                "PHPUnit 9.6.7 by Sebastian Bergmann and contributors.\n\n..F...E 7 / 9 ( 77%)\n.S      9 / 9 (100%)\n\n\
+                 Time: 00:00.047, Memory: 10.00 MB\n",
+                "9 of 9, 2 failed",
+            ),
+            (
+                TestFramework::Gradle,
+                "> Task :test\n\nCalcTest > adds() PASSED\n\nCalcTest > nested > is wrong FAILED\n    \
+                 org.opentest4j.AssertionFailedError at CalcTest.java:12\n\nCalcTest > later() SKIPPED\n\n\
+                 > Task :test FAILED\n3 tests completed, 1 failed, 1 skipped\n",
+                "3 tests, 1 failed",
+            ),
+            (
+                TestFramework::Dotnet,
+                "  Passed A.CalcTests.Adds [2 ms]\n  Failed A.CalcTests.IsWrong [11 ms]\n  Error Message:\n   \
+                 Assert.Equal() Failure\n  Skipped A.CalcTests.Later [1 ms]\n",
+                "3 tests, 1 failed",
+            ),
+        ] {
+            counted(framework, (stdout, ""), expected);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What came of a run of tests: the report held against the exit status. Nothing is called passed that did
 //! not run.
 
+mod merged;
 mod unloaded;
 mod verdict;
 
@@ -13,6 +14,7 @@ use crate::comparison::ComparedValues;
 use crate::coverage::{self, TestCoverage};
 use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
+use crate::jvm_sources;
 use crate::report::{
     CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, trx, unittest,
 };
@@ -30,6 +32,8 @@ const MESSAGE_BYTES_MAX: usize = 2_000;
 const OUTPUT_BYTES_MAX: usize = 2_000;
 /// A stream of which something is left out has at least so many bytes.
 const OUTPUT_BYTES_MIN_CUT: usize = 16 << 20;
+/// Most sources that are looked for by their packages.
+const JVM_NAMES_MAX: usize = 5_000;
 /// Most lines of a stack.
 const FRAMES_MAX: usize = 20;
 /// Most slow tests of one result, and how long each takes at least.
@@ -123,6 +127,9 @@ pub struct TestFailure {
     /// Whether it passed when it was run again: then it depends on more than the code.
     #[serde(skip_serializing_if = "is_false")]
     pub flaky: bool,
+    /// The directory of its project, where tests of several ran: `path` of a call that runs it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// A test that takes long, whether it passes or not.
@@ -190,6 +197,20 @@ pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTr
         report.cases.iter().filter(|case| case.is_bad()).map(|case| case.id.clone()).collect();
     let passed = report.cases.into_iter().filter(|case| case.outcome == CaseOutcome::Passed);
     passed.map(|case| case.id).filter(|id| !id.is_empty() && !bad.contains(id)).collect()
+}
+
+/// What a run of Maven or Gradle names of its sources, by package and name; nothing of other frameworks.
+pub fn jvm_names(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
+    if !matches!(framework, TestFramework::Maven | TestFramework::Gradle) {
+        return BTreeSet::new();
+    }
+    let mut names = coverage::jvm_names(finished);
+    for case in framework.report(finished).cases.iter().filter(|case| case.is_bad()) {
+        names
+            .extend(case.details.lines().filter_map(jvm_sources::frame_name).map(|(name, _)| name));
+        names.extend(case.class.iter().flat_map(|class| jvm_sources::names_of_class(class)));
+    }
+    names.into_iter().take(JVM_NAMES_MAX).collect()
 }
 
 // === impl TestCase ===
@@ -285,6 +306,7 @@ impl TestFramework {
             output_tail: ended(case.output.trim(), OUTPUT_BYTES_MAX),
             duration_ms: case.duration_ms,
             flaky: false,
+            project: None,
         }
     }
 
@@ -298,6 +320,7 @@ impl TestFramework {
     ) -> (Option<String>, Option<u64>) {
         let file = case.file.as_deref();
         let file = file.map(|file| paths.of_workspace(file).unwrap_or_else(|| file.to_owned()));
+        let file = file.or_else(|| paths.source_of_class(case.class.as_deref()?).cloned());
         // Python names the innermost last.
         let is_last = matches!(self, Self::Pytest | Self::Unittest);
         let nearest = |frames: &mut dyn DoubleEndedIterator<Item = &StackFrame>| match is_last {
@@ -327,7 +350,8 @@ fn of_files(
     let mut all = TestReport::default();
     let mut is_there = false;
     for file in finished.reports {
-        if file.name.rsplit_once('.').is_some_and(|(_, found)| found == extension) {
+        let is_one = file.name.rsplit_once('.').is_some_and(|(_, found)| found == extension);
+        if is_one && !coverage::is_profile(&file.name) {
             is_there = true;
             all.add(read(&file.text));
         }

@@ -1,5 +1,7 @@
 //! Paths as tools write them, relative to the workspace root.
 
+use crate::jvm_sources::{self, JvmSources};
+
 /// Directories of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePaths {
@@ -9,6 +11,8 @@ pub struct SourcePaths {
     directory: String,
     /// What stands before the paths of the project's own packages, such as the module path of Go.
     prefix: Option<String>,
+    /// Where the sources lie of which only the packages are named.
+    sources: JvmSources,
 }
 
 // === impl SourcePaths ===
@@ -17,12 +21,27 @@ impl SourcePaths {
     /// Paths of a run in a directory of a workspace.
     pub fn new(root: &str, directory: &str) -> Self {
         let root = root.trim_end_matches('/').to_owned();
-        Self { root, directory: directory.to_owned(), prefix: None }
+        Self { root, directory: directory.to_owned(), prefix: None, sources: JvmSources::new() }
     }
 
     /// As these, with what the project calls its own directory in the names of its packages.
     pub fn with_prefix(self, prefix: Option<String>) -> Self {
         Self { prefix, ..self }
+    }
+
+    /// As these, with sources that are named by their packages.
+    pub fn with_sources(self, sources: JvmSources) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// The source of a name with its package, `com/example/CalcTest.java`, where it is known.
+    pub(crate) fn source(&self, name: &str) -> Option<&String> {
+        self.sources.get(name)
+    }
+
+    /// The source of a class, where it is known.
+    pub(crate) fn source_of_class(&self, class: &str) -> Option<&String> {
+        jvm_sources::names_of_class(class).find_map(|name| self.sources.get(&name))
     }
 
     /// A path relative to the workspace root; none where it lies outside.
@@ -52,6 +71,10 @@ impl SourcePaths {
         // Quoted code is indented, or stands behind a mark.
         let is_at_margin = !line.starts_with([' ', '\t', '>', 'E']);
         let line = line.trim();
+        if let Some((name, number)) = jvm_sources::frame_name(line) {
+            let path = self.sources.get(&name)?.clone();
+            return Some(StackFrame { path, line: number, text: line.to_owned() });
+        }
         let (path, number) = python_frame(line).or_else(|| named_line(line, is_at_margin))?;
         let is_foreign = ["/node_modules/", "/site-packages/", "/.venv/", "/venv/", "/vendor/"]
             .iter()

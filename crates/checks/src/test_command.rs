@@ -3,6 +3,7 @@
 //! Nothing is installed or downloaded, and no configuration of the project is changed.
 
 mod compiled;
+mod coverage;
 mod javascript;
 mod python;
 mod script;
@@ -100,13 +101,13 @@ impl TestFramework {
         let own = words.directory();
         let mut notes = Vec::new();
         if choice.coverage && !self.measures(own) {
-            notes.push(self.unmeasured());
+            notes.push(Some(self.unmeasured()));
         }
         notes.push(self.widened(choice));
         TestCommand {
             command: CheckCommand { command, directory: own.path.clone() },
-            inputs: self.inputs(reports),
-            report_directories: if self == Self::Maven { surefire(own) } else { Vec::new() },
+            inputs: self.inputs(reports, choice.coverage),
+            report_directories: self.report_directories(own, choice.coverage),
             notes: notes.into_iter().flatten().collect(),
         }
     }
@@ -129,66 +130,15 @@ impl TestFramework {
         }
     }
 
-    /// Whether coverage is measured in a directory: the tool for it is there.
-    fn measures(self, directory: &ProjectDirectory) -> bool {
-        let lists = |names: &[&str], text: &str| {
-            let mut manifests = directory.manifests.iter();
-            manifests
-                .any(|(name, content)| names.contains(&name.as_str()) && content.contains(text))
-        };
-        match self {
-            Self::Pytest => lists(
-                &[
-                    "pyproject.toml",
-                    "setup.cfg",
-                    "tox.ini",
-                    "requirements.txt",
-                    "requirements-dev.txt",
-                    "dev-requirements.txt",
-                ],
-                "pytest-cov",
-            ),
-            Self::Vitest => lists(&["package.json"], "@vitest/coverage"),
-            Self::Cargo | Self::Jest | Self::Node | Self::Go | Self::Bun => true,
-            _ => false,
-        }
-    }
-
-    fn unmeasured(self) -> Option<String> {
-        let next = match self {
-            Self::Pytest => "pytest-cov is not among the requirements of the project",
-            Self::Vitest => "@vitest/coverage-v8 is not in package.json",
-            Self::Nextest => "`framework` `cargo` measures it with cargo-llvm-cov",
-            _ => "moss has no way to measure it with this framework",
-        };
-        Some(format!("coverage of {} was not measured: {next}", self.name()))
-    }
-
     /// What the tool reads from a file.
-    fn inputs(self, reports: &str) -> Vec<ReportFile> {
+    fn inputs(self, reports: &str, coverage: bool) -> Vec<ReportFile> {
         let (name, text) = match self {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
-            Self::Gradle => ("reports.gradle", compiled::gradle_script(reports)),
+            Self::Gradle => ("reports.gradle", compiled::gradle_script(reports, coverage)),
             _ => return Vec::new(),
         };
         vec![ReportFile { name: name.to_owned(), text }]
     }
-}
-
-/// Where Maven writes reports: beneath the project and each of its modules.
-fn surefire(directory: &ProjectDirectory) -> Vec<String> {
-    let manifest = directory.manifest("pom.xml").unwrap_or_default();
-    let modules =
-        manifest.split("<module>").skip(1).filter_map(|rest| rest.split("</module>").next());
-    let base = match directory.path.as_str() {
-        "" => String::new(),
-        path => format!("{path}/"),
-    };
-    let mut found = vec![format!("{base}target/surefire-reports")];
-    let is_inside = |module: &&str| !module.starts_with('/') && !module.contains("..");
-    let modules = modules.map(str::trim).filter(is_inside).take(50);
-    found.extend(modules.map(|module| format!("{base}{module}/target/surefire-reports")));
-    found
 }
 
 // === impl Words ===

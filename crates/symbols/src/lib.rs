@@ -2,6 +2,7 @@
 //!
 //! Text in, byte ranges out: nothing here opens a file or starts a process.
 
+mod allocation;
 mod errors;
 mod family;
 mod grammar;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
+use crate::allocation;
 use crate::errors;
 use crate::grammar::grammar;
 use crate::language::Language;
@@ -18,6 +19,9 @@ const TEXT_BYTES_MAX: usize = 4 << 20;
 const LINE_BYTES_MAX: usize = 20_000;
 /// Longest time that a text may take.
 const PARSE_TIME_MAX: Duration = Duration::from_secs(2);
+/// Most memory that a text may take, in bytes: many times what the largest one takes in a grammar that has one way to
+/// read it.
+const PARSE_BYTES_MAX: usize = 512 << 20;
 
 /// Why a text has no outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +32,9 @@ pub enum OutlineProblem {
     /// Its grammar took too long.
     #[error("its grammar took too long")]
     TimedOut,
+    /// Its grammar took too much memory.
+    #[error("its grammar took too much memory")]
+    TooMuchMemory,
 }
 
 /// Parses one text after the other.
@@ -35,6 +42,8 @@ pub struct Outliner {
     parser: Option<(Language, Parser)>,
     /// Longest time that a text may take.
     time_max: Duration,
+    /// Most memory that a text may take, in bytes.
+    bytes_max: usize,
 }
 
 // === impl Outliner ===
@@ -42,7 +51,12 @@ pub struct Outliner {
 impl Outliner {
     /// Parses texts that may take so long each, in place of two seconds.
     pub fn within(time_max: Duration) -> Self {
-        Self { parser: None, time_max }
+        Self { parser: None, time_max, bytes_max: PARSE_BYTES_MAX }
+    }
+
+    /// Parses texts for which a grammar may take so many bytes each, in place of 512 MiB.
+    pub fn with_bytes_max(self, bytes_max: usize) -> Self {
+        Self { bytes_max, ..self }
     }
 
     /// Reads what a text declares and uses.
@@ -96,13 +110,15 @@ impl Outliner {
         if text.len() > TEXT_BYTES_MAX || is_minified() {
             return Err(OutlineProblem::TooLarge);
         }
-        let time_max = self.time_max;
+        let (time_max, bytes_max) = (self.time_max, self.bytes_max);
         let parser = self.parser(language);
-        let (started, is_wrong) = (Instant::now(), Cell::new(false));
+        let (started, is_wrong, is_large) = (Instant::now(), Cell::new(false), Cell::new(false));
+        allocation::begin();
         let mut goes_on = |state: &ParseState| {
             // It is true once no way to read the text is left that is without an error.
             is_wrong.set(earlier.is_some() && state.has_error());
-            match is_wrong.get() || started.elapsed() > time_max {
+            is_large.set(allocation::taken_bytes() > bytes_max);
+            match is_wrong.get() || is_large.get() || started.elapsed() > time_max {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
@@ -116,6 +132,7 @@ impl Outliner {
             parser.reset();
         }
         match tree {
+            None if is_large.get() => Err(OutlineProblem::TooMuchMemory),
             None if !is_wrong.get() => Err(OutlineProblem::TimedOut),
             tree => Ok(tree),
         }
@@ -124,6 +141,7 @@ impl Outliner {
     fn parser(&mut self, language: Language) -> &mut Parser {
         self.parser.take_if(|(known, _)| *known != language);
         let (_, parser) = self.parser.get_or_insert_with(|| {
+            allocation::count();
             let mut parser = Parser::new();
             parser.set_language(&grammar(language)).expect("a test loads each grammar");
             (language, parser)

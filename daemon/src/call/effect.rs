@@ -28,10 +28,10 @@ use serde_json::Value;
 
 use self::ask::Ask;
 pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll, may_show};
-pub(super) use self::command::ServerRefusal;
 pub(crate) use self::command::{
     CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, set_aside_new,
 };
+pub(super) use self::command::{PermittedServer, ServerAnswers, ServerRefusal};
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::protection;

@@ -13,7 +13,7 @@ use moss_sdk::language_server::{LanguageServers, ServerGoal, ServerQuestion, Ser
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{Buffers as _, MayRead, Workspace};
 
-use super::effect::ServerRefusal;
+use super::effect::{PermittedServer, ServerAnswers, ServerRefusal};
 use super::host::CallHost;
 use crate::language_servers::{
     ChangedOnDisk, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, WatchedFiles,
@@ -149,16 +149,18 @@ impl CallHost {
         let scope = &self.scope;
         let (spec, settings) = (&found.spec, scope.daemon.config().language_servers.clone());
         let policy = scope.workspace.policy.load_full();
-        let refused = state.refusal(&policy).map(str::to_owned);
-        let permit = self.effects.permit_server(
-            &spec.words,
-            found.project.clone(),
-            &policy,
-            refused.as_deref(),
-        );
+        let before = ServerAnswers {
+            refused: state.refusal(&policy).map(str::to_owned),
+            approved: state.approved.clone(),
+        };
+        let permit =
+            self.effects.permit_server(&spec.words, found.project.clone(), &policy, &before);
         let permitted = permit.await.map_err(|stop| self.effects.pass_on(stop).message)?;
         let command = match permitted {
-            Ok(command) => command,
+            Ok(PermittedServer { command, approved }) => {
+                state.approved = approved.or(state.approved.take());
+                command
+            }
             Err(ServerRefusal { why, is_answered }) => {
                 if is_answered {
                     state.refuse(why.clone(), policy);

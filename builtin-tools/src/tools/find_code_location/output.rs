@@ -146,8 +146,8 @@ fn notes(found: &FoundCode, visited: &Visited) -> Vec<String> {
     if found.unparsed > 0 {
         let files = found.unparsed;
         notes.push(format!(
-            "{files} files are too large, have too long lines or took too long to be parsed: grep_search reads \
-             them"
+            "{files} files are too large, have too long lines, or took too long or too much memory to be parsed: \
+             grep_search reads them"
         ));
     }
     if visited.skipped.unapproved > 0 {

@@ -370,7 +370,9 @@ fn files_that_do_not_parse_are_counted_and_the_note_says_which_bounds_there_are(
     assert_eq!(places(&found), [("b.js", 1, "parse")]);
     let note = found["note"].as_str().unwrap();
     assert!(
-        note.starts_with("1 files are too large, have too long lines or took too long"),
+        note.starts_with(
+            "1 files are too large, have too long lines, or took too long or too much memory"
+        ),
         "{note}"
     );
 }

@@ -142,7 +142,9 @@ impl CheckFindings {
     fn note_syntax(&mut self, syntax: &SyntaxFindings) {
         if syntax.unparsed > 0 {
             let unparsed = syntax.unparsed;
-            self.notes.push(format!("{unparsed} files are too large or took too long to parse"));
+            self.notes.push(format!(
+                "{unparsed} files are too large, or took too long or too much memory to parse"
+            ));
         }
         if syntax.is_cut {
             self.notes.push("not every file was parsed: check a smaller directory".to_owned());

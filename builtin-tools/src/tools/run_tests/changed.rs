@@ -1,7 +1,7 @@
 //! The tests of what changed: from the history of the workspace, and from who uses the names of what changed.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use moss_checks::{TestChoice, TestFramework};
@@ -24,8 +24,30 @@ const NAMES_MAX: usize = 300;
 const NAME_CHARS_MIN: usize = 3;
 /// Most test files of one run.
 const TESTS_MAX: usize = 100;
+/// Most projects whose tests one run has.
+const PROJECTS_MAX: usize = 10;
+/// Most files that a note names.
+const NAMED_MAX: usize = 10;
 /// How far tests are looked for.
 const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 1 << 30 };
+
+/// What changed, by the projects that test it.
+#[derive(Debug, Default)]
+struct ChangedProjects {
+    /// In the order of what changed.
+    projects: Vec<ChangedProject>,
+    /// Files that no framework tests, or not the one that is asked for.
+    others: Vec<RelPath>,
+    /// Files of further projects.
+    left_out: Vec<RelPath>,
+}
+
+/// A project with what changed in it.
+#[derive(Debug)]
+struct ChangedProject {
+    project: FoundProject,
+    files: Vec<RelPath>,
+}
 
 /// Finds test files that use one of some names.
 struct NamingTests {
@@ -78,63 +100,78 @@ pub(super) async fn since(
     Ok(files)
 }
 
-/// The tests of some files of one project: that of the first of which there is a framework.
+/// The tests of some files, those of each of their projects, in the order of the files.
+///
+/// # Errors
+///
+/// `NoTests` where nothing tests any of them, and what reading the workspace may meet.
 pub(super) async fn tests_of(
     cx: &Context,
     changed: Vec<RelPath>,
     framework: Option<TestFramework>,
-) -> Result<ChosenTests, ToolError> {
-    let mut project = None;
-    for path in &changed {
-        let query = ProjectQuery { path: path.clone(), is_file: true, framework: None };
-        match FoundProject::find(cx, query).await {
-            Ok(found) if framework.is_none_or(|one| one == found.framework) => {
-                project = Some(found);
-                break;
-            }
-            Ok(_) => {}
-            Err(error) if error.code == ErrorCode::NoTests => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let Some(project) = project else {
-        let names: Vec<&str> = changed.iter().take(10).map(RelPath::as_str).collect();
-        let message =
-            format!("no test framework was found that tests what changed: {}", names.join(", "));
+) -> Result<Vec<ChosenTests>, ToolError> {
+    let ChangedProjects { projects, others, left_out } =
+        ChangedProjects::find(cx, &changed, framework).await?;
+    if projects.is_empty() {
+        let names = listed(&changed);
+        let message = format!("no test framework was found that tests what changed: {names}");
         return Err(ToolError::new(ErrorCode::NoTests, message)
             .hint("run all tests with `scope` `all`, and name the `framework`"));
-    };
-    let framework = project.framework;
-    let directory = project.path().to_owned();
-    let is_inside = |path: &&RelPath| {
-        let is_beneath = directory.is_empty()
-            || path.as_str().strip_prefix(&directory).is_some_and(|rest| rest.starts_with('/'));
-        is_beneath && framework.runs_file(path.file_name().unwrap_or_default())
-    };
-    let (own, others): (Vec<&RelPath>, Vec<&RelPath>) = changed.iter().partition(is_inside);
-    let mut notes = Vec::new();
-    if !others.is_empty() {
-        let names: Vec<&str> = others.iter().take(10).map(|path| path.as_str()).collect();
-        notes.push(format!(
-            "changed, too, and not looked at: {}; `path` chooses another project",
-            names.join(", ")
-        ));
     }
-    let choice = related(cx, framework, &directory, &own).await?;
-    if choice.files.is_empty() && choice.related.is_empty() && framework == TestFramework::Ctest {
-        let note = "CTest does not say which tests concern a file: all of the project were run";
-        notes.push(note.to_owned());
-        return Ok(project.chosen(choice, false, notes));
+    let (mut chosen, mut untested) = (Vec::new(), Vec::new());
+    for ChangedProject { project, files } in projects {
+        match tests_in(cx, project, &files).await? {
+            Some(tests) => chosen.push(tests),
+            None => untested.extend(files),
+        }
     }
-    if choice.files.is_empty() && choice.related.is_empty() {
-        let names: Vec<&str> = own.iter().take(10).map(|path| path.as_str()).collect();
-        let message = format!("no test names anything of what changed: {}", names.join(", "));
+    let Some(first) = chosen.first_mut() else {
+        let message = format!("no test names anything of what changed: {}", listed(&untested));
         return Err(
             ToolError::new(ErrorCode::NoTests, message).hint("run all tests with `scope` `all`")
         );
+    };
+    if !untested.is_empty() {
+        first.notes.push(format!("no test names anything of: {}", listed(&untested)));
     }
-    notes.push(format!("chosen for what changed: {}", choice.files.join(", ")));
-    Ok(project.chosen(choice, false, notes))
+    if !others.is_empty() {
+        first.notes.push(format!("changed, too, and not looked at: {}", listed(&others)));
+    }
+    if !left_out.is_empty() {
+        first.notes.push(format!(
+            "changed, too, in further projects than the {PROJECTS_MAX} of one run: {}; `path` chooses another project",
+            listed(&left_out)
+        ));
+    }
+    Ok(chosen)
+}
+
+/// The first of some paths, in words.
+fn listed(paths: &[RelPath]) -> String {
+    let names: Vec<&str> = paths.iter().take(NAMED_MAX).map(RelPath::as_str).collect();
+    let more = paths.len().saturating_sub(NAMED_MAX);
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// The tests of one project that concern files of it; none where no test does.
+async fn tests_in(
+    cx: &Context,
+    project: FoundProject,
+    files: &[RelPath],
+) -> Result<Option<ChosenTests>, ToolError> {
+    let choice = related(cx, project.framework, project.path(), files).await?;
+    let has_none = choice.files.is_empty() && choice.related.is_empty();
+    let note = match (has_none, project.framework) {
+        (true, TestFramework::Ctest) => {
+            "CTest does not say which tests concern a file: all of the project were run".to_owned()
+        }
+        (true, _) => return Ok(None),
+        (false, _) => format!("chosen for what changed: {}", choice.files.join(", ")),
+    };
+    Ok(Some(project.chosen(choice, false, vec![note])))
 }
 
 /// Which tests concern some files.
@@ -142,11 +179,11 @@ async fn related(
     cx: &Context,
     framework: TestFramework,
     directory: &str,
-    changed: &[&RelPath],
+    changed: &[RelPath],
 ) -> Result<TestChoice, ToolError> {
     let inside = |path: &RelPath| relative(path.as_str(), directory);
     if framework.finds_related() {
-        let related = changed.iter().map(|path| inside(path)).collect();
+        let related = changed.iter().map(inside).collect();
         return Ok(TestChoice { related, ..TestChoice::default() });
     }
     let mut files: BTreeSet<String> = BTreeSet::new();
@@ -164,7 +201,7 @@ async fn related(
                 // Its package is tested whole.
                 files.insert(file);
             }
-            sources.push((*path).clone());
+            sources.push(path.clone());
         }
     }
     let names = declared_names(cx, sources).await?;
@@ -223,6 +260,63 @@ async fn declared_names(
         names.into_iter().filter(says_something).take(NAMES_MAX).collect()
     };
     cx.compute(names).await
+}
+
+// === impl ChangedProjects ===
+
+impl ChangedProjects {
+    async fn find(
+        cx: &Context,
+        changed: &[RelPath],
+        framework: Option<TestFramework>,
+    ) -> Result<Self, ToolError> {
+        let mut found = Self::default();
+        // Files of one directory that end alike have the same project.
+        let mut known: BTreeMap<(Option<RelPath>, String), Option<FoundProject>> = BTreeMap::new();
+        for path in changed {
+            let name = path.file_name().unwrap_or_default();
+            let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+            let key = (path.parent(), ending.to_owned());
+            if !known.contains_key(&key) {
+                known.insert(key.clone(), project_of(cx, path, framework).await?);
+            }
+            match known.get(&key).and_then(Option::as_ref) {
+                Some(project) => found.add(project, path),
+                None => found.others.push(path.clone()),
+            }
+        }
+        Ok(found)
+    }
+
+    fn add(&mut self, project: &FoundProject, path: &RelPath) {
+        let is_it = |known: &ChangedProject| known.project.is_same(project);
+        match self.projects.iter().position(is_it) {
+            Some(at) => self.projects[at].files.push(path.clone()),
+            None if self.projects.len() == PROJECTS_MAX => self.left_out.push(path.clone()),
+            None => {
+                let (project, files) = (project.clone(), vec![path.clone()]);
+                self.projects.push(ChangedProject { project, files });
+            }
+        }
+    }
+}
+
+/// The project of a file, where there is one and it has the framework that is asked for.
+async fn project_of(
+    cx: &Context,
+    path: &RelPath,
+    framework: Option<TestFramework>,
+) -> Result<Option<FoundProject>, ToolError> {
+    let name = path.file_name().unwrap_or_default();
+    if framework.is_some_and(|framework| !framework.runs_file(name)) {
+        return Ok(None);
+    }
+    let query = ProjectQuery { path: path.clone(), is_file: true, framework };
+    match FoundProject::find(cx, query).await {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.code == ErrorCode::NoTests => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 // === impl NamingTests ===

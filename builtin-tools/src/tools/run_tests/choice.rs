@@ -7,20 +7,21 @@ use moss_sdk::file::Content;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_symbols::Outliner;
 
+use super::failed::FailedTests;
 use super::found::{ChosenTests, FoundProject, ProjectQuery, relative};
-use super::memory::{FailedTests, TestMemory};
+use super::memory::TestMemory;
 use super::{RunTests, TestScope, changed};
 use crate::project::{self, Named};
 
 /// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 4_096;
 
-/// Finds what a call asks for.
+/// Finds what a call asks for: at least one project, several where what failed or changed lies in several.
 pub(super) async fn choose(
     tests: RunTests,
     cx: &Context,
     memory: &TestMemory,
-) -> Result<ChosenTests, ToolError> {
+) -> Result<Vec<ChosenTests>, ToolError> {
     let RunTests { test_file, test_pattern, coverage, scope, path, framework } = tests;
     let pattern = test_pattern.filter(|pattern| !pattern.is_empty());
     if let Some(pattern) = &pattern {
@@ -36,7 +37,7 @@ pub(super) async fn choose(
                 (None, TestScope::File) => focus(cx)?.0,
                 (None, _) => RelPath::root(),
             };
-            named_tests(cx, path, scope == TestScope::All, framework).await?
+            vec![named_tests(cx, path, scope == TestScope::All, framework).await?]
         }
         TestScope::Failed => failed_tests(cx, memory, framework).await?,
         TestScope::Changed => {
@@ -47,7 +48,9 @@ pub(super) async fn choose(
         }
         TestScope::Cursor => tests_at_cursor(cx, framework).await?,
     };
-    if let Some(pattern) = pattern {
+    for chosen in &mut chosen {
+        chosen.choice.coverage = coverage;
+        let Some(pattern) = &pattern else { continue };
         if chosen.choice.selection != TestSelection::All {
             return Err(ToolError::new(
                 ErrorCode::InvalidArguments,
@@ -55,10 +58,9 @@ pub(super) async fn choose(
             )
             .hint("leave out `testPattern`, or `scope`"));
         }
-        chosen.choice.selection = TestSelection::Pattern(pattern);
+        chosen.choice.selection = TestSelection::Pattern(pattern.clone());
         chosen.is_all = false;
     }
-    chosen.choice.coverage = coverage;
     Ok(chosen)
 }
 
@@ -98,32 +100,40 @@ async fn named_tests(
     Ok(found.chosen(TestChoice { files, ..TestChoice::default() }, is_all, notes))
 }
 
-/// The tests that failed at the last run.
+/// The tests that failed at the last run, of each of its projects.
 async fn failed_tests(
     cx: &Context,
     memory: &TestMemory,
     framework: Option<TestFramework>,
-) -> Result<ChosenTests, ToolError> {
-    let failed =
-        memory.failed().filter(|failed| framework.is_none_or(|one| one == failed.framework));
-    let Some(failed) = failed else {
+) -> Result<Vec<ChosenTests>, ToolError> {
+    let is_asked = |failed: &&FailedTests| framework.is_none_or(|one| one == failed.framework);
+    let failed: Vec<&FailedTests> = memory.failed().iter().filter(is_asked).collect();
+    if failed.is_empty() {
         let message = "no test is known to have failed at your last run";
         return Err(ToolError::new(ErrorCode::NoTests, message).hint(
             "run them with `scope` `all` first; what failed is forgotten when the daemon ends",
         ));
-    };
-    let FailedTests { more, .. } = failed;
-    if failed.ids.is_empty() {
+    }
+    let (named, nameless): (Vec<&FailedTests>, Vec<_>) =
+        failed.into_iter().partition(|failed| !failed.ids.is_empty());
+    let more: u64 = nameless.iter().map(|failed| failed.more).sum();
+    if named.is_empty() {
         let message = format!("{more} tests failed at an earlier run, and no name of them is kept");
         return Err(ToolError::new(ErrorCode::NoTests, message).hint("run them with `scope` `all`"));
     }
-    let notes = match more {
-        0 => Vec::new(),
-        _ => vec![format!(
-            "{more} more failed at an earlier run and are not run, because no name of them is kept: `scope` `all` \
-             runs them"
-        )],
-    };
+    let mut chosen = Vec::new();
+    for failed in named {
+        chosen.push(failed_in(cx, failed).await?);
+    }
+    if let (Some(first), true) = (chosen.first_mut(), more > 0) {
+        first.notes.push(unnamed(more));
+    }
+    Ok(chosen)
+}
+
+/// The tests of one project that failed.
+async fn failed_in(cx: &Context, failed: &FailedTests) -> Result<ChosenTests, ToolError> {
+    let notes = if failed.more > 0 { vec![unnamed(failed.more)] } else { Vec::new() };
     let path = match failed.directory.as_str() {
         "" => RelPath::root(),
         path => RelPath::parse(path)?,
@@ -133,6 +143,13 @@ async fn failed_tests(
     let selection = TestSelection::Ids(failed.ids.clone());
     let choice = TestChoice { files: failed.files.clone(), selection, ..TestChoice::default() };
     Ok(found.chosen(choice, false, notes))
+}
+
+fn unnamed(more: u64) -> String {
+    format!(
+        "{more} more failed at an earlier run and are not run, because no name of them is kept: `scope` `all` \
+         runs them"
+    )
 }
 
 /// The file that has the focus in the editor, and where its cursor is.
@@ -153,7 +170,7 @@ fn focus(cx: &Context) -> Result<(RelPath, Position), ToolError> {
 async fn tests_at_cursor(
     cx: &Context,
     framework: Option<TestFramework>,
-) -> Result<ChosenTests, ToolError> {
+) -> Result<Vec<ChosenTests>, ToolError> {
     let (path, cursor) = focus(cx)?;
     let query = ProjectQuery { path: path.clone(), is_file: true, framework };
     let found = FoundProject::find(cx, query).await?;
@@ -178,7 +195,9 @@ async fn tests_at_cursor(
         .await?;
     if at.is_none() && !framework.is_test_file(&file) {
         let mut chosen = changed::tests_of(cx, vec![path], Some(framework)).await?;
-        chosen.notes.extend(notes);
+        if let Some(first) = chosen.first_mut() {
+            first.notes.extend(notes);
+        }
         return Ok(chosen);
     }
     if at.is_none() {
@@ -188,7 +207,7 @@ async fn tests_at_cursor(
     }
     let selection = at.unwrap_or_default();
     let choice = TestChoice { files: vec![file], selection, ..TestChoice::default() };
-    Ok(found.chosen(choice, false, notes))
+    Ok(vec![found.chosen(choice, false, notes)])
 }
 
 fn check_pattern(pattern: &str) -> Result<(), ToolError> {

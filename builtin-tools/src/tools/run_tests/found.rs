@@ -22,7 +22,7 @@ pub(super) struct ChosenTests {
 }
 
 /// A project and its framework.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct FoundProject {
     pub(super) framework: TestFramework,
     pub(super) files: ProjectFiles,
@@ -84,6 +84,11 @@ impl FoundProject {
         &self.files.directories[self.directory].path
     }
 
+    /// Whether both are the same tests.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.framework == other.framework && self.path() == other.path()
+    }
+
     pub(super) fn chosen(
         self,
         choice: TestChoice,
@@ -108,12 +113,21 @@ impl ChosenTests {
     pub(super) fn path(&self) -> &str {
         &self.files.directories[self.directory].path
     }
+
+    /// What it is called where there are several: `pytest in tools`.
+    pub(super) fn name(&self) -> String {
+        named(self.framework, self.path())
+    }
 }
 
 fn place(found: &FoundFramework, files: &ProjectFiles) -> String {
-    match files.directories[found.directory].path.as_str() {
-        "" => found.framework.name().to_owned(),
-        path => format!("{} in {path}", found.framework.name()),
+    named(found.framework, &files.directories[found.directory].path)
+}
+
+fn named(framework: TestFramework, directory: &str) -> String {
+    match directory {
+        "" => framework.name().to_owned(),
+        path => format!("{} in {path}", framework.name()),
     }
 }
 

@@ -1,11 +1,13 @@
 //! What the tool returns.
 
-use moss_checks::{TestFramework, TestResults, TestStatus};
+use moss_checks::{TestCoverage, TestFramework, TestResults, TestStatus};
 use moss_sdk::command::{AlteredFile, CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::found::ChosenTests;
+use super::projects::{self, ProjectTests};
 use super::run::TestRun;
 
 /// Most errors of a build that the failure of a call names.
@@ -18,10 +20,13 @@ const LEFT_MAX: usize = 20;
 pub(crate) struct RunTestsOutput {
     /// Whether they ran; false in a dry run.
     ran: bool,
-    /// The framework that ran them or would run them.
+    /// The framework that ran them or would run them; of several projects, that of the first.
     framework: TestFramework,
-    /// The command that ran them.
+    /// The command that ran them; of several projects, theirs in as many lines.
     command: String,
+    /// Each project and how its tests ended, where tests of several were chosen; all else is of all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    projects: Vec<ProjectTests>,
     /// The results; none in a dry run.
     #[serde(flatten)]
     results: Option<TestResults>,
@@ -46,21 +51,51 @@ pub(crate) struct RunTestsOutput {
 // === impl RunTestsOutput ===
 
 impl RunTestsOutput {
-    /// What a run returns, or fails with.
+    /// What runs return together, or fail with. Where tests of one project failed, that is the result, and what keeps
+    /// the others from showing theirs is noted.
     ///
     /// # Errors
     ///
     /// `NoTests`, `BuildFailed`, `Inconsistent`, `NotInstalled`, `Timeout`: nobody knows whether the tests
     /// pass.
-    pub(super) fn new(run: TestRun) -> Result<Self, ToolError> {
-        let failed = run.results.as_ref().and_then(|results| failure(&run, results));
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(Self::made(run)),
+    pub(super) fn of(mut runs: Vec<(ChosenTests, TestRun)>) -> Result<Self, ToolError> {
+        if runs.len() == 1
+            && let Some((_, run)) = runs.pop()
+        {
+            return match run.results.as_ref().and_then(|results| failure(&run, results)) {
+                Some(error) => Err(error),
+                None => Ok(Self::made(run, Vec::new())),
+            };
         }
+        let has = |status| {
+            runs.iter().any(|(_, run)| run.results.as_ref().is_some_and(|one| one.status == status))
+        };
+        let (has_failed, has_passed) = (has(TestStatus::Failed), has(TestStatus::Passed));
+        let mut problems = Vec::new();
+        for (chosen, run) in &runs {
+            let error = run.results.as_ref().and_then(|results| failure(run, results));
+            let Some(mut error) = error else { continue };
+            error.message = format!("{}: {}", chosen.name(), error.message);
+            let is_passed_over = has_failed || (has_passed && error.code == ErrorCode::NoTests);
+            if !is_passed_over {
+                error.message.push_str(&format!("\nof all projects: {}", projects::ended(&runs)));
+                return Err(error);
+            }
+            problems.push(error.message);
+        }
+        let Some((mut run, projects)) = projects::merged(runs) else {
+            return Err(ToolError::new(ErrorCode::NoTests, "no project was chosen"));
+        };
+        run.notes.extend(problems);
+        Ok(Self::made(run, projects))
     }
 
-    fn made(run: TestRun) -> Self {
+    /// Which lines ran, where that was measured.
+    pub(super) fn coverage(&mut self) -> Option<&mut TestCoverage> {
+        self.results.as_mut()?.coverage.as_mut()
+    }
+
+    fn made(run: TestRun, projects: Vec<ProjectTests>) -> Self {
         let TestRun { framework, command, report, results, passed: _, mut notes } = run;
         let CommandReport { ran, duration_ms, artifact, mut left_running, .. } = report;
         let CommandReport { sandbox, changed, notes: of_run, .. } = report;
@@ -70,6 +105,7 @@ impl RunTestsOutput {
             ran,
             framework,
             command,
+            projects,
             results,
             duration_ms,
             artifact,

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 use moss_checks::{
-    FinishedRun, ReportFile, SourcePaths, TestChoice, TestCommand, TestFramework, TestProgress,
-    TestResults, TestSelection, passed_tests, test_results,
+    FinishedRun, JvmSources, ReportFile, SourcePaths, TestChoice, TestCommand, TestFramework,
+    TestProgress, TestResults, TestSelection, TestStatus, jvm_names, jvm_sources, passed_tests,
+    test_results,
 };
 use moss_sdk::command::{
     CheckFollower, CheckReport, CheckReportFile, CheckRequest, CheckStream, CommandReport,
@@ -13,10 +14,10 @@ use moss_sdk::command::{
 };
 use moss_sdk::context::{Context, Progress};
 use moss_sdk::file::{Content, ListOptions};
-use moss_sdk::{RelPath, ToolError};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
 
+use super::failed::FailedTests;
 use super::found::ChosenTests;
-use super::memory::FailedTests;
 
 /// How often it is reported how far a run is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -26,6 +27,8 @@ const AGAIN_MAX: usize = 10;
 const AGAIN_AFTER_MS_MAX: u64 = 300_000;
 /// How a directory of reports is looked at.
 const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 1_000 };
+/// How far sources are looked for that a report names by their packages.
+const WALK: ListOptions = ListOptions { recursive: true, entries_max: 100_000 };
 /// Most bytes of the reports in such directories.
 const REPORTS_BYTES_MAX: usize = 64 << 20;
 
@@ -60,12 +63,32 @@ type ReportTimes = BTreeMap<RelPath, (Option<SystemTime>, Option<u64>)>;
 
 /// Runs what was chosen.
 pub(super) async fn run(cx: &Context, chosen: &ChosenTests) -> Result<TestRun, ToolError> {
-    let planned = planned(cx, chosen, &chosen.choice);
+    let framework = chosen.framework;
+    let mut choice = chosen.choice.clone();
     let mut notes = chosen.notes.clone();
-    notes.extend(planned.notes.iter().cloned());
-    let (framework, command) = (chosen.framework, planned.command.command.clone());
-    let left = run_planned(cx, chosen, planned, true).await?;
-    let results = left.report.command.ran.then(|| left.results(framework));
+    let (command, left, results) = loop {
+        let planned = planned(cx, chosen, &choice);
+        let command = planned.command.command.clone();
+        let of_plan = planned.notes.clone();
+        let left = run_planned(cx, chosen, planned, true).await?;
+        let results = left.report.command.ran.then(|| left.results(framework));
+        let missing = results.as_ref().filter(|one| one.status == TestStatus::NotInstalled);
+        match missing.filter(|_| choice.coverage).and_then(|missing| missing.note.clone()) {
+            // Tests need no more than their framework.
+            Some(missing) => {
+                notes.push(format!("the tests ran without coverage: {missing}"));
+                choice.coverage = false;
+            }
+            None => {
+                notes.extend(of_plan);
+                break (command, left, results);
+            }
+        }
+    };
+    let is_unmeasured = results.as_ref().is_some_and(|results| results.coverage.is_none());
+    if choice.coverage && is_unmeasured && !notes.iter().any(|note| note.contains("coverage of ")) {
+        notes.push(framework.nothing_measured(&left.finished()));
+    }
     let passed = match chosen.is_all || results.is_none() {
         true => BTreeSet::new(),
         false => passed_tests(framework, &left.finished()),
@@ -131,7 +154,6 @@ async fn run_planned(
     let mut report = cx.follow_check(check).await?;
     let prefix = chosen.framework.prefix(&chosen.files.directories[chosen.directory]);
     let base = chosen.framework.base(&chosen.files, chosen.directory);
-    let paths = SourcePaths::new(&report.root, base).with_prefix(prefix);
     let written = std::mem::take(&mut report.files).into_iter();
     let mut reports: Vec<ReportFile> =
         written.map(|file| ReportFile { name: file.name, text: file.text }).collect();
@@ -146,7 +168,30 @@ async fn run_planned(
         );
         report.left_out.get_or_insert(message);
     }
-    Ok(LeftBehind { report, reports, paths })
+    let paths = SourcePaths::new(&report.root, base).with_prefix(prefix);
+    let mut left = LeftBehind { report, reports, paths };
+    let names = jvm_names(chosen.framework, &left.finished());
+    if !names.is_empty() {
+        let sources = sources(cx, chosen.path(), &names).await?;
+        left.paths = left.paths.with_sources(sources);
+    }
+    Ok(left)
+}
+
+/// Finds the sources of some names of packages in a project.
+async fn sources(
+    cx: &Context,
+    project: &str,
+    names: &BTreeSet<String>,
+) -> Result<JvmSources, ToolError> {
+    let project = if project.is_empty() { RelPath::root() } else { RelPath::parse(project)? };
+    let listing = match cx.list(&project, WALK).await {
+        Ok(listing) => listing,
+        Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
+        // Without it a failure has no file, as a class of a library.
+        Err(_) => return Ok(JvmSources::new()),
+    };
+    Ok(jvm_sources(names, listing.entries.iter().map(|entry| entry.path.as_str())))
 }
 
 /// When the reports were written that lie where the tool writes its own.
@@ -155,7 +200,9 @@ async fn report_times(cx: &Context, directories: &[String]) -> Result<ReportTime
     for directory in directories {
         // It is there only where there was a run before.
         let Ok(listing) = cx.list(&RelPath::parse(directory)?, LOOK).await else { continue };
-        let is_report = |path: &RelPath| path.as_str().ends_with(".xml");
+        let is_report = |path: &RelPath| {
+            [".xml", ".resultset.json"].iter().any(|end| path.as_str().ends_with(end))
+        };
         for entry in listing.entries.into_iter().filter(|entry| is_report(&entry.path)) {
             times.insert(entry.path, (entry.modified, entry.size_bytes));
         }

@@ -505,6 +505,190 @@ fn what_changed_in_a_project_of_ctest_is_tested_by_all_of_it() {
     assert!(output["notes"].to_string().contains("all of the project"), "{output}");
 }
 
+/// A host with two projects, in each of which something changed, and a file that nothing tests.
+fn two_projects() -> MemoryHost {
+    let host = MemoryHost::new([
+        ("api/Cargo.toml", CARGO),
+        ("api/src/lib.rs", "fn a() {}\n"),
+        ("py/pytest.ini", "[pytest]\n"),
+        ("py/calc.py", "def adds(): pass\n"),
+        ("py/test_calc.py", "from calc import adds\n"),
+        ("notes.txt", ""),
+    ]);
+    let (mut past, _) = change(1, "");
+    let file = past.files.remove(0);
+    for path in ["py/calc.py", "api/src/lib.rs", "notes.txt"] {
+        past.files.push(PastFile { path: RelPath::parse(path).unwrap(), ..file.clone() });
+    }
+    host.add_past(past);
+    host
+}
+
+/// What pytest leaves behind of two tests.
+fn pytest_ended(exit_code: i32, second: &str) -> CheckReport {
+    let junit = format!(
+        "<testsuites><testsuite name=\"pytest\" tests=\"2\">\
+         <testcase classname=\"test_calc\" name=\"test_a\" file=\"test_calc.py\" line=\"0\" time=\"0.1\"/>\
+         <testcase classname=\"test_calc\" name=\"test_b\" file=\"test_calc.py\" line=\"3\" time=\"0.1\">{second}</testcase>\
+         </testsuite></testsuites>"
+    );
+    report(exit_code, "", "", &[("pytest.xml", &junit)])
+}
+
+#[test]
+fn what_changed_in_several_projects_is_tested_in_each() {
+    let host = two_projects();
+    host.ask_about_checks();
+    let failure = "<failure message=\"assert 1 == 2\">test_calc.py:5: AssertionError</failure>";
+    host.answer_checks([pytest_ended(1, failure), report(0, PASSED, "", &[])]);
+    let changed = json!({"scope": "changed"});
+    let output = call(&host, "run_tests", changed.clone()).unwrap();
+    assert_eq!(output["status"], "failed");
+    assert_eq!(output["totals"], json!({"passed": 2, "failed": 1, "skipped": 0, "errored": 0}));
+    let projects = output["projects"].as_array().unwrap();
+    let named: Vec<_> = projects
+        .iter()
+        .map(|one| (one["framework"].as_str(), one["path"].as_str(), one["status"].as_str()))
+        .collect();
+    let expected = [
+        (Some("pytest"), Some("py"), Some("failed")),
+        (Some("cargo"), Some("api"), Some("passed")),
+    ];
+    assert_eq!(named, expected, "{output}");
+    let failure = &output["failures"][0];
+    assert_eq!((&failure["file"], &failure["project"]), (&json!("py/test_calc.py"), &json!("py")));
+    let command = output["command"].as_str().unwrap();
+    assert!(command.contains("pytest") && command.contains("\ncargo test"), "{command}");
+    let notes = output["notes"].to_string();
+    assert!(notes.contains("not looked at: notes.txt"), "{notes}");
+    assert!(notes.contains("pytest in py: chosen for what changed: test_calc.py"), "{notes}");
+    assert_eq!(host.commands().len(), 2);
+    // One of them is chosen by the path, or by the framework.
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", json!({"scope": "changed", "path": "api"})).unwrap();
+    assert_eq!((&output["framework"], &output["projects"]), (&json!("cargo"), &Value::Null));
+    host.answer_checks([pytest_ended(0, "")]);
+    let output =
+        call(&host, "run_tests", json!({"scope": "changed", "framework": "pytest"})).unwrap();
+    assert_eq!((&output["framework"], &output["projects"]), (&json!("pytest"), &Value::Null));
+}
+
+#[test]
+fn several_projects_passed_only_where_each_is_known_to() {
+    let broken = "error[E0308]: mismatched types\n --> src/lib.rs:3:5\n  |\nerror: could not compile `a` (lib test)\n";
+    let changed = json!({"scope": "changed"});
+    let host = two_projects();
+    host.ask_about_checks();
+    host.answer_checks([pytest_ended(0, ""), report(101, "", broken, &[])]);
+    let error = call(&host, "run_tests", changed.clone()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::BuildFailed);
+    assert!(error.message.contains("api/src/lib.rs:3:5"), "{error:?}");
+    assert!(error.message.contains("pytest in py: 2 passed, 0 failed"), "{error:?}");
+    // A failure is a result all the same, and what is not known of the other one is said.
+    let failure = "<failure message=\"assert 1 == 2\">test_calc.py:5: AssertionError</failure>";
+    host.answer_checks([pytest_ended(1, failure), report(101, "", broken, &[])]);
+    let output = call(&host, "run_tests", changed).unwrap();
+    assert_eq!(output["status"], "failed");
+    assert_eq!(output["projects"][1]["status"], "build_failed", "{output}");
+    assert!(output["notes"].to_string().contains("could not be built"), "{output}");
+}
+
+#[test]
+fn what_failed_in_several_projects_is_run_again_in_each() {
+    let host = two_projects();
+    host.ask_about_checks();
+    let failure = "<failure message=\"assert 1 == 2\">test_calc.py:5: AssertionError</failure>";
+    host.answer_checks([
+        pytest_ended(1, failure),
+        report(101, FAILED, "", &[]),
+        pytest_ended(0, ""),
+        report(101, FAILED, "", &[]),
+    ]);
+    call(&host, "run_tests", json!({"scope": "changed"})).unwrap();
+    let failed = json!({"scope": "failed"});
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    let commands: Vec<String> = host.commands().into_iter().map(|ran| ran.command).collect();
+    assert!(commands[2].ends_with("test_calc.py::test_b"), "{commands:?}");
+    assert!(commands[3].ends_with("-- --exact b"), "{commands:?}");
+    assert_eq!(output["projects"][0]["status"], "passed", "{output}");
+    // What passed is known to be fixed, what did not is not.
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", failed).unwrap();
+    assert_eq!((&output["framework"], &output["projects"]), (&json!("cargo"), &Value::Null));
+}
+
+#[test]
+fn more_projects_than_one_run_has_are_named() {
+    let host = MemoryHost::new([("notes.txt", "")]);
+    let (mut past, _) = change(1, "");
+    let file = past.files.remove(0);
+    for number in 0..12 {
+        host.write(&format!("p{number}/pytest.ini"), "[pytest]\n");
+        host.write(&format!("p{number}/test_a.py"), "def test_a(): pass\n");
+        let path = RelPath::parse(&format!("p{number}/test_a.py")).unwrap();
+        past.files.push(PastFile { path, ..file.clone() });
+    }
+    host.add_past(past);
+    host.answer_checks((0..10).map(|_| pytest_ended(0, "")));
+    let output = call(&host, "run_tests", json!({"scope": "changed"})).unwrap();
+    assert_eq!(output["projects"].as_array().unwrap().len(), 10, "{output}");
+    let notes = output["notes"].to_string();
+    assert!(notes.contains("the 10 of one run: p10/test_a.py, p11/test_a.py"), "{notes}");
+}
+
+#[test]
+fn failures_of_a_class_of_java_are_in_its_file() {
+    let surefire = "<testsuite name=\"a.CalcTest\" tests=\"1\"><testcase name=\"wrong\" classname=\"a.CalcTest\">\
+        <failure message=\"no\" type=\"AssertionError\"><![CDATA[java.lang.AssertionError: no\n\
+        \tat org.junit.Assert.fail(Assert.java:89)\n\tat a.CalcTest.check(CalcTest.java:7)\n\
+        \tat a.CalcTest.wrong(CalcTest.java:12)\n]]></failure></testcase></testsuite>";
+    for (manifest, source) in [
+        ("pom.xml", "app/src/test/java/a/CalcTest.java"),
+        ("build.gradle", "src/test/java/a/CalcTest.java"),
+    ] {
+        let host = MemoryHost::new([(manifest, ""), (source, "class CalcTest {}\n")]);
+        host.ask_about_checks();
+        host.answer_checks([report(1, "", "", &[("TEST-a.CalcTest.xml", surefire)])]);
+        let failure = call(&host, "run_tests", json!({})).unwrap()["failures"][0].clone();
+        assert_eq!((&failure["file"], &failure["line"]), (&json!(source), &json!(7)), "{failure}");
+        let stack = failure["stack"].to_string();
+        assert!(stack.contains("CalcTest.java:12") && !stack.contains("Assert.java"), "{stack}");
+    }
+}
+
+#[test]
+fn where_what_measures_is_missing_the_tests_run_without_it() {
+    let host = host();
+    let missing =
+        "error: no such command: `llvm-cov`\n\nhelp: a command with a similar name exists\n";
+    host.answer_checks([report(101, "", missing, &[]), report(0, PASSED, "", &[])]);
+    let output = call(&host, "run_tests", json!({"coverage": true})).unwrap();
+    assert_eq!((&output["status"], &output["coverage"]), (&json!("passed"), &Value::Null));
+    assert!(output["command"].as_str().unwrap().starts_with("cargo test"), "{output}");
+    assert!(output["notes"].to_string().contains("cargo install cargo-llvm-cov"), "{output}");
+}
+
+#[test]
+fn a_run_that_measured_nothing_says_what_would() {
+    for (manifest, stdout, next) in [
+        (("phpunit.xml", ""), "Warning:       No code coverage driver available\n", "php-pcov"),
+        (("a.csproj", ""), "", "coverlet.collector"),
+        (("build.gradle", ""), "", "plugins { id 'jacoco' }"),
+        (("Gemfile", "gem 'rspec'\n"), "", "bundle add simplecov"),
+        (("pom.xml", ""), "", "jacoco-maven-plugin"),
+        (("requirements.txt", "pytest\n"), "", "pip install pytest-cov"),
+        (("deno.json", ""), "", "wrote no profile"),
+    ] {
+        let host = MemoryHost::new([manifest]);
+        host.answer_checks([report(0, stdout, "", &[("a.xml", "<testsuite><testcase classname=\"a\" name=\"a\"/></testsuite>"),
+            ("a.trx", "<TestRun><Results><UnitTestResult testName=\"A\" outcome=\"Passed\"/></Results></TestRun>"),
+            ("a.json", "{\"examples\": [{\"id\": \"a\", \"full_description\": \"a\", \"status\": \"passed\", \
+             \"file_path\": \"a.rb\", \"line_number\": 1}], \"summary\": {\"example_count\": 1}}")])]);
+        let output = call(&host, "run_tests", json!({"coverage": true})).unwrap();
+        assert!(output["notes"].to_string().contains(next), "{manifest:?}: {output}");
+    }
+}
+
 #[test]
 fn a_threshold_that_is_not_met_is_no_test_that_failed() {
     let host =

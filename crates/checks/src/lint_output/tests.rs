@@ -2,8 +2,8 @@
 //!
 //! Recorded from clippy and cargo 1.95.0, ruff 0.17.6, mypy 2.4.1, pyright 1.1.414, ESLint 10.15.0,
 //! TypeScript 7.0.2, Biome 2.6.8, oxlint 1.94.0, go vet 1.19.8, ShellCheck 0.11.0, yamllint 1.38.0, cppcheck
-//! 2.10, clang-tidy 23.1.4, markdownlint-cli 0.48.0, markdownlint-cli2 0.22.1; the root is written `/work`.
-//! golangci-lint, RuboCop, PHPStan and hadolint are as their documentation has them.
+//! 2.10, clang-tidy 23.1.4, markdownlint-cli 0.48.0, markdownlint-cli2 0.22.1, RuboCop 1.39.0; the root is written
+//! `/work`. golangci-lint, PHPStan, hadolint and the rest of RuboCop are as their documentation has them.
 
 use super::*;
 use crate::diagnostic::CheckFix;
@@ -335,6 +335,22 @@ fn golangci_lint_of_both_versions() {
     let failed =
         read(LintFormat::Golangci, "x", "{\"Issues\":[],\"Report\":{\"Error\":\"no go files\"}}");
     assert_eq!(failed.problem.as_deref(), Some("no go files"));
+}
+
+#[test]
+#[rustfmt::skip]
+fn recorded_output_of_rubocop() {
+    let expected = [
+        "calc.rb 1:1-1:2 Hint rubocop Style/FrozenStringLiteralComment: Missing frozen string literal comment.",
+        "calc.rb 1:9-1:10 Hint rubocop Naming/MethodParameterName: Method parameter must be at least 3 characters long.",
+        "calc.rb 1:12-1:13 Hint rubocop Naming/MethodParameterName: Method parameter must be at least 3 characters long.",
+        "calc.rb 2:3-2:4 Warning rubocop Lint/UselessAssignment: Useless assignment to variable - `x`.",
+        "calc.rb 3:3-3:9 Hint rubocop Style/RedundantReturn: Redundant `return` detected.",
+        "calc.rb 6:10-6:11 Hint rubocop Layout/SpaceInsideParens: Space inside parentheses detected.",
+        "calc.rb 6:15-6:16 Hint rubocop Layout/SpaceInsideParens: Space inside parentheses detected.",
+    ];
+    let output = include_str!("../../tests/fixtures/lints/rubocop.json");
+    holds(LintFormat::Rubocop, output, ColumnUnit::Characters, &expected);
 }
 
 #[test]

@@ -143,7 +143,12 @@ impl Words<'_> {
         let chosen = chosen.map(|chosen| format!("-Dtest={}", quoted(&chosen)));
         // Maven stops at the first module with a failure, and would call one without a match a failure.
         let always = "-o -B -ntp --fail-at-end -Dsurefire.failIfNoSpecifiedTests=false";
-        vec![program, always.to_owned(), chosen.unwrap_or_default(), "test".to_owned()]
+        // Its version is that of the project.
+        let goals = match self.measures(TestFramework::Maven) {
+            true => "test org.jacoco:jacoco-maven-plugin:report",
+            false => "test",
+        };
+        vec![program, always.to_owned(), chosen.unwrap_or_default(), goals.to_owned()]
     }
 
     pub(super) fn gradle(&self) -> Vec<String> {
@@ -181,7 +186,13 @@ impl Words<'_> {
             (None, None) => None,
         };
         vec![
-            "dotnet test --no-restore --nologo --logger trx".to_owned(),
+            // By default the console has what failed only.
+            "dotnet test --no-restore --nologo --logger trx --logger 'console;verbosity=normal'"
+                .to_owned(),
+            match self.choice.coverage {
+                true => "--collect 'XPlat Code Coverage;Format=lcov'".to_owned(),
+                false => String::new(),
+            },
             format!("--results-directory {}", quoted(self.reports)),
             filter.map_or_else(String::new, |filter| format!("--filter {}", quoted(&filter))),
         ]
@@ -315,15 +326,31 @@ pub(super) fn nextest_configuration(reports: &str) -> String {
     )
 }
 
-/// Has Gradle write reports of tests into one directory.
-pub(super) fn gradle_script(reports: &str) -> String {
+/// Has Gradle write reports of tests into one directory, and say of each test how it ended; with what ran, where the
+/// project has the plugin for that.
+pub(super) fn gradle_script(reports: &str, coverage: bool) -> String {
     let path = reports.replace('\\', "\\\\").replace('\'', "\\'");
     format!(
         "allprojects {{\n    tasks.withType(Test).configureEach {{\n        \
          reports.junitXml.required = true\n        \
          reports.junitXml.outputLocation = new File('{path}')\n        \
          outputs.upToDateWhen {{ false }}\n        outputs.cacheIf {{ false }}\n        \
-         filter.failOnNoMatchingTests = false\n    }}\n}}\n"
+         filter.failOnNoMatchingTests = false\n        \
+         testLogging.events('passed', 'failed', 'skipped')\n    }}\n{}}}\n",
+        if coverage { gradle_coverage(&path) } else { String::new() }
+    )
+}
+
+/// Has each module with the plugin write what ran, once its tests have ended, whether they failed or not.
+fn gradle_coverage(path: &str) -> String {
+    format!(
+        "    plugins.withId('jacoco') {{\n        \
+         tasks.withType(org.gradle.testing.jacoco.tasks.JacocoReport).configureEach {{ report ->\n            \
+         reports.xml.required = true\n            \
+         reports.xml.outputLocation = new File('{path}', 'jacoco' + report.path.replace(':', '-') + '.xml')\n        \
+         }}\n        \
+         tasks.withType(Test).configureEach {{\n            \
+         finalizedBy tasks.withType(org.gradle.testing.jacoco.tasks.JacocoReport)\n        }}\n    }}\n"
     )
 }
 

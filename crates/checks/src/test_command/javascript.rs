@@ -137,6 +137,11 @@ impl Words<'_> {
             self.program("deno"),
             "test --cached-only".to_owned(),
             format!("--junit-path={}", self.report("deno.xml")),
+            match self.choice.coverage {
+                // Beside what counts it writes a file for each module.
+                true => format!("--coverage={}", self.report("profile")),
+                false => String::new(),
+            },
             filter,
             self.paths(),
         ]

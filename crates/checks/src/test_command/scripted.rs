@@ -47,6 +47,10 @@ impl Words<'_> {
         vec![
             self.program("phpunit"),
             format!("--colors=never --log-junit {}", self.report("phpunit.xml")),
+            match self.choice.coverage {
+                true => format!("--coverage-clover {}", self.report("clover.xml")),
+                false => String::new(),
+            },
             filter,
             place,
         ]

@@ -87,8 +87,8 @@ fn each_framework_has_its_words() {
         (
             TestFramework::Dotnet,
             pattern("Adds"),
-            "dotnet test --no-restore --nologo --logger trx --results-directory /r --filter \
-             'FullyQualifiedName~Adds'"
+            "dotnet test --no-restore --nologo --logger trx --logger 'console;verbosity=normal' \
+             --results-directory /r --filter 'FullyQualifiedName~Adds'"
                 .to_owned(),
         ),
         (
@@ -181,6 +181,67 @@ fn what_is_asked_for_and_not_done_is_said() {
     let planned = TestFramework::Go.command(&project("", &[]), 0, &coverage, "/r");
     assert_eq!(planned.notes, Vec::<String>::new());
     assert!(planned.command.command.contains("-coverprofile=/r/cover.out"));
+}
+
+#[test]
+fn coverage_is_asked_of_what_the_project_has() {
+    let coverage = TestChoice { coverage: true, ..TestChoice::default() };
+    let with = |name: &str, text: &str| {
+        let mut files = project("app", &[]);
+        files.directories[0].manifests.insert(name.to_owned(), text.to_owned());
+        files
+    };
+    let jacoco = "<artifactId>jacoco-maven-plugin</artifactId><module>a</module>";
+    for (framework, files, part, directories) in [
+        (TestFramework::Deno, project("", &[]), "--coverage=/r/profile", &[][..]),
+        (TestFramework::Phpunit, project("", &[]), "--coverage-clover /r/clover.xml", &[]),
+        (
+            TestFramework::Dotnet,
+            project("", &[]),
+            "--collect 'XPlat Code Coverage;Format=lcov'",
+            &[],
+        ),
+        (TestFramework::Rspec, with("Gemfile", "gem 'simplecov'"), "rspec ", &["app/coverage"]),
+        (
+            TestFramework::Maven,
+            with("pom.xml", jacoco),
+            " test org.jacoco:jacoco-maven-plugin:report",
+            &[
+                "app/target/surefire-reports",
+                "app/target/site/jacoco",
+                "app/a/target/surefire-reports",
+                "app/a/target/site/jacoco",
+            ],
+        ),
+    ] {
+        let planned = framework.command(&files, 0, &coverage, "/r");
+        assert!(planned.command.command.contains(part), "{planned:?}");
+        assert_eq!(planned.report_directories, directories, "{framework:?}");
+        assert_eq!(planned.notes, Vec::<String>::new(), "{framework:?}");
+        let plain = framework.command(&files, 0, &TestChoice::default(), "/r");
+        assert!(!plain.command.command.contains("overage"), "{plain:?}");
+    }
+    for (framework, next) in [
+        (TestFramework::Rspec, "bundle add simplecov"),
+        (TestFramework::Maven, "jacoco-maven-plugin"),
+        (TestFramework::Vitest, "npm install --save-dev @vitest/coverage-v8"),
+    ] {
+        let planned = framework.command(&project("", &[]), 0, &coverage, "/r");
+        assert!(planned.notes[0].contains(next), "{planned:?}");
+    }
+    let script = |choice: &TestChoice| {
+        let planned = TestFramework::Gradle.command(&project("", &[]), 0, choice, "/r");
+        planned.inputs[0].text.clone()
+    };
+    let measured = script(&coverage);
+    assert!(measured.contains("new File('/r', 'jacoco' + report.path"), "{measured}");
+    assert!(!script(&TestChoice::default()).contains("jacoco"));
+    let depth = measured.chars().try_fold(0_u32, |depth, c| match c {
+        '{' => Some(depth + 1),
+        '}' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    assert_eq!(depth, Some(0), "{measured}");
 }
 
 #[test]

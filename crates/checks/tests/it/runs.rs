@@ -1,6 +1,6 @@
 //! Runs of real frameworks, recorded with the commands that moss runs: what is read of each is in
 //! `expected.txt` beside it. The directories of the recordings name the versions. Only the last lines of long
-//! outputs were not kept apart: texts are as they came, with other paths.
+//! outputs were not kept apart, nor what reports of Maven say of the machine: texts are as they came, with other paths.
 //!
 //! `UPDATE_EXPECTED=1` writes these files anew; then look at every line that changed.
 
@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use moss_checks::{FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, test_results};
+use moss_checks::{
+    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, jvm_names, jvm_sources,
+    test_results,
+};
 
 /// Every recording, with the totals that the tool itself wrote: passed, failed, skipped, errored.
 const RUNS: &[(&str, [u64; 4])] = &[
@@ -57,6 +60,9 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("bats-1.8.2/broken", [1, 2, 1, 0]),
     ("bats-1.8.2/empty", [0, 0, 0, 0]),
     ("ctest-3.25.1/mixed", [1, 3, 1, 1]),
+    ("maven-3.8.7/mixed", [1, 1, 1, 1]),
+    ("maven-3.8.7/broken", [0, 0, 0, 0]),
+    ("maven-3.8.7/empty", [0, 0, 0, 0]),
 ];
 
 fn directory() -> PathBuf {
@@ -92,7 +98,9 @@ fn read(run: &str) -> TestResults {
         left_out: None,
         is_cut: false,
     };
-    test_results(framework, &paths, &finished)
+    let files = ["src/main/java/com/example/Calc.java", "src/test/java/com/example/CalcTest.java"];
+    let sources = jvm_sources(&jvm_names(framework, &finished), files.into_iter());
+    test_results(framework, &paths.with_sources(sources), &finished)
 }
 
 /// Results as a person reads them.

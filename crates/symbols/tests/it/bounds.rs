@@ -45,6 +45,21 @@ fn a_text_that_takes_too_long_is_refused_and_the_next_one_is_read() {
 }
 
 #[test]
+fn a_text_that_takes_too_much_memory_is_refused_and_the_next_one_is_read() {
+    let mut narrow = Outliner::default().with_bytes_max(1 << 20);
+    let long = "fn a() { b(c, d); }\n".repeat(20_000);
+    assert_eq!(narrow.outline(Language::Rust, &long), Err(OutlineProblem::TooMuchMemory));
+    assert_eq!(narrow.syntax_errors(Language::Rust, &long), Err(OutlineProblem::TooMuchMemory));
+    // Each text has the bound for itself: what trees before took, and gave back elsewhere, counts for none.
+    let short = "fn a() { b(c, d); }\n".repeat(500);
+    let expected = outline(Language::Rust, &short);
+    for _ in 0..100 {
+        assert_eq!(narrow.outline(Language::Rust, &short).unwrap(), expected);
+    }
+    assert!(Outliner::default().outline(Language::Rust, &long).is_ok(), "the usual bound is wide");
+}
+
+#[test]
 fn deep_nesting_ends() {
     for (language, open) in [
         (Language::Json, "["),

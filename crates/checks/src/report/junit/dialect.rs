@@ -274,6 +274,7 @@ fn dotted(found: JunitCase) -> Finished {
 
 /// Finds the line of a failure in the stack of a Java class, and what its assertion compared.
 fn in_class(class: &str, case: &mut TestCase) {
+    case.class = Some(class.to_owned()).filter(|class| !class.is_empty());
     let simple = class.rsplit('.').next().unwrap_or(class).split('$').next().unwrap_or(class);
     for end in ["java", "kt", "groovy", "scala"] {
         case.line = case.line.or_else(|| line_in(&format!("{simple}.{end}"), &case.details));

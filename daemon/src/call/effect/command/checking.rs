@@ -9,7 +9,7 @@ use moss_sdk::command::{
     CheckFollower, CheckReport, CheckReportFile, CheckRequest, CommandRequest, FollowedCheck,
 };
 use moss_sdk::{ErrorCode, ToolError};
-use moss_workspace::own::OwnDir;
+use moss_workspace::own::{OwnDir, OwnFile};
 
 use super::ConfirmedCommand;
 use super::running::OutputWanted;
@@ -22,6 +22,9 @@ const REPORT_BYTES_MAX: u64 = 16 << 20;
 const REPORTS_BYTES_MAX: u64 = 64 << 20;
 /// Most reports that are read.
 const REPORTS_MAX: usize = 100;
+/// Most directories among them that are looked into, and what for.
+const DIRECTORIES_MAX: usize = 100;
+const PROFILES: [&str; 2] = ["lcov.info", "coverage.info"];
 
 /// The reports that were read.
 #[derive(Debug, Default)]
@@ -128,14 +131,17 @@ fn read_reports(
     let mut found = reports.files()?;
     found.retain(|file| !given.contains(&file.name));
     found.sort_by(|one, other| one.name.cmp(&other.name));
+    let nested = profiles_within(reports)?;
+    let found = found.into_iter().map(|file| (reports, file));
     let mut read = ReadReports::default();
     let mut room = bytes_max;
-    for file in found {
+    for (directory, file) in found.chain(nested.iter().map(|(within, file)| (within, file.clone())))
+    {
         let file_max = room.min(REPORT_BYTES_MAX);
         let is_short = read.files.len() == REPORTS_MAX || file.size_bytes > file_max;
         let bytes = match is_short {
             true => None,
-            false => reports.read(&file.name, file_max).ok().flatten(),
+            false => directory.read(&file.name, file_max).ok().flatten(),
         };
         let Some(bytes) = bytes else {
             read.left_out += 1;
@@ -150,6 +156,21 @@ fn read_reports(
         read.files.push(CheckReportFile { name: file.name, text });
     }
     Ok(read)
+}
+
+/// Profiles of what ran, in directories that some tools make in that of reports: Deno, the collector of .NET. What else
+/// lies there is no report.
+fn profiles_within(reports: &OwnDir) -> Result<Vec<(OwnDir, OwnFile)>, moss_workspace::Error> {
+    let mut found = Vec::new();
+    for name in reports.subdirectories()?.into_iter().take(DIRECTORIES_MAX) {
+        // One that others can write is not looked into.
+        let Ok(directory) = reports.subdirectory(&name) else { continue };
+        let files = directory.files()?.into_iter();
+        for file in files.filter(|file| PROFILES.contains(&file.name.as_str())) {
+            found.push((reports.subdirectory(&name)?, file));
+        }
+    }
+    Ok(found)
 }
 
 fn not_kept(error: moss_workspace::Error) -> ToolError {
@@ -205,6 +226,17 @@ mod tests {
         reports.write("a", &[0xff; 30]).unwrap();
         reports.write("b", b"xxxxxxxxxxxx").unwrap();
         assert_eq!(read(&reports, 100), (read_of(&[("a", 90)]), 1));
+    }
+
+    #[test]
+    fn profiles_are_read_in_the_directories_that_tools_make() {
+        let (_folder, reports) = written(&[("deno.xml", 5)]);
+        let within = reports.subdirectory("profile").unwrap();
+        within.write("lcov.info", b"SF:a.ts").unwrap();
+        within.write("1f3b.json", b"{}").unwrap();
+        reports.subdirectory("html").unwrap().write("index.html", b"<p>").unwrap();
+        let expected = [("deno.xml".to_owned(), 5), ("lcov.info".to_owned(), 7)];
+        assert_eq!(read(&reports, 100), (expected.to_vec(), 0));
     }
 
     #[test]

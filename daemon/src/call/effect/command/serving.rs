@@ -29,19 +29,37 @@ pub(in crate::call) struct ServerRefusal {
     pub(in crate::call) is_answered: bool,
 }
 
+/// What a person answered before, to the same question.
+#[derive(Debug, Default)]
+pub(in crate::call) struct ServerAnswers {
+    /// Why it is not to be started.
+    pub(in crate::call) refused: Option<String>,
+    /// What somebody approved to be run, word for word, whichever tool wanted it.
+    pub(in crate::call) approved: Option<String>,
+}
+
+/// A language server that may be started.
+#[derive(Debug)]
+pub(in crate::call) struct PermittedServer {
+    pub(in crate::call) command: SandboxedCommand,
+    /// What a person approved, now or before; none where a rule allows it.
+    pub(in crate::call) approved: Option<String>,
+}
+
 type ServerPermit<T> = Result<Result<T, ServerRefusal>, EffectStop>;
 
 // === impl Effects ===
 
 impl Effects {
-    /// Decides about starting a language server in a directory, and asks where that is needed and possible.
+    /// Decides about starting a language server in a directory, and asks where that is needed and possible. What
+    /// somebody approved before is not asked about again, and denied where a policy denies it by now.
     pub(in crate::call) async fn permit_server(
         self: &Arc<Self>,
         words: &[String],
         directory: RelPath,
         policy: &Arc<Policy>,
-        was_refused: Option<&str>,
-    ) -> ServerPermit<SandboxedCommand> {
+        before: &ServerAnswers,
+    ) -> ServerPermit<PermittedServer> {
         let sandbox = match self.sandbox().await {
             Ok(sandbox) => sandbox,
             Err(error) => return Ok(Err(ServerRefusal::passing(error.message))),
@@ -58,8 +76,11 @@ impl Effects {
             let why = format!("this machine isolates too little: `{}`", planned.tier);
             return Ok(Err(ServerRefusal::passing(why)));
         }
-        match self.confirm_server(&planned, policy, was_refused).await? {
-            Ok(()) => Ok(Ok(self.sandboxed(&planned, least).await?)),
+        match self.confirm_server(&planned, policy, before).await? {
+            Ok(approved) => {
+                let command = self.sandboxed(&planned, least).await?;
+                Ok(Ok(PermittedServer { command, approved }))
+            }
             Err(refusal) => Ok(Err(refusal)),
         }
     }
@@ -81,12 +102,13 @@ impl Effects {
         self: &Arc<Self>,
         planned: &PlannedCommand,
         policy: &Arc<Policy>,
-        was_refused: Option<&str>,
-    ) -> ServerPermit<()> {
+        before: &ServerAnswers,
+    ) -> ServerPermit<Option<String>> {
         let tool = self.server_tool();
         let decision = self.glance(policy, &tool, planned);
         let arguments = planned.to_json();
         let digest = self.digest_of("exec", &arguments);
+        let was_approved = before.approved.as_ref() == Some(&arguments);
         match decision.verdict {
             Verdict::Deny => {
                 let decided = self.decide_command(policy, &tool, planned).await?;
@@ -94,12 +116,13 @@ impl Effects {
                 let why = format!("starting `{}` is {decision}", planned.command);
                 return Ok(Err(ServerRefusal::passing(why)));
             }
+            Verdict::Ask if was_approved => {}
             Verdict::Ask if self.scope.call.dry_run || !self.can_ask(digest) => {
                 return Ok(Err(ServerRefusal::unasked(planned)));
             }
             Verdict::Ask => {
-                if let Some(why) = was_refused {
-                    return Ok(Err(ServerRefusal::passing(why.to_owned())));
+                if let Some(why) = &before.refused {
+                    return Ok(Err(ServerRefusal::passing(why.clone())));
                 }
             }
             Verdict::Allow => {}
@@ -108,7 +131,8 @@ impl Effects {
             return Ok(Err(ServerRefusal::passing("a dry run starts nothing".to_owned())));
         }
         let decided = self.decide_command(policy, &tool, planned).await?;
-        if decided.strictest().verdict == Verdict::Ask {
+        let is_by_person = decided.strictest().verdict == Verdict::Ask;
+        if is_by_person && !was_approved {
             if let Err(refusal) = self.ask_for_server(planned, policy, &tool, &decided).await? {
                 return Ok(Err(refusal));
             }
@@ -120,7 +144,7 @@ impl Effects {
             }
         }
         self.note_uses(&decided.each);
-        Ok(Ok(()))
+        Ok(Ok(is_by_person.then_some(arguments)))
     }
 
     /// Decides and records nothing.

@@ -1,0 +1,95 @@
+//! The tests of a project that failed in a run, as far as they can be run again.
+
+use std::collections::BTreeSet;
+
+use moss_checks::{TestFramework, TestResults, TestSelection, TestTotals};
+use serde::{Deserialize, Serialize};
+
+use super::found::{ChosenTests, relative};
+
+/// Most tests that are kept.
+const IDS_MAX: usize = 50;
+
+/// The tests that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FailedTests {
+    pub(super) framework: TestFramework,
+    /// The directory of the project.
+    pub(super) directory: String,
+    pub(super) ids: Vec<String>,
+    /// Their files, relative to the directory of the project.
+    pub(super) files: Vec<String>,
+    /// How many more failed that nothing is kept of.
+    #[serde(default)]
+    pub(super) more: u64,
+}
+
+// === impl FailedTests ===
+
+impl FailedTests {
+    /// Whether it is just these that were chosen.
+    pub(super) fn is_chosen(&self, chosen: &ChosenTests) -> bool {
+        self.is_of(chosen) && chosen.choice.selection == TestSelection::Ids(self.ids.clone())
+    }
+
+    /// Whether they are of the same project and framework.
+    pub(super) fn is_of(&self, chosen: &ChosenTests) -> bool {
+        self.framework == chosen.framework && self.directory == chosen.path()
+    }
+
+    /// What is left of them after a run of their project in which all passed: what did not run is not fixed. Says so
+    /// where it was asked for.
+    pub(super) fn after_passing(
+        mut self,
+        chosen: &ChosenTests,
+        passed: &BTreeSet<String>,
+        results: &TestResults,
+    ) -> (Option<Self>, Option<String>) {
+        if chosen.is_all {
+            return (None, None);
+        }
+        let asked = self.is_chosen(chosen).then_some(self.ids.len() as u64);
+        self.ids.retain(|id| !passed.contains(id));
+        // Some frameworks call a test that passes by another name than one that fails.
+        if asked.is_some_and(|asked| results.totals.passed >= asked) {
+            self.ids.clear();
+        }
+        let missed = self.ids.len();
+        let note = asked.filter(|_| missed > 0).map(|asked| {
+            format!(
+                "{missed} of the {asked} tests that failed did not run: `scope` `all` runs them"
+            )
+        });
+        let is_fixed = self.ids.is_empty() && self.more == 0;
+        ((!is_fixed).then_some(self), note)
+    }
+
+    /// What failed in a run.
+    pub(super) fn of(chosen: &ChosenTests, results: &TestResults) -> Self {
+        let directory = chosen.path().to_owned();
+        let failures = || results.failures.iter().filter(|failure| !failure.id.is_empty());
+        let mut ids: Vec<String> = failures().map(|failure| failure.id.clone()).collect();
+        ids.dedup();
+        ids.truncate(IDS_MAX);
+        let TestTotals { failed, errored, .. } = results.totals;
+        // Those without a name cannot be chosen, nor those that were not even loaded.
+        let shown = failures().take(IDS_MAX).count() as u64;
+        let more = (failed + errored).saturating_sub(shown) + results.diagnostics.len() as u64;
+        // Where a failure is located says nothing of the test's own file unless that is what it names.
+        let framework = chosen.framework;
+        let file = |file: &String| {
+            let file = relative(file, &directory);
+            framework.is_test_file(&file).then_some(file)
+        };
+        let files: Option<Vec<String>> =
+            failures().map(|failure| failure.file.as_ref().and_then(file)).collect();
+        let mut files = files.unwrap_or_default();
+        files.sort();
+        files.dedup();
+        let takes_files = !matches!(framework, TestFramework::Cargo | TestFramework::Nextest);
+        if !takes_files {
+            files.clear();
+        }
+        Self { framework, directory, ids, files, more }
+    }
+}
