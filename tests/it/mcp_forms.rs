@@ -229,7 +229,7 @@ fn a_rule_that_wants_a_person_is_no_form_with_a_session_and_without() {
     let daemon = site.serve();
     let mut client = with_forms(&site, &["--elicit"]);
     let mut single = McpClient::start(&site, &["--elicit"]);
-    let mut check = |first: Value, second: Value| {
+    let check = |first: Value, second: Value| {
         for result in [first, second] {
             assert_eq!(result["isError"], true, "{result}");
             let told = text(&result);
