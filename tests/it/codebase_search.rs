@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -83,6 +84,92 @@ async fn answers_are_of_this_moment_whoever_changed_what() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(first(&printed["output"]), at("src/config.py", "load_config"));
+}
+
+/// Files of the other branch, which come and go at once.
+const BRANCH_FILES: usize = 400;
+
+#[tokio::test]
+async fn a_switched_branch_is_answered_with_the_symbols_that_are_there() {
+    let site = Site::new();
+    site.write("main.rs", "fn main() {\n    shared_entry();\n}\n");
+    site.write("here/shared.rs", "pub fn shared_entry() {}\n");
+    // The same file on the other branch, and many that this one does not have.
+    let other = site.outside("other");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(other.join("shared.rs"), "\n\npub fn shared_entry() {}\n").unwrap();
+    for number in 0..BRANCH_FILES {
+        let text = format!("pub fn branch_only_{number}() {{\n    shared_entry();\n}}\n");
+        fs::write(other.join(format!("f{number}.rs")), text).unwrap();
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    let (here, kept) = (site.workspace().join("here"), site.outside("kept"));
+    let defined = async |name: &str| {
+        let arguments = json!({"search": name, "searchType": "exact", "findReferences": true});
+        let found = client.done("find_code_location", arguments).await;
+        let line = found["locations"][0]["line"].clone();
+        (found["total_locations"].clone(), line, found["total_references"].clone())
+    };
+    for round in 0..3 {
+        assert_eq!(defined("shared_entry").await, (json!(1), json!(1), json!(1)), "{round}");
+        assert_eq!(defined("branch_only_7").await.0, json!(0), "{round}");
+        assert_eq!(found(&ask(&client, "branch_only_7").await), [], "{round}");
+        fs::rename(&here, &kept).unwrap();
+        fs::rename(&other, &here).unwrap();
+        let uses = json!(BRANCH_FILES + 1);
+        assert_eq!(defined("shared_entry").await, (json!(1), json!(3), uses), "{round}");
+        assert_eq!(defined("branch_only_7").await.0, json!(1), "{round}");
+        let answer = ask(&client, "branch_only_7").await;
+        assert_eq!(first(&answer), at("here/f7.rs", "branch_only_7"), "{answer}");
+        fs::rename(&here, &other).unwrap();
+        fs::rename(&kept, &here).unwrap();
+    }
+}
+
+/// Whether a directory has a file with a text in it.
+fn is_stored(directory: &Path, text: &str) -> bool {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| match path.is_dir() {
+        true => is_stored(&path, text),
+        false => fs::read(path).unwrap().windows(text.len()).any(|part| part == text.as_bytes()),
+    })
+}
+
+#[tokio::test]
+async fn symbols_of_what_the_policy_denies_are_in_no_answer_and_not_on_the_disk() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n",
+    );
+    site.write("open/a.rs", "pub fn open_entry() {}\n");
+    let closed = "/// Reached by the open entry.\npub fn closed_caller() {\n    open_entry();\n}\n";
+    site.write("private/closed_name.rs", closed);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    live_tree::ready(&client).await;
+    let asked = [
+        ("codebase_search", json!({"query": "open entry"})),
+        ("codebase_search", json!({"query": "closed_caller"})),
+        ("codebase_search", json!({"query": "open/a.rs:1"})),
+        ("find_code_location", json!({"search": "open_entry", "findReferences": true})),
+        ("find_code_location", json!({"search": "closed_caller"})),
+        ("get_project_structure", json!({})),
+    ];
+    for (tool, arguments) in asked {
+        // The note of what was not found names what was asked for.
+        let mut output = client.done(tool, arguments.clone()).await;
+        output.as_object_mut().unwrap().remove("note");
+        let output = output.to_string();
+        assert!(!output.contains("closed_"), "{tool} {arguments}: {output}");
+    }
+    daemon.stop();
+    let cache = site.outside("cache");
+    assert!(is_stored(&cache, "a.rs"), "it proves nothing");
+    for name in ["closed_name", "closed_caller", "Reached by"] {
+        assert!(!is_stored(&cache, name), "{name}");
+    }
 }
 
 #[tokio::test]

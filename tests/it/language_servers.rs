@@ -166,6 +166,10 @@ async fn who_is_approved_runs_until_nobody_asks_it() {
     let found = client.done("find_code_location", load()).await;
     assert_eq!(found["references_source"], "language_server", "{found}");
     until("nobody asks it", async || servers(&client).await.iter().all(|one| !one.running)).await;
+    // It starts again for the same: that was approved.
+    let found = client.done("find_code_location", load()).await;
+    assert_eq!(found["references_source"], "language_server", "{found}");
+    assert!(approver.pending().await.is_empty());
 }
 
 #[tokio::test]
