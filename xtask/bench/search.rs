@@ -1,7 +1,8 @@
 //! Searches and listings of a large tree, in turns with ripgrep and fd, as a person has them.
 //!
 //! What is searched for is taken from the tree itself, the same on each run: words that its files have,
-//! and patterns made of them. How many lines match is compared on the way; a difference is printed.
+//! and patterns made of them. How many lines match is compared, with the index and without it; where that differs from
+//! ripgrep there are no figures.
 
 mod growth;
 mod lines;
@@ -30,7 +31,9 @@ const ROUNDS: usize = 3;
 /// How often each listing is asked for.
 const LISTINGS: usize = 20;
 /// How many patterns are compared alone, unless `MOSS_BENCH_PATTERNS` says otherwise.
-const COMPARED: usize = 100;
+const COMPARED: usize = 2_000;
+/// Fewest files of text of a tree that figures are taken of, unless `MOSS_BENCH_FILES` says otherwise.
+const FILES_MIN: usize = 15_000;
 /// Longest wait for all texts to be known, and how often that is looked at.
 const BUILDING_MAX: Duration = Duration::from_secs(600);
 const POLL: Duration = Duration::from_millis(5);
@@ -39,12 +42,16 @@ const SETTLING: Duration = Duration::from_secs(15);
 /// What an index may take of the size of the texts, in bytes on disk.
 const SIZE_WANTED: &str = "ratio ≤ 0.3";
 const WITHOUT_INDEX: &str = "[index]\nenabled = false\n";
+/// What the rows without one are called.
+const NO_INDEX: &str = ", no index";
 
 /// A tree that is measured: with the daemon that serves it, and what it is measured against.
 struct SearchBench<'a> {
     place: &'a Testbed,
     rivals: Rivals,
     words: Vec<String>,
+    /// Patterns that are compared alone, each with how many lines match of ripgrep.
+    compared: Vec<(String, u64)>,
 }
 
 /// Measures searches of a tree.
@@ -53,13 +60,34 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Res
     let rivals = Rivals::find(&place.workspace())?;
     let size = rivals.tree_size()?;
     eprintln!("{}: {size}; {rivals}", tree.display());
+    let files_min = number_of("MOSS_BENCH_FILES", FILES_MIN)?;
+    if size.files.len() < files_min {
+        bail!("{} has {size}: figures are of at least {files_min} files", tree.display());
+    }
     let words = words::words(&size.files)?;
-    let bench = SearchBench { place: &place, rivals, words };
-    let mut rows = bench.indexed(&size).await?;
+    let mut bench = SearchBench { place: &place, rivals, words, compared: Vec::new() };
+    bench.compared = bench.counted_by_ripgrep()?;
+    let mut rows = of_tree(tree, &size);
+    rows.extend(bench.indexed(&size).await?);
     rows.extend(bench.without_index().await?);
-    rows.push(lines::measure(&moss, directory, &size.files).await?);
+    rows.extend(lines::measure(&moss, directory, &size.files).await?);
     rows.extend(growth::measure(&moss, directory).await?);
     Ok(rows)
+}
+
+/// What the tree is whose figures follow.
+fn of_tree(tree: &Path, size: &TreeSize) -> Vec<Row> {
+    let name = tree.file_name().unwrap_or(tree.as_os_str()).to_string_lossy();
+    vec![
+        Row::count(format!("files of text in the tree, {name}"), size.files.len() as u64),
+        Row::count("lines in it", size.lines),
+        Row::bytes("texts in it", size.bytes),
+    ]
+}
+
+/// A number that a variable of the environment gives, or the usual one.
+fn number_of(variable: &str, usual: usize) -> Result<usize> {
+    std::env::var(variable).map_or(Ok(usual), |text| Ok(text.parse()?))
 }
 
 // === impl SearchBench ===
@@ -80,7 +108,7 @@ impl SearchBench<'_> {
             rows.extend(self.searches(&caller, kind, "").await?);
         }
         rows.extend(self.listings(&caller).await?);
-        self.compare(&caller).await?;
+        rows.push(self.compare(&caller, "").await?);
         rows.push(memory("memory at the start", idle));
         rows.push(Row::bytes("memory after all of it", settled_bytes(&daemon).await?));
         drop(caller);
@@ -92,7 +120,11 @@ impl SearchBench<'_> {
     async fn without_index(&self) -> Result<Vec<Row>> {
         self.place.configure(WITHOUT_INDEX)?;
         let (daemon, caller) = ServerProcess::daemon(self.place).await?;
-        let rows = self.searches(&caller, SearchKind::Word, ", no index").await?;
+        let mut rows = Vec::new();
+        for kind in SearchKind::ALL {
+            rows.extend(self.searches(&caller, kind, NO_INDEX).await?);
+        }
+        rows.push(self.compare(&caller, NO_INDEX).await?);
         drop(caller);
         daemon.stop().await?;
         Ok(rows)
@@ -133,24 +165,33 @@ impl SearchBench<'_> {
         Ok(self.rivals.ripgreps.iter().zip(others).map(row).collect())
     }
 
-    /// Compares how many lines match, for more patterns than are timed.
-    async fn compare(&self, caller: &BenchClient) -> Result<()> {
-        let wanted = std::env::var("MOSS_BENCH_PATTERNS");
-        let wanted = wanted.map_or(Ok(COMPARED), |text| text.parse())?;
+    /// More patterns than are timed, each with how many lines match of ripgrep.
+    fn counted_by_ripgrep(&self) -> Result<Vec<(String, u64)>> {
+        let wanted = number_of("MOSS_BENCH_PATTERNS", COMPARED)?;
         let words = self.words.iter().cycle().take(wanted).enumerate();
         let patterns = words.map(|(at, word)| words::varied(at, word));
-        let mut equal = 0;
-        for pattern in patterns {
-            let (found, _) = search(caller, &pattern).await?;
+        let counted = patterns.map(|pattern| {
             let (lines, _) = self.rivals.ripgreps[0].search(&pattern)?;
-            equal += usize::from(tell_difference(&pattern, found, lines));
+            Ok((pattern, lines))
+        });
+        counted.collect()
+    }
+
+    /// Compares how many lines match of those.
+    async fn compare(&self, caller: &BenchClient, how: &str) -> Result<Row> {
+        let (mut equal, wanted) = (0, self.compared.len() as u64);
+        for (pattern, lines) in &self.compared {
+            let (found, _) = search(caller, pattern).await?;
+            equal += u64::from(tell_difference(pattern, found, *lines));
         }
-        eprintln!("{equal} of {wanted} patterns match as many lines as of ripgrep");
-        Ok(())
+        if equal < wanted {
+            bail!("{} of {wanted} patterns match other lines than of ripgrep", wanted - equal);
+        }
+        let row = Row::count(format!("patterns that match the lines of ripgrep{how}"), equal);
+        Ok(row.against(Spread::single(wanted)).wanted("all"))
     }
 
     async fn listings(&self, caller: &BenchClient) -> Result<Vec<Row>> {
-        let Some(fd) = &self.rivals.fd else { return Ok(Vec::new()) };
         let word = self.words.first().map_or("lib", String::as_str);
         let name = word.get(..4).unwrap_or(word).to_lowercase();
         let calls = [
@@ -161,24 +202,29 @@ impl SearchBench<'_> {
         ];
         let mut rows = Vec::new();
         for (tool, arguments, fd_arguments) in calls {
-            let (mut own, mut theirs) = (Vec::new(), Vec::new());
+            let mut own = Vec::new();
+            let mut theirs = vec![Vec::new(); self.rivals.fds.len()];
             for number in 0..=LISTINGS {
                 let arguments = arguments.to_string();
                 let started = Instant::now();
                 let answer = caller.call(tool, arguments).await?;
                 let duration = started.elapsed();
                 done(answer)?;
-                let of_fd = fd.list(&fd_arguments)?;
-                if number > 0 {
-                    own.push(duration);
-                    theirs.push(of_fd);
+                for (theirs, fd) in theirs.iter_mut().zip(&self.rivals.fds) {
+                    let of_fd = fd.list(&fd_arguments)?;
+                    theirs.extend((number > 0).then_some(of_fd));
                 }
+                own.extend((number > 0).then_some(duration));
             }
             let what = fd_arguments.last().map_or(String::new(), |word| format!(" `{word}`"));
-            let row = Row::timed(format!("{tool}{what}, {}", fd.version), own);
-            rows.push(row.against(Spread::of(theirs)).wanted("ratio ≤ 0.1"));
+            for (fd, theirs) in self.rivals.fds.iter().zip(theirs) {
+                let row = Row::timed(format!("{tool}{what}, {}", fd.version), own.clone());
+                rows.push(row.against(Spread::of(theirs)).wanted("ratio ≤ 0.1"));
+            }
         }
-        rows.extend(self.fuzzy(caller, fd).await?);
+        for fd in &self.rivals.fds {
+            rows.extend(self.fuzzy(caller, fd).await?);
+        }
         Ok(rows)
     }
 
@@ -198,7 +244,7 @@ impl SearchBench<'_> {
                 theirs.push(filtered);
             }
         }
-        let name = format!("file_search, letters of a name, fd into {}", fzf.version);
+        let name = format!("file_search, letters of a name, {} into {}", fd.version, fzf.version);
         let row = Row::timed(name, own).against(Spread::of(theirs));
         Ok(Some(row.wanted("ratio ≤ 0.1")))
     }

@@ -41,6 +41,8 @@ pub enum Unit {
     Bytes,
     /// How often something was done in a second.
     PerSecond,
+    /// How many there are.
+    Count,
 }
 
 /// A measured number, often the median of many.
@@ -104,6 +106,11 @@ impl Row {
     /// Makes a row of something that was done so often in a second.
     pub fn per_second(name: impl Into<String>, times: u64) -> Self {
         Self::new(name.into(), Unit::PerSecond, Spread::single(times))
+    }
+
+    /// Makes a row of how many there are.
+    pub fn count(name: impl Into<String>, count: u64) -> Self {
+        Self::new(name.into(), Unit::Count, Spread::single(count))
     }
 
     fn new(name: String, unit: Unit, value: Spread) -> Self {
@@ -172,6 +179,7 @@ impl Unit {
             }
             Self::Bytes => format!("{} GiB", significant(number as f64 / 1_073_741_824.0)),
             Self::PerSecond => format!("{}/s", grouped(number)),
+            Self::Count => grouped(number),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use moss_xtask::rows::{Row, Spread};
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use super::rivals::Rivals;
 use super::{ready, search, tell_difference};
-use crate::caller::done;
+use crate::caller::{BenchClient, done};
 use crate::process::ServerProcess;
 use crate::testbed::Testbed;
 
@@ -21,6 +22,9 @@ const DIRECTORY_FILES: usize = 100;
 const NEEDLE_INTERVAL: usize = 1_000;
 /// What is searched for.
 const NEEDLE: &str = "needle_in_text";
+/// A file, and letters of its path as somebody remembers it.
+const NAME: &str = "file7.txt";
+const LETTERS: &str = "dir7fle77";
 /// How often each is measured, and once before that.
 const ROUNDS: usize = 10;
 
@@ -44,36 +48,61 @@ async fn of_size(moss: PathBuf, directory: &Path, files: usize) -> Result<Vec<Ro
     let ripgrep = &rivals.ripgreps[0];
     let (daemon, caller) = ServerProcess::daemon(&place).await?;
     let built = ready(&caller).await?;
-    eprintln!("{files} files: all texts known after {built:?}");
+    let x = files as u64;
+    let build = Row::timed(format!("index built, {files} files"), vec![built]);
+    let mut rows = vec![build.at("index-builds", x)];
     let (mut own, mut theirs) = (Vec::new(), Vec::new());
-    let (mut listed, mut of_fd) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let (found, duration) = search(&caller, NEEDLE).await?;
         let (lines, other) = ripgrep.search(NEEDLE)?;
         tell_difference(NEEDLE, found, lines);
-        let started = std::time::Instant::now();
-        done(caller.call("file_search", json!({ "pattern": "file7.txt" }).to_string()).await?)?;
-        let listing = started.elapsed();
-        let finding = rivals.fd.as_ref().map(|fd| fd.list(&["file7.txt"])).transpose()?;
         if round > 0 {
             own.push(duration);
             theirs.push(other);
-            listed.push(listing);
-            of_fd.extend(finding);
         }
     }
-    let memory = daemon.resident_bytes()?;
+    let search = Row::timed(format!("grep_search, {files} files, {}", ripgrep.version), own);
+    rows.push(search.against(Spread::of(theirs)).at("searches", x));
+    rows.extend(listings(&caller, &rivals, x).await?);
+    let disk_bytes = caller.texts().await?.disk_bytes;
+    rows.push(Row::bytes(format!("index on disk, {files} files"), disk_bytes).at("index-sizes", x));
+    let memory = Row::bytes(format!("memory, {files} files"), daemon.resident_bytes()?);
+    rows.push(memory.at("index-memory", x));
     drop(caller);
     daemon.stop().await?;
-    let x = files as u64;
-    let search = Row::timed(format!("grep_search, {files} files, {}", ripgrep.version), own);
-    let mut rows = vec![search.against(Spread::of(theirs)).at("searches", x)];
-    if let Some(fd) = &rivals.fd {
-        let row = Row::timed(format!("file_search, {files} files, {}", fd.version), listed);
-        rows.push(row.against(Spread::of(of_fd)));
-    }
-    rows.push(Row::bytes(format!("memory, {files} files"), memory));
     Ok(rows)
+}
+
+/// Asks for files as they are called, and by letters of a name.
+async fn listings(caller: &BenchClient, rivals: &Rivals, files: u64) -> Result<Vec<Row>> {
+    let Some(fd) = rivals.fds.first() else { return Ok(Vec::new()) };
+    let [mut named, mut of_fd, mut fuzzy, mut of_fzf] = [const { Vec::new() }; 4];
+    for round in 0..=ROUNDS {
+        let own = [asked(caller, NAME).await?, asked(caller, LETTERS).await?];
+        let listed = fd.list(&[NAME])?;
+        let filtered = fd.fzf.as_ref().map(|fzf| fd.filtered(fzf, LETTERS)).transpose()?;
+        if round > 0 {
+            named.push(own[0]);
+            fuzzy.push(own[1]);
+            of_fd.push(listed);
+            of_fzf.extend(filtered);
+        }
+    }
+    let row = Row::timed(format!("file_search, {files} files, {}", fd.version), named);
+    let mut rows = vec![row.against(Spread::of(of_fd)).at("file-searches", files)];
+    if let Some(fzf) = &fd.fzf {
+        let row =
+            Row::timed(format!("file_search, letters, {files} files, {}", fzf.version), fuzzy);
+        rows.push(row.against(Spread::of(of_fzf)).at("fuzzy-searches", files));
+    }
+    Ok(rows)
+}
+
+/// Asks for files once; returns how long that took.
+async fn asked(caller: &BenchClient, pattern: &str) -> Result<Duration> {
+    let started = Instant::now();
+    done(caller.call("file_search", json!({ "pattern": pattern }).to_string()).await?)?;
+    Ok(started.elapsed())
 }
 
 /// Makes a tree of short sources, of which few hold what is searched for.

@@ -1,4 +1,4 @@
-//! The programs that searches are measured against, as they are found: every `rg` in PATH, and one fd.
+//! The programs that searches are measured against: every `rg` and every fd that is found in PATH.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,7 +27,7 @@ const SETTINGS: [&str; 8] = [
 /// What moss is measured against.
 pub(super) struct Rivals {
     pub(super) ripgreps: Vec<Ripgrep>,
-    pub(super) fd: Option<FdFinder>,
+    pub(super) fds: Vec<FdFinder>,
 }
 
 /// A ripgrep of this machine, and the tree that it searches.
@@ -95,14 +95,13 @@ impl Rivals {
         if ripgreps.is_empty() {
             bail!("there is no `rg` in PATH to measure against");
         }
-        let fds = [programs("fd"), programs("fdfind")].concat();
-        let fd = fds.into_iter().next().map(|program| {
+        let fds = [programs("fd"), programs("fdfind")].concat().into_iter().map(|program| {
             let (tree, version) = (tree.to_owned(), version(&program)?);
             let fzf = programs("fzf").into_iter().next();
             let fzf = fzf.map(FuzzyFilter::of).transpose()?;
-            anyhow::Ok(FdFinder { program, tree, version, fzf })
+            Ok(FdFinder { program, tree, version, fzf })
         });
-        Ok(Self { ripgreps, fd: fd.transpose()? })
+        Ok(Self { ripgreps, fds: fds.collect::<Result<Vec<_>>>()? })
     }
 
     /// Counts what is in the tree: files that are text, their lines and their bytes.
@@ -128,7 +127,7 @@ impl Rivals {
 
 impl fmt::Display for Rivals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fd = self.fd.iter().map(|fd| fd.version.as_str());
+        let fd = self.fds.iter().map(|fd| fd.version.as_str());
         let all = self.ripgreps.iter().map(|ripgrep| ripgrep.version.as_str()).chain(fd);
         f.write_str(&all.collect::<Vec<_>>().join(", "))
     }

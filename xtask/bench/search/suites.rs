@@ -1,5 +1,6 @@
 //! How right searches are: generated patterns whose lines are compared with ripgrep's, and files that are asked for
-//! as people remember them. Kind by kind; it reports and never judges.
+//! as people remember them. Kind by kind. Lines that differ, with the index or without it, are an error; of files it
+//! reports how many are found.
 
 mod drawing;
 mod grep;
@@ -10,10 +11,10 @@ mod remembered;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
-use super::ready;
 use super::rivals::Rivals;
+use super::{WITHOUT_INDEX, number_of, ready};
 use crate::process::ServerProcess;
 use crate::testbed::Testbed;
 
@@ -27,16 +28,24 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Res
     let rivals = Rivals::find(&place.workspace())?;
     let size = rivals.tree_size()?;
     println!("{}: {size}; {rivals}", tree.display());
+    let patterns = number_of("MOSS_BENCH_PATTERNS", ASKED)?;
     let (daemon, caller) = ServerProcess::daemon(&place).await?;
     ready(&caller).await?;
-    grep::measure(&caller, &rivals, &size.files, asked("MOSS_BENCH_PATTERNS")?).await?;
-    paths::measure(&caller, &rivals, &place.workspace(), asked("MOSS_BENCH_PATHS")?).await?;
+    let mut differing = grep::measure(&caller, &rivals, &size.files, patterns).await?;
+    let paths = number_of("MOSS_BENCH_PATHS", ASKED)?;
+    paths::measure(&caller, &rivals, &place.workspace(), paths).await?;
     drop(caller);
-    daemon.stop().await
-}
-
-fn asked(variable: &str) -> Result<usize> {
-    std::env::var(variable).map_or(Ok(ASKED), |text| Ok(text.parse()?))
+    daemon.stop().await?;
+    println!("without the index:");
+    place.configure(WITHOUT_INDEX)?;
+    let (daemon, caller) = ServerProcess::daemon(&place).await?;
+    differing += grep::measure(&caller, &rivals, &size.files, patterns).await?;
+    drop(caller);
+    daemon.stop().await?;
+    if differing > 0 {
+        bail!("{differing} searches find other lines than ripgrep");
+    }
+    Ok(())
 }
 
 /// The time that a share of the calls stays within, in milliseconds.

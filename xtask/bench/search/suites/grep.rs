@@ -36,13 +36,14 @@ struct KindScore {
     theirs: Vec<Duration>,
 }
 
-/// Compares so many patterns and prints a line for each kind, and one for each pattern that differs.
+/// Compares so many patterns and prints a line for each kind, and one for each pattern that differs. Returns how many
+/// differ.
 pub(super) async fn measure(
     caller: &BenchClient,
     rivals: &Rivals,
     files: &[PathBuf],
     count: usize,
-) -> Result<()> {
+) -> Result<usize> {
     let ripgrep = &rivals.ripgreps[0];
     let mut scores: BTreeMap<PatternKind, KindScore> = BTreeMap::new();
     for pattern in patterns::patterns(files, count)? {
@@ -63,7 +64,7 @@ pub(super) async fn measure(
         score.theirs.push(other.took);
     }
     print(&scores, &ripgrep.version);
-    Ok(())
+    Ok(scores.values().map(|score| score.own.len() - score.equal).sum())
 }
 
 fn print(scores: &BTreeMap<PatternKind, KindScore>, version: &str) {

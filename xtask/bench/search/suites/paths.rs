@@ -47,7 +47,7 @@ pub(super) async fn measure(
     count: usize,
 ) -> Result<()> {
     let paths = rivals.ripgreps[0].files()?;
-    let fd = rivals.fd.as_ref();
+    let fd = rivals.fds.first();
     let fzf = fd.and_then(|fd| fd.fzf.as_ref());
     let list = paths.join("\n");
     let (mut hits, mut globs) = (BTreeMap::<Remembering, KindHits>::new(), (0, 0));
