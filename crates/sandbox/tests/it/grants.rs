@@ -62,7 +62,7 @@ async fn a_commit_is_signed_through_an_agent_whose_socket_is_granted() {
         assert!(signed.stdout.contains("-----BEGIN SSH SIGNATURE-----"), "{way}: {signed:?}");
         let facts = signed.end.facts;
         assert_eq!(facts.environment_granted, ["SSH_AUTH_SOCK"], "{way}");
-        assert_eq!(facts.sockets, [agent.socket.clone()], "{way}");
+        assert_eq!(facts.sockets, std::slice::from_ref(&agent.socket), "{way}");
     }
 }
 
