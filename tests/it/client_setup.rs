@@ -298,7 +298,7 @@ fn a_person_is_asked_about_forms_and_about_what_is_written() {
         terminal.type_in(&format!("{write}\n"));
         let (code, screen) = terminal.end();
         assert_eq!(code, Some(if is_written { 0 } else { 4 }), "{screen}");
-        assert!(screen.contains("The client relays your answer"), "{screen}");
+        assert!(screen.contains("The client relays your decision"), "{screen}");
         assert_eq!(path.exists(), is_written, "{screen}");
         if is_written {
             let text = std::fs::read_to_string(&path).unwrap();

@@ -133,7 +133,9 @@ fn on_the_tier_landlock_protected_files_are_restored_and_the_result_says_what_wa
     site.user_policy(&accepting("landlock"));
     site.write(".vscode/tasks.json", "before\n");
     site.write(".env", "secret\n");
-    let text = "command=echo after >> .vscode/tasks.json; touch plain.txt";
+    // A name in the command itself would ask.
+    site.write("work.sh", "echo after >> .vscode/tasks.json; touch plain.txt\n");
+    let text = "command=sh work.sh";
     let found = result(&run_in(&site, NO_NAMESPACES, &["call", "run_terminal_cmd", text]));
     let sandbox = &found["sandbox"];
     assert_eq!(

@@ -45,7 +45,7 @@ async fn a_job_is_followed_by_its_output_and_its_end() {
     let sandbox = &listed["jobs"][0]["sandbox"];
     assert_eq!(
         (&sandbox["tier"], &sandbox["profile"]),
-        (&json!("full"), &json!("workspace-write")),
+        (&json!("full"), &json!("read-only")),
         "{listed}"
     );
     let late =

@@ -226,23 +226,28 @@ impl ShellReader<'_> {
     }
 
     fn case_command(&mut self) -> Result<(), Unparsed> {
+        let start = self.at;
         self.expect_reserved("case")?;
         self.skip_blanks();
-        self.word()?;
+        // What a shell expands here may show a value or assign one, as with the command that does nothing.
+        let mut words = vec![ShellWord::Fixed(":".to_owned()), self.word()?];
         self.skip_lines()?;
         if self.rest().split(ends_word).next() != Some("in") {
             return self.refuse("`case` without `in`");
         }
         self.at += "in".len();
+        let mut command = SimpleCommand::new(&self.text[start..self.at]);
         loop {
             self.skip_lines()?;
             if self.take_reserved("esac") {
+                command.words = words;
+                self.push(command)?;
                 return self.redirections_behind();
             }
             self.take("(");
             loop {
                 self.skip_blanks();
-                self.word()?;
+                words.push(self.word()?);
                 self.skip_blanks();
                 if self.take(")") {
                     break;

@@ -81,6 +81,22 @@ fn a_command_is_granted_what_a_rule_says_and_none_takes_away() {
 }
 
 #[test]
+fn what_a_shell_expands_beside_a_command_is_a_part_that_no_rule_names() {
+    let policy = policy("", &rule("make", "environment = [\"TOKEN\"]"), "");
+    for text in [
+        "case \"${x?$TOKEN}\" in a) make pub;; esac",
+        "case a in \"${x?$TOKEN}\") make pub;; esac",
+        "case $TOKEN in s*) make pub;; esac",
+    ] {
+        let parts = moss_commands::read(text).unwrap().commands;
+        assert_eq!(parts.len(), 2, "{text}");
+        assert_eq!(names(&granted(&policy, text).environment), "TOKEN", "{text}");
+        let last = parts.last().unwrap();
+        assert!(last.words[0].fixed() == Some(":") && last.words.len() > 2, "{text}: {last:?}");
+    }
+}
+
+#[test]
 fn what_takes_away_needs_no_certainty() {
     let open = rule("npm", "environment = [\"NPM_TOKEN\"]");
     let closed = "[[rule]]\nargv = [\"npm\", \"publish\"]\ndecision = \"ask\"\nenvironment = []\n";
@@ -139,6 +155,10 @@ fn variables_that_choose_what_runs_are_refused() {
         "GIT_CONFIG_COUNT",
         "SSH_ASKPASS",
         "HOME",
+        "MAKEFILES",
+        "_JAVA_OPTIONS",
+        "LUA_PATH_5_4",
+        "XDG_CONFIG_HOME",
         "MOSS_TOKEN",
         "SSH_AUTH_SOCK",
         "API_*",

@@ -139,7 +139,7 @@ fn rules(permissions: &[Permission]) -> String {
 }
 
 /// Writes a text as TOML does: plainly where it can, so that a glob reads as it is.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     if text.contains(['\\', '"']) && !text.contains('\'') && !text.chars().any(is_deceptive) {
         return format!("'{text}'");
     }
