@@ -5,6 +5,7 @@ mod clients;
 mod edit;
 mod file;
 mod record;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub(super) struct ClientSetupArgs {
     #[arg(long, conflicts_with = "list")]
     yes: bool,
 
-    /// Restore what the file was before; or remove the entry, where the file has changed since
+    /// Restore what the file was before; or the entry alone, where the file has changed since
     #[arg(long, conflicts_with_all = ["list", "check", "set", "elicit"])]
     undo: bool,
 
@@ -71,7 +72,7 @@ pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outc
         return check::run(client, &configured(client, &directories)?, session).await;
     }
     if args.undo {
-        return undo(client, &args, &directories, session).await;
+        return undo::run(client, &args, &directories, session).await;
     }
     set_up(client, &args, &directories, session).await
 }
@@ -126,6 +127,8 @@ async fn set_up(
     }
     let after = edit::with_entry(client, before.as_deref(), &new);
     let after = after.map_err(|error| not_edited(&path, &error))?;
+    // A link that leads nowhere is refused before anybody is asked.
+    file::target(&path)?;
     show(session, &path, before.as_deref(), Some(&after));
     if !agreed(args, session).await? {
         return Err(CliError::new(Outcome::Unconfirmed, "unconfirmed", "nothing was changed"));
@@ -133,7 +136,7 @@ async fn set_up(
     if file::read(&path)? != before {
         return Err(changed_meanwhile(&path));
     }
-    let record = SetupRecord::keep(&session.dirs()?, client.id, &path, before.as_deref(), &after)?;
+    let record = SetupRecord::keep(&session.dirs()?, client, &path, before.as_deref(), &after)?;
     file::write(&path, Some(&after))?;
     let mut done = format!("{} is set up in {}", client.title, shown(&path));
     if before.is_some() {
@@ -159,69 +162,6 @@ fn next_steps(client: &ClientRow, decides: bool) -> String {
         "restart {}. {edits} Try it with `moss setup {} --check`, undo it with --undo",
         client.title, client.id
     )
-}
-
-async fn undo(
-    client: &ClientRow,
-    args: &ClientSetupArgs,
-    directories: &UserDirectories,
-    session: &Session,
-) -> Result<Outcome, CliError> {
-    let dirs = session.dirs()?;
-    let record = SetupRecord::load(&dirs, client.id)?;
-    let path =
-        record.as_ref().map_or_else(|| client.file(directories), |record| record.path.clone());
-    let before = file::read(&path)?;
-    let Some(text) = before.as_deref() else {
-        session.ui.print(&format!(
-            "{} is not set up: there is no {}",
-            client.title,
-            shown(&path)
-        ))?;
-        return Ok(Outcome::Ok);
-    };
-    let restored = record.as_ref().filter(|record| record.wrote(text));
-    let after = match restored {
-        Some(record) => record.before.clone(),
-        None => {
-            let without = without(client, text, record.as_ref());
-            without.map_err(|error| not_edited(&path, &error))?
-        }
-    };
-    if after == before {
-        session.ui.print(&format!("{} is not set up in {}", client.title, shown(&path)))?;
-        return Ok(Outcome::Ok);
-    }
-    show(session, &path, before.as_deref(), after.as_deref());
-    if !agreed(args, session).await? {
-        return Err(CliError::new(Outcome::Unconfirmed, "unconfirmed", "nothing was changed"));
-    }
-    if file::read(&path)? != before {
-        return Err(changed_meanwhile(&path));
-    }
-    file::write(&path, after.as_deref())?;
-    SetupRecord::forget(&dirs, client.id)?;
-    let how = match restored {
-        Some(_) => "is what it was before",
-        None => "has no entry of moss any more; it had changed since, so the rest stays as it is",
-    };
-    session.ui.print(&format!("{} {how}", shown(&path)))?;
-    Ok(Outcome::Ok)
-}
-
-/// What a file that has changed since is without the entry, and without what was made to hold it; none where that
-/// leaves nothing of a file that moss made.
-fn without(
-    client: &ClientRow,
-    text: &str,
-    record: Option<&SetupRecord>,
-) -> Result<Option<String>, NotEdited> {
-    let mut left = edit::without_entry(client, text)?;
-    let Some(record) = record.filter(|_| left != text) else { return Ok(Some(left)) };
-    let before = record.before.as_deref();
-    left = edit::without_empty_keys(client, &left, before.unwrap_or_default())?;
-    let is_nothing = matches!(left.trim(), "" | "{}") || left.trim() == client.preamble.trim();
-    Ok(Some(left).filter(|_| before.is_some() || !is_nothing))
 }
 
 fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, CliError> {

@@ -1,4 +1,4 @@
-//! What the tool `clarify` asked and nobody answered, put to the person at the client.
+//! What the tool `clarify` asked without a reply, put to the person at the client.
 //!
 //! It decides about no effect: who calls may pass on the words of its person. So it needs no leave, and
 //! works wherever the client has forms.
@@ -10,12 +10,12 @@ use crate::form::ClientForm;
 
 /// The tool that asks.
 pub(crate) const TOOL: &str = "clarify";
-/// Where results say that a question was answered.
+/// Where results say that a person replied.
 const ANSWERED_IN: &str = "MCP client";
 /// What a model reads where the person closed the form.
-const UNANSWERED: &str = "the user did not answer: decide with what you know, and continue";
+const UNANSWERED: &str = "the user did not reply: decide with what you know, and continue";
 
-/// The question of a call that ended without an answer; none where it is none, or was answered.
+/// The question of a call that ended without a reply; `None` for another call, or where somebody replied.
 pub(crate) fn open_question(call: &ToolUse, reply: &UseReply) -> Option<ClientForm> {
     if call.name != TOOL {
         return None;

@@ -96,7 +96,7 @@ async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
     }
 }
 
-/// Shows a form and passes the reply on. Where there is none, the sender is dropped.
+/// Shows a form and passes the reply on. Without a reply, the sender is dropped.
 async fn pass_on(
     peer: &Peer<RoleServer>,
     form: ClientForm,

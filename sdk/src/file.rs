@@ -233,7 +233,8 @@ pub struct Entry {
     pub size_bytes: Option<u64>,
     /// When its content last changed, as the system says; a program can set it.
     pub modified: Option<SystemTime>,
-    /// When anything about it last changed, which no program can set; none where that is not known.
+    /// When anything about it last changed, which no program can set; absent where that is not known. As it
+    /// was before, where a further name of the file was made or removed in another directory since.
     pub changed: Option<SystemTime>,
 }
 

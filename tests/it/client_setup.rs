@@ -270,6 +270,135 @@ fn a_file_that_is_a_link_stays_one() {
 }
 
 #[test]
+fn a_link_to_a_file_that_does_not_exist_yet_stays_a_link() {
+    let site = Site::new();
+    let (path, kept) = (file(&site, "zed"), site.outside("dotfiles/zed.json"));
+    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    // By way of another one, which names its neighbor alone.
+    symlink("zed.json", kept.with_file_name("link")).unwrap();
+    symlink(kept.with_file_name("link"), &path).unwrap();
+    for _ in 0..2 {
+        done(&site, &["setup", "zed", "--yes"]);
+        assert!(path.symlink_metadata().unwrap().is_symlink());
+        assert!(!kept.symlink_metadata().unwrap().is_symlink());
+        assert!(std::fs::read_to_string(&kept).unwrap().contains("context_servers"));
+        done(&site, &["setup", "zed", "--undo", "--yes"]);
+        assert!(path.symlink_metadata().unwrap().is_symlink());
+        assert!(!kept.exists());
+    }
+}
+
+#[test]
+fn a_link_into_a_directory_that_does_not_exist_is_refused() {
+    let site = Site::new();
+    let (path, kept) = (file(&site, "zed"), site.outside("dotfiles/zed.json"));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(&kept, &path).unwrap();
+    let ended = site.run(&["setup", "zed", "--yes"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("whose directory does not exist"), "{ended:?}");
+    assert!(path.symlink_metadata().unwrap().is_symlink());
+    assert!(!kept.parent().unwrap().exists());
+}
+
+#[test]
+fn a_fifo_is_refused_at_once() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    for arguments in [&["setup", "cursor", "--yes"][..], &["setup", "cursor", "--undo", "--yes"]] {
+        let ended = site.run(arguments);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("not a regular file"), "{ended:?}");
+    }
+    done(&site, &["setup", "--list"]);
+}
+
+/// An entry of the name that moss uses, with another server behind it.
+const OWN: &str = "{\n  \"mcpServers\": {\n    \"moss\": {\n      \"url\": \"https://x.example\",\n      \
+                   \"headers\": { \"K\": \"v\" }\n    }\n  }\n}\n";
+
+/// What a configuration holds beneath the name that moss uses.
+fn entry(path: &Path) -> Value {
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    all["mcpServers"]["moss"].clone()
+}
+
+/// Another program adds a key at the start of a file.
+fn add_key(path: &Path, key: &str) {
+    let text = std::fs::read_to_string(path).unwrap();
+    put(path, &text.replacen('{', &format!("{{\n  \"{key}\": 1,"), 1));
+}
+
+#[test]
+fn undo_puts_the_entry_of_before_into_a_file_that_changed_since() {
+    let own: Value = serde_json::from_str(OWN).unwrap();
+    let own = &own["mcpServers"]["moss"];
+    // With a change before the undo, and between two setups.
+    for is_between in [false, true] {
+        let site = Site::new();
+        let path = file(&site, "cursor");
+        put(&path, OWN);
+        done(&site, &["setup", "cursor", "--yes"]);
+        assert!(entry(&path)["url"].is_null());
+        add_key(&path, "other");
+        if is_between {
+            done(&site, &["setup", "cursor", "--yes", "--set", "all"]);
+        }
+        let said = done(&site, &["setup", "cursor", "--undo", "--yes"]);
+        assert!(said.contains("it had changed since"), "{said}");
+        assert_eq!(&entry(&path), own, "{is_between}");
+        let left = std::fs::read_to_string(&path).unwrap();
+        assert!(left.contains("\"other\": 1"), "{left}");
+        // All of it stays kept.
+        let (_, record) = said.rsplit_once("what was there before: ").unwrap();
+        let record: Value = serde_json::from_slice(&std::fs::read(record.trim()).unwrap()).unwrap();
+        assert_eq!(record["before"], OWN);
+        // What stands there now is not moss's to remove.
+        let again = done(&site, &["setup", "cursor", "--undo", "--yes"]);
+        assert!(again.contains("is not set up"), "{again}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), left);
+        // The next setup begins with that file.
+        done(&site, &["setup", "cursor", "--yes"]);
+        let said = done(&site, &["setup", "cursor", "--undo", "--yes"]);
+        assert!(said.contains("is what it was before"), "{said}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), left);
+    }
+}
+
+#[test]
+fn undo_removes_the_entry_where_the_file_changed_between_two_setups() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    put(&path, "{}\n");
+    done(&site, &["setup", "cursor", "--yes"]);
+    add_key(&path, "other");
+    done(&site, &["setup", "cursor", "--yes", "--set", "all"]);
+    done(&site, &["setup", "cursor", "--yes", "--set", "read-only"]);
+    let said = done(&site, &["setup", "cursor", "--undo", "--yes"]);
+    assert!(said.contains("has no entry of moss any more"), "{said}");
+    let left: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, json!({ "other": 1 }));
+}
+
+#[test]
+fn a_setup_begins_anew_where_somebody_restored_the_file() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    put(&path, OWN);
+    done(&site, &["setup", "cursor", "--yes"]);
+    put(&path, OWN);
+    add_key(&path, "other");
+    let restored = std::fs::read_to_string(&path).unwrap();
+    done(&site, &["setup", "cursor", "--yes"]);
+    done(&site, &["setup", "cursor", "--undo", "--yes"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), restored);
+}
+
+#[test]
 fn the_list_says_what_is_there_and_what_is_set_up() {
     let site = Site::new();
     put(&file(&site, "gemini"), "{}\n");

@@ -141,3 +141,26 @@ async fn a_cache_that_the_policy_names_is_written() {
     let found = client.done("run_terminal_cmd", command(&text)).await;
     assert!(cache.join("new").exists() && !other.join("new").exists(), "{found}");
 }
+
+#[tokio::test]
+async fn a_named_cache_that_a_link_leads_to_or_that_holds_moss_s_own_is_left_out() {
+    let site = Site::new();
+    let (cache, link, target) = (site.outside("sound"), site.outside("link"), site.outside("far"));
+    for directory in [&cache, &target] {
+        std::fs::create_dir(directory).unwrap();
+    }
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let own = site.outside("cache");
+    std::fs::create_dir_all(&own).unwrap();
+    let named = [&cache, &link, &own].map(|path| format!("\"{}\"", path.display())).join(", ");
+    site.user_policy(&format!(
+        "version = 1\ncaches = [{named}]\n[[rule]]\nargv = [\"touch\"]\ndecision = \"allow\"\n"
+    ));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let names = [&cache, &link, &own].map(|path| format!("{}/new", path.display()));
+    let found =
+        client.done("run_terminal_cmd", command(&format!("touch {}", names.join(" ")))).await;
+    assert!(cache.join("new").exists(), "{found}");
+    assert!(!target.join("new").exists() && !own.join("new").exists(), "{found}");
+}

@@ -128,10 +128,16 @@ async fn the_index_of_the_workspace_used_longest_ago_makes_room() {
     for number in 0..20 {
         site.write(&format!("f{number}.txt"), words(number, 400));
     }
-    let old = site.outside("cache/moss/index/old");
-    fs::create_dir_all(&old).unwrap();
-    fs::set_permissions(&old, fs::Permissions::from_mode(0o700)).unwrap();
-    fs::write(old.join("1-00000000.segment"), vec![0; 299_999]).unwrap();
+    let beside = |name: &str| {
+        let directory = site.outside("cache/moss/index").join(name);
+        fs::create_dir_all(&directory).unwrap();
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(directory.join("manifest-1"), "").unwrap();
+        fs::write(directory.join("1-00000000.segment"), vec![0; 299_999]).unwrap();
+        directory
+    };
+    let (old, no_index) = (beside("old-0123456789abcdef"), beside("photos"));
+    fs::write(old.join("letter.txt"), "dear").unwrap();
     let daemon = site.serve();
     let caller = daemon.caller().await;
     ready(&caller).await;
@@ -141,6 +147,7 @@ async fn the_index_of_the_workspace_used_longest_ago_makes_room() {
     let known = ready(&daemon.caller().await).await;
     assert!(known.disk_bytes > 0, "{known:?}");
     until("the other is gone", async || !old.join("1-00000000.segment").exists()).await;
+    assert!(old.join("letter.txt").exists() && no_index.join("1-00000000.segment").exists());
     assert_eq!(search(&daemon.caller().await, "zzqqzzqq").await["files_searched"], 20);
 }
 

@@ -106,7 +106,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table {
         name: "edits",
         title: "Edits",
-        text: "To find the location of an edit, at each of the nine levels and where there is none, \
+        text: "To find the location of an edit, at each of the nine levels and where it is missing, \
                against a plain scan of the same text. To commit it, against what any durable replacement \
                of a file takes: a temporary file, its fsync, the rename, the fsync of the directory. A \
                commit waits for the disk as often: the intent goes to disk together with the new version, \

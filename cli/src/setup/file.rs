@@ -11,6 +11,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use moss_dispatch::Outcome;
+use rustix::fs::OFlags;
 
 use super::shown;
 use crate::error::CliError;
@@ -21,6 +22,10 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 const NEW_MODE: u32 = 0o600;
 /// What stands behind the name of a file while it is written.
 const DRAFT: &str = "moss-draft";
+/// Most links that are followed, one after another.
+const LINKS_MAX: usize = 40;
+/// A FIFO that nobody writes does not block, a terminal does not become ours.
+const READ_FLAGS: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 /// Reads a file; `None` if it does not exist.
 ///
@@ -29,7 +34,9 @@ const DRAFT: &str = "moss-draft";
 /// Where it is no regular file, too large or not UTF-8, or cannot be read.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CliError> {
     let failed = |why: &dyn std::fmt::Display| unusable(path, why);
-    let file = match fs::File::open(path) {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).custom_flags(READ_FLAGS.bits().cast_signed());
+    let file = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(&error)),
@@ -45,14 +52,42 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, CliError> {
     String::from_utf8(bytes).map(Some).map_err(|_| failed(&"not UTF-8"))
 }
 
+/// Where a file is written: what the links of its name lead to, there or not.
+///
+/// # Errors
+///
+/// Where they lead into a directory that does not exist.
+pub(super) fn target(path: &Path) -> Result<PathBuf, CliError> {
+    if let Ok(real) = path.canonicalize() {
+        return Ok(real);
+    }
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&target) else {
+            return match target == path || target.parent().is_some_and(Path::is_dir) {
+                true => Ok(target),
+                false => Err(unusable(
+                    path,
+                    &format!(
+                        "its link leads to {}, whose directory does not exist",
+                        shown(&target)
+                    ),
+                )),
+            };
+        };
+        target = target.parent().unwrap_or(&target).join(next);
+    }
+    Err(unusable(path, &"too many links"))
+}
+
 /// Replaces a file as a whole, and makes its directory where that is missing; none removes the file. What
-/// a link leads to is written, and the link stays.
+/// a link leads to is written or removed, and the link stays.
 ///
 /// # Errors
 ///
 /// Where it cannot be written.
 pub(super) fn write(path: &Path, text: Option<&str>) -> Result<(), CliError> {
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = target(path)?;
     let written = match text {
         Some(text) => replace(&real, text),
         None => fs::remove_file(&real),

@@ -7,8 +7,10 @@ use moss_dispatch::Outcome;
 use moss_workspace::dirs::Dirs;
 use moss_workspace::own::OwnDir;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::unusable;
+use super::clients::ClientRow;
+use super::{edit, unusable};
 use crate::error::CliError;
 
 /// The directory of all records.
@@ -25,6 +27,12 @@ pub(super) struct SetupRecord {
     pub(super) before: Option<String>,
     /// What was written last.
     after: String,
+    /// Somebody else wrote between the first time and the last.
+    #[serde(default)]
+    changed: bool,
+    /// The setup was undone in a file that had changed: `before` is kept as a backup alone.
+    #[serde(default)]
+    pub(super) undone: bool,
 }
 
 // === impl SetupRecord ===
@@ -33,27 +41,24 @@ impl SetupRecord {
     /// Keeps what a file holds before it is written. Returns where.
     pub(super) fn keep(
         dirs: &Dirs,
-        client: &str,
+        client: &ClientRow,
         path: &Path,
         before: Option<&str>,
         after: &str,
     ) -> Result<PathBuf, CliError> {
-        // A second time keeps what was there before the first one, as long as nobody else wrote.
-        let first = Self::load(dirs, client)?
-            .filter(|known| known.path == path && before.is_some_and(|text| known.wrote(text)));
-        let before = match first {
-            Some(known) => known.before,
-            None => before.map(ToOwned::to_owned),
-        };
-        let record = Self { path: path.to_owned(), before, after: after.to_owned() };
-        let directory = directory(dirs)?;
-        directory
-            .write(
-                &file(client),
-                &serde_json::to_vec_pretty(&record).map_err(|error| broken(&error))?,
-            )
-            .map_err(unusable)?;
-        Ok(directory.path().join(file(client)))
+        let first = Self::load(dirs, client.id)?
+            .filter(|known| known.path == path)
+            .filter(|known| before.is_some_and(|text| known.stands_in(client, text)));
+        let mut record = first.unwrap_or_else(|| Self {
+            path: path.to_owned(),
+            before: before.map(ToOwned::to_owned),
+            after: before.unwrap_or_default().to_owned(),
+            changed: false,
+            undone: false,
+        });
+        record.changed |= before.is_some_and(|text| record.after != text);
+        after.clone_into(&mut record.after);
+        record.save(dirs, client)
     }
 
     /// Reads the record of a client, where there is one.
@@ -65,13 +70,45 @@ impl SetupRecord {
             .map_err(|error| broken(&error))
     }
 
-    pub(super) fn forget(dirs: &Dirs, client: &str) -> Result<(), CliError> {
-        directory(dirs)?.remove(&file(client)).map_err(unusable)
+    /// Ends a setup that was undone. What was there before stays kept where the file is not that again: returns
+    /// where.
+    pub(super) fn end(
+        mut self,
+        dirs: &Dirs,
+        client: &ClientRow,
+        is_whole: bool,
+    ) -> Result<Option<PathBuf>, CliError> {
+        if is_whole || self.before.is_none() {
+            directory(dirs)?.remove(&file(client.id)).map_err(unusable)?;
+            return Ok(None);
+        }
+        self.undone = true;
+        self.save(dirs, client).map(Some)
     }
 
-    /// Whether a text is what was written.
+    /// Whether a text is what was written, and nobody else wrote since the first time.
     pub(super) fn wrote(&self, text: &str) -> bool {
-        self.after == text
+        !self.changed && !self.undone && self.after == text
+    }
+
+    /// The entry that a person had in the place of moss's.
+    pub(super) fn entry_before(&self, client: &ClientRow) -> Option<Value> {
+        edit::entry(client, self.before.as_deref()?).ok().flatten()
+    }
+
+    /// Whether a text still has the entry that moss wrote, whoever has written since. What somebody restored by
+    /// hand is a text from before the first time.
+    fn stands_in(&self, client: &ClientRow, text: &str) -> bool {
+        let now = edit::entry(client, text).ok().flatten();
+        let is_of_moss = || now.is_some() && now != self.entry_before(client);
+        !self.undone && (self.after == text || is_of_moss())
+    }
+
+    fn save(&self, dirs: &Dirs, client: &ClientRow) -> Result<PathBuf, CliError> {
+        let directory = directory(dirs)?;
+        let bytes = serde_json::to_vec_pretty(self).map_err(|error| broken(&error))?;
+        directory.write(&file(client.id), &bytes).map_err(unusable)?;
+        Ok(directory.path().join(file(client.id)))
     }
 }
 

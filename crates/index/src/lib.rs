@@ -14,6 +14,7 @@ mod candidates;
 mod coding;
 mod core;
 mod document;
+mod file_names;
 mod grams;
 mod index;
 mod manifest;
@@ -30,6 +31,7 @@ pub use crate::candidates::{DocumentVerdict, LocatedDocuments};
 pub use crate::document::{
     DocumentChange, DocumentContent, DocumentMark, DocumentSource, ReadDocument,
 };
+pub use crate::file_names::{is_index_file, marks_index};
 pub use crate::grams::{Gram, GramCollector};
 pub use crate::index::{IndexBounds, TextIndex};
 pub use crate::problem::IndexProblem;

@@ -9,7 +9,8 @@ use crate::segment::{SEGMENT, SegmentName};
 use crate::store::IndexStore;
 
 const MAGIC: [u8; 8] = *b"mossindx";
-const MANIFEST: &str = "manifest-";
+/// How the names of manifests begin.
+pub(crate) const MANIFEST: &str = "manifest-";
 /// How files end that are not whole yet.
 const UNFINISHED: &str = ".tmp";
 /// Larger ones are damaged.

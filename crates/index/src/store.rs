@@ -6,7 +6,8 @@ use std::time::Duration;
 use moss_workspace::Error;
 use moss_workspace::own::{OwnDir, OwnDraft, OwnReader};
 
-const LOCK: &str = "index.lock";
+/// The file that whoever has the directory has locked.
+pub(crate) const LOCK: &str = "index.lock";
 
 /// A directory for the files of an index.
 pub trait IndexStore: Send + Sync {

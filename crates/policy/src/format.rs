@@ -25,7 +25,7 @@
 //!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
 //! protected = true                              # allow and ask only: also for protected names
-//! approver = "person"                           # ask only: no form of a client answers, only moss
+//! approver = "person"                           # ask only: a person decides in moss, no form
 //! reason = "migrations are written by hand"     # optional, shown to people and models
 //! match = [{ tool = "create_file", path = "migrations/1.sql" }]
 //! not_match = [{ tool = "create_file", path = "src/a.rs" }]

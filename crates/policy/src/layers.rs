@@ -8,6 +8,8 @@
 
 mod of_commands;
 
+pub use self::of_commands::command_grants;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -33,8 +33,8 @@ pub use self::commands::CommandPart;
 pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
-pub use self::grants::{CommandGrants, command_grants};
-pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources};
+pub use self::grants::CommandGrants;
+pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources, command_grants};
 pub use self::sandbox_min::SandboxMin;
 
 /// What somebody wants to do, as far as the policy looks at it.
@@ -123,7 +123,7 @@ pub struct Decision {
     pub verdict: Verdict,
     /// Whether a protected name is meant: a blanket yes must not cover an ask about it.
     pub protected: bool,
-    /// Whether a rule wants that a person answers in moss: no form of a client and no blanket yes.
+    /// Whether a rule wants that a person decides in moss: no form of a client and no blanket yes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub for_person: bool,
     /// The rule that decided.

@@ -95,14 +95,17 @@ impl Bubblewrap {
                 PlannedMount::Link { target, .. } => {
                     add(&[word("--symlink"), target.as_os_str(), at]);
                 }
-                PlannedMount::Readable(_) => match opened {
+                PlannedMount::Readable(from)
+                | PlannedMount::Cache { real: from, is_writable: false, .. } => match opened {
                     Some(fd) => add(&[word("--ro-bind-fd"), &fd, at]),
-                    None => add(&[word("--ro-bind"), at, at]),
+                    None => add(&[word("--ro-bind"), from.as_os_str(), at]),
                 },
-                PlannedMount::Writable(_) => match opened {
-                    Some(fd) => add(&[word("--bind-fd"), &fd, at]),
-                    None => add(&[word("--bind"), at, at]),
-                },
+                PlannedMount::Writable(from) | PlannedMount::Cache { real: from, .. } => {
+                    match opened {
+                        Some(fd) => add(&[word("--bind-fd"), &fd, at]),
+                        None => add(&[word("--bind"), from.as_os_str(), at]),
+                    }
+                }
                 PlannedMount::Scratch(_) => {
                     add(&[word("--perms"), word(SCRATCH_MODE)]);
                     if self.has_size {
@@ -146,6 +149,7 @@ mod tests {
             PlannedMount::Readable("/w/.git/hooks".into()),
             PlannedMount::MaskedFile("/w/.env".into()),
             PlannedMount::MaskedDirectory("/w/keys".into()),
+            PlannedMount::Cache { real: "/v/c".into(), at: "/c".into(), is_writable: true },
         ];
         let arguments = bubblewrap.arguments(&mounts, &[None, None, Some(9)], NetworkMode::Off, 7);
         let line: Vec<_> = arguments.iter().map(|word| word.to_str().unwrap()).collect();
@@ -156,7 +160,7 @@ mod tests {
             mounts,
             "--symlink usr/bin /bin --perms 1777 --size 7 --tmpfs /tmp --bind-fd 9 /w \
              --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /dev/null /w/.env \
-             --perms 0000 --tmpfs /w/keys --remount-ro /w/keys --remount-ro / --chdir / --",
+             --perms 0000 --tmpfs /w/keys --remount-ro /w/keys --bind /v/c /c --remount-ro / --chdir / --",
         );
         let shared = bubblewrap.arguments(&[PlannedMount::Everything], &[], NetworkMode::On, 7);
         assert!(!shared.iter().any(|word| word == "--unshare-net" || word == "--remount-ro"));

@@ -67,8 +67,11 @@ pub enum NetworkMode {
 pub struct FileView {
     /// The root of the workspace: a real path, without links.
     pub workspace: PathBuf,
-    /// Writable besides: see [`FileView::caches`].
+    /// Directories that are writable besides: see [`FileView::caches`]. One that a link leads to, or that is, holds or
+    /// lies in what is masked or `apart`, is left out.
     pub writable: Vec<PathBuf>,
+    /// What none of `writable` may be, hold or lie in.
+    pub apart: Vec<PathBuf>,
     /// Files and directories that it may read besides.
     pub readable: Vec<PathBuf>,
     /// Files and directories that stay as they are. Those that do not exist are removed if the
@@ -188,7 +191,7 @@ impl SandboxedCommand {
 
 impl FileView {
     /// Returns the caches of build tools that exist: beneath a home directory, and where variables of an
-    /// environment moved them. One that would be the home directory, or one above it, is none.
+    /// environment moved them. One that would be the home directory, or one above it, is left out.
     pub fn caches(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
         let of_home =
             home.into_iter().flat_map(|home| CACHES.iter().map(move |cache| home.join(cache)));

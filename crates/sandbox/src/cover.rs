@@ -73,8 +73,10 @@ pub(crate) fn cover(
     let seen = Seen { mounts, index: MountIndex::of(mounts) };
     let masks = seen.masks(masked);
     let mut cover = Cover::default();
-    if command.profile == Profile::WorkspaceWrite {
-        cover.protect(&seen, command, &masks);
+    match command.profile {
+        Profile::ReadOnly => {}
+        Profile::WorkspaceWrite => cover.protect(&seen, command, &masks),
+        Profile::DangerFull => cover.pin_above(&seen, &masks),
     }
     let needed = cover.count() + masks.len();
     if needed > mounts_max {
@@ -127,10 +129,7 @@ impl Seen<'_> {
 
     /// The innermost writable mount that a path lies in.
     fn writable_above(&self, path: &Path) -> Option<&Path> {
-        match self.mount_of(path)? {
-            PlannedMount::Writable(root) => Some(root),
-            _ => None,
-        }
+        self.mount_of(path).filter(|mount| mount.is_writable()).map(PlannedMount::at)
     }
 
     /// A directory and those above it, up to the root of the writable mount that it lies in.
@@ -167,10 +166,16 @@ impl Cover {
         for path in command.files.protected.iter().collect::<BTreeSet<_>>() {
             self.add(seen, path.clone(), usize::MAX);
         }
+        self.pin_above(seen, masks);
+        self.settle();
+    }
+
+    /// Makes every directory above what is masked a mount of its own: a command that renames one would have what lies in
+    /// it by a name that the next command's masks do not have.
+    fn pin_above(&mut self, seen: &Seen<'_>, masks: &[PlannedMount]) {
         for around in masks.iter().filter_map(|mask| mask.at().parent()) {
             self.pinned.extend(seen.above(around));
         }
-        self.settle();
     }
 
     /// Protects so what is protected as far as there is room.

@@ -30,10 +30,14 @@ impl LaunchOrder {
                 PlannedMount::Everything => 4,
                 PlannedMount::MaskedFile(_) => 5,
                 PlannedMount::MaskedDirectory(_) => 6,
+                PlannedMount::Cache { is_writable: false, .. } => 7,
+                PlannedMount::Cache { is_writable: true, .. } => 8,
             };
             message.number(kind).text(mount.at());
-            if let PlannedMount::Link { target, .. } = mount {
-                message.text(target);
+            if let PlannedMount::Link { target: other, .. }
+            | PlannedMount::Cache { real: other, .. } = mount
+            {
+                message.text(other);
             }
         }
         message.finish()
@@ -60,6 +64,7 @@ fn decode_mount(message: &mut Decoder<'_>) -> io::Result<PlannedMount> {
         4 => PlannedMount::Everything,
         5 => PlannedMount::MaskedFile(at),
         6 => PlannedMount::MaskedDirectory(at),
+        7 | 8 => PlannedMount::Cache { at, real: path()?, is_writable: kind == 8 },
         _ => return Err(io::Error::other("the message is of another version of moss")),
     })
 }
@@ -78,6 +83,8 @@ mod tests {
             PlannedMount::Everything,
             PlannedMount::MaskedFile("/w/.env".into()),
             PlannedMount::MaskedDirectory("/w/keys".into()),
+            PlannedMount::Cache { real: "/v/c".into(), at: "/c".into(), is_writable: true },
+            PlannedMount::Cache { real: "/d".into(), at: "/d".into(), is_writable: false },
         ];
         let order = LaunchOrder { mounts, scratch_bytes: 7 };
         let message = order.encode().unwrap().split_off(crate::wire::LENGTH_BYTES);

@@ -12,6 +12,7 @@
 //! sees is set up by moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
 
 mod bubblewrap;
+mod caches;
 mod carve;
 mod command;
 mod compare;

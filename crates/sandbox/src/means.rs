@@ -127,6 +127,17 @@ fn not_run(program: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} cannot be run: {error}{why}", program.display()))
 }
 
+/// Whether another command could put a link in the stead of what a mount shows; `before` are those that come before it.
+fn may_be_replaced(mount: &PlannedMount, before: &[PlannedMount]) -> bool {
+    let nested = |path: &Path| {
+        let mut writable = before.iter().filter(|one| one.is_writable());
+        writable.any(|one| path.starts_with(one.at()))
+    };
+    mount.is_cache()
+        || matches!(mount, PlannedMount::Writable(_))
+        || mount.source().is_some_and(nested)
+}
+
 // === impl Means ===
 
 impl Means {
@@ -279,20 +290,22 @@ impl Means {
         let program = ends.add(program.into())?;
         let path = Path::new("/proc/self/fd").join(program.to_string());
         let bytes = command.limits.memory_bytes_max;
+        let mut mounts: Vec<PlannedMount> = Vec::new();
         let mut opened = Vec::new();
-        if bubblewrap.has_descriptors {
-            for (place, mount) in plan.mounts.iter().enumerate() {
-                let before = &plan.mounts[..place];
-                let nested = mount.source().filter(|path| {
-                    let mut writable =
-                        before.iter().filter(|one| matches!(one, PlannedMount::Writable(_)));
-                    writable.any(|one| path.starts_with(one.at()))
-                });
-                let found = nested.map(system::open_without_links).transpose()?;
-                opened.push(found.map(|found| ends.add(found)).transpose()?);
+        for mount in &plan.mounts {
+            let found = match mount.source().filter(|_| may_be_replaced(mount, &mounts)) {
+                Some(path) => system::open_without_links(path).map(Some),
+                None => Ok(None),
+            };
+            // A link took its name since it was chosen.
+            if mount.is_cache() && found.is_err() {
+                continue;
             }
+            let found = found?.filter(|_| bubblewrap.has_descriptors);
+            opened.push(found.map(|found| ends.add(found)).transpose()?);
+            mounts.push(mount.clone());
         }
-        let mut arguments = bubblewrap.arguments(&plan.mounts, &opened, command.network, bytes);
+        let mut arguments = bubblewrap.arguments(&mounts, &opened, command.network, bytes);
         arguments.extend([path.into(), KEEPER.into()]);
         Ok(ProgramOrder { program: bubblewrap.path.clone(), arguments })
     }

@@ -11,6 +11,9 @@ pub(crate) enum PlannedMount {
     Readable(PathBuf),
     /// One that is written to, too.
     Writable(PathBuf),
+    /// A cache: its real path, and the name that the command knows it by. Where a link has taken either name by the
+    /// time that it is mounted, it is left out.
+    Cache { real: PathBuf, at: PathBuf, is_writable: bool },
     /// An empty directory in memory.
     Scratch(PathBuf),
     /// All there is, as its user has it.
@@ -27,7 +30,7 @@ impl PlannedMount {
     /// The path that it is mounted at, within the sandbox.
     pub(crate) fn at(&self) -> &Path {
         match self {
-            Self::Link { at, .. } => at,
+            Self::Link { at, .. } | Self::Cache { at, .. } => at,
             Self::Readable(path)
             | Self::Writable(path)
             | Self::Scratch(path)
@@ -40,7 +43,9 @@ impl PlannedMount {
     /// The file or directory that it shows.
     pub(crate) fn source(&self) -> Option<&Path> {
         match self {
-            Self::Readable(path) | Self::Writable(path) => Some(path),
+            Self::Readable(path) | Self::Writable(path) | Self::Cache { real: path, .. } => {
+                Some(path)
+            }
             _ => None,
         }
     }
@@ -52,6 +57,16 @@ impl PlannedMount {
 
     /// Whether what is seen through it is what is there outside.
     pub(crate) fn shows_host(&self) -> bool {
-        matches!(self, Self::Readable(_) | Self::Writable(_) | Self::Everything)
+        self.is_writable() || matches!(self, Self::Readable(_) | Self::Cache { .. })
+    }
+
+    /// Whether a command can rename and replace what lies in it.
+    pub(crate) fn is_writable(&self) -> bool {
+        matches!(self, Self::Writable(_) | Self::Cache { is_writable: true, .. } | Self::Everything)
+    }
+
+    /// Whether a command runs without it where it cannot be mounted.
+    pub(crate) fn is_cache(&self) -> bool {
+        matches!(self, Self::Cache { .. })
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LeftProcess};
 use crate::wire::{Decoder, Encoder};
@@ -63,6 +63,8 @@ pub(crate) struct LandlockRules {
     pub(crate) readable: Vec<PathBuf>,
     /// What can be written as well.
     pub(crate) writable: Vec<PathBuf>,
+    /// The same, by names that are real paths: where a link leads to one, there is no rule for it.
+    pub(crate) writable_real: Vec<PathBuf>,
     /// Sockets that can be connected to.
     pub(crate) sockets: Vec<PathBuf>,
     /// Whether TCP is let through.
@@ -139,7 +141,8 @@ impl KeeperOrder {
             message.number(number);
         }
         if let Some(rules) = &self.landlock {
-            message.list(&rules.readable).list(&rules.writable).list(&rules.sockets);
+            message.list(&rules.readable).list(&rules.writable).list(&rules.writable_real);
+            message.list(&rules.sockets);
             message.number(rules.has_network.into());
         }
         let CoverOrder { masked, protected, missing } = &self.covers;
@@ -172,6 +175,7 @@ impl KeeperOrder {
             order.landlock = Some(LandlockRules {
                 readable: paths(message.list()?),
                 writable: paths(message.list()?),
+                writable_real: paths(message.list()?),
                 sockets: paths(message.list()?),
                 has_network: message.number()? == 1,
             });
@@ -182,6 +186,15 @@ impl KeeperOrder {
             missing: paths(message.list()?),
         };
         Ok(order)
+    }
+}
+
+// === impl LandlockRules ===
+
+impl LandlockRules {
+    /// Whether a path lies in what can be written.
+    pub(crate) fn is_written(&self, path: &Path) -> bool {
+        self.writable.iter().chain(&self.writable_real).any(|root| path.starts_with(root))
     }
 }
 
@@ -310,6 +323,7 @@ mod tests {
         order.landlock = Some(LandlockRules {
             readable: vec!["/".into()],
             writable: Vec::new(),
+            writable_real: vec!["/w".into()],
             sockets: vec!["/s".into()],
             has_network: true,
         });

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::caches::{Cache, CacheBounds};
 use crate::carve::Carving;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::cover::{self, TooManyMounts};
@@ -46,14 +47,18 @@ pub(crate) fn plan(
         plan.cover(command, masked, mounts_max)?;
         return Ok(plan);
     }
+    let bounds = CacheBounds::new(&command.files, home.as_deref(), masked.iter().cloned());
+    let caches = bounds.choose(command.files.writable.iter().cloned());
     plan.show_system(command.network);
     if let Some(listing) = listing {
-        plan.show_home(&listing);
+        plan.show_home(&listing, &caches);
     }
-    for root in roots.iter().filter(|root| !root.starts_with(&command.files.workspace)) {
+    let is_apart =
+        |root: &&PathBuf| !root.starts_with(&command.files.workspace) && !is_within(root, &caches);
+    for root in roots.iter().filter(is_apart) {
         plan.show(root);
     }
-    plan.show_view(command);
+    plan.show_view(command, &caches);
     plan.cover(command, masked, mounts_max)?;
     plan.landlock.sockets = command.files.sockets.clone();
     // A network namespace has a loopback interface of its own, which tests may use.
@@ -82,6 +87,11 @@ fn masked(
     let all = command.files.masked.iter().chain(&built_in);
     let all = all.filter(|path| !command.files.sockets.contains(path));
     all.filter_map(|path| reachable(path)).filter_map(|path| real(path).ok()).collect()
+}
+
+/// Whether a path lies in a cache: what a command made a link there may lead anywhere, and is not followed.
+fn is_within(path: &Path, caches: &[Cache]) -> bool {
+    caches.iter().any(|cache| path.starts_with(&cache.at) || path.starts_with(&cache.real))
 }
 
 /// A path, where it is there; where it cannot be looked at, the innermost directory around it that can.
@@ -129,24 +139,19 @@ impl FilePlan {
         self.landlock.writable.extend(scratch);
     }
 
-    fn show_home(&mut self, home: &NameListing<'_>) {
+    fn show_home(&mut self, home: &NameListing<'_>, caches: &[Cache]) {
         self.mounts.push(PlannedMount::Scratch(home.directory.to_owned()));
         self.landlock.writable.push(home.directory.to_owned());
-        for path in home.candidates(visible::HOME) {
+        for path in home.candidates(visible::HOME).filter(|path| !is_within(path, caches)) {
             self.show(&path);
         }
     }
 
     /// Shows what the command names, the workspace last: it may lie in what is only read.
-    fn show_view(&mut self, command: &SandboxedCommand) {
+    fn show_view(&mut self, command: &SandboxedCommand, caches: &[Cache]) {
         let (files, writes) = (&command.files, command.profile == Profile::WorkspaceWrite);
         let mut readable = files.readable.clone();
         let mut writable = vec![files.workspace.clone()];
-        if writes {
-            writable.extend(files.writable.iter().cloned());
-        } else {
-            readable.extend(files.writable.iter().cloned());
-        }
         for dot_git in repository::all(&command.files) {
             let access = repository::read(&dot_git, &files.workspace);
             readable.extend(access.readable);
@@ -156,6 +161,7 @@ impl FilePlan {
         for path in readable.iter().chain(&files.sockets).filter(|path| !within(path)) {
             self.show(path);
         }
+        self.show_caches(caches, writes);
         // From the outside in: what lies in another comes after it.
         writable.sort();
         writable.dedup();
@@ -165,10 +171,20 @@ impl FilePlan {
             }
             if writes {
                 self.mounts.push(PlannedMount::Writable(path.clone()));
-                self.landlock.writable.push(path);
+                self.landlock.writable_real.push(path);
             } else {
                 self.mounts.push(PlannedMount::Readable(path));
             }
+        }
+    }
+
+    /// Shows caches, before all that may lie in one.
+    fn show_caches(&mut self, caches: &[Cache], is_writable: bool) {
+        for Cache { real, at } in caches.iter().cloned() {
+            if is_writable {
+                self.landlock.writable_real.push(at.clone());
+            }
+            self.mounts.push(PlannedMount::Cache { real, at, is_writable });
         }
     }
 
@@ -196,8 +212,7 @@ impl FilePlan {
     /// What is masked where nothing is written.
     pub(crate) fn masked_to_read(&self) -> Vec<PathBuf> {
         let is_writable = |path: &PathBuf| {
-            let mut roots =
-                self.mounts.iter().filter(|mount| matches!(mount, PlannedMount::Writable(_)));
+            let mut roots = self.mounts.iter().filter(|mount| mount.is_writable());
             roots.any(|root| path.starts_with(root.at()))
         };
         self.masked().filter(|path| !is_writable(path)).collect()
@@ -223,19 +238,19 @@ impl FilePlan {
             sockets: std::mem::take(&mut self.landlock.sockets),
             readable: vec!["/proc".into(), "/dev".into()],
             writable: visible::DEVICES.iter().map(PathBuf::from).chain([private.into()]).collect(),
+            writable_real: Vec::new(),
         };
         let mut compared = Vec::new();
         for mount in std::mem::take(&mut self.mounts) {
             match mount {
                 // A directory above what is protected, in one that is written to.
+                PlannedMount::Writable(path) if rules.is_written(&path) => {}
                 PlannedMount::Writable(path)
-                    if rules.writable.iter().any(|root| path.starts_with(root)) => {}
-                PlannedMount::Writable(path) => rules.writable.push(path),
-                PlannedMount::Readable(path)
-                    if rules.writable.iter().any(|root| path.starts_with(root)) =>
-                {
-                    compared.push(path);
+                | PlannedMount::Cache { real: path, is_writable: true, .. } => {
+                    rules.writable_real.push(path);
                 }
+                PlannedMount::Readable(path) if rules.is_written(&path) => compared.push(path),
+                PlannedMount::Cache { real, .. } => carving.add(&real, &masked),
                 PlannedMount::Readable(path) if carved.contains(&path) => rules.readable.push(path),
                 PlannedMount::Readable(path) => carving.add(&path, &masked),
                 _ => {}
@@ -246,8 +261,7 @@ impl FilePlan {
         let ranks = self.read_only.iter().zip(0..).collect::<HashMap<_, usize>>();
         compared.sort_by_key(|path| ranks.get(path).copied().unwrap_or(usize::MAX));
         self.compared.append(&mut compared);
-        let is_writable = |path: &PathBuf| rules.writable.iter().any(|root| path.starts_with(root));
-        let unmasked = masked.into_iter().filter(is_writable).collect();
+        let unmasked = masked.into_iter().filter(|path| rules.is_written(path)).collect();
         self.landlock = rules;
         unmasked
     }

@@ -9,6 +9,10 @@ use etcetera::BaseStrategy as _;
 const SOCKET: &str = "moss.sock";
 /// What stands in for the runtime directory, in the state directory.
 const STATE_RUNTIME: &str = "run";
+/// Most characters of a directory's name in the name of what is kept of it.
+const NAME_CHARS_MAX: usize = 40;
+/// How many digits of the hash of its path follow.
+const HASH_DIGITS: usize = 16;
 
 /// The directories of one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,6 +118,11 @@ impl Dirs {
         self.cache.join("copies").join(Self::workspace_name(root))
     }
 
+    /// What moss alone keeps of all workspaces in its cache: indexes, vectors and copies, not reports, which commands write.
+    pub fn kept_caches(&self) -> impl Iterator<Item = PathBuf> {
+        ["index", "embeddings", "copies"].into_iter().map(|name| self.cache.join(name))
+    }
+
     /// What a workspace is called where moss keeps something of several: after its directory,
     /// distinguished by the hash of its path.
     fn workspace_name(root: &Path) -> String {
@@ -123,11 +132,26 @@ impl Dirs {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
             .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-            .take(40)
+            .map(|c| if is_kept(c) { c } else { '_' })
+            .take(NAME_CHARS_MAX)
             .collect();
-        format!("{name}-{}", &hash[..16])
+        format!("{name}-{}", &hash[..HASH_DIGITS])
     }
+
+    /// Whether a directory is called as what moss keeps of a workspace.
+    pub fn is_workspace_name(name: &str) -> bool {
+        let Some((name, hash)) = name.rsplit_once('-') else { return false };
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        name.len() <= NAME_CHARS_MAX
+            && name.chars().all(is_kept)
+            && hash.len() == HASH_DIGITS
+            && hash.bytes().all(is_digit)
+    }
+}
+
+/// Whether a character of a directory's name is in the name of what is kept of it.
+fn is_kept(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.".contains(c)
 }
 
 #[cfg(test)]
@@ -148,5 +172,20 @@ mod tests {
         assert_ne!(state("/a/x"), state("/b/x"));
         let name = state("/a/some project").file_name().unwrap().to_owned();
         assert!(name.to_string_lossy().starts_with("some_project-"), "{name:?}");
+    }
+
+    #[test]
+    fn names_of_workspaces_are_known_by_their_form() {
+        let long = format!("/a/{}", "é".repeat(99));
+        for root in ["/", "/a/x", "/a/some project", "/a/-.-", &long] {
+            let name = Dirs::workspace_name(Path::new(root));
+            assert!(Dirs::is_workspace_name(&name), "{name}");
+        }
+        let long = format!("{}-0123456789abcdef", "x".repeat(41));
+        for name in
+            ["", "photos", "x-0123456789abcde", "x-0123456789ABCDEF", "x y-0123456789abcdef", &long]
+        {
+            assert!(!Dirs::is_workspace_name(name), "{name}");
+        }
     }
 }

@@ -19,6 +19,7 @@
 mod checked;
 mod pieces;
 mod scratch;
+mod unlinked;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};

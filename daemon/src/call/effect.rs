@@ -31,7 +31,7 @@ pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll, may
 pub(crate) use self::command::{
     CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, set_aside_new,
 };
-pub(super) use self::command::{PermittedServer, ServerAnswers, ServerRefusal};
+pub(super) use self::command::{PermittedServer, PriorDecisions, ServerRefusal};
 use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::protection;

@@ -13,7 +13,7 @@ use moss_sdk::language_server::{LanguageServers, ServerGoal, ServerQuestion, Ser
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{Buffers as _, MayRead, Workspace};
 
-use super::effect::{PermittedServer, ServerAnswers, ServerRefusal};
+use super::effect::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::host::CallHost;
 use crate::language_servers::{
     ChangedOnDisk, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, WatchedFiles,
@@ -149,7 +149,7 @@ impl CallHost {
         let scope = &self.scope;
         let (spec, settings) = (&found.spec, scope.daemon.config().language_servers.clone());
         let policy = scope.workspace.policy.load_full();
-        let before = ServerAnswers {
+        let before = PriorDecisions {
             refused: state.refusal(&policy).map(str::to_owned),
             approved: state.approved.clone(),
         };

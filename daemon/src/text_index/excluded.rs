@@ -17,7 +17,7 @@ impl ExcludedPaths {
     ///
     /// # Errors
     ///
-    /// Which of them is none, and why.
+    /// Which of them is not a glob, and why.
     pub(crate) fn new(globs: &[String]) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {

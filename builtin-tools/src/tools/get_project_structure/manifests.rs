@@ -3,6 +3,7 @@
 
 mod commands;
 
+use moss_sdk::deceptive::escaped;
 use serde_json::Value;
 use toml::Table;
 
@@ -29,7 +30,7 @@ pub(super) struct ManifestKind {
 /// What a manifest says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// The name of the project.
+    /// The name of the project, with escapes in the place of deceptive characters.
     pub(super) name: Option<String>,
     /// Files that its programs start in, as the manifest names them; some may not exist.
     pub(super) starts: Vec<String>,
@@ -163,7 +164,7 @@ impl ManifestKind {
         let is_fit = |name: &String| {
             !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
         };
-        facts.name = facts.name.filter(is_fit);
+        facts.name = facts.name.filter(is_fit).map(|name| escaped(&name));
         facts.starts.truncate(STARTS_MAX);
         facts
     }
@@ -275,6 +276,17 @@ mod tests {
         for name in ["main.rs", "package-lock.json", "csproj", "go.mod.bak", ""] {
             assert_eq!(kind(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn deceptive_characters_of_a_name_are_escaped() {
+        let named = |file: &str, text: &str| kind(file).unwrap().facts(file, text).name;
+        let package = "{\"name\": \"cat\u{202e}txt.exe\u{2028}x\"}";
+        assert_eq!(named("package.json", package).unwrap(), r"cat\u{202e}txt.exe\u{2028}x");
+        let cargo = "[package]\nname = \"cat\u{202e}\u{2028}\"\n";
+        assert_eq!(named("cargo.toml", cargo).unwrap(), r"cat\u{202e}\u{2028}");
+        assert_eq!(named("cat\u{202e}.csproj", "").unwrap(), r"cat\u{202e}");
+        assert_eq!(named("go.mod", "module \u{e9}\u{732b}\n").unwrap(), "\u{e9}\u{732b}");
     }
 
     #[test]

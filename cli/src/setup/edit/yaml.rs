@@ -63,7 +63,7 @@ pub(super) fn with_entry(
     })
 }
 
-/// Makes the text with other values in the entry that there is; none where there is none, or members of it go.
+/// Makes the text with other values in the entry that there is; `None` without an entry, or where members of it go.
 fn updated(
     text: &str,
     key: &str,

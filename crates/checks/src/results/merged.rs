@@ -5,7 +5,7 @@ use super::{BUILD_ERRORS_MAX, FAILURES_MAX, SLOWEST_MAX, TestResults, TestStatus
 // === impl TestResults ===
 
 impl TestResults {
-    /// Adds those of another run: failed where either is, passed where either is and the other says nothing of tests
+    /// Adds those of another run: failed where either is, passed where either is and the other is silent about tests
     /// that failed.
     pub fn add(&mut self, other: Self) {
         let is_either = |status| self.status == status || other.status == status;

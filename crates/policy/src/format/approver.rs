@@ -1,4 +1,4 @@
-//! Who may answer what a rule asks.
+//! Who may decide what a rule asks.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -6,7 +6,7 @@ use toml::Spanned;
 use crate::Verdict;
 use crate::error::PolicyFault;
 
-/// Who answers.
+/// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ApproverForm {
@@ -14,14 +14,14 @@ pub(super) enum ApproverForm {
     Person,
 }
 
-/// Whether a person answers in moss alone. Only what asks has somebody who answers.
+/// Whether a person decides in moss alone. Only what asks is decided by somebody.
 pub(super) fn for_person(
     approver: Option<&Spanned<ApproverForm>>,
     decision: Verdict,
 ) -> Result<bool, PolicyFault> {
     let Some(approver) = approver else { return Ok(false) };
     if decision != Verdict::Ask {
-        return Err(PolicyFault::new(approver.span(), "`approver` says who answers a question")
+        return Err(PolicyFault::new(approver.span(), "`approver` says who decides a question")
             .help("write `decision = \"ask\"` in a rule with `approver`"));
     }
     let ApproverForm::Person = approver.as_ref();

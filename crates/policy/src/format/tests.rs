@@ -266,7 +266,7 @@ fn an_approver_belongs_to_a_question() {
     let wanted: Vec<_> = read(rules).unwrap().iter().map(|rule| rule.for_person).collect();
     assert_eq!(wanted, [true, false]);
     for decision in ["allow", "deny"] {
-        let expected = "4:12: `approver` says who answers a question; write `decision = \"ask\"` in a rule \
+        let expected = "4:12: `approver` says who decides a question; write `decision = \"ask\"` in a rule \
                         with `approver`";
         check(
             &format!("paths = [\"a\"]\napprover = \"person\"\ndecision = \"{decision}\""),

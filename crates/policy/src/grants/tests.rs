@@ -1,7 +1,9 @@
+//! Tests of what rules grant commands.
+
 use moss_sdk::{Effect, RelPath};
 
 use super::*;
-use crate::{Action, CommandPart, PolicyFile, Sources};
+use crate::{Action, CommandPart, Policy, PolicyFile, Sources, Subject, command_grants};
 
 fn policy(admin: &str, user: &str, workspace: &str) -> Policy {
     let file = |name: &str, rules: &str| {

@@ -56,6 +56,11 @@ fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
     add(&rules.readable, read)?;
     add(&rules.writable, all)?;
     add(&rules.sockets, AccessFs::from_file(NEWEST) & !BitFlags::from(AccessFs::Execute))?;
+    for path in &rules.writable_real {
+        // What another command replaced by a link since it was looked at has no rule.
+        let Ok(beneath) = system::open_without_links(path) else { continue };
+        (&mut created).add_rule(PathBeneath::new(beneath, all)).map_err(text)?;
+    }
     Ok(created)
 }
 

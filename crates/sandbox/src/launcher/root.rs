@@ -74,9 +74,14 @@ pub(super) fn build(order: &LaunchOrder) -> Result<(), String> {
     let mut index = MountIndex::default();
     for (place, mount) in order.mounts.iter().enumerate() {
         let around = index.find(mount.at()).map(|around| &order.mounts[around]);
-        let shown = new.show(mount, around, &order.mounts[..place]);
-        shown.map_err(|error| format!("{} cannot be mounted: {error}", mount.at().display()))?;
-        index.add(mount.at(), place);
+        match new.show(mount, around, &order.mounts[..place]) {
+            Ok(()) => index.add(mount.at(), place),
+            // Something else has its name by now: the command goes without it.
+            Err(error) if mount.is_cache() && is_replaced(&error) => {}
+            Err(error) => {
+                return Err(format!("{} cannot be mounted: {error}", mount.at().display()));
+            }
+        }
     }
     new.finish(&root, is_whole).map_err(|error| format!("the old root directory stays: {error}"))
 }
@@ -146,6 +151,10 @@ impl<'a> NewRoot<'a> {
             PlannedMount::Link { target, .. } => symlink(target, at),
             PlannedMount::Readable(_) => self.show_host(at, around, before, READ_ONLY),
             PlannedMount::Writable(_) => self.show_host(at, around, before, PLAIN),
+            PlannedMount::Cache { real, is_writable, .. } => {
+                let attributes = if *is_writable { PLAIN } else { READ_ONLY };
+                self.show_cache(real, at, around, attributes)
+            }
             PlannedMount::Scratch(_) => {
                 let size = self.order.scratch_bytes.to_string();
                 let directory = fresh("tmpfs", &[("mode", "1777"), ("size", &size)], PLAIN)?;
@@ -172,19 +181,38 @@ impl<'a> NewRoot<'a> {
         before: &[PlannedMount],
         attributes: MountAttrFlags,
     ) -> io::Result<()> {
-        if let Some(PlannedMount::Writable(_)) = around {
+        if around.is_some_and(PlannedMount::is_writable) {
             let found = find(path, ResolveFlags::NO_SYMLINKS)?;
             return attach(&copy(found.as_fd(), attributes)?, &found);
         }
-        let mut writable = before.iter().filter(|one| matches!(one, PlannedMount::Writable(_)));
-        let links = if writable.any(|one| path.starts_with(one.at())) {
-            ResolveFlags::NO_SYMLINKS
-        } else {
-            ResolveFlags::empty()
-        };
+        let mut writable = before.iter().filter(|one| one.is_writable());
+        // What is written is named by its real path.
+        let is_real = attributes == PLAIN || writable.any(|one| path.starts_with(one.at()));
+        let links = if is_real { ResolveFlags::NO_SYMLINKS } else { ResolveFlags::empty() };
         let source = self.source(path, links)?;
         let is_directory = FileType::from_raw_mode(fstat(&source)?.st_mode).is_dir();
         attach(&copy(source.as_fd(), attributes)?, &make(path, is_directory)?)
+    }
+
+    /// Shows a cache. No link is followed to it, neither outside nor where it is shown: a command may have made it.
+    fn show_cache(
+        &self,
+        real: &Path,
+        at: &Path,
+        around: Option<&PlannedMount>,
+        attributes: MountAttrFlags,
+    ) -> io::Result<()> {
+        let source = self.source(real, ResolveFlags::NO_SYMLINKS)?;
+        if !FileType::from_raw_mode(fstat(&source)?.st_mode).is_dir() {
+            return Err(Errno::NOTDIR.into());
+        }
+        // In what is there outside as well nothing is made for it.
+        let is_made = !around.is_some_and(PlannedMount::shows_host);
+        let place = match find(at, ResolveFlags::NO_SYMLINKS) {
+            Err(Errno::NOENT) if is_made => make(at, true)?,
+            found => found?,
+        };
+        attach(&copy(source.as_fd(), attributes)?, &place)
     }
 
     /// Opens what is there outside.
@@ -235,6 +263,12 @@ fn fresh(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> io
     }
     fsconfig_create(&opened)?;
     Ok(fsmount(&opened, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+/// Whether what was to be opened has been removed, or something else has taken its name.
+fn is_replaced(error: &io::Error) -> bool {
+    let kinds = [Errno::LOOP, Errno::NOENT, Errno::NOTDIR];
+    kinds.iter().any(|kind| error.raw_os_error() == Some(kind.raw_os_error()))
 }
 
 fn attach(mount: &OwnedFd, at: &OwnedFd) -> io::Result<()> {

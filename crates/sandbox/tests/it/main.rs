@@ -7,6 +7,7 @@
 
 mod attacks;
 mod builds;
+mod caches;
 mod covers;
 mod endings;
 mod escapes;

@@ -33,6 +33,12 @@ struct Watched {
     tree: LiveTree,
 }
 
+/// A listing without what no event reports: a further name of a file, elsewhere, changes when it changed.
+fn as_known(mut listing: Listing) -> Listing {
+    listing.entries.iter_mut().for_each(|entry| entry.changed = None);
+    listing
+}
+
 // === impl Watched ===
 
 impl Watched {
@@ -82,7 +88,8 @@ impl Watched {
                 let options = ListOptions { recursive, entries_max };
                 match (self.listed(path, options), self.walked(path, options)) {
                     (Ok(Some(listed)), walked) => {
-                        assert_eq!(listed, walked.unwrap(), "{path} {options:?}");
+                        let (listed, walked) = (as_known(listed), as_known(walked.unwrap()));
+                        assert_eq!(listed, walked, "{path} {options:?}");
                         is_known = true;
                     }
                     (Ok(None), _) => {}

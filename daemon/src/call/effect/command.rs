@@ -31,7 +31,7 @@ pub(crate) use self::parts::{
 };
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
-pub(in crate::call) use self::serving::{PermittedServer, ServerAnswers, ServerRefusal};
+pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;

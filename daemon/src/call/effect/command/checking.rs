@@ -3,6 +3,7 @@
 //! Reports lie in a directory of the cache, one for each workspace, so that the words of a command are the
 //! same each time and a standing approval for them applies. Files in it are read without following links.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_sdk::command::{
@@ -116,9 +117,15 @@ impl Effects {
         Ok(CheckReport { command, stdout, stderr, files: read.files, left_out, is_cut, root })
     }
 
-    /// The directory of reports of the workspace.
-    pub(in crate::call) fn reports(&self) -> std::path::PathBuf {
-        self.scope.daemon.setup.dirs.workspace_reports(self.scope.workspace.files.root())
+    /// The directory of reports of the workspace, in a real path: of what a link leads to a command is given nothing.
+    pub(in crate::call) fn reports(&self) -> PathBuf {
+        let path =
+            self.scope.daemon.setup.dirs.workspace_reports(self.scope.workspace.files.root());
+        let real = |above: &Path| {
+            let beneath = path.strip_prefix(above).ok()?;
+            Some(above.canonicalize().ok()?.join(beneath))
+        };
+        path.ancestors().skip(1).find_map(real).unwrap_or_else(|| path.clone())
     }
 }
 

@@ -65,6 +65,7 @@ impl Effects {
             let is_last = |path: &PathBuf| path.strip_prefix(root).is_ok_and(is_in_package);
             (view.protected_last, view.protected) = found.protected.into_iter().partition(is_last);
             view.repositories = found.repositories;
+            view.apart = effects.apart_from_caches();
             let unreadable = found.masked.into_iter().chain(found.closed);
             view.masked = unreadable.chain(own.into_iter().cloned()).collect();
             (view, found.is_complete)
@@ -78,6 +79,16 @@ impl Effects {
         );
         Err(ToolError::new(moss_sdk::ErrorCode::LimitExceeded, message)
             .hint("serve a smaller directory as the workspace"))
+    }
+
+    /// What no cache of a command may be, hold or lie in: what moss keeps under its own cache, less the reports that
+    /// commands write there, and the other workspaces.
+    fn apart_from_caches(&self) -> Vec<PathBuf> {
+        let scope = &self.scope;
+        let own = scope.workspace.files.root();
+        let roots = scope.daemon.workspaces().map(|workspace| workspace.files.root());
+        let kept = scope.daemon.setup.dirs.kept_caches();
+        roots.filter(|root| *root != own).map(Path::to_owned).chain(kept).collect()
     }
 
     /// What a name is to a command; none where it is a file like any other.

@@ -110,13 +110,10 @@ fn place(named: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// The directories that a policy names as caches, as far as they are there. One that would be more than a cache, the home
-/// directory or one above it, is none.
+/// The directories that a policy names as caches. Which of them a command is given, the sandbox chooses.
 pub(super) fn named_caches<'a>(
     named: impl Iterator<Item = &'a str>,
     home: Option<&Path>,
 ) -> BTreeSet<PathBuf> {
-    let places = named.filter_map(|named| place(named, home));
-    let is_above = |path: &Path| home.is_some_and(|home| home.starts_with(path));
-    places.filter(|path| path.is_dir() && !is_above(path)).collect()
+    named.filter_map(|named| place(named, home)).collect()
 }

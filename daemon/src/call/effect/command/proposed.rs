@@ -87,6 +87,7 @@ impl Effects {
         copy: PathBuf,
     ) -> Result<FileView, ToolError> {
         let mut view = self.file_view().await?;
+        view.keep_caches(std::env::home_dir().as_deref());
         let original = std::mem::replace(&mut view.workspace, copy);
         view.readable.push(original);
         view.readable.append(&mut view.writable);

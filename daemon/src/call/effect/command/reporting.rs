@@ -9,8 +9,9 @@ use moss_sdk::{ErrorCode, ToolError};
 
 use super::files::{CHANGED_MAX, COMPARED_MAX};
 use super::output::CollectedOutput;
-use super::running::PROMPT_PATIENCE;
 
+/// How long a question of a command stands before the command is ended: nobody can reply.
+pub(super) const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 /// Most bytes of the end of a stream in the error of a command that waited for a reply.
 const ATTACHED_BYTES: usize = 4 << 10;
 

@@ -19,7 +19,7 @@ use super::PlannedCommand;
 use super::files::{FileMoment, absolute};
 use super::made::{MadeFiles, ProtectedBefore};
 use super::output::{CollectedOutput, OutputUse};
-use super::reporting::{list_changed, needs_input, report};
+use super::reporting::{PROMPT_PATIENCE, list_changed, needs_input, report};
 use crate::call::effect::Effects;
 
 /// Longest time that a command may run.
@@ -30,8 +30,6 @@ const UNSEEN_TIMEOUT: Duration = Duration::from_secs(5);
 const REPORTING: Duration = Duration::from_millis(3_000);
 /// Chunks of output that are held for a slow disk.
 const CHUNKS_MAX: usize = 16;
-/// How long a question of a command stands before the command is ended: nobody can reply.
-pub(super) const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
 /// signatures (which the configuration, a format and an option can each ask for), none that fetches what a

@@ -29,9 +29,9 @@ pub(in crate::call) struct ServerRefusal {
     pub(in crate::call) is_answered: bool,
 }
 
-/// What a person answered before, to the same question.
+/// What a person decided before, of the same question.
 #[derive(Debug, Default)]
-pub(in crate::call) struct ServerAnswers {
+pub(in crate::call) struct PriorDecisions {
     /// Why it is not to be started.
     pub(in crate::call) refused: Option<String>,
     /// What somebody approved to be run, word for word, whichever tool wanted it.
@@ -58,7 +58,7 @@ impl Effects {
         words: &[String],
         directory: RelPath,
         policy: &Arc<Policy>,
-        before: &ServerAnswers,
+        before: &PriorDecisions,
     ) -> ServerPermit<PermittedServer> {
         let sandbox = match self.sandbox().await {
             Ok(sandbox) => sandbox,
@@ -102,7 +102,7 @@ impl Effects {
         self: &Arc<Self>,
         planned: &PlannedCommand,
         policy: &Arc<Policy>,
-        before: &ServerAnswers,
+        before: &PriorDecisions,
     ) -> ServerPermit<Option<String>> {
         let tool = self.server_tool();
         let decision = self.glance(policy, &tool, planned);
