@@ -119,7 +119,8 @@ async fn reopen(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
     let Some(texts) = kept.texts() else { return std::future::pending().await };
     let mut no_space = NO_SPACE_MIN;
     loop {
-        let wait = match texts.passing_problem() {
+        let problem = texts.passing_problem();
+        let wait = match problem {
             Some(IndexProblem::NoSpace { .. }) => {
                 let wait = no_space;
                 no_space = (no_space * 2).min(NO_SPACE_MAX);
@@ -128,7 +129,8 @@ async fn reopen(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
             _ => REOPEN_EVERY,
         };
         tokio::time::sleep(wait).await;
-        if texts.passing_problem().is_some() {
+        // One that came meanwhile has its own time first.
+        if problem.is_some() && texts.passing_problem().is_some() {
             on_tree(daemon, workspace, |tree, _, _| {
                 tree.texts().into_iter().for_each(IndexedTexts::reopen);
             })

@@ -1,10 +1,11 @@
 //! A full disk under the state directory: an edit is refused before anything changes, or it is in its
-//! file, in the history and in the audit journal.
+//! file, in the history and in the audit journal. One under the cache: searches read, and say so.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Ended, Site, call, output, refusing, until};
@@ -82,7 +83,10 @@ fn is_inside(test: &str) -> bool {
 
 /// Gives a site a disk of its own for its state.
 fn mount(site: &Site, size: &str) -> PathBuf {
-    let disk = site.outside("state");
+    mount_at(site.outside("state"), size)
+}
+
+fn mount_at(disk: PathBuf, size: &str) -> PathBuf {
     let mut mount = Command::new("mount");
     mount.args(["-t", "tmpfs", "-o", size, "none"]).arg(&disk);
     assert!(mount.status().unwrap().success());
@@ -147,5 +151,40 @@ async fn the_output_of_a_command_leaves_room_on_the_state_disk_for_edits() {
     let edit = refusing("create_file", json!({ "path": "a.txt", "content": "x\n".repeat(4096) }));
     let written = client.call(edit).await.unwrap();
     assert!(written.history > 0 && site.has("a.txt"));
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn without_space_in_the_cache_searches_read_every_file_and_the_status_says_why() {
+    if !is_inside("without_space_in_the_cache_searches_read_every_file_and_the_status_says_why") {
+        return;
+    }
+    let site = Site::new();
+    // Their index takes 220 KiB, whether it is written at once or bit by bit.
+    for file in 0..400_u64 {
+        let word = |number: u64| {
+            format!("{:x} ", (file * 1_000 + number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        };
+        site.write(&format!("f{file}.txt"), (0..1_000).map(word).collect::<String>());
+    }
+    site.write("needle.txt", "needle_in_text\n");
+    std::fs::create_dir_all(site.outside("cache")).unwrap();
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    let disk = mount_at(site.outside("cache"), "size=128k,mode=700");
+    std::fs::set_permissions(&disk, private).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let texts = async || {
+        let index = client.load().await.workspaces[0].index.clone().unwrap();
+        index.texts.unwrap_or_default()
+    };
+    until("there is no space", async || texts().await.state() == v1::IndexState::Off).await;
+    let reason = texts().await.reason;
+    assert!(reason.contains("no space for the index"), "{reason}");
+    let searched = json!({ "pattern": "needle_in_text" });
+    let found = client.done("grep_search", searched).await;
+    assert_eq!((&found["files_matched"], &found["files_searched"]), (&json!(1), &json!(401)));
+    let shown = site.run(&["status"]).stdout;
+    assert!(shown.contains("texts: off, there is no space for the index"), "{shown}");
     daemon.stop();
 }
