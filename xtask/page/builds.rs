@@ -1,5 +1,7 @@
-//! How long builds take: clean ones, and those after one crate of the workspace was touched.
+//! How long builds take: clean ones, what of them takes the time, and those after one crate of the workspace
+//! was touched.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,6 +9,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use moss_xtask::rows::{Row, Spread, Unit};
+use serde::Deserialize;
+
+use crate::parts::largest;
+
+/// Crates that have a row of their own.
+const CRATES_MAX: usize = 12;
+/// What stands before the list of units in the page that `cargo build --timings` writes.
+const UNITS: &str = "const UNIT_DATA = ";
 
 /// A crate of the workspace that the package is built from.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,7 +37,11 @@ pub(crate) fn measure(root: &Path, package: &str, target: &Path) -> Result<Vec<R
     let build = Build { root, package, target };
     clean(target)?;
     let members = build.members()?;
-    let mut rows = vec![build.row("clean debug build", &[])?];
+    let mut rows = vec![build.row("clean debug build", &["--timings"])?];
+    let timings = target.join("cargo-timings/cargo-timing.html");
+    let timings = fs::read_to_string(&timings)
+        .with_context(|| format!("cannot read {}", timings.display()))?;
+    rows.extend(largest("one core for", Unit::Nanoseconds, crates(&timings)?, CRATES_MAX));
     rows.push(Row::bytes("disk after the debug build", bytes_below(target)?));
     for Member { name, directory } in &members {
         touch(directory)?;
@@ -72,6 +86,26 @@ fn bytes_below(directory: &Path) -> Result<u64> {
         }
     }
     Ok(bytes)
+}
+
+/// How many nanoseconds each crate took, with its build script, by the page of a build's timings.
+fn crates(timings: &str) -> Result<BTreeMap<String, u64>> {
+    /// What the page says of one run of the compiler, or of a build script.
+    #[derive(Deserialize)]
+    struct BuildUnit {
+        name: String,
+        /// In seconds.
+        duration: f64,
+    }
+    let (_, units) = timings.split_once(UNITS).context("cargo lists no units in its timings")?;
+    let mut units = serde_json::Deserializer::from_str(units).into_iter::<Vec<BuildUnit>>();
+    let units = units.next().context("cargo's list of units is empty")?;
+    let mut crates = BTreeMap::new();
+    for unit in units.context("cannot read cargo's list of units")? {
+        let duration = Duration::try_from_secs_f64(unit.duration)?;
+        *crates.entry(unit.name).or_default() += duration.as_nanos() as u64;
+    }
+    Ok(crates)
 }
 
 /// The crates in what `cargo tree` prints, each once, the package first: `NAME vVERSION (DIRECTORY)`,
@@ -132,6 +166,16 @@ impl Build<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_of_a_crate_has_that_of_its_build_script() {
+        let page = "<script>\nconst UNIT_DATA = [{\"i\":0,\"name\":\"a\",\"duration\":1.5},\
+                    {\"i\":1,\"name\":\"b\",\"duration\":0.25},\
+                    {\"i\":2,\"name\":\"a\",\"duration\":0.5}];\nconst OTHER = [];";
+        let expected = [("a".to_owned(), 2_000_000_000), ("b".to_owned(), 250_000_000)];
+        assert_eq!(crates(page).unwrap(), expected.into());
+        crates("<script>const OTHER = [];").unwrap_err();
+    }
 
     #[test]
     fn members_are_the_crates_of_the_workspace() {

@@ -9,6 +9,7 @@
 
 mod builds;
 mod markdown;
+mod parts;
 mod plot;
 mod results;
 mod run;

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use moss_xtask::rows::Row;
+use moss_xtask::rows::{Row, Unit};
+
+use crate::parts::largest;
 
 /// Sections and crates that have a row of their own.
 const SECTIONS_MAX: usize = 5;
@@ -20,28 +22,14 @@ pub(crate) fn measure(binary: &Path, with_symbols: &Path) -> Result<Vec<Row>> {
     let bytes = fs::metadata(binary).with_context(|| format!("no {}", binary.display()))?.len();
     let mut rows = vec![Row::bytes("the binary", bytes)];
     let all_sections = sections(&printed("size", &["-A", "-d"], binary)?);
-    rows.extend(largest("section", all_sections, SECTIONS_MAX));
+    rows.extend(largest("section", Unit::Bytes, all_sections, SECTIONS_MAX));
     let symbols = printed("nm", &["--print-size", "--demangle", "--radix=d"], with_symbols)?;
     let crates = crates(&symbols);
     if crates.is_empty() {
         bail!("{} has no symbols", with_symbols.display());
     }
-    rows.extend(largest("code of", crates, CRATES_MAX));
+    rows.extend(largest("code of", Unit::Bytes, crates, CRATES_MAX));
     Ok(rows)
-}
-
-/// The largest parts, with one row for all others.
-fn largest(kind: &str, parts: BTreeMap<String, u64>, most: usize) -> Vec<Row> {
-    let mut parts: Vec<(String, u64)> = parts.into_iter().collect();
-    parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    let others = parts.split_off(most.min(parts.len()));
-    let row = |(name, bytes)| Row::bytes(format!("{kind} {name}"), bytes);
-    let mut rows: Vec<Row> = parts.into_iter().map(row).collect();
-    if !others.is_empty() {
-        let bytes = others.iter().map(|(_, bytes)| bytes).sum();
-        rows.push(Row::bytes(format!("{kind} {} others", others.len()), bytes));
-    }
-    rows
 }
 
 fn printed(program: &str, arguments: &[&str], file: &Path) -> Result<String> {
@@ -119,12 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_parts_stand_alone_and_the_others_together() {
+    fn what_is_not_loaded_is_no_part() {
         let listed = "moss  :\nsection size addr\n.text 900 4096\n.rodata 300 8192\n.data 7 9000\n\
                       .comment 50 0\n.bss 4000 9999\nTotal 1257\n";
-        let rows = largest("section", sections(listed), 1);
-        let names: Vec<(&str, u64)> =
-            rows.iter().map(|row| (row.name.as_str(), row.value.median)).collect();
-        assert_eq!(names, [("section .text", 900), ("section 2 others", 307)]);
+        let expected = [(".text", 900), (".rodata", 300), (".data", 7)];
+        let expected = expected.map(|(name, bytes)| (name.to_owned(), bytes));
+        assert_eq!(sections(listed), BTreeMap::from(expected));
     }
 }
