@@ -1,7 +1,7 @@
 //! `moss audit`: the audit journal of the workspace, read from the state directory. A daemon that
 //! writes meanwhile does not matter.
 
-use moss_daemon::address::Address;
+use moss_grpc::address::Address;
 use moss_journal::audit::{self, AuditEntry, AuditFilter, Verification};
 use serde_json::{Value, json};
 

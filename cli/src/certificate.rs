@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use moss_daemon::certificates::{self, Certificates, CertificatesError, DAYS_DEFAULT, DAYS_MAX};
+use moss_grpc::certificates::{self, Certificates, CertificatesError, DAYS_DEFAULT, DAYS_MAX};
 use serde_json::json;
 
 use super::Session;

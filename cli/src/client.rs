@@ -42,9 +42,9 @@ pub(crate) use self::streams::{Calling, Watching, WatchingTools};
 use self::transport::Route;
 pub(crate) use self::transport::SocketIdentity;
 use moss_daemon::caller::Credentials;
-use moss_daemon::grpc::APPROVER_HEADER;
 use moss_daemon::setup::Setup;
 use moss_daemon::start::StartError;
+use moss_grpc::APPROVER_HEADER;
 
 /// Largest message that is accepted, in bytes: above what a daemon sends unless its limits are
 /// raised.

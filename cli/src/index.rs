@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moss_daemon::{embeddings, text_index};
+use moss_live_index::{embeddings, text_index};
 use moss_proto::v1;
 use serde_json::json;
 

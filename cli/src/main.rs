@@ -64,8 +64,8 @@ use std::time::Duration;
 
 use crate::client::{Client, NeededTools};
 use clap::{Parser, Subcommand};
-use moss_daemon::listener::{self, Inherited};
 use moss_daemon::setup::Setup;
+use moss_grpc::listener::{self, Inherited};
 use moss_plugins::compiling::Compilations;
 use moss_workspace::dirs::Dirs;
 

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::client::NamedDaemon;
-use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
-use moss_daemon::listener::{self, BindError, Guard};
-use moss_daemon::tls::{self, TlsError, TlsIdentity};
+use moss_grpc::address::Address;
+use moss_grpc::listener::{self, BindError, Guard};
+use moss_grpc::tls::{self, TlsError, TlsIdentity};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 
 use super::error::CliError;

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use moss_daemon::address::Address;
 use moss_dispatch::Outcome;
+use moss_grpc::address::Address;
 
 use super::Session;
 use super::error::CliError;

@@ -4,11 +4,11 @@ mod mcp_port;
 
 use std::path::{Path, PathBuf};
 
-use moss_daemon::address::{Address, HostPort};
-use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket, SocketLink};
-use moss_daemon::metrics_endpoint;
 use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
+use moss_grpc::address::{Address, HostPort};
+use moss_grpc::listener::{self, BindError, Guard, Inherited, Socket, SocketLink};
+use moss_grpc::metrics_endpoint;
 use moss_workspace::dirs::Dirs;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
@@ -139,7 +139,7 @@ pub(super) async fn run(
         shutdown.await;
         tell_supervisor(NotifyState::Stopping);
     };
-    let served = moss_daemon::serve(started, sockets, endpoint, shutdown).await;
+    let served = moss_grpc::serve(started, sockets, endpoint, shutdown).await;
     if let Some(port) = mcp_port {
         port.close().await;
     }

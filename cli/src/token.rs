@@ -1,9 +1,9 @@
 //! `moss token`: named tokens, kept in the state directory. A running daemon needs no notification.
 
 use jiff::Timestamp;
-use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::{TokenRecord, Tokens, TokensError};
 use moss_dispatch::{Outcome, Role};
+use moss_grpc::address::Address;
 use moss_workspace::own::OwnDir;
 use serde_json::{Value, json};
 

@@ -14,8 +14,8 @@ use super::Session;
 use super::error::CliError;
 use super::example::{self, ExampleSubject};
 use super::{table, text, views};
-use moss_daemon::address::Address;
 use moss_dispatch::Outcome;
+use moss_grpc::address::Address;
 
 /// List the tools, or show one with its parameters
 #[derive(Debug, clap::Args)]

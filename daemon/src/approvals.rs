@@ -17,7 +17,6 @@ use moss_workspace::own::OwnDir;
 
 pub use self::loaded::check;
 use self::loaded::{LoadedApprovals, load};
-use crate::config;
 use moss_dispatch::{ApprovalScope, Offer, SessionKey};
 use moss_policy::PolicyError;
 use moss_policy::standing::file;
@@ -39,7 +38,7 @@ const ID_DIGITS: usize = 12;
 #[derive(Debug)]
 pub struct StandingApprovals {
     directory: OwnDir,
-    limits: ArcSwap<config::AnswersConfig>,
+    limits: ArcSwap<moss_config::AnswersConfig>,
     stored: ArcSwap<LoadedApprovals>,
     inner: Mutex<SessionApprovals>,
 }
@@ -109,7 +108,7 @@ impl StandingApprovals {
     /// [`StandingApprovals::problem`].
     pub fn open(
         state: &Path,
-        limits: config::AnswersConfig,
+        limits: moss_config::AnswersConfig,
     ) -> Result<Self, moss_workspace::Error> {
         let directory = OwnDir::open(state)?;
         let stored = ArcSwap::from_pointee(load(&directory));
@@ -119,7 +118,7 @@ impl StandingApprovals {
     }
 
     /// Puts other limits into effect, for what was approved before as well.
-    pub fn limit(&self, limits: config::AnswersConfig) {
+    pub fn limit(&self, limits: moss_config::AnswersConfig) {
         self.limits.store(Arc::new(limits));
     }
 

@@ -56,7 +56,6 @@ impl Budget {
     }
 
     /// How many bytes are held.
-    #[cfg(test)]
     pub fn held(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }

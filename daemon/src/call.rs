@@ -34,9 +34,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::behalf::Behalf;
 use self::effect::Effects;
+pub use self::effect::may_show;
 pub(crate) use self::effect::{
     CommandRules, CommandSetting, EmbeddingRules, ReadableByAll, ShellFile, files_of_parts,
-    known_directory, may_show, parts_in, protection, set_aside_new,
+    known_directory, parts_in, protection, set_aside_new,
 };
 use self::host::CallHost;
 use self::stop::EffectStop;

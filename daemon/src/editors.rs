@@ -20,7 +20,6 @@ use self::attached::AttachedEditor;
 pub use self::attached::{Buffer, BufferState, EditorCapability, EditorView, Hello};
 use self::question::Questions;
 pub use self::question::{EditorLocation, EditorQuestion, EditorReply, NoReply, QuestionEnd, Whom};
-use crate::config;
 
 /// Messages to an editor that wait for the transport; one that takes no more is not asked.
 const OUTGOING_MAX: usize = 64;
@@ -32,7 +31,7 @@ pub struct EditorId(u64);
 /// The attached editors of a workspace.
 #[derive(Debug)]
 pub struct EditorRegistry {
-    limits: config::EditorsConfig,
+    limits: moss_config::EditorsConfig,
     inner: Mutex<EditorsState>,
     /// How many buffers are not saved, over all editors: reads look here first.
     unsaved: AtomicUsize,
@@ -170,7 +169,7 @@ pub struct Overview {
 
 impl EditorRegistry {
     /// Makes a registry without editors.
-    pub fn new(limits: config::EditorsConfig) -> Arc<Self> {
+    pub fn new(limits: moss_config::EditorsConfig) -> Arc<Self> {
         Arc::new(Self { limits, inner: Mutex::default(), unsaved: AtomicUsize::new(0) })
     }
 
@@ -346,7 +345,7 @@ impl Attachment {
     /// Changes what is known of the editor, where it is still attached, and counts its buffers anew.
     fn with<T>(
         &self,
-        change: impl FnOnce(&mut AttachedEditor, &config::EditorsConfig, u64) -> T,
+        change: impl FnOnce(&mut AttachedEditor, &moss_config::EditorsConfig, u64) -> T,
     ) -> Option<T> {
         let mut inner = self.editors.lock();
         let now = inner.tick();

@@ -18,11 +18,11 @@ use moss_workspace::FileMark;
 use moss_workspace::own::{OwnDir, read_secret};
 
 use crate::call::{EmbeddingRules, ReadableByAll};
-use crate::config::EmbeddingsConfig;
-use crate::embeddings::EmbeddingProgress;
 use crate::low_priority;
 use crate::state::{Daemon, WorkspaceState};
-use crate::text_index::IndexRules;
+use moss_config::EmbeddingsConfig;
+use moss_live_index::embeddings::EmbeddingProgress;
+use moss_live_index::text_index::IndexRules;
 
 /// So many files may have no vectors, one in so many, for vectors to count: with fewer, what has one would have an
 /// advantage that is chance.

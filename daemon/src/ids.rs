@@ -19,12 +19,12 @@ struct Pool {
 }
 
 /// Returns 128 random bits as 32 hexadecimal digits: a name.
-pub(crate) fn random() -> String {
+pub fn random() -> String {
     hexadecimal(POOL.with_borrow_mut(Pool::take))
 }
 
 /// Returns 256 random bits as 64 hexadecimal digits, which nothing else in memory ever held.
-pub(crate) fn secret() -> String {
+pub fn secret() -> String {
     let half = || {
         let mut bytes = [0; NAME_BYTES];
         fill(&mut bytes);

@@ -16,7 +16,7 @@ use moss_policy::Policy;
 
 pub(crate) use self::running::{RunningServer, ServerStart};
 pub(crate) use self::watched::{ChangedOnDisk, WatchedFiles};
-use crate::config::Config;
+use moss_config::Config;
 
 /// How often a server may end by itself within [`DOWN_TIME`] before it is left alone for so long.
 const DEATHS_MAX: usize = 2;
@@ -244,7 +244,7 @@ mod tests {
             configured(config).into_iter().map(|spec| spec.name).collect()
         };
         assert_eq!(names(&config).len(), KNOWN.len());
-        let own: crate::config::AddedServerConfig =
+        let own: moss_config::AddedServerConfig =
             toml::from_str("command = [\"own\"]\nfiles = [\"*.go\"]\nlanguage = \"go\"").unwrap();
         config.added_language_servers.insert("gopls".to_owned(), own);
         assert_eq!(configured(&config)[0].words, ["own"]);

@@ -1,38 +1,29 @@
 //! moss: one daemon that gives editors and models a complete, safe set of coding tools.
 //!
 //! Tools propose; one function decides; the host commits. Read [`call`] next: it is a call's whole
-//! life. Every front (gRPC, the command line) turns its request into a [`moss_dispatch::Call`]; nothing but
+//! life. Every front (`grpc/`, the command line) turns its request into a [`moss_dispatch::Call`]; nothing but
 //! [`moss_policy::decide`] decides; nothing but `moss-workspace` touches a workspace file.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
-pub mod address;
 pub mod approvals;
 pub mod artifacts;
 
 pub mod budget;
 pub mod call;
 pub mod caller;
-pub mod certificates;
-pub mod config;
 pub mod confirm;
 pub mod editors;
 mod embedding_keeping;
-pub mod embeddings;
 pub mod explain;
-pub mod grpc;
-mod ids;
+pub mod ids;
 mod job_keeping;
 pub mod jobs;
 pub mod language_servers;
 pub mod left_commands;
-pub mod listener;
-pub mod live_tree;
 mod low_priority;
 pub mod metrics;
-pub mod metrics_endpoint;
 pub mod permits;
-pub mod ranked_texts;
 pub mod recorded_decision;
 mod reload;
 pub mod remembered;
@@ -42,8 +33,6 @@ pub mod setup;
 pub mod start;
 pub mod state;
 mod terminal_text;
-pub mod text_index;
-pub mod tls;
 pub mod todos;
 pub mod traces;
 mod tree_keeping;
@@ -53,65 +42,11 @@ pub mod user_prompt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
-
 pub use self::setup::Setup;
 pub use self::start::{StartError, Started, start};
 
 /// How long cancelled calls may take to notice.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
-/// How long connections may take to pass the last responses on.
-const ANSWER_GRACE: Duration = Duration::from_secs(1);
-
-/// Serves until `shutdown` is ready, then drains: no new connections, open questions are
-/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled. Reports its
-/// numbers meanwhile where there is an endpoint for them.
-///
-/// # Errors
-///
-/// Where a listener breaks.
-pub async fn serve(
-    started: Started,
-    sockets: Vec<listener::Socket>,
-    endpoint: Option<metrics_endpoint::Endpoint>,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), grpc::ServeError> {
-    let Started { daemon, credentials, tokens } = started;
-    let stop = CancellationToken::new();
-    let mut servers = JoinSet::new();
-    keep_current(&daemon);
-    for socket in sockets {
-        let access = socket.access(&credentials, &tokens);
-        let count = daemon.metrics.connections(socket.transport());
-        let connections = listener::accept(socket, daemon.config().grpc.connections_max, count);
-        let stopped = stop.clone().cancelled_owned();
-        servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
-    }
-    if let Some(endpoint) = endpoint {
-        daemon.tasks.spawn(metrics_endpoint::serve(endpoint, Arc::clone(&daemon)));
-    }
-    let ended = tokio::select! {
-        () = shutdown => None,
-        ended = servers.join_next() => ended,
-    };
-    stop.cancel();
-    drain(&daemon).await;
-    // Connections close when their last response is out. What is still open after that has no call:
-    // its streams end with the process.
-    let closed = async { while servers.join_next().await.is_some() {} };
-    if tokio::time::timeout(ANSWER_GRACE, closed).await.is_err() {
-        servers.abort_all();
-    }
-    match ended {
-        Some(Ok(result)) => result,
-        Some(Err(error)) => {
-            tracing::error!(%error, "a listener failed");
-            Ok(())
-        }
-        None => Ok(()),
-    }
-}
 
 /// Loads the plugins of a daemon that lives on, and follows its files until it drains: policies, limits,
 /// plugins, what its workspaces hold. Commands can be left running in it. Call it before the first call, which waits for plugins that are on

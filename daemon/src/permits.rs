@@ -6,10 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use moss_dispatch::QueueFull;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many calls deep tools call tools, on one slot; the call that came from outside does not
-/// count.
-pub(crate) const DEPTH_MAX: usize = 4;
-
 /// A bounded number of slots with a bounded queue, of which no caller has more than half.
 #[derive(Debug)]
 pub struct Permits {

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use self::watch::{FileWatcher, Group};
-use crate::config::Config;
-use crate::live_tree::KeptTree;
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
+use moss_config::Config;
+use moss_live_index::live_tree::KeptTree;
 use moss_plugins::{Changes, Plugins};
 
 /// Loads the plugins, then follows every file until the daemon is about to stop.

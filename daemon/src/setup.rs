@@ -8,7 +8,7 @@ use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::{Workspace, dirs::Dirs, own};
 
-use crate::config::{Config, ConfigError, ConfigSource};
+use moss_config::{Config, ConfigError, ConfigSource};
 use moss_plugins::{ListFiles, compiling::Compilations};
 
 /// Largest configuration or policy file, in bytes.

@@ -9,11 +9,11 @@ use moss_index::IndexProblem;
 use moss_workspace::{LiveOptions, LiveStatus};
 
 use crate::call::ReadableByAll;
-use crate::live_tree::{KeptTree, TextSettings};
 use crate::low_priority;
 use crate::state::{Daemon, WorkspaceState};
-use crate::text_index::IndexedTexts;
-use crate::text_index::excluded::ExcludedPaths;
+use moss_config::ExcludedPaths;
+use moss_live_index::live_tree::{KeptTree, TextSettings};
+use moss_live_index::text_index::IndexedTexts;
 
 /// How long nobody looks at what no event reports: writes through a mapping or another name.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);

@@ -19,7 +19,7 @@ use moss_workspace::{
     own::{self, OwnDir},
 };
 
-use crate::config::Config;
+use moss_config::Config;
 use moss_sdk::deceptive::first_deceptive;
 
 /// The file in the configuration directory.

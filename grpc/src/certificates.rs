@@ -64,7 +64,7 @@ pub fn make(
     let until = today.saturating_add(i64::from(days).days());
     let authority_key = KeyPair::generate()?;
     // A name of its own: another authority of moss is not taken for it.
-    let name = format!("moss authority {}", &crate::ids::random()[..16]);
+    let name = format!("moss authority {}", &moss_daemon::ids::random()[..16]);
     let mut authority = params(&name, today, until)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
@@ -79,7 +79,7 @@ pub fn make(
     let client = params("moss client", today, until)?;
     let client = leaf(client, ExtendedKeyUsagePurpose::ClientAuth, &issuer)?;
 
-    let token = crate::ids::secret() + "\n";
+    let token = moss_daemon::ids::secret() + "\n";
     let files = [
         ("ca.crt", certificate),
         ("server.crt", server.0),
@@ -169,7 +169,7 @@ mod tests {
         let (server, client) = (identity(made.server.clone()), identity(made.client.clone()));
         tls::server(&server, Some(&made.authority)).unwrap();
         tls::client(&made.authority, Some(&client)).unwrap();
-        crate::caller::RemoteTokens::load(&made.token, None).unwrap();
+        moss_daemon::caller::RemoteTokens::load(&made.token, None).unwrap();
         for entry in std::fs::read_dir(&directory).unwrap() {
             let entry = entry.unwrap();
             let mode = entry.metadata().unwrap().permissions().mode();

@@ -31,9 +31,9 @@ pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::{UnixSocket, fits};
 pub use self::unread::{UnreadReplies, UnreadReply};
 use crate::address::Address;
-use crate::caller::tokens::Tokens;
-use crate::caller::{Access, Credentials};
-use crate::metrics::{ConnectionCount, OpenConnection};
+use moss_daemon::caller::tokens::Tokens;
+use moss_daemon::caller::{Access, Credentials};
+use moss_daemon::metrics::{ConnectionCount, OpenConnection};
 
 /// How long accepting pauses after it failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::address::{HostPort, is_loopback};
 use crate::listener::BindError;
-use crate::state::Daemon;
+use moss_daemon::state::Daemon;
 use moss_dispatch::blocking::blocking;
 
 /// Connections at once; more wait until one is over.

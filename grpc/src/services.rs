@@ -49,8 +49,8 @@ use self::bodies::BodiesLayer;
 use self::deadline::DeadlineLayer;
 pub use self::door::ProcessDoor;
 use self::replies::RepliesLayer;
-use crate::caller::Access;
-use crate::state::Daemon;
+use moss_daemon::caller::Access;
+use moss_daemon::state::Daemon;
 
 /// How many streams that a peer reset at once are accepted before the connection is closed.
 /// An editor cancels in bursts.

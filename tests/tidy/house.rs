@@ -14,7 +14,15 @@ type Room = (&'static str, &'static str);
 /// The layers, from the highest to the lowest: what each is, and its crates.
 const LAYERS: &[(&str, &[Room])] = &[
     ("the command line", &[("cli", "the binary moss: commands")]),
-    ("the daemon", &[("daemon", "a call's life, gRPC, state"), ("mcp", "clients that speak MCP")]),
+    ("fronts", &[("grpc", "services, listeners, TLS"), ("mcp", "clients that speak MCP")]),
+    (
+        "the daemon",
+        &[
+            ("daemon", "a call's life, its effects, state"),
+            ("crates/live-index", "what is there, as it is now"),
+            ("crates/config", "every limit and its default"),
+        ],
+    ),
     (
         "tools",
         &[

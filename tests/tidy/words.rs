@@ -41,8 +41,15 @@ const NAME_PARTS: &[(&str, &str)] = &[
     ("Thinker", "Permit"),
 ];
 /// Trees of the product's own code.
-const PRODUCT: [&str; 6] =
-    ["cli/src/", "daemon/src/", "crates/", "sdk/src/", "builtin-tools/src/", "mcp/src/"];
+const PRODUCT: [&str; 7] = [
+    "cli/src/",
+    "daemon/src/",
+    "grpc/src/",
+    "crates/",
+    "sdk/src/",
+    "builtin-tools/src/",
+    "mcp/src/",
+];
 
 /// What stays as it is: a file, a piece of the line, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[

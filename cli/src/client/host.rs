@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{NeededTools, OpenError, RequestFailure, transport};
 use moss_daemon::caller::{Access, Credentials};
-use moss_daemon::grpc::ProcessDoor;
 use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
 use moss_daemon::state::Daemon;
+use moss_grpc::ProcessDoor;
 
 /// How long a daemon of this process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

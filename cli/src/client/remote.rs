@@ -15,9 +15,9 @@ use tokio_rustls::TlsConnector;
 use super::failure::RequestFailure;
 use super::transport::Route;
 use super::{Client, transport};
-use moss_daemon::address::{Address, HostPort, is_loopback};
 use moss_daemon::caller::Credentials;
-use moss_daemon::listener;
+use moss_grpc::address::{Address, HostPort, is_loopback};
+use moss_grpc::listener;
 
 /// How long connecting to a port may take, and agreeing on encryption again as long.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -99,7 +99,7 @@ async fn dial(
             _ => Ok(stream),
         }
     });
-    let stream = encrypted.await.map_err(|error| match moss_daemon::tls::explain(&error) {
+    let stream = encrypted.await.map_err(|error| match moss_grpc::tls::explain(&error) {
         Some(why) => {
             let message = format!("no connection to the daemon on {address}: {why}");
             RequestFailure::new(Reason::CertificateRefused, message)

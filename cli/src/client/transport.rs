@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
-use moss_daemon::grpc::ProcessDoor;
-use moss_daemon::listener;
 use moss_dispatch::Reason;
+use moss_grpc::ProcessDoor;
+use moss_grpc::listener;
 use moss_sdk::context::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;

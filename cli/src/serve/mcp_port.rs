@@ -6,12 +6,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use moss_daemon::address::{Address, HostPort};
 use moss_daemon::caller::Access;
-use moss_daemon::listener::{self, BindError, Connection, Guard, Peer, Socket};
 use moss_daemon::start::Started;
 use moss_daemon::state::Daemon;
 use moss_dispatch::{Caller, Role};
+use moss_grpc::address::{Address, HostPort};
+use moss_grpc::listener::{self, BindError, Connection, Guard, Peer, Socket};
 use moss_mcp::{
     BackendOpener, CallFault, HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames,
     ToolBackend, ToolSet,

@@ -15,7 +15,7 @@ const ANY_MODEL: &str = "any";
 /// Section `embeddings` of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "config/default.toml is the documentation of every value")]
+#[expect(missing_docs, reason = "default.toml is the documentation of every value")]
 pub struct EmbeddingsConfig {
     pub enabled: bool,
     pub url: String,
@@ -78,7 +78,7 @@ impl EmbeddingsConfig {
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, ConfigSource};
+    use crate::{Config, ConfigSource};
 
     fn resolve(user: &str, admin: &str) -> Result<Config, String> {
         let source = |text| Some(ConfigSource { file: Path::new("config.toml"), text });

@@ -8,7 +8,7 @@ const GLOB_BYTES_MAX: usize = 1_024;
 
 /// Globs over paths: `*` stays within a name, `**` crosses `/`.
 #[derive(Debug, Default)]
-pub(crate) struct ExcludedPaths(GlobSet);
+pub struct ExcludedPaths(GlobSet);
 
 // === impl ExcludedPaths ===
 
@@ -18,7 +18,7 @@ impl ExcludedPaths {
     /// # Errors
     ///
     /// Which of them is not a glob, and why.
-    pub(crate) fn new(globs: &[String]) -> Result<Self, String> {
+    pub fn new(globs: &[String]) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
             if glob.len() > GLOB_BYTES_MAX {
@@ -32,7 +32,7 @@ impl ExcludedPaths {
     }
 
     /// Whether a path, or a directory on the way to it, is one of them.
-    pub(crate) fn contains(&self, path: &RelPath) -> bool {
+    pub fn contains(&self, path: &RelPath) -> bool {
         if self.0.is_empty() {
             return false;
         }

@@ -2,6 +2,7 @@
 //! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
 mod embeddings;
+mod excluded;
 mod file;
 mod language_servers;
 mod linters;
@@ -14,20 +15,24 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use self::embeddings::EmbeddingsConfig;
+pub use self::excluded::ExcludedPaths;
 pub use self::language_servers::AddedServerConfig;
 pub use self::linters::LinterConfig;
-use crate::permits::DEPTH_MAX;
 use moss_network::RequestBounds;
 use moss_plugins::{Maximum, Settings};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-const DEFAULT: &str = include_str!("../config/default.toml");
+/// How many calls deep tools call tools, on one slot; the call that came from outside does not
+/// count.
+pub const DEPTH_MAX: usize = 4;
 
-/// Every limit of the daemon. `config/default.toml` documents each value.
+const DEFAULT: &str = include_str!("../default.toml");
+
+/// Every limit of the daemon. `crates/config/default.toml` documents each value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "config/default.toml is the documentation of every value")]
+#[expect(missing_docs, reason = "default.toml is the documentation of every value")]
 pub struct Config {
     pub calls: CallsConfig,
     pub confirmations: ConfirmationsConfig,
@@ -57,7 +62,7 @@ macro_rules! section {
         #[doc = concat!("Section `", stringify!($name), "` of the configuration.")]
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
-        #[expect(missing_docs, reason = "config/default.toml is the documentation of every value")]
+        #[expect(missing_docs, reason = "default.toml is the documentation of every value")]
         pub struct $name { $(pub $field: $kind),* }
     };
 }

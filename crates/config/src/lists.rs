@@ -6,7 +6,7 @@ use moss_plugin_list::{Grant, grants::maximum::CapabilityKind};
 use toml::Value;
 
 use super::{Override, PluginMaximumConfig};
-use crate::text_index::excluded::ExcludedPaths;
+use crate::excluded::ExcludedPaths;
 
 /// Most texts of one list.
 const TEXTS_MAX: usize = 64;
@@ -118,7 +118,7 @@ impl PluginMaximumConfig {
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, ConfigSource};
+    use crate::{Config, ConfigSource};
 
     fn resolve(user: &str, admin: &str) -> Result<Config, String> {
         let source = |text| Some(ConfigSource { file: Path::new("config.toml"), text });

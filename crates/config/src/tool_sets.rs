@@ -57,7 +57,7 @@ pub(super) fn put(
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, ConfigSource};
+    use crate::{Config, ConfigSource};
 
     fn resolve(user: &str, admin: &str) -> Result<Config, String> {
         let source = |text| Some(ConfigSource { file: Path::new("config.toml"), text });

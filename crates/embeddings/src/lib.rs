@@ -1,6 +1,6 @@
 //! Vectors of texts: how an endpoint is asked for them, what of its response counts, and the file that keeps them.
 //!
-//! Which texts may be sent, and whether any may, is decided by who calls: `daemon/src/embeddings/`.
+//! Which texts may be sent, and whether any may, is decided by who calls: `crates/live-index/src/embeddings/`.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 

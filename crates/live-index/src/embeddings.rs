@@ -34,11 +34,12 @@ const QUESTION_TIMES: RequestTimes =
 /// The vectors of one workspace, and what is known of their endpoint.
 #[derive(Debug, Default)]
 pub struct WorkspaceEmbeddings {
-    pub(crate) vectors: RwLock<VectorTable>,
+    /// The vector of each chunk that has one.
+    pub vectors: RwLock<VectorTable>,
     inner: Mutex<EmbeddingState>,
     has_work: Notify,
     /// Held by the call that asks a person.
-    pub(crate) asking: tokio::sync::Mutex<()>,
+    pub asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -71,14 +72,17 @@ struct EndpointRest {
 
 /// How far the vectors of a workspace are.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct EmbeddingProgress {
+pub struct EmbeddingProgress {
     /// Why there are none and will be none.
-    pub(crate) off: Option<String>,
-    pub(crate) files: usize,
-    pub(crate) missing: usize,
+    pub off: Option<String>,
+    /// Files that are to have them.
+    pub files: usize,
+    /// Files of those that have none yet.
+    pub missing: usize,
     /// Whether so many are there that they count.
-    pub(crate) is_covered: bool,
-    pub(crate) disk_bytes: u64,
+    pub is_covered: bool,
+    /// What they take on disk, in bytes.
+    pub disk_bytes: u64,
 }
 
 /// How the vectors of a workspace are doing.
@@ -103,15 +107,19 @@ pub struct EmbeddingOverview {
 }
 
 /// A question that is to have a vector.
-pub(crate) struct AskedVector<'a> {
+pub struct AskedVector<'a> {
     /// The endpoint that is configured.
-    pub(crate) endpoint: [u8; 32],
-    pub(crate) text: String,
+    pub endpoint: [u8; 32],
+    /// The question.
+    pub text: String,
     /// How long the question waits.
-    pub(crate) wait: Duration,
-    pub(crate) network: Arc<Network>,
-    pub(crate) tasks: &'a TaskTracker,
-    pub(crate) draining: CancellationToken,
+    pub wait: Duration,
+    /// The door that the request goes through.
+    pub network: Arc<Network>,
+    /// Where the request runs on when nobody waits any more.
+    pub tasks: &'a TaskTracker,
+    /// Ends the request.
+    pub draining: CancellationToken,
 }
 
 /// Gives back the slot of a question.
@@ -130,17 +138,17 @@ pub fn clear(directory: &Path) -> Result<u64, moss_workspace::Error> {
 
 impl WorkspaceEmbeddings {
     /// Waits until there may be something to do.
-    pub(crate) async fn wait_for_work(&self) {
+    pub async fn wait_for_work(&self) {
         self.has_work.notified().await;
     }
 
     /// Says that there may be something to do: texts, rules or decisions have changed.
-    pub(crate) fn note_work(&self) {
+    pub fn note_work(&self) {
         self.has_work.notify_one();
     }
 
     /// Puts an endpoint into effect; none where it may not be asked.
-    pub(crate) fn use_endpoint(&self, endpoint: Option<Arc<EmbeddingEndpoint>>) {
+    pub fn use_endpoint(&self, endpoint: Option<Arc<EmbeddingEndpoint>>) {
         let mut inner = self.lock();
         let id = |endpoint: &Option<Arc<EmbeddingEndpoint>>| endpoint.as_ref().map(|one| one.id());
         if id(&inner.endpoint) != id(&endpoint) {
@@ -152,25 +160,26 @@ impl WorkspaceEmbeddings {
         inner.endpoint = endpoint;
     }
 
-    pub(crate) fn report(&self, progress: EmbeddingProgress) {
+    /// Notes how far the vectors are.
+    pub fn report(&self, progress: EmbeddingProgress) {
         self.lock().progress = progress;
     }
 
     /// Whether a person let an endpoint be asked for a caller.
-    pub(crate) fn is_approved(&self, endpoint: [u8; 32], caller: &str) -> bool {
+    pub fn is_approved(&self, endpoint: [u8; 32], caller: &str) -> bool {
         let inner = self.lock();
         inner.decided == endpoint && inner.approved.contains(caller)
     }
 
     /// The callers for whom a person let an endpoint be asked.
-    pub(crate) fn approved(&self, endpoint: [u8; 32]) -> Vec<String> {
+    pub fn approved(&self, endpoint: [u8; 32]) -> Vec<String> {
         let inner = self.lock();
         let is_it = inner.decided == endpoint;
         inner.approved.iter().filter(|_| is_it).cloned().collect()
     }
 
     /// Notes that a person let an endpoint be asked for a caller, as long as this daemon runs.
-    pub(crate) fn approve(&self, endpoint: [u8; 32], caller: &str) {
+    pub fn approve(&self, endpoint: [u8; 32], caller: &str) {
         let mut inner = self.lock();
         inner.decide_about(endpoint);
         if inner.approved.len() < APPROVED_MAX {
@@ -181,31 +190,32 @@ impl WorkspaceEmbeddings {
     }
 
     /// Notes that nobody is asked again about an endpoint while a policy is in effect.
-    pub(crate) fn refuse(&self, endpoint: [u8; 32], policy: Arc<Policy>) {
+    pub fn refuse(&self, endpoint: [u8; 32], policy: Arc<Policy>) {
         let mut inner = self.lock();
         inner.decide_about(endpoint);
         inner.refused = Some(policy);
     }
 
-    pub(crate) fn is_refused(&self, endpoint: [u8; 32], policy: &Arc<Policy>) -> bool {
+    /// Whether nobody is to be asked about an endpoint under a policy.
+    pub fn is_refused(&self, endpoint: [u8; 32], policy: &Arc<Policy>) -> bool {
         let inner = self.lock();
         let of_policy = |refused: &Arc<Policy>| Arc::ptr_eq(refused, policy);
         inner.decided == endpoint && inner.refused.as_ref().is_some_and(of_policy)
     }
 
     /// How long the endpoint is still left alone.
-    pub(crate) fn rest(&self) -> Option<Duration> {
+    pub fn rest(&self) -> Option<Duration> {
         let until = self.lock().rest.as_ref()?.until;
         Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
     }
 
     /// Whether a question is being asked for, which goes first.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         self.lock().asked > 0
     }
 
     /// Takes note of what the endpoint did: where it failed it is left alone, longer each time.
-    pub(crate) fn note_response<T>(&self, response: &Result<T, EndpointFault>) {
+    pub fn note_response<T>(&self, response: &Result<T, EndpointFault>) {
         let mut inner = self.lock();
         let url = inner.endpoint.as_ref().map(|one| one.url().to_owned()).unwrap_or_default();
         match response {
@@ -232,13 +242,13 @@ impl WorkspaceEmbeddings {
     }
 
     /// Has all vectors made anew.
-    pub(crate) fn rebuild(&self) {
+    pub fn rebuild(&self) {
         self.lock().wants_anew = true;
         self.note_work();
     }
 
     /// Whether that is wanted; asked once.
-    pub(crate) fn takes_anew(&self) -> bool {
+    pub fn takes_anew(&self) -> bool {
         std::mem::take(&mut self.lock().wants_anew)
     }
 
@@ -265,10 +275,7 @@ impl WorkspaceEmbeddings {
 
     /// The vector of a question, in the time that it has. None where it has not arrived by then: it may be there for the
     /// same question of later.
-    pub(crate) async fn vector_of(
-        self: &Arc<Self>,
-        asked: AskedVector<'_>,
-    ) -> Option<MeaningVector> {
+    pub async fn vector_of(self: &Arc<Self>, asked: AskedVector<'_>) -> Option<MeaningVector> {
         let AskedVector { endpoint: id, text, wait, network, tasks, draining } = asked;
         let endpoint = {
             let mut inner = self.lock();

@@ -22,8 +22,8 @@ use moss_workspace::{
 use crate::ranked_texts::{
     CommitsTurn, HeadStamp, RankedGate, RankedSources, RankedStatus, RankedTexts,
 };
-use crate::text_index::excluded::ExcludedPaths;
 use crate::text_index::{IndexRules, IndexedTexts};
+use moss_config::ExcludedPaths;
 
 /// The words of a tree of more entries are only read once somebody asks a question.
 const UNASKED_ENTRIES_MAX: usize = 50_000;
@@ -41,19 +41,20 @@ pub struct KeptTree {
 
 /// What an index of texts may know and take.
 #[derive(Debug)]
-pub(crate) struct TextSettings {
+pub struct TextSettings {
     /// Where it is stored.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// Which files it leaves out.
-    pub(crate) excluded: ExcludedPaths,
-    pub(crate) disk_bytes_max: u64,
+    pub excluded: ExcludedPaths,
+    /// Most bytes that it takes on disk.
+    pub disk_bytes_max: u64,
 }
 
 // === impl KeptTree ===
 
 impl KeptTree {
     /// Makes one of which nothing is known yet but what a directory of moss's own keeps of texts.
-    pub(crate) fn new(files: Arc<Workspace>, options: LiveOptions, settings: TextSettings) -> Self {
+    pub fn new(files: Arc<Workspace>, options: LiveOptions, settings: TextSettings) -> Self {
         let TextSettings { directory, excluded, disk_bytes_max } = settings;
         let texts =
             IndexedTexts::open(directory, disk_bytes_max).map_err(|error| error.to_string());
@@ -68,12 +69,12 @@ impl KeptTree {
     }
 
     /// Walks the workspace; from then on it is known.
-    pub(crate) fn build(&self, cancelled: &dyn Fn() -> bool) {
+    pub fn build(&self, cancelled: &dyn Fn() -> bool) {
         self.tree.build(cancelled);
     }
 
     /// Looks at everything again, for what no event reports, where it knows from events.
-    pub(crate) fn sweep(&self, cancelled: &dyn Fn() -> bool) {
+    pub fn sweep(&self, cancelled: &dyn Fn() -> bool) {
         if self.tree.status().state == LiveState::Live {
             // Cancelled: the daemon ends.
             let _ = self.tree.sweep(cancelled);
@@ -81,7 +82,7 @@ impl KeptTree {
     }
 
     /// Reads the texts that the index does not know yet. May take long.
-    pub(crate) fn read_texts(
+    pub fn read_texts(
         &self,
         files: &Workspace,
         rules: &dyn IndexRules,
@@ -95,7 +96,7 @@ impl KeptTree {
     }
 
     /// Reads the words of texts that are not known yet, where somebody will ask for them. May take long.
-    pub(crate) fn read_words(
+    pub fn read_words(
         &self,
         files: &Workspace,
         (rules, buffers): (&dyn IndexRules, &dyn Buffers),
@@ -114,7 +115,7 @@ impl KeptTree {
     /// # Errors
     ///
     /// `Cancelled`.
-    pub(crate) fn search_code(
+    pub fn search_code(
         &self,
         files: &Workspace,
         (rules, buffers): (&dyn IndexRules, &dyn Buffers),
@@ -136,7 +137,7 @@ impl KeptTree {
     }
 
     /// Says which files beneath a directory are central. None where too little is known.
-    pub(crate) fn map_code(
+    pub fn map_code(
         &self,
         files: &Workspace,
         (rules, buffers): (&dyn IndexRules, &dyn Buffers),
@@ -156,7 +157,7 @@ impl KeptTree {
 
     /// The files whose texts are known as they are on the disk, and whether those are all. None where too little is
     /// known.
-    pub(crate) fn saved_files(
+    pub fn saved_files(
         &self,
         files: &Workspace,
         (rules, buffers): (&dyn IndexRules, &dyn Buffers),
@@ -167,7 +168,7 @@ impl KeptTree {
     }
 
     /// Which of these files are among them.
-    pub(crate) fn saved_among(
+    pub fn saved_among(
         &self,
         files: &Workspace,
         (rules, buffers): (&dyn IndexRules, &dyn Buffers),
@@ -184,7 +185,7 @@ impl KeptTree {
     }
 
     /// The turn of who has to ask git what was committed, as [`RankedTexts::commits_turn`] gives it.
-    pub(crate) fn commits_turn(&self, head: HeadStamp) -> Option<CommitsTurn<'_>> {
+    pub fn commits_turn(&self, head: HeadStamp) -> Option<CommitsTurn<'_>> {
         let is_asked = matches!(self.tree.status().state, LiveState::Live | LiveState::Sweeping);
         if is_asked { self.ranked.commits_turn(head) } else { None }
     }
@@ -195,19 +196,19 @@ impl KeptTree {
     }
 
     /// Whether a person wants a file in no index.
-    pub(crate) fn excludes(&self, path: &RelPath) -> bool {
+    pub fn excludes(&self, path: &RelPath) -> bool {
         self.excluded.contains(path)
     }
 
     /// Keeps for the next daemon what is only in memory.
-    pub(crate) fn persist(&self) {
+    pub fn persist(&self) {
         if let Ok(texts) = &self.texts {
             texts.persist();
         }
     }
 
     /// The index of its texts, where there is one.
-    pub(crate) fn texts(&self) -> Option<&IndexedTexts> {
+    pub fn texts(&self) -> Option<&IndexedTexts> {
         self.texts.as_ref().ok()
     }
 
@@ -237,13 +238,13 @@ impl KeptTree {
     }
 
     /// Whether somebody asked it since this was asked last.
-    pub(crate) fn was_asked(&self) -> bool {
+    pub fn was_asked(&self) -> bool {
         self.was_asked.swap(false, Ordering::Relaxed)
     }
 
     /// Lists a directory from what is known, as [`moss_workspace::LiveTree::list`] does; none where
     /// it has to be read.
-    pub(crate) fn list(
+    pub fn list(
         &self,
         directory: &RelPath,
         options: ListOptions,
@@ -255,7 +256,7 @@ impl KeptTree {
     }
 
     /// As [`LiveTree::visit_texts`], with what the index knows.
-    pub(crate) fn visit_texts(
+    pub fn visit_texts(
         &self,
         directory: &RelPath,
         options: VisitOptions,

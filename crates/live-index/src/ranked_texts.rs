@@ -23,7 +23,7 @@ use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_workspace::{Buffers, FileMark, GateKey, LiveChanges, LiveTree, Workspace};
 
 use self::commits::AskedCommits;
-pub(crate) use self::commits::{CommitsTurn, HeadStamp};
+pub use self::commits::{CommitsTurn, HeadStamp};
 use self::kept_ranks::KeptRanks;
 use self::reading::ReadStamp;
 use crate::text_index::IndexRules;
@@ -86,30 +86,32 @@ struct KnownFile {
 /// Everything that a question is put to.
 #[derive(Clone, Copy)]
 pub(crate) struct RankedSources<'a> {
-    pub(crate) tree: &'a LiveTree,
-    pub(crate) files: &'a Workspace,
-    pub(crate) rules: &'a dyn IndexRules,
-    pub(crate) buffers: &'a dyn Buffers,
-    pub(crate) cancelled: &'a (dyn Fn() -> bool + Sync),
+    pub tree: &'a LiveTree,
+    pub files: &'a Workspace,
+    pub rules: &'a dyn IndexRules,
+    pub buffers: &'a dyn Buffers,
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What one caller may see.
-pub(crate) struct RankedGate<'a> {
+pub struct RankedGate<'a> {
     /// Names what it decides by, where that can be named.
-    pub(crate) name: Option<GateKey>,
+    pub name: Option<GateKey>,
     /// Whether it may see a text.
-    pub(crate) sees: &'a mut dyn FnMut(&RelPath) -> bool,
+    pub sees: &'a mut dyn FnMut(&RelPath) -> bool,
     /// Whether it may know what git says of commits.
-    pub(crate) sees_commits: bool,
+    pub sees_commits: bool,
     /// The vectors that are searched, too.
-    pub(crate) near: Option<NearVectors<'a>>,
+    pub near: Option<NearVectors<'a>>,
 }
 
 /// The vectors of a workspace, and that of a question.
 #[derive(Clone, Copy)]
-pub(crate) struct NearVectors<'a> {
-    pub(crate) question: &'a MeaningVector,
-    pub(crate) vectors: &'a RwLock<VectorTable>,
+pub struct NearVectors<'a> {
+    /// That of the question.
+    pub question: &'a MeaningVector,
+    /// Those of the chunks.
+    pub vectors: &'a RwLock<VectorTable>,
 }
 
 /// How the words of a workspace are doing.

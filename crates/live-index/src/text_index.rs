@@ -5,8 +5,7 @@
 //! decided again for each of its calls. Whatever it does not know is read by the search itself, so
 //! that a result may be slower and never wrong.
 
-pub(crate) mod excluded;
-pub(crate) mod stored;
+pub mod stored;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ use tokio::sync::Notify;
 const LOCATED_MAX: usize = 4;
 
 /// Which files an index may know.
-pub(crate) trait IndexRules: Sync {
+pub trait IndexRules: Sync {
     /// The rules of this moment.
     fn policy(&self) -> Arc<Policy>;
 
@@ -41,7 +40,7 @@ pub(crate) trait IndexRules: Sync {
 
 /// The index of one workspace.
 #[derive(Debug)]
-pub(crate) struct IndexedTexts {
+pub struct IndexedTexts {
     directory: PathBuf,
     disk_bytes_max: u64,
     index: ArcSwap<TextIndex>,
@@ -111,10 +110,7 @@ impl IndexedTexts {
     /// # Errors
     ///
     /// Where there can be no such directory.
-    pub(crate) fn open(
-        directory: PathBuf,
-        disk_bytes_max: u64,
-    ) -> Result<Self, moss_workspace::Error> {
+    pub fn open(directory: PathBuf, disk_bytes_max: u64) -> Result<Self, moss_workspace::Error> {
         let index = opened(&directory, disk_bytes_max)?;
         Ok(Self {
             directory,
@@ -129,7 +125,7 @@ impl IndexedTexts {
 
     /// Says what is known of the texts of files, in their order, for a search for a pattern: nothing
     /// where each has to be read.
-    pub(crate) fn known(
+    pub fn known(
         &self,
         (tree, rules): (&LiveTree, &dyn IndexRules),
         pattern: &TextPattern,
@@ -174,7 +170,7 @@ impl IndexedTexts {
     }
 
     /// Reports to the index all that the tree knows by now. Returns whether it knows that then.
-    pub(crate) fn follow(
+    pub fn follow(
         &self,
         tree: &LiveTree,
         rules: &dyn IndexRules,
@@ -242,17 +238,17 @@ impl IndexedTexts {
     }
 
     /// Waits until there is something to read.
-    pub(crate) async fn wait_for_work(&self) {
+    pub async fn wait_for_work(&self) {
         self.has_work.notified().await;
     }
 
     /// Has the index looked at again soon: its rules are others by now.
-    pub(crate) fn note_work(&self) {
+    pub fn note_work(&self) {
         self.has_work.notify_one();
     }
 
     /// Reads what the index does not know yet. May take long.
-    pub(crate) fn settle(
+    pub fn settle(
         &self,
         files: &Workspace,
         rules: &dyn IndexRules,
@@ -266,7 +262,7 @@ impl IndexedTexts {
     }
 
     /// Keeps for the next daemon what is only in memory.
-    pub(crate) fn persist(&self) {
+    pub fn persist(&self) {
         self.index.load().persist();
     }
 
@@ -275,7 +271,7 @@ impl IndexedTexts {
     /// # Errors
     ///
     /// Where it was off and cannot be opened again.
-    pub(crate) fn rebuild(&self) -> Result<(), moss_workspace::Error> {
+    pub fn rebuild(&self) -> Result<(), moss_workspace::Error> {
         let mut reported = self.reported();
         let index = self.index.load_full();
         match index.status().state {
@@ -293,7 +289,7 @@ impl IndexedTexts {
     }
 
     /// Why it is off, where that may pass: another daemon has it, or there was no space.
-    pub(crate) fn passing_problem(&self) -> Option<IndexProblem> {
+    pub fn passing_problem(&self) -> Option<IndexProblem> {
         match self.index.load().status().state {
             IndexState::Off(problem @ (IndexProblem::Busy | IndexProblem::NoSpace { .. })) => {
                 Some(problem)
@@ -303,7 +299,7 @@ impl IndexedTexts {
     }
 
     /// Opens it again where it is off. May wait for disks.
-    pub(crate) fn reopen(&self) {
+    pub fn reopen(&self) {
         let mut reported = self.reported();
         if self.passing_problem().is_none() {
             return;
@@ -319,7 +315,7 @@ impl IndexedTexts {
     }
 
     /// Removes indexes of other workspaces where all of them take too much.
-    pub(crate) fn make_room(&self) {
+    pub fn make_room(&self) {
         match stored::keep_within(&self.directory, self.disk_bytes_max) {
             Ok(0) => {}
             Ok(removed_bytes) => tracing::info!(removed_bytes, "indexes of other workspaces went"),
@@ -328,7 +324,7 @@ impl IndexedTexts {
     }
 
     /// Says how it is doing, and when it knew all texts last.
-    pub(crate) fn status(&self) -> (IndexStatus, Option<Timestamp>) {
+    pub fn status(&self) -> (IndexStatus, Option<Timestamp>) {
         let complete_at = *self.complete_at.lock().unwrap_or_else(PoisonError::into_inner);
         let mut status = self.index.load().status();
         let located = self.located.lock().unwrap_or_else(PoisonError::into_inner);

@@ -567,7 +567,7 @@ fn an_explanation_reports_what_an_unknown_size_would_decide() {
 
 #[test]
 fn the_example_file_loads() {
-    let text = include_str!("../../../daemon/config/policy.example.toml");
+    let text = include_str!("../policy.example.toml");
     let admin =
         PolicyFile { file: "policy.example.toml".to_owned(), text: Ok(Some(text.to_owned())) };
     let policy = Policy::load(Sources { admin: vec![admin], ..Sources::default() });

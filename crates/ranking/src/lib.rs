@@ -1,7 +1,7 @@
 //! Which parts of source files are relevant to a question: chunks by what they declare, their words weighed by field, ranked
 //! by what files are for. It needs no model; where somebody brings the vectors of one, both rankings are fused.
 //!
-//! Text in, places out: nothing here opens a file. Who feeds it is `daemon/src/ranked_texts.rs`, and the
+//! Text in, places out: nothing here opens a file. Who feeds it is `crates/live-index/src/ranked_texts.rs`, and the
 //! tool itself where no daemon does.
 
 mod analysis;

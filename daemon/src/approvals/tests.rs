@@ -6,7 +6,7 @@ use moss_sdk::{ContentHash, RelPath};
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::Config;
+use moss_config::Config;
 use moss_policy::Action;
 use moss_policy::standing::{AskedEffect, narrowest};
 
@@ -21,7 +21,7 @@ fn later(hours: i64) -> Timestamp {
     now() + SignedDuration::from_hours(hours)
 }
 
-fn limits() -> config::AnswersConfig {
+fn limits() -> moss_config::AnswersConfig {
     Config::default().approvals
 }
 
@@ -237,14 +237,20 @@ fn what_is_forbidden_is_neither_offered_nor_in_effect() {
         offers.iter().map(|offer| offer.scope.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(scopes(&open(&state)), ["session", "always"]);
-    let without_always = with(config::AnswersConfig { always: false, ..limits() });
+    let without_always = with(moss_config::AnswersConfig { always: false, ..limits() });
     assert_eq!(scopes(&without_always), ["session"]);
     assert_eq!(in_effect(&without_always, None, now()), 0);
     assert!(without_always.list(now()).is_empty());
-    assert_eq!(scopes(&with(config::AnswersConfig { session: false, ..limits() })), ["always"]);
-    assert_eq!(scopes(&with(config::AnswersConfig { approvals_max: 1, ..limits() })), ["session"]);
+    assert_eq!(
+        scopes(&with(moss_config::AnswersConfig { session: false, ..limits() })),
+        ["always"]
+    );
+    assert_eq!(
+        scopes(&with(moss_config::AnswersConfig { approvals_max: 1, ..limits() })),
+        ["session"]
+    );
     // A shorter time holds for what was stored under a longer one.
-    let short = with(config::AnswersConfig { always_days: 2, ..limits() });
+    let short = with(moss_config::AnswersConfig { always_days: 2, ..limits() });
     assert_eq!(in_effect(&short, None, later(47)), 1);
     assert_eq!(in_effect(&short, None, later(48)), 0);
     assert_eq!(short.list(now())[0].ends_at, later(48));
@@ -258,10 +264,10 @@ fn other_limits_take_effect_at_once_for_what_was_answered_before() {
     remember(&answers, "a", None);
     remember(&answers, "b", Some(&key));
     assert_eq!(in_effect(&answers, Some(&key), later(3)), 2);
-    answers.limit(config::AnswersConfig { session_hours: 2, always_days: 1, ..limits() });
+    answers.limit(moss_config::AnswersConfig { session_hours: 2, always_days: 1, ..limits() });
     assert_eq!(in_effect(&answers, Some(&key), later(3)), 1);
     assert_eq!(in_effect(&answers, Some(&key), later(24)), 0);
-    answers.limit(config::AnswersConfig { always: false, session: false, ..limits() });
+    answers.limit(moss_config::AnswersConfig { always: false, session: false, ..limits() });
     assert_eq!((in_effect(&answers, Some(&key), now()), answers.list(now()).len()), (0, 0));
     answers.limit(limits());
     assert_eq!(in_effect(&answers, Some(&key), later(3)), 2);
@@ -272,7 +278,7 @@ fn the_same_approval_given_again_replaces_the_first() {
     let state = TempDir::new().unwrap();
     let answers = StandingApprovals::open(
         state.path(),
-        config::AnswersConfig { approvals_max: 2, ..limits() },
+        moss_config::AnswersConfig { approvals_max: 2, ..limits() },
     );
     let answers = answers.unwrap();
     let key = session("s");

@@ -27,7 +27,8 @@ use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
-pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll, may_show};
+pub use self::by_rules::may_show;
+pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll};
 pub(crate) use self::command::{
     CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, set_aside_new,
 };

@@ -10,7 +10,7 @@ use moss_sdk::code_search::{CodeSearch, CodeSearchGoal};
 use super::host::CallHost;
 use super::searching::QuestionMeaning;
 use super::stop::EffectStop;
-use crate::embeddings::AskedVector;
+use moss_live_index::embeddings::AskedVector;
 
 /// Most bytes of a question that are sent.
 const QUESTION_BYTES_MAX: usize = 2_000;

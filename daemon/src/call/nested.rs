@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use moss_config::DEPTH_MAX;
 use moss_dispatch::{ApprovedDigests, Call, CallError, ConfirmMode, Events, RunningCall, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
@@ -13,7 +14,6 @@ use super::behalf::{Behalf, CallCount};
 use super::content::CallContent;
 use super::record::DeferredRecords;
 use super::{CallScope, execute, weight};
-use crate::permits::DEPTH_MAX;
 use moss_schema::arguments::{self, UnreadableArguments};
 
 /// How many calls one call from outside may lead to: each leaves a record.

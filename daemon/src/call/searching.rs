@@ -10,7 +10,7 @@ use moss_workspace::{Error, MayRead};
 
 use super::effect::ReadableByAll;
 use super::read_access::ReadAccess;
-use crate::ranked_texts::{NearVectors, RankedGate};
+use moss_live_index::ranked_texts::{NearVectors, RankedGate};
 
 /// What is known of the meaning of a question.
 pub(super) enum QuestionMeaning {

@@ -8,7 +8,6 @@ use moss_sdk::editor::{Diagnostic, Position, Span};
 use tokio::sync::mpsc;
 
 use super::{Active, EditorFile, EditorRefusal, Overview, ToEditor, Unsaved};
-use crate::config;
 
 /// Open files that are remembered, those included whose text could not be taken.
 const LOST_MAX: usize = 4_096;
@@ -143,7 +142,7 @@ impl AttachedEditor {
     pub(super) fn hold(
         &mut self,
         buffer: Buffer,
-        limits: &config::EditorsConfig,
+        limits: &moss_config::EditorsConfig,
     ) -> Result<(), EditorRefusal> {
         let known = self.buffers.get(&buffer.path);
         if let Some(known) = known
@@ -187,7 +186,7 @@ impl AttachedEditor {
         &mut self,
         path: RelPath,
         said: Vec<Diagnostic>,
-        limits: &config::EditorsConfig,
+        limits: &moss_config::EditorsConfig,
     ) -> Result<(), EditorRefusal> {
         self.diagnostics.remove(&path);
         let held: usize = self.diagnostics.values().map(Vec::len).sum();

@@ -8,8 +8,8 @@ use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn limits() -> config::EditorsConfig {
-    config::Config::default().editors
+fn limits() -> moss_config::EditorsConfig {
+    moss_config::Config::default().editors
 }
 
 fn hello(name: &str, capabilities: &[EditorCapability]) -> Hello {
@@ -167,7 +167,7 @@ async fn editor_that_has_the_file_open_is_asked_about_it() {
 
 #[test]
 fn bounds_hold_over_all_files_of_an_editor() {
-    let bounds = config::EditorsConfig {
+    let bounds = moss_config::EditorsConfig {
         buffers_max: 2,
         unsaved_bytes_max: 10,
         diagnostics_max: 3,

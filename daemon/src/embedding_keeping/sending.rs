@@ -11,9 +11,9 @@ use moss_workspace::FileMark;
 
 use super::{EmbeddingKeeper, RETRY, RoundEnd};
 use crate::call::{EmbeddingRules, ReadableByAll};
-use crate::config::EmbeddingsConfig;
-use crate::embeddings::EmbeddingProgress;
-use crate::text_index::IndexRules;
+use moss_config::EmbeddingsConfig;
+use moss_live_index::embeddings::EmbeddingProgress;
+use moss_live_index::text_index::IndexRules;
 
 /// Most files that are read at once.
 const FILES_READ_MAX: usize = 32;

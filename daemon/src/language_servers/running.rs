@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::watched::WatchedFiles;
-use crate::config::LanguageServersConfig;
+use moss_config::LanguageServersConfig;
 
 /// Chunks of output that are held for a client that is slow.
 const CHUNKS_MAX: usize = 16;

@@ -14,7 +14,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::BindError;
 use crate::address::{HostPort, is_loopback};
-use crate::caller::RemoteTokens;
+use moss_daemon::caller::RemoteTokens;
 
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(5);

@@ -23,7 +23,7 @@ fn peer(is_remote: bool) -> Peer {
 fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connection)> {
     let (client, stream) = UnixStream::pair().unwrap();
     let accepted = AcceptedStream::Unix(stream);
-    let counted = crate::metrics::Metrics::default().connections("unix").open();
+    let counted = moss_daemon::metrics::Metrics::default().connections("unix").open();
     let place = Arc::clone(places).try_acquire_owned().ok()?;
     let place = ConnectionPermit { _permit: place, _counted: counted };
     let AcceptedStream::Unix(stream) = accepted else { unreachable!() };

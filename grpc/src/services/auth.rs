@@ -12,9 +12,9 @@ use tower::{Layer, Service};
 use moss_sdk::context::BoxFuture;
 
 use super::revocable::Revocable;
-use crate::caller::Access;
 use crate::listener::Peer;
-use crate::state::Daemon;
+use moss_daemon::caller::Access;
+use moss_daemon::state::Daemon;
 
 /// The role that each method needs. A test holds the table to the descriptors: a method that is
 /// not here is refused to everybody.
@@ -224,7 +224,7 @@ mod tests {
     use prost::Message as _;
 
     use super::*;
-    use crate::caller::{Credentials, RemoteTokens};
+    use moss_daemon::caller::{Credentials, RemoteTokens};
 
     #[test]
     fn every_method_of_the_descriptors_needs_a_role() {

@@ -16,9 +16,9 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use super::error;
-use crate::budget::{BudgetShare, Budgets};
-use crate::config::GrpcConfig;
 use crate::listener::Peer;
+use moss_config::GrpcConfig;
+use moss_daemon::budget::{BudgetShare, Budgets};
 
 /// What of each request needs no share: small ones are taken whatever waits.
 const FREE_BYTES: usize = 4 * 1024;

@@ -31,11 +31,11 @@ use self::writing::{EncodeExchange, WireWriter};
 use super::error::{self, invalid_field};
 use super::from_proto;
 use super::methods::methods;
-use crate::budget::BudgetShare;
 use crate::listener::Peer;
-use crate::state::Daemon;
-use crate::user_prompt;
 use moss_catalog::{Language, SchemaForm};
+use moss_daemon::budget::BudgetShare;
+use moss_daemon::state::Daemon;
+use moss_daemon::user_prompt;
 
 /// Longest id, and seed of ids, in bytes.
 const ID_BYTES_MAX: usize = 64;

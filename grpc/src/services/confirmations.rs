@@ -13,9 +13,9 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, pass, to_proto};
-use crate::confirm::{ConfirmationDecision, ResolveError};
-use crate::recorded_decision::settle;
-use crate::state::Daemon;
+use moss_daemon::confirm::{ConfirmationDecision, ResolveError};
+use moss_daemon::recorded_decision::settle;
+use moss_daemon::state::Daemon;
 use moss_journal::audit::uses::ApprovalUses;
 
 /// Messages of a watch that wait for the transport.

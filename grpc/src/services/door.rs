@@ -21,8 +21,8 @@ use tower::{Layer as _, Service};
 use super::auth::{Auth, AuthLayer};
 use super::bodies::{Bodies, BodiesLayer};
 use super::deadline::{DeadlineLayer, DeadlineService};
-use crate::caller::Access;
-use crate::state::Daemon;
+use moss_daemon::caller::Access;
+use moss_daemon::state::Daemon;
 
 /// What HTTP/2 counts for each header beside its name and value, in bytes.
 const HEADER_EXTRA_BYTES: usize = 32;

@@ -25,10 +25,12 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::methods::methods;
 use super::{error, from_proto, pass};
-use crate::confirm::{ConfirmationDecision, ConfirmationWatch};
-use crate::editors::{Attachment, Buffer, BufferState, EditorCapability, EditorRefusal, ToEditor};
-use crate::recorded_decision::settle;
-use crate::state::{Daemon, WorkspaceState};
+use moss_daemon::confirm::{ConfirmationDecision, ConfirmationWatch};
+use moss_daemon::editors::{
+    Attachment, Buffer, BufferState, EditorCapability, EditorRefusal, ToEditor,
+};
+use moss_daemon::recorded_decision::settle;
+use moss_daemon::state::{Daemon, WorkspaceState};
 
 /// Messages to an editor that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;

@@ -15,9 +15,9 @@ use tonic::{Extensions, Status};
 use super::auth::Attended;
 use super::deadline;
 use super::error::{self, invalid_field};
-use crate::state::{Daemon, WorkspaceState};
-use crate::traces::PARENT;
 use moss_catalog::{Language, ListedSchema};
+use moss_daemon::state::{Daemon, WorkspaceState};
+use moss_daemon::traces::PARENT;
 use moss_schema::SHOWN_KEY_CHARS_MAX;
 use moss_schema::arguments::{self, UnreadableArguments};
 

@@ -13,8 +13,8 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, to_proto};
-use crate::call;
-use crate::state::{Daemon, WorkspaceState};
+use moss_daemon::call;
+use moss_daemon::state::{Daemon, WorkspaceState};
 
 /// Entries of a page where the request does not say.
 const PAGE_SIZE_DEFAULT: u32 = 50;

@@ -11,9 +11,9 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, to_proto};
-use crate::config::EmbeddingsConfig;
-use crate::live_tree::KeptTree;
-use crate::state::{Daemon, WorkspaceState};
+use moss_config::EmbeddingsConfig;
+use moss_daemon::state::{Daemon, WorkspaceState};
+use moss_live_index::live_tree::KeptTree;
 
 /// Why nothing is kept where nobody wants it.
 const DISABLED: &str = "`index.enabled` in config.toml is false";

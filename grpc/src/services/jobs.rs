@@ -11,8 +11,8 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, to_proto};
-use crate::jobs::BackgroundJob;
-use crate::state::Daemon;
+use moss_daemon::jobs::BackgroundJob;
+use moss_daemon::state::Daemon;
 
 /// Longest wait for output.
 const WAIT_MAX: Duration = Duration::from_secs(30);

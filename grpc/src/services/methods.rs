@@ -15,7 +15,7 @@ macro_rules! methods {
             $(fn $method<'service, 'future>(
                 &'service self,
                 request: ::tonic::Request<$request>,
-            ) -> $crate::grpc::methods::RpcFuture<'future, $response>
+            ) -> $crate::services::methods::RpcFuture<'future, $response>
             where
                 'service: 'future,
                 Self: 'future,
@@ -23,7 +23,7 @@ macro_rules! methods {
                 fn unbounded(
                     rpc: $rpc,
                     request: ::tonic::Request<$request>,
-                ) -> $crate::grpc::methods::RpcFuture<'static, $response> {
+                ) -> $crate::services::methods::RpcFuture<'static, $response> {
                     Box::pin(async move { $rpc::$method(&rpc, request).await })
                 }
                 unbounded(self.clone(), request)

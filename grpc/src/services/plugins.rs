@@ -22,7 +22,7 @@ use tonic::{Extensions, Request, Response, Status};
 use super::error::{self, invalid_field};
 use super::methods::methods;
 use super::{deadline, from_proto, to_proto};
-use crate::state::{Daemon, WorkspaceState};
+use moss_daemon::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
     AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, PluginChange,
     PluginLocation, RemovePlugin, Work,

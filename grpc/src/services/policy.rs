@@ -10,10 +10,10 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, to_proto};
-use crate::approvals::{ApprovalsError, ListedApproval};
-use crate::explain;
-use crate::recorded_decision::{self, KeepError};
-use crate::state::{Daemon, WorkspaceState};
+use moss_daemon::approvals::{ApprovalsError, ListedApproval};
+use moss_daemon::explain;
+use moss_daemon::recorded_decision::{self, KeepError};
+use moss_daemon::state::{Daemon, WorkspaceState};
 use moss_journal::audit::uses::ApprovalUses;
 use moss_policy::explain::{Explanation, FoundDecision};
 use moss_policy::{RuleRef, Verdict};

@@ -16,9 +16,9 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use super::error;
-use crate::budget::BudgetShare;
 use crate::listener::{Peer, UnreadReplies, UnreadReply};
-use crate::state::Daemon;
+use moss_daemon::budget::BudgetShare;
+use moss_daemon::state::Daemon;
 
 /// What of each reply needs no share: small ones are kept whatever waits.
 const FREE_BYTES: usize = 32 * 1024;

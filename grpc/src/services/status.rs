@@ -9,10 +9,10 @@ use tonic::{Request, Response};
 use super::index::index;
 use super::methods::methods;
 use super::to_proto;
-use crate::config::EmbeddingsConfig;
-use crate::editors::Overview;
-use crate::language_servers::ServerOverview;
-use crate::state::{Daemon, WorkspaceState};
+use moss_config::EmbeddingsConfig;
+use moss_daemon::editors::Overview;
+use moss_daemon::language_servers::ServerOverview;
+use moss_daemon::state::{Daemon, WorkspaceState};
 use moss_plugins::{PluginState, PluginStatus};
 
 #[derive(Debug, Clone)]

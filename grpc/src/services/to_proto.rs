@@ -8,8 +8,8 @@ use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::{FileAction, UndoConflict};
 
 use super::{consent, content};
-use crate::approvals::ListedApproval;
 use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language, ListedSchema};
+use moss_daemon::approvals::ListedApproval;
 use moss_dispatch::{
     ApprovalScope, CallOutcome, Confirmation, Event, Offer,
     change::{ChangeDiagnostic, ChangeStatus, FileChange},

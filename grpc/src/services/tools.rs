@@ -18,8 +18,8 @@ use tonic::{Request, Response, Status};
 use super::methods::methods;
 use super::replies::{self, ReplyRoom, ReplyShare};
 use super::{error, from_proto, pass, to_proto};
-use crate::state::Daemon;
 use moss_catalog::{Catalog, CatalogChanges};
+use moss_daemon::state::Daemon;
 use moss_dispatch::{CallError, Dispatcher as _, Event, Events, RunningCall};
 
 /// Messages of a streamed call that wait for the transport.

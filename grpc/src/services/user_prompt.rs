@@ -10,8 +10,8 @@ use tonic::{Request, Response, Status};
 
 use super::methods::methods;
 use super::{error, from_proto, history, to_proto};
-use crate::state::Daemon;
-use crate::user_prompt::{self, UserPrompt};
+use moss_daemon::state::Daemon;
+use moss_daemon::user_prompt::{self, UserPrompt};
 use moss_dispatch::{Dispatcher as _, Events, blocking::blocking, change};
 
 /// Entries where the request does not say.

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::develop::bench::{self, BenchComponent, Given};
-use moss_daemon::address::Address;
-use moss_daemon::listener::{self, BindError};
 use moss_daemon::setup::Setup;
+use moss_grpc::address::Address;
+use moss_grpc::listener::{self, BindError};
 use moss_plugin_host::Plugin;
 use moss_plugin_list::PluginList;
 use moss_workspace::project::{self, Scratch};
@@ -198,7 +198,7 @@ impl DevDaemon {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let daemon = tokio::spawn(async move {
-            let ended = moss_daemon::serve(started, vec![socket], None, stopped.cancelled()).await;
+            let ended = moss_grpc::serve(started, vec![socket], None, stopped.cancelled()).await;
             if let Err(error) = ended {
                 tracing::error!(%error, "the daemon broke");
             }

@@ -19,7 +19,7 @@ pub(super) struct AskedCommits(Option<(Instant, HeadStamp)>);
 
 /// What shows that `HEAD` moved: how long its file and its log are, and when they were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HeadStamp {
+pub struct HeadStamp {
     head: Option<(u64, Option<SystemTime>)>,
     /// None in a linked worktree, and where git keeps no log.
     log: Option<(u64, Option<SystemTime>)>,
@@ -27,13 +27,13 @@ pub(crate) struct HeadStamp {
 
 /// The turn of one who asks git. Given back unused where it ends early.
 #[derive(Debug)]
-pub(crate) struct CommitsTurn<'a>(Option<&'a RankedTexts>);
+pub struct CommitsTurn<'a>(Option<&'a RankedTexts>);
 
 // === impl HeadStamp ===
 
 impl HeadStamp {
     /// Looks at the repository of a directory; none where it is not the root of one.
-    pub(crate) fn of(root: &Path) -> Option<Self> {
+    pub fn of(root: &Path) -> Option<Self> {
         let dot_git = root.join(".git");
         dot_git.symlink_metadata().ok()?;
         let stamp = |name: &str| {
@@ -71,7 +71,7 @@ impl RankedTexts {
 
 impl CommitsTurn<'_> {
     /// Takes what git said; where it said nothing, what it said before stays.
-    pub(crate) fn finish(mut self, subjects: Option<CommitSubjects>) {
+    pub fn finish(mut self, subjects: Option<CommitSubjects>) {
         let Some(texts) = self.0.take() else { return };
         if let Some(subjects) = subjects.filter(|subjects| !subjects.is_empty()) {
             let mut index = texts.index.write().unwrap_or_else(PoisonError::into_inner);

@@ -10,9 +10,9 @@ use moss_workspace::{HistoryFile, Protection};
 
 use super::decide::protection;
 use crate::state::WorkspaceState;
-use crate::text_index::IndexRules;
 use moss_dispatch::Role;
 use moss_dispatch::operations::EMBEDDINGS;
+use moss_live_index::text_index::IndexRules;
 use moss_policy::{Action, Decision, Policy, Subject, Verdict};
 
 /// The tool in whose name the index reads.
@@ -49,12 +49,7 @@ fn by_rules<'a>(
 
 /// Whether a caller may see the content of a file that the history holds, by a tool or by the
 /// service of that name.
-pub(crate) fn may_show(
-    workspace: &WorkspaceState,
-    caller: &str,
-    tool: &str,
-    file: &HistoryFile,
-) -> bool {
+pub fn may_show(workspace: &WorkspaceState, caller: &str, tool: &str, file: &HistoryFile) -> bool {
     let policy = workspace.policy.load();
     [&file.real, &file.path].into_iter().all(|name| {
         let named = workspace.files.protection(name);

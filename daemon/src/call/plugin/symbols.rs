@@ -16,7 +16,7 @@ use crate::call::CallScope;
 use crate::call::behalf::CallCount;
 use crate::call::effect::{Effects, ReadableByAll};
 use crate::call::searching::lists;
-use crate::ranked_texts::RankedGate;
+use moss_live_index::ranked_texts::RankedGate;
 
 /// Most names that one search looks for.
 const NAMES_MAX: usize = 200;

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::*;
-use crate::budget::Budget;
+use moss_daemon::budget::Budget;
 
 type Sender = mpsc::Sender<Result<Frame<Bytes>, Infallible>>;
 

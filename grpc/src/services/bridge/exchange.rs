@@ -20,7 +20,7 @@ use tonic::{Status, Streaming};
 use super::super::error::{self, invalid_field};
 use super::super::pass;
 use super::too_large;
-use crate::state::Daemon;
+use moss_daemon::state::Daemon;
 
 /// Largest reply, in bytes.
 pub(super) const REPLY_BYTES_MAX: usize = 16 << 20;

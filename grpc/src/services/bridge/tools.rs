@@ -10,8 +10,8 @@ use tonic::Status;
 
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
-use crate::state::Daemon;
 use moss_catalog::{Catalog, CatalogEntry, Language, SchemaForm, registered};
+use moss_daemon::state::Daemon;
 
 /// Most tools of a request.
 pub(super) const TOOLS_MAX: usize = 512;

@@ -22,7 +22,7 @@ use super::exchange::{self, Exchange, ExchangeEnd, ResponseSender, SHORT_BYTES_M
 use super::sequence::Sequence;
 use super::tools::{TOOLS_BYTES_MAX, TOOLS_MAX};
 use super::{requests, word};
-use crate::budget::{BudgetShare, object_bytes};
+use moss_daemon::budget::{BudgetShare, object_bytes};
 
 /// Longest piece of a body in a message, in bytes.
 const PIECE_BYTES_MAX: usize = 256 << 10;
@@ -252,7 +252,7 @@ impl WireWriter {
         let sequence = Sequence::new(forms.free_form.clone());
         let now = || u64::try_from(Timestamp::now().as_second()).unwrap_or_default();
         let head = ReplyHead {
-            id: if start.id.is_empty() { crate::ids::random() } else { start.id },
+            id: if start.id.is_empty() { moss_daemon::ids::random() } else { start.id },
             model: start.model,
             created_unix_s: if start.created_unix_s == 0 { now() } else { start.created_unix_s },
             input_tokens: start.input_tokens,

@@ -10,7 +10,7 @@ use moss_sdk::editor::{DefinitionKind, Diagnostic, Position, Severity, Span, Tex
 use tonic::Status;
 
 use super::super::{error, to_proto};
-use crate::editors::{EditorCapability, EditorQuestion, EditorView, Hello, QuestionEnd};
+use moss_daemon::editors::{EditorCapability, EditorQuestion, EditorView, Hello, QuestionEnd};
 use moss_dispatch::{Confirmation, confirmation::ConfirmationState};
 
 /// Longest name of an editor, its version or its instance, in bytes.

@@ -7,8 +7,8 @@ use moss_sdk::editor::Symbol;
 
 use super::MessageProblem;
 use super::messages::span;
-use crate::confirm::{ConfirmationDecision, ResolveError};
-use crate::editors::{self, EditorLocation};
+use moss_daemon::confirm::{ConfirmationDecision, ResolveError};
+use moss_daemon::editors::{self, EditorLocation};
 
 /// Most symbols of a file that are taken.
 const SYMBOLS_MAX: usize = 10_000;

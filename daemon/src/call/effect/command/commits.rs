@@ -17,7 +17,7 @@ use super::parts::{CommandSetting, parts_of};
 use super::running::{OutputWanted, tier_min};
 use crate::call::effect::{Effects, FileNames};
 use crate::call::stop::EffectStop;
-use crate::ranked_texts::HeadStamp;
+use moss_live_index::ranked_texts::HeadStamp;
 
 /// What git reads first of a repository: who may not read it knows nothing of commits.
 const HEAD: &str = ".git/HEAD";
