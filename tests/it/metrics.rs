@@ -102,6 +102,36 @@ async fn calls_answers_commits_and_connections_are_counted() {
 }
 
 #[tokio::test]
+async fn a_durable_edit_waits_three_times_for_the_disk() {
+    let site = counting();
+    site.user_policy("version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n");
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let edit = async |text: &str| {
+        let lines = json!({"path": "a.txt", "startLine": 1, "endLine": 1, "newText": text});
+        caller.done("replace_lines", lines).await;
+    };
+    let syncs = || {
+        let text = scrape(&daemon);
+        ["files", "history", "audit"].map(|of| {
+            let line = format!("moss_disk_syncs_total{{of=\"{of}\"}}");
+            number(&text, &line).unwrap_or_else(|| panic!("{line} in {text}"))
+        })
+    };
+    // The first one makes the name of the history's log durable, too.
+    edit("first").await;
+    let before = syncs();
+    edit("second").await;
+    let after = syncs();
+    let [files, history, audit] = [0, 1, 2].map(|at| after[at] - before[at]);
+    // The log of the history goes to disk while the file does, and then while its directory does.
+    let waits = files.max(history) + audit;
+    assert!(files > 0.0 && history > 0.0 && audit > 0.0, "{before:?} {after:?}");
+    assert!(waits <= 3.0, "{waits} waits: {files} of files, {history} of the history, {audit}");
+    daemon.stop();
+}
+
+#[tokio::test]
 async fn a_large_file_that_is_read_is_parsed_before_anything_is_proposed() {
     let site = counting();
     let function = "fn f(a: u32) -> u32 {\n    a + 1\n}\n";

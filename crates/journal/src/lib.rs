@@ -247,6 +247,12 @@ impl Journal {
         }
     }
 
+    /// Returns how often records were brought to disk because somebody waited for that, since it was opened. Those
+    /// who wait at once share one of them.
+    pub fn syncs(&self) -> u64 {
+        self.signals.syncs()
+    }
+
     /// Batched records are refused while the disk refuses.
     pub fn accepts(&self) -> Result<(), JournalError> {
         self.signals.failure().map_or(Ok(()), Err)
