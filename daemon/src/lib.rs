@@ -62,7 +62,7 @@ pub use self::start::{StartError, Started, start};
 /// How long cancelled calls may take to notice.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
 /// How long connections may take to pass the last responses on.
-const ANSWER_GRACE: Duration = Duration::from_secs(1);
+const RESPONSE_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is ready, then drains: no new connections, open questions are
 /// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled. Reports its
@@ -100,7 +100,7 @@ pub async fn serve(
     // Connections close when their last response is out. What is still open after that has no call:
     // its streams end with the process.
     let closed = async { while servers.join_next().await.is_some() {} };
-    if tokio::time::timeout(ANSWER_GRACE, closed).await.is_err() {
+    if tokio::time::timeout(RESPONSE_GRACE, closed).await.is_err() {
         servers.abort_all();
     }
     match ended {

@@ -31,7 +31,7 @@ pub struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
     durations: Family<ToolLabel, Histogram, fn() -> Histogram>,
-    answers: Family<DecisionLabel, Counter>,
+    confirmations: Family<DecisionLabel, Counter>,
     commits: Counter,
     syncs: Family<SyncLabel, Counter>,
     running: Gauge,
@@ -126,7 +126,7 @@ impl Default for Metrics {
             registry: Registry::with_prefix("moss"),
             calls: Family::default(),
             durations: Family::new_with_constructor(durations),
-            answers: Family::default(),
+            confirmations: Family::default(),
             commits: Counter::default(),
             syncs: Family::default(),
             running: Gauge::default(),
@@ -157,7 +157,7 @@ impl Metrics {
         let help = "Pending confirmations";
         registry.register("confirmations_pending", help, self.pending.clone());
         let help = "Finished confirmations, by outcome";
-        registry.register("confirmations", help, self.answers.clone());
+        registry.register("confirmations", help, self.confirmations.clone());
         let help = "Committed change sets";
         registry.register("commits", help, self.commits.clone());
         let help =
@@ -184,8 +184,8 @@ impl Metrics {
     }
 
     /// Counts a confirmation that is over.
-    pub fn answered(&self, outcome: &'static str) {
-        self.answers.get_or_create(&DecisionLabel { outcome }).inc();
+    pub fn confirmation_ended(&self, outcome: &'static str) {
+        self.confirmations.get_or_create(&DecisionLabel { outcome }).inc();
     }
 
     /// Counts a change set that was committed.

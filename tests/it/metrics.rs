@@ -49,7 +49,7 @@ pub(crate) fn number(text: &str, line: &str) -> Option<f64> {
 }
 
 #[tokio::test]
-async fn calls_answers_commits_and_connections_are_counted() {
+async fn calls_decisions_commits_and_connections_are_counted() {
     let site = counting();
     let daemon = site.serve();
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);

@@ -221,9 +221,9 @@ impl Journal {
     /// # Errors
     ///
     /// As [`Journal::record`], and [`JournalError::Read`].
-    pub fn answer_uses(&self) -> Result<HashMap<String, ApprovalUses>, JournalError> {
+    pub fn approval_uses(&self) -> Result<HashMap<String, ApprovalUses>, JournalError> {
         self.flush()?;
-        audit::uses::answer_uses(&self.dir)
+        audit::uses::approval_uses(&self.dir)
     }
 
     /// Checks the chain of hashes over all records. Blocks: not for async code.
