@@ -86,7 +86,7 @@ struct FollowedCall<'a> {
     remote: &'a Remote,
     meter: Meter<'a>,
     output: OutputLines,
-    answering: DecisionMode,
+    mode: DecisionMode,
     call_id: Option<String>,
     /// The latest effect that was asked about.
     asked: Option<v1::Confirmation>,
@@ -124,7 +124,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
         remote: &session.global.remote,
         meter: Meter::new(&session.ui),
         output: OutputLines::default(),
-        answering: confirming::answering(confirm, args.wait, interactive, client.is_alone()),
+        mode: confirming::decision_mode(confirm, args.wait, interactive, client.is_alone()),
         call_id: None,
         asked: None,
         is_shown: false,
@@ -135,18 +135,18 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
         session.ui.note(&format!("note: {what}"));
     }
     let attached = match args.tool == clarifying::TOOL && interactive {
-        // Who may not answer questions is not asked: the result says so.
+        // Who may not decide questions is not asked: the result says so.
         true => client.attach(TERMINAL).await.ok(),
         false => None,
     };
     let result = super::interruptible(async {
-        let is_attended = following.answering.is_here();
+        let is_attended = following.mode.is_here();
         let call = v1::Call {
             workspace: String::new(),
             further_workspaces: args.further_workspaces(),
             tool: args.tool.clone(),
             arguments_json: args.arguments.to_json(client, &args.tool, session).await?,
-            confirm: following.answering.mode().into(),
+            confirm: following.mode.mode().into(),
             approved_digests: confirming::approved_digests(confirm),
             dry_run: args.dry_run,
             session_id: args.session.clone().unwrap_or_default(),
@@ -155,7 +155,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
         let calling = client.call(call, args.timeout, is_attended).await?;
         let followed = tokio::select! {
             followed = following.follow(calling) => followed,
-            never = clarifying::answer(attached, &session.ui) => match never {},
+            never = clarifying::reply(attached, &session.ui) => match never {},
         };
         match followed {
             Err(error) if error.error.code == ARGUMENTS_INVALID => {
@@ -252,9 +252,9 @@ impl FollowedCall<'_> {
             Event::ConfirmationNeeded(confirmation) => {
                 self.is_shown = false;
                 self.asked = Some(confirmation.clone());
-                // One without a name says what was refused: there is nothing to answer.
+                // One without a name says what was refused: there is nothing to decide.
                 if !confirmation.id.is_empty() {
-                    return self.answer(&confirmation, calling).await;
+                    return self.decide(&confirmation, calling).await;
                 }
             }
             Event::Result(result) => return Ok(Some(result)),
@@ -263,16 +263,16 @@ impl FollowedCall<'_> {
     }
 
     /// Resolves a question. What happens to the call meanwhile comes first.
-    async fn answer(
+    async fn decide(
         &mut self,
         confirmation: &v1::Confirmation,
         calling: &mut Calling,
     ) -> Result<Option<v1::CallResult>, CliError> {
-        if self.answering == DecisionMode::Prompt && !self.client.may_answer().await? {
-            self.answering = DecisionMode::Elsewhere;
+        if self.mode == DecisionMode::Prompt && !self.client.may_decide().await? {
+            self.mode = DecisionMode::Elsewhere;
             self.ui.note(self.ui.wording().prompt.cannot_decide);
         }
-        match confirming::reply(self.answering, confirmation) {
+        match confirming::reply(self.mode, confirmation) {
             // Whoever says it says it of whatever the call does.
             ConfirmAction::Approve => {
                 self.resolve(confirmation, client::OneTimeDecision::YesByDigest).await
@@ -297,12 +297,12 @@ impl FollowedCall<'_> {
                     {
                         return Ok(Err("not all of it was shown"));
                     }
-                    let answer =
+                    let decision =
                         prompt::ask(self.ui, self.ui.wording().prompt.apply, &offers).await?;
-                    Ok::<_, CliError>(answer.ok_or("nobody decided"))
+                    Ok::<_, CliError>(decision.ok_or("nobody decided"))
                 };
                 tokio::select! {
-                    answer = asked => match answer? {
+                    decision = asked => match decision? {
                         Ok(PersonsDecision::Yes) => {
                             self.resolve(confirmation, client::OneTimeDecision::Yes).await
                         }
@@ -331,9 +331,9 @@ impl FollowedCall<'_> {
     async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
-        answer: client::OneTimeDecision,
+        decision: client::OneTimeDecision,
     ) -> Result<Option<v1::CallResult>, CliError> {
-        match self.client.resolve(confirmation, answer).await {
+        match self.client.resolve(confirmation, decision).await {
             Ok(_) => Ok(None),
             Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(None),
             Err(failure) => Err(failure.into()),

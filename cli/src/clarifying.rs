@@ -13,15 +13,15 @@ use super::wording::PromptWording;
 pub(super) const TOOL: &str = "clarify";
 
 /// Puts every question to the person; ends never: the call does.
-pub(super) async fn answer(attached: Option<AttachedTerminal>, ui: &Ui) -> Infallible {
+pub(super) async fn reply(attached: Option<AttachedTerminal>, ui: &Ui) -> Infallible {
     if let Some(mut attached) = attached {
         while let Some(asked) = attached.next().await {
             ui.note(&shown(&asked.question, &asked.choices));
-            // Where the input ends, nobody answers.
+            // Where the input ends, nobody replies.
             let said =
                 prompt::words(ui, how(&ui.wording().prompt, &asked.choices)).await.ok().flatten();
             let said = chosen(&said.unwrap_or_default(), &asked.choices);
-            attached.answer(asked, said).await;
+            attached.reply(asked, said).await;
         }
     }
     std::future::pending().await
@@ -37,7 +37,7 @@ fn shown(question: &str, choices: &[String]) -> String {
 
 fn how(words: &PromptWording, choices: &[String]) -> &'static str {
     match choices {
-        [] => words.answer,
+        [] => words.reply,
         _ => words.choose,
     }
 }
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn number_stands_for_its_choice_and_anything_else_for_itself() {
         let choices = ["tabs".to_owned(), "spaces".to_owned()];
-        for (said, answer) in
+        for (said, reply) in
             [(" 2 ", "spaces"), ("1", "tabs"), ("3", "3"), ("0", "0"), ("both", "both"), ("", "")]
         {
-            assert_eq!(chosen(said, &choices), answer, "{said}");
+            assert_eq!(chosen(said, &choices), reply, "{said}");
         }
         assert_eq!(chosen("1", &[]), "1");
     }

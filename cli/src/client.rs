@@ -4,7 +4,7 @@
 //! the same daemon runs in this process, behind the same gRPC services, which are called without a
 //! connection: there is one code path, and one set of checks on it.
 
-mod answers;
+mod approvals;
 mod confirmations;
 mod editor;
 mod failure;

@@ -107,15 +107,15 @@ pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Ou
                     let confirmation = find(&whole, id)?;
                     match args.remember {
                         None => {
-                            let answer = yes(confirmation, args.digest)?;
-                            resolve(&session.ui, client, confirmation, answer).await
+                            let decision = yes(confirmation, args.digest)?;
+                            resolve(&session.ui, client, confirmation, decision).await
                         }
                         Some(scope) => remember(&session.ui, client, confirmation, scope).await,
                     }
                 }
                 ConfirmCommand::Deny(args) => {
-                    let answer = OneTimeDecision::No(args.reason.clone());
-                    resolve(&session.ui, client, find(&waiting, &args.id)?, answer).await
+                    let decision = OneTimeDecision::No(args.reason.clone());
+                    resolve(&session.ui, client, find(&waiting, &args.id)?, decision).await
                 }
             }
         })
@@ -161,7 +161,7 @@ async fn watch(
             ui.print_json_line(&views::confirmation(&confirmation))?;
         } else if confirmation.state() == v1::ConfirmationState::Pending {
             ui.print(
-                &(described(ui.wording(), &confirmation) + &how_to_answer(remote, &confirmation)),
+                &(described(ui.wording(), &confirmation) + &how_to_decide(remote, &confirmation)),
             )?;
         } else {
             ui.print(&ended(&confirmation))?;
@@ -171,7 +171,7 @@ async fn watch(
 }
 
 /// The commands that resolve a confirmation: who only follows cannot do it there.
-fn how_to_answer(remote: &Remote, confirmation: &v1::Confirmation) -> String {
+fn how_to_decide(remote: &Remote, confirmation: &v1::Confirmation) -> String {
     let id = text::line(&confirmation.id);
     let (yes, no) = (
         remote.elsewhere(&format!("moss confirm approve {id}")),
@@ -235,9 +235,9 @@ async fn resolve(
     ui: &Ui,
     client: &Client,
     confirmation: &v1::Confirmation,
-    answer: OneTimeDecision,
+    decision: OneTimeDecision,
 ) -> Result<Outcome, CliError> {
-    let resolved = client.resolve(confirmation, answer).await?;
+    let resolved = client.resolve(confirmation, decision).await?;
     ui.print_either(|| views::confirmation(&resolved), || ended(&resolved))?;
     Ok(Outcome::Ok)
 }
@@ -269,7 +269,7 @@ async fn remember(
     let remembered = client.remember(confirmation, offer).await?;
     ui.print_either(
         || match &remembered {
-            Ok(answer) => json!({ "approval": views::standing_approval(answer) }),
+            Ok(decision) => json!({ "approval": views::standing_approval(decision) }),
             Err(problem) => json!({ "approval": null, "remember_problem": problem }),
         },
         || {
@@ -338,15 +338,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn confirmation_that_is_followed_says_how_it_is_answered() {
+    fn confirmation_that_is_followed_says_how_it_is_decided() {
         let waiting = v1::Confirmation { id: "abc1".into(), ..Default::default() };
-        let how = how_to_answer(&Remote::default(), &waiting);
+        let how = how_to_decide(&Remote::default(), &waiting);
         assert!(
             how.contains("moss confirm approve abc1") && how.contains("moss confirm deny abc1")
         );
         let mut remote = Remote::default();
         remote.server = Some("unix:/run/my sockets/moss.sock".parse().unwrap());
-        let how = how_to_answer(&remote, &waiting);
+        let how = how_to_decide(&remote, &waiting);
         let command = "`moss confirm approve abc1 --server 'unix:/run/my sockets/moss.sock'`";
         assert!(how.contains(command), "{how}");
     }

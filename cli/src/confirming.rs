@@ -53,7 +53,7 @@ pub(super) enum ConfirmAction {
 }
 
 /// Chooses who decides. `alone` means that nobody else can reach the daemon.
-pub(super) fn answering(
+pub(super) fn decision_mode(
     confirm: &[Confirm],
     wait: bool,
     interactive: bool,
@@ -88,8 +88,8 @@ pub(super) fn approved_digests(confirm: &[Confirm]) -> Vec<String> {
 }
 
 /// Decides what happens to a question.
-pub(super) fn reply(answering: DecisionMode, confirmation: &v1::Confirmation) -> ConfirmAction {
-    match answering {
+pub(super) fn reply(mode: DecisionMode, confirmation: &v1::Confirmation) -> ConfirmAction {
+    match mode {
         DecisionMode::Prompt => ConfirmAction::Ask,
         DecisionMode::Elsewhere => ConfirmAction::Wait,
         DecisionMode::Deny => ConfirmAction::Deny("--confirm deny".to_owned()),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers() {
+    fn who_decides() {
         let digest = Confirm::Digest("ab".repeat(32).parse().unwrap());
         for (confirm, wait, interactive, alone, expected) in [
             (Confirm::Ask, false, true, false, DecisionMode::Prompt),
@@ -198,7 +198,7 @@ mod tests {
             (Confirm::Deny, true, true, false, DecisionMode::Deny),
             (digest, true, true, false, DecisionMode::Nobody),
         ] {
-            let found = answering(&[confirm], wait, interactive, alone);
+            let found = decision_mode(&[confirm], wait, interactive, alone);
             assert_eq!(found, expected, "{confirm:?}");
         }
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_can_be_answered_waits() {
+    fn only_what_somebody_can_decide_waits() {
         assert_eq!(DecisionMode::Nobody.mode(), v1::ConfirmMode::Refuse);
         assert_eq!(DecisionMode::Prompt.mode(), v1::ConfirmMode::Wait);
         assert_eq!(DecisionMode::Elsewhere.mode(), v1::ConfirmMode::Wait);

@@ -144,7 +144,13 @@ fn workspace(setup: &Setup) -> Vec<Check> {
         Resolver::Walk => Check::ok("path resolution", "step by step"),
     };
     let opened = root_check(files.root());
-    vec![opened, resolver, file_system::check(root), policy(setup, &files), answers(setup, &files)]
+    vec![
+        opened,
+        resolver,
+        file_system::check(root),
+        policy(setup, &files),
+        standing_approvals(setup, &files),
+    ]
 }
 
 /// Whether the workspace can be changed; nothing is written into a project to find out.
@@ -159,7 +165,7 @@ fn root_check(root: &Path) -> Check {
     }
 }
 
-fn answers(setup: &Setup, files: &Workspace) -> Check {
+fn standing_approvals(setup: &Setup, files: &Workspace) -> Check {
     match moss_daemon::approvals::check(&setup.dirs.workspace_state(files.root())) {
         Ok(count) => Check::ok("standing approvals", count.to_string()),
         Err(problem) => Check::fail(

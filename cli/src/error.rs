@@ -48,7 +48,7 @@ pub(super) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
         invalid.error.hint = hint.map(ToOwned::to_owned);
         return finish(&ui, Err(invalid));
     }
-    // Nowhere is left to report this.
+    // No stream is left to report this on.
     let _ = error.print();
     ExitCode::from(if is_help { Outcome::Ok } else { Outcome::Invalid }.exit_code())
 }
@@ -137,7 +137,7 @@ impl CliError {
 
     fn print(&self, ui: &Ui) {
         if ui.json() {
-            // An error of writing has nowhere to go.
+            // An error of writing cannot be reported.
             let _ = ui.print_json(&json!({ "outcome": self.outcome, "error": self.error }));
         } else {
             print(ui, &self.error);

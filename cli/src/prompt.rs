@@ -12,7 +12,7 @@ use super::ui::{Ui, bold};
 use super::wording::PromptWording;
 
 /// Longest reply, in bytes.
-const ANSWER_BYTES_MAX: u64 = 4 * 1024;
+const REPLY_BYTES_MAX: u64 = 4 * 1024;
 /// How often a decision that is not understood is asked for again.
 const ATTEMPTS_MAX: usize = 3;
 
@@ -54,9 +54,9 @@ pub(super) async fn ask(
 
 /// Asks for a yes; anything else is a no.
 pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
-    let answer =
+    let decision =
         ask_once(ui, &format!("{question} {}:", ui.wording().prompt.yes_or_no), &[]).await?;
-    Ok(answer == Some(PersonsDecision::Yes))
+    Ok(decision == Some(PersonsDecision::Yes))
 }
 
 /// Asks for a line of words; none where the input ends.
@@ -102,8 +102,8 @@ async fn ask_once(
             ui.note("");
             return Ok(None);
         };
-        if let Some(answer) = parse(&line, offers) {
-            return Ok(Some(answer));
+        if let Some(decision) = parse(&line, offers) {
+            return Ok(Some(decision));
         }
     }
     Ok(None)
@@ -140,7 +140,7 @@ async fn read_line() -> io::Result<Option<String>> {
     let (sender, receiver) = oneshot::channel();
     std::thread::Builder::new().name("moss-prompt".to_owned()).spawn(move || {
         let mut line = String::new();
-        let read = io::stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut line);
+        let read = io::stdin().lock().take(REPLY_BYTES_MAX).read_line(&mut line);
         // Nobody waits any more where the call has ended.
         let _ = sender.send(read.map(|count| (count > 0).then_some(line)));
     })?;
@@ -152,9 +152,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_and_anything_else_is_not_a_yes() {
+    fn replies_are_read_and_anything_else_is_not_a_yes() {
         let no = |reason: &str| Some(PersonsDecision::No(reason.to_owned()));
-        for (line, answer) in [
+        for (line, decision) in [
             ("y\n", Some(PersonsDecision::Yes)),
             (" YES \r\n", Some(PersonsDecision::Yes)),
             ("n\n", no("")),
@@ -168,7 +168,7 @@ mod tests {
             ("yep", None),
             ("ok", None),
         ] {
-            assert_eq!(parse(line, &[]), answer, "{line:?}");
+            assert_eq!(parse(line, &[]), decision, "{line:?}");
         }
     }
 

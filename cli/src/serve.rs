@@ -134,10 +134,10 @@ pub(super) async fn run(
     listening.extend(endpoint.as_ref().map(ToString::to_string));
     let mcp_port = mcp_port.map(|port| port.open(&started));
     session.ui.note(&format!("moss listens on {}, workspace {workspace}", listening.join(", ")));
-    tell_supervisor(NotifyState::Ready);
+    notify_supervisor(NotifyState::Ready);
     let shutdown = async {
         shutdown.await;
-        tell_supervisor(NotifyState::Stopping);
+        notify_supervisor(NotifyState::Stopping);
     };
     let served = moss_grpc::serve(started, sockets, endpoint, shutdown).await;
     if let Some(port) = mcp_port {
@@ -223,7 +223,7 @@ fn link(sockets: &[Socket], dirs: &Dirs) -> Option<SocketLink> {
 }
 
 /// Notifies systemd, where it started the daemon with `Type=notify`.
-fn tell_supervisor(state: NotifyState<'_>) {
+fn notify_supervisor(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
         tracing::warn!(%error, "cannot notify the supervisor (NOTIFY_SOCKET)");
     }

@@ -127,7 +127,7 @@ async fn set_up(
     }
     let after = edit::with_entry(client, before.as_deref(), &new);
     let after = after.map_err(|error| not_edited(&path, &error))?;
-    // A link that leads nowhere is refused before anybody is asked.
+    // A link to nothing is refused before anybody is asked.
     file::target(&path)?;
     show(session, &path, before.as_deref(), Some(&after));
     if !agreed(args, session).await? {

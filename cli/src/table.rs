@@ -1,4 +1,4 @@
-//! Aligned columns.
+//! Tables on the terminal: columns as wide as what stands in them, up to a bound.
 
 use super::text;
 use super::ui::bold;

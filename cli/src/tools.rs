@@ -56,11 +56,11 @@ pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, C
 
 async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
     let schema = args.schema.unwrap_or_default();
-    let (listed, loading) = session
+    let (listed, missing) = session
         .with_client(NeededTools::Plugins, async |client| {
             let listed =
                 client.tools(args.toolset.as_deref(), schema.into(), args.lang.into()).await?;
-            Ok((listed, loading(client).await))
+            Ok((listed, missing(client).await))
         })
         .await?;
     let tools = &listed.tools;
@@ -78,8 +78,8 @@ async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> 
             },
         )?,
     }
-    if let Some(loading) = loading {
-        session.ui.note(&loading);
+    for note in missing {
+        session.ui.note(&note);
     }
     Ok(Outcome::Ok)
 }
@@ -118,21 +118,25 @@ async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome
     Ok(Outcome::Ok)
 }
 
-/// Says which plugins are being loaded, if any are.
-async fn loading(client: &Client) -> Option<String> {
+/// Names the plugins whose tools are not in the list.
+async fn missing(client: &Client) -> Vec<String> {
     // Tools can be listed where plugins cannot.
-    loading_note(&client.plugins().await.ok()?.plugins)
+    client.plugins().await.map(|listed| notes(&listed.plugins)).unwrap_or_default()
 }
 
-/// Names the plugins whose tools are not in the list yet.
-fn loading_note(plugins: &[v1::Plugin]) -> Option<String> {
-    let is_loading = |plugin: &&v1::Plugin| plugin.state() == v1::PluginState::Loading;
-    let names: Vec<_> =
-        plugins.iter().filter(is_loading).map(|plugin| text::line(&plugin.name)).collect();
-    (!names.is_empty()).then(|| {
-        let names = names.join(", ");
-        format!("note: plugins are being loaded, their tools are not listed yet: {names}")
-    })
+/// Says of which plugins there are no tools yet, and of which there will be none.
+fn notes(plugins: &[v1::Plugin]) -> Vec<String> {
+    let named = |state: v1::PluginState, what: &str| {
+        let plugins = plugins.iter().filter(|plugin| plugin.state() == state);
+        let names: Vec<_> = plugins.map(|plugin| text::line(&plugin.name)).collect();
+        (!names.is_empty()).then(|| format!("note: {what}: {}", names.join(", ")))
+    };
+    let loading = "plugins are being loaded, their tools are not listed yet";
+    let failed = "plugins that cannot be used, `moss plugin list` says why";
+    [named(v1::PluginState::Loading, loading), named(v1::PluginState::Failed, failed)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn toolset() -> PossibleValuesParser {
@@ -194,16 +198,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plugins_that_are_being_loaded_are_named() {
+    fn plugins_without_tools_are_named() {
         let plugin = |name: &str, state: v1::PluginState| v1::Plugin {
             name: name.to_owned(),
             state: state.into(),
             ..v1::Plugin::default()
         };
         let [ready, failed] = [v1::PluginState::Ready, v1::PluginState::Failed];
-        assert_eq!(loading_note(&[plugin("a", ready), plugin("c", failed)]), None);
+        assert_eq!(notes(&[plugin("a", ready)]), Vec::<String>::new());
         let loading = plugin("b", v1::PluginState::Loading);
-        let note = loading_note(&[plugin("a", ready), loading, plugin("c", failed)]).unwrap();
-        assert!(note.ends_with("not listed yet: b"), "{note}");
+        let notes = notes(&[plugin("a", ready), loading, plugin("c", failed), plugin("d", failed)]);
+        let [loading, unusable] = notes.as_slice() else { panic!("{notes:?}") };
+        assert!(loading.ends_with("not listed yet: b"), "{loading}");
+        assert!(unusable.ends_with("says why: c, d"), "{unusable}");
     }
 }

@@ -44,14 +44,14 @@ pub(super) async fn run(
     let Undoing { tool, wait, dry_run } = undoing;
     let ui = &session.ui;
     let confirm = &session.global.confirm;
-    let answering = confirming::answering(confirm, wait, ui.interactive(), is_alone);
-    let mode = match answering {
+    let mode = confirming::decision_mode(confirm, wait, ui.interactive(), is_alone);
+    let confirm_mode = match mode {
         DecisionMode::Elsewhere => v1::ConfirmMode::Wait,
         _ => v1::ConfirmMode::Refuse,
     };
     let approved_digests = confirming::approved_digests(confirm);
     let are_given = !approved_digests.is_empty();
-    let mut asking = UndoRequest { confirm: mode, approved_digests, dry_run };
+    let mut asking = UndoRequest { confirm: confirm_mode, approved_digests, dry_run };
     loop {
         let failure = match call(asking.clone()).await {
             Ok(result) => return CallReport::of_result(result, dry_run),
@@ -62,7 +62,7 @@ pub(super) async fn run(
             return CallReport::of_error(tool, None, failure.into());
         }
         let approved = match asked(tool, &call, &failure).await {
-            Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
+            Ok(confirmation) => decision(ui, mode, confirmation, failure).await,
             Err(failure) => Err(failure.into()),
         };
         match approved {
@@ -97,16 +97,16 @@ async fn asked(
 }
 
 /// Gets a decision: the digest that was approved, or why nobody decided.
-async fn answer(
+async fn decision(
     ui: &Ui,
-    answering: DecisionMode,
+    mode: DecisionMode,
     confirmation: v1::Confirmation,
     failure: RequestFailure,
 ) -> Result<String, CliError> {
-    let mut error = match confirming::reply(answering, &confirmation) {
+    let mut error = match confirming::reply(mode, &confirmation) {
         ConfirmAction::Approve => return Ok(confirmation.digest),
         ConfirmAction::Deny(reason) => denied(&reason),
-        ConfirmAction::GiveUp(_) if answering == DecisionMode::Nobody => failure.into(),
+        ConfirmAction::GiveUp(_) if mode == DecisionMode::Nobody => failure.into(),
         ConfirmAction::Wait => failure.into(),
         ConfirmAction::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
         ConfirmAction::Ask => {

@@ -107,7 +107,7 @@ pub(super) struct PromptWording {
     pub(super) warning: &'static str,
     pub(super) more: &'static str,
     pub(super) rest_not_shown: &'static str,
-    pub(super) answer: &'static str,
+    pub(super) reply: &'static str,
     pub(super) choose: &'static str,
     pub(super) waiting_for: fn(&str) -> String,
     pub(super) decided_elsewhere: &'static str,

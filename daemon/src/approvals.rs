@@ -201,7 +201,7 @@ impl StandingApprovals {
         let id = crate::ids::random()[..ID_DIGITS].to_owned();
         match &offer.scope {
             ApprovalScope::Session(key) => {
-                let answer = Arc::new(offer.answer(id, None, now));
+                let answer = Arc::new(offer.approval(id, None, now));
                 let mut inner = self.lock();
                 let is_same = |other: &StandingApproval| offer.is_of(other);
                 inner
@@ -215,7 +215,7 @@ impl StandingApprovals {
             }
             ApprovalScope::Always => {
                 let file = self.directory.path().join(FILE_NAME).display().to_string();
-                let answer = offer.answer(id, Some(file), now);
+                let answer = offer.approval(id, Some(file), now);
                 let stored = answer.clone();
                 self.change(now, |all| {
                     all.retain(|other| !offer.is_of(other));

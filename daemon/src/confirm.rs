@@ -23,7 +23,7 @@ pub use self::limits::ConfirmationLimits;
 pub use self::watch::{ConfirmationWatch, WatchScope};
 
 /// Decided questions that are remembered, so that a late decision is refused with the reason.
-const ANSWERED_MAX: usize = 256;
+const DECIDED_MAX: usize = 256;
 /// Changes that a slow watcher may lag behind before it has to list anew.
 const LAG_MAX: usize = 32;
 
@@ -261,7 +261,7 @@ impl ConfirmationsState {
     ) -> (Arc<Confirmation>, oneshot::Sender<WaitOutcome>) {
         let WaitingQuestion { confirmation: asked, sender, .. } = self.pending.remove(index);
         self.answered.push_back((asked.id.clone(), state.as_str()));
-        if self.answered.len() > ANSWERED_MAX {
+        if self.answered.len() > DECIDED_MAX {
             self.answered.pop_front();
         }
         let question =
@@ -290,7 +290,7 @@ impl PendingConfirmation {
     }
 
     /// Waits for the decision or the expiry.
-    pub async fn answer(mut self) -> WaitOutcome {
+    pub async fn outcome(mut self) -> WaitOutcome {
         let expiry = self.confirmations.expiry;
         match tokio::time::timeout(expiry, &mut self.answer).await {
             Ok(answer) => answer.unwrap_or(WaitOutcome::Expired),

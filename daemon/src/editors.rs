@@ -106,7 +106,7 @@ pub enum EditorRefusal {
     QuestionOver(String),
     /// It is another kind of reply than was asked for.
     #[error("this response is not of the type that the question `{0}` expects")]
-    WrongAnswer(String),
+    WrongReply(String),
 }
 
 /// The unsaved text of a file.
@@ -337,9 +337,9 @@ impl Attachment {
     ///
     /// # Errors
     ///
-    /// `UnknownQuestion`, `QuestionOver`, `WrongAnswer`.
-    pub fn answer(&self, question: &str, answer: EditorReply) -> Result<(), EditorRefusal> {
-        self.editors.answer(self.id, question, answer)
+    /// `UnknownQuestion`, `QuestionOver`, `WrongReply`.
+    pub fn reply(&self, question: &str, reply: EditorReply) -> Result<(), EditorRefusal> {
+        self.editors.reply(self.id, question, reply)
     }
 
     /// Changes what is known of the editor, where it is still attached, and counts its buffers anew.
@@ -379,7 +379,7 @@ impl EditorRefusal {
             Self::OldVersion { .. } => "old_version",
             Self::UnknownQuestion(_) => "unknown_question",
             Self::QuestionOver(_) => "question_over",
-            Self::WrongAnswer(_) => "wrong_answer",
+            Self::WrongReply(_) => "wrong_answer",
         }
     }
 }

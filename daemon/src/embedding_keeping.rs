@@ -169,7 +169,7 @@ impl EmbeddingKeeper {
             let directory = daemon.setup.dirs.workspace_embeddings(workspace.files.root());
             let remove = move || match OwnDir::open(&directory) {
                 Ok(directory) => VectorFile::remove(&directory).map(drop),
-                // There is none.
+                // It has no vectors.
                 Err(_) => Ok(()),
             };
             if let Ok(Err(error)) = tokio::task::spawn_blocking(remove).await {

@@ -75,7 +75,7 @@ pub fn call(
     let asker = Asker { tool, plugin: entry.plugin(), caller };
     let component = entry.component();
     let situation = Situation { asker, component: component.as_deref(), session };
-    let answers = answers_to(workspace, situation, &arguments);
+    let answers = approvals_of(workspace, situation, &arguments);
     let directory = directory_of(&workspace.files, &arguments)?;
     let parts = parts(&workspace.files, entry, &arguments, &directory);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
@@ -168,7 +168,7 @@ pub fn allowing_sessions(
 }
 
 /// The standing approvals that count for a call. What cannot be undone is asked about each time.
-fn answers_to(
+fn approvals_of(
     workspace: &WorkspaceState,
     situation: Situation<'_>,
     arguments: &Value,

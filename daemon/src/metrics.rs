@@ -6,6 +6,7 @@
 
 mod index;
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -30,8 +31,9 @@ pub struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
     durations: Family<ToolLabel, Histogram, fn() -> Histogram>,
-    answers: Family<DecisionLabel, Counter>,
+    confirmations: Family<DecisionLabel, Counter>,
     commits: Counter,
+    syncs: Family<SyncLabel, Counter>,
     running: Gauge,
     queued: Gauge,
     pending: Gauge,
@@ -58,6 +60,19 @@ pub struct Moment {
     pub tree_nodes: usize,
     /// What is kept of the files of each workspace.
     pub indexes: Vec<IndexMoment>,
+    /// How often edits have waited for the disk.
+    pub syncs: Syncs,
+}
+
+/// How often edits have waited for the disk since the daemon started.
+#[derive(Debug, Default)]
+pub struct Syncs {
+    /// Until new versions of files and directories were on it.
+    pub files: u64,
+    /// Until the log of a history was, while files wait.
+    pub history: u64,
+    /// Until records of the audit journal were.
+    pub audit: u64,
 }
 
 /// The connections of a socket: how many there are, and how many were turned away.
@@ -88,6 +103,11 @@ struct DecisionLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SyncLabel {
+    of: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TransportLabel {
     transport: &'static str,
 }
@@ -106,8 +126,9 @@ impl Default for Metrics {
             registry: Registry::with_prefix("moss"),
             calls: Family::default(),
             durations: Family::new_with_constructor(durations),
-            answers: Family::default(),
+            confirmations: Family::default(),
             commits: Counter::default(),
+            syncs: Family::default(),
             running: Gauge::default(),
             queued: Gauge::default(),
             pending: Gauge::default(),
@@ -136,9 +157,12 @@ impl Metrics {
         let help = "Pending confirmations";
         registry.register("confirmations_pending", help, self.pending.clone());
         let help = "Finished confirmations, by outcome";
-        registry.register("confirmations", help, self.answers.clone());
+        registry.register("confirmations", help, self.confirmations.clone());
         let help = "Committed change sets";
         registry.register("commits", help, self.commits.clone());
+        let help =
+            "Waits for the disk of edits; those of files and of the history are at the same time";
+        registry.register("disk_syncs", help, self.syncs.clone());
         registry.register("connections", "Open connections", self.connections.clone());
         let help = "Connections refused because there were too many";
         registry.register("connections_refused", help, self.refused.clone());
@@ -160,8 +184,8 @@ impl Metrics {
     }
 
     /// Counts a confirmation that is over.
-    pub fn answered(&self, outcome: &'static str) {
-        self.answers.get_or_create(&DecisionLabel { outcome }).inc();
+    pub fn confirmation_ended(&self, outcome: &'static str) {
+        self.confirmations.get_or_create(&DecisionLabel { outcome }).inc();
     }
 
     /// Counts a change set that was committed.
@@ -197,6 +221,12 @@ impl Metrics {
             set(&self.plugins.get_or_create(&StateLabel { state }), count);
         }
         self.index.set(&moment.indexes);
+        let Syncs { files, history, audit } = moment.syncs;
+        for (of, count) in [("files", files), ("history", history), ("audit", audit)] {
+            // A later count is no smaller, but may be set first where two ask at once.
+            let counter = self.syncs.get_or_create(&SyncLabel { of });
+            counter.inner().fetch_max(count, Ordering::Relaxed);
+        }
         let mut written = String::new();
         text::encode(&mut written, &self.registry).expect("a string takes everything");
         written

@@ -30,7 +30,7 @@ pub struct RecordedDecision {
 pub enum KeepError {
     /// It cannot be stored, or does not exist.
     #[error(transparent)]
-    Answers(#[from] ApprovalsError),
+    Approvals(#[from] ApprovalsError),
     /// It cannot be recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -19,7 +19,7 @@ use crate::budget::Budgets;
 use crate::confirm::{self, Confirmations};
 use crate::jobs::Jobs;
 use crate::language_servers::ServerPool;
-use crate::metrics::{IndexMoment, Metrics, Moment};
+use crate::metrics::{IndexMoment, Metrics, Moment, Syncs};
 use crate::permits::Permits;
 use crate::setup::{self, Setup};
 use crate::traces::Traces;
@@ -117,15 +117,18 @@ impl Daemon {
         let mut plugins = Vec::new();
         let mut indexes = Vec::new();
         let mut tree_nodes = 0;
+        let of_files = moss_workspace::sync_count();
+        let mut syncs = Syncs { files: of_files.files, history: of_files.history, audit: 0 };
         let is_indexed = self.config().index.enabled;
         for workspace in self.workspaces() {
             indexes.push(IndexMoment::of(workspace, is_indexed));
             tree_nodes += workspace.recent_trees.nodes();
+            syncs.audit += workspace.journal.syncs();
             plugins.extend(
                 workspace.installed.statuses.load().iter().map(|plugin| plugin.state.as_str()),
             );
         }
-        Moment { running, queued, pending, plugins, tree_nodes, indexes }
+        Moment { running, queued, pending, plugins, tree_nodes, indexes, syncs }
     }
 
     /// Makes a daemon that serves these workspaces.

@@ -93,7 +93,7 @@ enum Open {
     Object(Map<String, Value>, Option<&'static str>),
 }
 
-/// Makes a body.
+/// Makes the JSON body of a request, byte by byte.
 pub(crate) fn body(data: &[u8]) -> Value {
     let mut open = vec![Open::Object(Map::new(), None)];
     for byte in data {

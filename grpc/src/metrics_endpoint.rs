@@ -65,7 +65,7 @@ pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
         };
         match accepted {
             Ok((stream, _)) => {
-                connections.spawn(answer(stream, Arc::clone(&daemon)));
+                connections.spawn(serve_one(stream, Arc::clone(&daemon)));
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection to the metrics");
@@ -75,7 +75,7 @@ pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
     }
 }
 
-async fn answer(stream: TcpStream, daemon: Arc<Daemon>) {
+async fn serve_one(stream: TcpStream, daemon: Arc<Daemon>) {
     let service = service_fn(|request| {
         let daemon = Arc::clone(&daemon);
         async move { Ok::<_, Infallible>(respond(&request, daemon).await) }

@@ -17,11 +17,11 @@ macro_rules! svg {
 const MOSS: &str = svg!(
     "%3Cpath%20fill='%23486b2e'%20d='M15%2030V17C5%2017%203%209%203%204c9%200%2012%205%2012%2011%200-6%205-10%2014-10%200%208-4%2013-12%2013v12z'/%3E"
 );
-/// An eye.
+/// An eye, for tools that only read.
 const READS: &str = svg!(
     "%3Cpath%20fill='none'%20stroke='%23486b2e'%20stroke-width='3'%20d='M3%2016s5-9%2013-9%2013%209%2013%209-5%209-13%209-13-9-13-9z'/%3E%3Ccircle%20cx='16'%20cy='16'%20r='4'%20fill='%23486b2e'/%3E"
 );
-/// A pencil.
+/// A pencil, for tools that may change something.
 const CHANGES: &str = svg!("%3Cpath%20fill='%23486b2e'%20d='M4%2022v6h6L26%2012l-6-6z'/%3E");
 
 /// The picture of moss.

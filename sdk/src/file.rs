@@ -35,7 +35,7 @@ pub struct FileDigest {
 pub struct FileBytes {
     /// The BLAKE3 hash of the bytes.
     pub hash: ContentHash,
-    /// The whole content.
+    /// All bytes of the file, from its start.
     pub bytes: Vec<u8>,
 }
 

@@ -22,7 +22,7 @@ struct SuiteBackend {
     changes: watch::Sender<u64>,
 }
 
-/// Opens it.
+/// Opens a handle to the one backend for each session.
 #[derive(Debug, Clone)]
 pub(crate) struct SuiteOpener(Arc<SuiteBackend>);
 

@@ -362,6 +362,31 @@ fn doctor_finds_what_is_not_pinned_and_what_is_not_trusted() {
 }
 
 #[test]
+fn a_plugin_that_does_not_match_its_pin_is_mentioned_by_what_needs_it_alone() {
+    let site = Site::new();
+    let pin = "0".repeat(64);
+    install(&site, &[("zoo", &zoo("polite"), json!({ "sha256": &pin }))]);
+    site.write("a.txt", "x\n");
+    for command in [
+        &["call", "read_file", "path=a.txt"][..],
+        &["history", "list"],
+        &["audit", "tail"],
+        &["tools", "read_file"],
+    ] {
+        let ended = site.run(command);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command:?}");
+    }
+    let tools = site.run(&["tools"]);
+    assert_eq!((tools.code, tools.stderr.lines().count()), (Some(0), 1), "{tools:?}");
+    assert!(tools.stderr.contains("cannot be used") && tools.stderr.contains("zoo"), "{tools:?}");
+    let call = site.run(&["call", "act"]);
+    assert!(call.stderr.contains("there is no tool `act`"), "{call:?}");
+    assert!(call.stderr.contains("zoo") && !call.stderr.contains("WARN"), "{call:?}");
+    let listed = site.run(&["plugin", "list"]);
+    assert!(listed.stdout.contains("does not match the pin"), "{listed:?}");
+}
+
+#[test]
 fn a_checked_policy_says_for_which_layer_it_was_taken() {
     let site = Site::new();
     let allow = "version = 1\n[[rule]]\ndecision = \"allow\"\n";

@@ -155,6 +155,32 @@ async fn the_output_of_a_command_leaves_room_on_the_state_disk_for_edits() {
 }
 
 #[tokio::test]
+async fn doctor_on_a_full_state_disk_fails_and_says_how_to_look_at_it() {
+    if !is_inside("doctor_on_a_full_state_disk_fails_and_says_how_to_look_at_it") {
+        return;
+    }
+    let site = Site::new();
+    let disk = mount(&site, DISK);
+    // Its own files are there, as after any command.
+    assert_eq!(site.run(&["tools"]).code, Some(0));
+    leave(&disk, 0);
+    let doctor = site.run(&["doctor", "--json"]);
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    let checks: Value = serde_json::from_str(&doctor.stdout).unwrap();
+    let failed = checks["checks"].as_array().unwrap().iter().filter(|check| {
+        let hint = check["hint"].as_str().unwrap_or_default();
+        check["state"] == "fail" && hint.contains("df -h")
+    });
+    let failed: Vec<_> = failed.map(|check| &check["name"]).collect();
+    assert_eq!(failed, ["state directory", "workspace state"], "{checks}");
+    std::fs::remove_file(disk.join("ballast")).unwrap();
+    let doctor = site.run(&["doctor", "--json"]);
+    let checks: Value = serde_json::from_str(&doctor.stdout).unwrap();
+    let mut states = checks["checks"].as_array().unwrap().iter().map(|check| &check["state"]);
+    assert!(states.all(|state| state != "fail"), "{checks}");
+}
+
+#[tokio::test]
 async fn without_space_in_the_cache_searches_read_every_file_and_the_status_says_why() {
     if !is_inside("without_space_in_the_cache_searches_read_every_file_and_the_status_says_why") {
         return;

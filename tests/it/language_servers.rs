@@ -13,7 +13,7 @@ use crate::harness::{Client, Daemon, Site, call, output, refusing, until, waitin
 
 /// What asks all of them.
 const ALL: &str = "MOSS_TEST_LANGUAGE_SERVERS";
-/// Lets servers run.
+/// A policy that lets language servers run.
 const ALLOWING: &str = "version = 1\n[[rule]]\ntools = [\"language_server\"]\neffects = [\"exec\"]\ndecision = \"allow\"\n";
 /// Two things with one name.
 const READER: &str = "class Reader:\n    def load(self):\n        return 1\n";

@@ -49,7 +49,7 @@ pub(crate) fn number(text: &str, line: &str) -> Option<f64> {
 }
 
 #[tokio::test]
-async fn calls_answers_commits_and_connections_are_counted() {
+async fn calls_decisions_commits_and_connections_are_counted() {
     let site = counting();
     let daemon = site.serve();
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);
@@ -98,6 +98,34 @@ async fn calls_answers_commits_and_connections_are_counted() {
     until("theirs are left", async || connections() == Some(2.0)).await;
     drop((caller, approver));
     until("the connections are gone", async || connections() == Some(0.0)).await;
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn a_durable_edit_waits_three_times_for_the_disk() {
+    let site = counting();
+    site.user_policy("version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n");
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let edit = async |text: &str| {
+        let lines = json!({"path": "a.txt", "startLine": 1, "endLine": 1, "newText": text});
+        caller.done("replace_lines", lines).await;
+    };
+    let syncs = || {
+        let text = scrape(&daemon);
+        ["files", "history", "audit"].map(|of| {
+            let line = format!("moss_disk_syncs_total{{of=\"{of}\"}}");
+            number(&text, &line).unwrap_or_else(|| panic!("{line} in {text}"))
+        })
+    };
+    // The first one makes the name of the history's log durable, too.
+    edit("first").await;
+    let before = syncs();
+    edit("second").await;
+    let after = syncs();
+    // The log of the history goes to disk while the file does, and then while its directory does; what the
+    // audit journal waits for is the third.
+    assert_eq!([0, 1, 2].map(|at| after[at] - before[at]), [2.0, 2.0, 1.0], "{before:?}");
     daemon.stop();
 }
 

@@ -5,6 +5,7 @@
 mod languages;
 
 use std::io::{BufRead as _, BufReader, Lines};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -297,4 +298,29 @@ fn a_component_is_checked_and_what_is_no_plugin_is_refused() {
         assert!(refused.stderr.contains("not WebAssembly"), "{}", refused.stderr);
     }
     assert_eq!(moss(&site, &["plugin", "test", "nowhere.wasm"]).code, Some(1));
+}
+
+#[test]
+fn a_build_without_the_target_of_plugins_names_it() {
+    let site = Site::new();
+    let project = site.outside("counter");
+    let project = project.to_str().unwrap();
+    let made = site.run(&["plugin", "new", "--lang", "rust", "counter", project]);
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    // A compiler that says where the libraries of the target would be.
+    let programs = site.outside("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let compiler = programs.join("rustc");
+    std::fs::write(&compiler, "#!/bin/sh\necho \"$0.libraries\"\n").unwrap();
+    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([programs].into_iter().chain(std::env::split_paths(&path)));
+    let mut build = site.command(["plugin", "build", project, "--json"]);
+    build.env("PATH", path.unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = Ended::of(&mut build);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let error: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(error["error"]["code"], "target_missing", "{error}");
+    let hint = error["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("rustup target add wasm32-wasip2"), "{error}");
 }

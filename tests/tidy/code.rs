@@ -99,6 +99,23 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ),
     ("crates/sandbox/src/repository.rs", "follows the files by which git names its directories"),
 ];
+/// How many words a doc comment has at least.
+const DOC_WORDS_MIN: usize = 4;
+/// Shorter doc comments that say what is to be said, each with the reason.
+const SHORT_DOCS: &[(&str, &str)] = &[
+    ("builtin-tools/src/tools/terminal_job.rs: What to do.", "a text of the tool"),
+    ("builtin-tools/src/tools/todo.rs: Being worked on.", "a text of the tool"),
+    ("builtin-tools/src/tools/todo.rs: Done.", "a text of the tool"),
+    ("builtin-tools/src/tools/todo.rs: Not begun.", "a text of the tool"),
+    ("cli/templates/rust/src/lib.rs: The text.", "a text of the tool, for an author to replace"),
+    (
+        "cli/templates/rust/src/lib.rs: What to shout.",
+        "a text of the tool, for an author to replace",
+    ),
+    ("sdk/src/todo.rs: Being worked on.", "a text of the tool"),
+    ("sdk/src/todo.rs: Done.", "a text of the tool"),
+    ("sdk/src/todo.rs: Not begun.", "a text of the tool"),
+];
 /// Tests that may sleep.
 const SLEEPERS: &[(&str, &str)] = &[];
 
@@ -169,6 +186,51 @@ fn is_declared(path: &str) -> bool {
     let parents =
         [format!("{directory}.rs"), format!("{directory}/lib.rs"), format!("{directory}/main.rs")];
     FILES.iter().filter(|file| parents.contains(&file.path)).any(declares)
+}
+
+#[test]
+fn doc_comments_say_something() {
+    let trees = ["cli/", "daemon/", "mcp/", "crates/", "sdk/", "builtin-tools/", "xtask/"];
+    let code = rust_files()
+        .filter(|file| !file.is_test() && trees.iter().any(|tree| file.path.starts_with(tree)));
+    let short = code.flat_map(|file| {
+        let docs = short_docs(file).into_iter();
+        docs.map(|(doc, line)| (format!("{}: {doc}", file.path), format!("line {line}")))
+    });
+    hold_but("says something, or is deleted", short, SHORT_DOCS);
+}
+
+/// The doc comments with too few words, each with the line. The help of an option has no full stop, and units and
+/// what a wire calls something are said in few words.
+fn short_docs(file: &File) -> Vec<(String, usize)> {
+    let end = file.code_without_tests().lines().count();
+    let lines: Vec<Option<&str>> =
+        file.text.lines().take(end).map(|line| line.trim().strip_prefix("///")).collect();
+    let mut short = Vec::new();
+    let mut line = 1;
+    for block in lines.split(Option::is_none) {
+        let doc = block.iter().flatten().flat_map(|text| text.split_whitespace());
+        let doc = doc.collect::<Vec<_>>();
+        let text = doc.join(" ");
+        let is_said =
+            text.contains('`') || text.starts_with("Counts from ") || !text.ends_with('.');
+        if !doc.is_empty() && doc.len() < DOC_WORDS_MIN && !is_said {
+            short.push((text, line));
+        }
+        line += block.len() + 1;
+    }
+    short
+}
+
+#[test]
+fn a_doc_comment_that_says_nothing_is_found() {
+    let text = "//! A file.\n/// The queue.\nstruct Queue;\n\n/// Takes what\n/// waits longest.\nfn a() {}\n\
+                /// Counts from 1.\n/// `name{…}`.\n/// List files\nfn b() {}\nmod tests {\n    /// Two words.\n}\n";
+    assert_eq!(short_docs(&File::of("x.rs", text)), [("The queue.".to_owned(), 2)]);
+    for said in ["Counts from 0.", "`name{…}`.", "List files"] {
+        let found = short_docs(&File::of("x.rs", &format!("/// {said}\nfn b() {{}}\n")));
+        assert!(found.is_empty(), "{found:?}");
+    }
 }
 
 #[test]

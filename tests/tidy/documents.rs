@@ -168,6 +168,20 @@ fn documented_commands_exist() {
     hold("commands", offences);
 }
 
+#[test]
+fn the_test_that_bench_zoo_shows_exists() {
+    let bench = &file("xtask/src/bench.rs").text;
+    let (_, rest) = bench.split_once("const ZOO: &str = \"").expect("it names a test");
+    let filter = rest.split('"').next().unwrap_or_default();
+    let (module, start) = filter.split_once("::").expect("a module and how the test begins");
+    let tests = &file(&format!("tests/it/{module}.rs")).text;
+    let found = tests.split("#[tokio::test").skip(1).filter(|test| {
+        let name = test.split_once("fn ").map(|(_, name)| name);
+        name.is_some_and(|name| name.starts_with(start))
+    });
+    assert_eq!(found.count(), 1, "`{filter}` names one test");
+}
+
 /// The lines of code blocks, without a prompt.
 fn code_lines(text: &str) -> impl Iterator<Item = &str> {
     let blocks = text.split("\n```").skip(1).step_by(2);

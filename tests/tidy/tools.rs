@@ -41,7 +41,7 @@ struct ToolNames {
     specified: BTreeSet<String>,
     /// Those of the specification that work.
     working: BTreeSet<String>,
-    /// Those beyond it.
+    /// Those that the specification does not have.
     further: BTreeSet<String>,
 }
 

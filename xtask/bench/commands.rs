@@ -59,7 +59,7 @@ struct CommandTimes {
     writing: Vec<Duration>,
 }
 
-/// Measures commands.
+/// Measures `true` in each tier, in turns with what else could have started it.
 pub(crate) async fn measure(moss: PathBuf, directory: &Path) -> Result<Vec<Row>> {
     let tree = tempfile::Builder::new().prefix("bench-tree-").tempdir_in(directory)?;
     let workspace = tree.path().canonicalize()?;

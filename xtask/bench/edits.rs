@@ -29,7 +29,7 @@ pub(crate) fn measure(directory: &Path) -> Result<Vec<Row>> {
     for case in levels::cases() {
         rows.push(place(&case)?);
     }
-    rows.push(commit::measure(directory)?);
+    rows.extend(commit::measure(directory)?);
     rows.extend(history::measure(directory)?);
     Ok(rows)
 }

@@ -124,7 +124,7 @@ fn calls(workspace: &Path) -> Result<Value> {
     ]))
 }
 
-/// Runs the script.
+/// Has Node.js carry a plan out; returns how long each call of it took.
 fn run(place: &Testbed, modules: &Path, plan: &Value) -> Result<ClientTimes> {
     let (script, file) =
         (place.directory().join("measure.mjs"), place.directory().join("plan.json"));

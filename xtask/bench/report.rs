@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use moss_xtask::rows::{Row, Spread};
+use moss_xtask::targets::{TargetVerdict, verdict};
 
 /// Prints the rows and, where a file is named, writes them into it.
 pub(crate) fn publish(rows: &[Row], json: Option<&Path>) -> Result<()> {
@@ -26,8 +27,9 @@ fn print(rows: &[Row]) {
         let (bare, bare_p99) = row.baseline.as_ref().map_or_else(Default::default, columns);
         let ratio = row.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
         let target = row.target.as_deref().unwrap_or("—");
+        let mark = if verdict(row) == Some(TargetVerdict::Missed) { ", missed" } else { "" };
         println!(
-            "{:<42} {median:>10} {p99:>10} {bare:>10} {bare_p99:>10} {ratio:>7}  {target}",
+            "{:<42} {median:>10} {p99:>10} {bare:>10} {bare_p99:>10} {ratio:>7}  {target}{mark}",
             row.name
         );
     }

@@ -96,3 +96,124 @@ impl<'a> Release<'a> {
         TEXTS.iter().map(text).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Read as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::PathBuf;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    /// A program that prints what a release takes from the binary: it has one command.
+    const PROGRAM: &str = "#!/bin/sh
+case \"$*\" in
+    --version) echo 'moss 9.8.7' ;;
+    man) echo '.TH moss 1'; echo 'moss\\-status(1)' ;;
+    *) echo \"$*\" ;;
+esac
+";
+
+    /// The files of an archive with their modes, without directories.
+    fn files(archive: &[u8]) -> BTreeMap<String, (u32, Vec<u8>)> {
+        let mut archive = tar::Archive::new(GzDecoder::new(archive));
+        let entries = archive.entries().unwrap().map(|entry| {
+            let mut entry = entry.unwrap();
+            let path = entry.path().unwrap().display().to_string();
+            let path = path.trim_start_matches("./").to_owned();
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).unwrap();
+            (path, (entry.header().mode().unwrap(), content))
+        });
+        entries.filter(|(path, _)| !path.ends_with('/')).collect()
+    }
+
+    /// The members of a package by their names, in order.
+    fn members(package: &[u8]) -> Vec<(String, &[u8])> {
+        let mut rest = package.strip_prefix(b"!<arch>\n").unwrap();
+        let mut members = Vec::new();
+        while !rest.is_empty() {
+            let (header, after) = rest.split_at(60);
+            let header = std::str::from_utf8(header).unwrap();
+            let length: usize = header[48..58].trim_end().parse().unwrap();
+            members.push((header[..16].trim_end().to_owned(), &after[..length]));
+            rest = &after[length.next_multiple_of(2)..];
+        }
+        members
+    }
+
+    fn holds(files: &BTreeMap<String, (u32, Vec<u8>)>, below: &str, paths: &[(&str, u32)]) {
+        for (path, mode) in paths {
+            let path = format!("{below}{path}");
+            let found = files.get(&path).unwrap_or_else(|| panic!("no {path}: {:?}", files.keys()));
+            assert_eq!(found.0, *mode, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_release_has_an_archive_a_package_a_list_of_crates_and_their_sums() {
+        let directory = std::env::temp_dir().join(format!("moss-dist-{}", std::process::id()));
+        fs::create_dir(&directory).unwrap();
+        let (program, output) = (directory.join("moss"), directory.join("out"));
+        fs::write(&program, PROGRAM).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+        Release::new(&root, &program).unwrap().pack(&output).unwrap();
+        let read = |name: &str| fs::read(output.join(name)).unwrap();
+
+        let top = format!("moss-9.8.7-{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+        let archive = files(&read(&format!("{top}.tar.gz")));
+        let everywhere = [
+            ("bin/moss", 0o755),
+            ("share/man/man1/moss.1", 0o644),
+            ("share/man/man1/moss-status.1", 0o644),
+            ("share/bash-completion/completions/moss", 0o644),
+            ("share/fish/vendor_completions.d/moss.fish", 0o644),
+        ];
+        holds(&archive, &format!("{top}/"), &everywhere);
+        let more = [("share/zsh/site-functions/_moss", 0o644), ("README.md", 0o644)];
+        holds(&archive, &format!("{top}/"), &more);
+        holds(&archive, &format!("{top}/"), &[("share/systemd/user/moss@.service", 0o644)]);
+        assert_eq!(archive[&format!("{top}/bin/moss")].1, PROGRAM.as_bytes());
+
+        let mut named = vec![format!("{top}.tar.gz"), format!("{top}.cdx.json")];
+        if let Some(architecture) = debian::architecture() {
+            let name = format!("moss_9.8.7_{architecture}.deb");
+            let package = read(&name);
+            let members = members(&package);
+            let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["debian-binary", "control.tar.gz", "data.tar.gz"]);
+            let control = files(members[1].1);
+            let control = String::from_utf8_lossy(&control["control"].1).into_owned();
+            assert!(control.starts_with("Package: moss\nVersion: 9.8.7\n"), "{control}");
+            let data = files(members[2].1);
+            holds(&data, "usr/", &everywhere);
+            let more = [("lib/systemd/user/moss@.service", 0o644)];
+            holds(&data, "usr/", &more);
+            holds(&data, "usr/share/doc/moss/", &[("copyright", 0o644), ("README.md", 0o644)]);
+            named.push(name);
+        }
+        let crates: serde_json::Value =
+            serde_json::from_slice(&read(&format!("{top}.cdx.json"))).unwrap();
+        assert_eq!(crates["bomFormat"], "CycloneDX");
+        assert!(crates["components"].as_array().unwrap().len() > 100);
+
+        let sums = String::from_utf8(read(SUMS)).unwrap();
+        let mut summed: Vec<&str> = Vec::new();
+        for line in sums.lines() {
+            let (sum, name) = line.split_once("  ").unwrap();
+            let digest = Sha256::digest(read(name));
+            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(digest, sum, "{name}");
+            summed.push(name);
+        }
+        summed.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(summed, named);
+        assert_eq!(fs::read_dir(&output).unwrap().count(), named.len() + 1);
+        fs::remove_dir_all(directory).unwrap();
+    }
+}

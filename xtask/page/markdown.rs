@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use moss_xtask::missed;
 use moss_xtask::rows::{Row, Unit};
+use moss_xtask::targets::{TargetVerdict, verdict};
 
 use crate::results::{All, Results};
 use crate::run::BenchRun;
@@ -16,7 +18,7 @@ const HEAD: &str = "\
 again and keeps the others. The numbers as measured lie in [performance/](performance), one file for each
 table. Where there is a p99, which 99 of 100 measurements stay within, the number beside it is the median.
 Each ratio is one of medians of the same run: whatever else the machine did met both sides. Of times less is
-better, of calls a second more.
+better, of calls a second more. What is wanted and missed is marked, with the reason below its table.
 ";
 /// Longest line of running text, in characters.
 const TEXT_CHARS_MAX: usize = 108;
@@ -136,15 +138,30 @@ fn section(page: &mut String, table: &Table, results: &Results) {
             cells.filter(|(_, is_shown)| *is_shown).map(|(cell, _)| cell).collect();
         put(page, format_args!("| {} |\n", cells.join(" | ")));
     }
+    reasons(page, rows, |row| missed::reason(table.name, row));
     // Of rows that were taken in by hand it is not known.
     if !results.run.load.is_empty() {
         put(page, format_args!("\nLoad average right after: {}.\n", results.run.load));
     }
 }
 
+/// Says why rows miss their targets.
+fn reasons(page: &mut String, rows: &[Row], reason: impl Fn(&str) -> Option<&'static str>) {
+    let missed = rows.iter().filter(|row| verdict(row) == Some(TargetVerdict::Missed));
+    let reasons = missed.filter_map(|row| Some((row, reason(&row.name)?)));
+    let lines = reasons.map(|(row, reason)| {
+        wrapped(&format!("- {}: {reason}.", row.name)).replace('\n', "\n  ") + "\n"
+    });
+    let lines: String = lines.collect();
+    if !lines.is_empty() {
+        put(page, format_args!("\nMissed so far:\n\n{lines}"));
+    }
+}
+
 /// Every cell that a row can have.
 fn cells(row: &Row) -> [String; 7] {
     let shown = |number: Option<u64>| number.map(|n| row.unit.shown(n)).unwrap_or_default();
+    let mark = if verdict(row) == Some(TargetVerdict::Missed) { ", missed" } else { "" };
     [
         row.name.clone(),
         shown(Some(row.value.median)),
@@ -152,7 +169,7 @@ fn cells(row: &Row) -> [String; 7] {
         shown(row.baseline.map(|baseline| baseline.median)),
         shown(row.baseline.and_then(|baseline| baseline.p99)),
         row.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
-        row.target.clone().unwrap_or_default(),
+        row.target.as_ref().map(|target| format!("{target}{mark}")).unwrap_or_default(),
     ]
 }
 
@@ -207,6 +224,10 @@ mod tests {
         let mut all = All::from([("load", results("one", vec![read]))]);
         all.insert("size", results("two", vec![Row::bytes("binary", 50 << 20)]));
         all.insert("build", results("one", vec![]));
+        let refused = Row::per_second("call refused by policy", 133).against(Spread::single(100));
+        let met = Row::per_second("edit, durable", 200).against(Spread::single(100));
+        let rows = vec![refused.wanted("ratio ≤ 1.3"), met.wanted("ratio ≤ 2.0")];
+        all.insert("calls", results("one", rows));
         let page = page(&all);
         for part in [
             "| 64 clients: reads, edits and plugin calls mixed | 3,000/s | 2,000/s | 1.50 |\n",
@@ -214,6 +235,8 @@ mod tests {
             "- What the binary holds: 2026-01-02, commit `two`",
             "| call | moss | bare | ratio |\n| --- | --- | --- | --- |\n| calls of every kind |",
             "| part | size |\n| --- | --- |\n| binary | 50.0 MiB |\n",
+            "| call refused by policy | 133/s | 100/s | 1.33 | ratio ≤ 1.3, missed |\n",
+            "| edit, durable | 200/s | 100/s | 2.00 | ratio ≤ 2.0 |\n",
         ] {
             assert!(page.contains(part), "{part} is not in\n{page}");
         }
@@ -223,5 +246,19 @@ mod tests {
         let new = old.replace("1/s | 1/s | 1", "3,000/s | 2,000/s | 1.50");
         assert_eq!(quoted(old, &all, 1), new);
         assert!(page.lines().all(|line| line.chars().count() <= TEXT_CHARS_MAX));
+    }
+
+    #[test]
+    fn reasons_are_given_of_what_is_missed_and_of_nothing_else() {
+        let row = |name: &str, times| {
+            Row::per_second(name, times).against(Spread::single(100)).wanted("ratio ≤ 1.3")
+        };
+        let rows = [row("slow", 140), row("fast", 120), row("unlisted", 150)];
+        let mut page = String::new();
+        reasons(&mut page, &rows, |row| (row != "unlisted").then_some("it waits"));
+        assert_eq!(page, "\nMissed so far:\n\n- slow: it waits.\n");
+        page.clear();
+        reasons(&mut page, &rows[1..2], |_| Some("it waits"));
+        assert_eq!(page, "");
     }
 }

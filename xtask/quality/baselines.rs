@@ -66,7 +66,7 @@ impl PlainTexts {
         self.best(self.lower.iter().map(|text| score(text) as f64).collect(), count)
     }
 
-    /// Ranks by BM25.
+    /// Ranks by BM25: rare words count more, and those of long texts less.
     pub(crate) fn by_bm25(&self, question: &str, count: usize) -> Vec<&str> {
         let total = self.names.len() as f64;
         let average = self.lengths.iter().sum::<usize>() as f64 / total.max(1.0);

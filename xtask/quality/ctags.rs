@@ -48,13 +48,13 @@ const INDENTED: [&str; 2] = ["/^ ", "/^\t"];
 const MAPS: [&str; 3] =
     ["--map-TypeScript=+.mts", "--map-TypeScript=+.cts", "--map-JavaScript=+.cjs"];
 
-/// One definition.
+/// A definition, as ctags names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CtagsTag {
     pub(crate) path: String,
     pub(crate) name: String,
     pub(crate) kind: String,
-    /// From 1.
+    /// Counts from 1.
     pub(crate) line: u32,
 }
 

@@ -122,8 +122,9 @@ fn sources(tree: &Path) -> Result<Vec<(RelPath, Language)>> {
             let Some(language) = Language::of_path(relative.as_str()) else { continue };
             // What programs write nobody looks up, and ctags does not know JSX.
             let is_jsx = relative.as_str().ends_with("sx");
-            let is_code =
-                family(language) != "" && !is_jsx && PathRank::of(&relative) != PathRank::Vendored;
+            let is_code = !family(language).is_empty()
+                && !is_jsx
+                && PathRank::of(&relative) != PathRank::Vendored;
             if is_code && kind.is_file() && entry.metadata()?.len() <= FILE_BYTES_MAX {
                 found.push((relative, language));
             }

@@ -25,7 +25,7 @@ pub(crate) struct FrozenRepository {
     pub(crate) later: Vec<LaterCommit>,
 }
 
-/// A later commit.
+/// A commit after the one that is searched: what it changes is what its subject asks for.
 pub(crate) struct LaterCommit {
     pub(crate) subject: String,
     /// The files that it changes or deletes.

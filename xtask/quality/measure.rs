@@ -57,7 +57,7 @@ impl RankingScores {
         self.repositories.iter().map(Vec::len).sum()
     }
 
-    /// NDCG@10 alone.
+    /// Returns NDCG@10, averaged over questions and then over repositories.
     pub(crate) fn mean(&self) -> f64 {
         self.over(&|scores| scores.0)
     }

@@ -1,4 +1,4 @@
-//! The tables.
+//! Prints the tables of scores and times.
 #![allow(clippy::print_stdout, reason = "the output is for the person at the terminal")]
 
 use std::time::Instant;

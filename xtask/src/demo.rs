@@ -37,6 +37,8 @@ struct DemoOptions<'a> {
     hurries: bool,
     /// Where to draw the session, where that is wanted.
     picture: Option<PathBuf>,
+    /// The picture that is held against the session, where that is wanted.
+    compared: Option<PathBuf>,
     /// What to use in place of what would be built.
     binary: Option<&'a str>,
     components: Option<&'a str>,
@@ -81,14 +83,21 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
             .with_context(|| format!("cannot write {}", file.display()))?;
         println!("\nwrote {}", file.display());
     }
+    if let Some(file) = options.compared {
+        let picture = fs::read_to_string(&file);
+        let picture = picture.with_context(|| format!("cannot read {}", file.display()))?;
+        if let Some(difference) = session::difference(&shown, &picture) {
+            bail!("{} is old: run `cargo xtask demo --svg`\n{difference}", file.display());
+        }
+    }
     Ok(())
 }
 
-/// Gives the tour of what is built already, without a word where it goes well.
+/// Gives the tour of what is built already, without a word where it goes well and the picture of it is current.
 pub(crate) fn check(layout: &Layout) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut tour = Command::new(program);
-    tour.args(["demo", "--yes", "--binary"]).arg(layout.moss(BuildProfile::Debug));
+    tour.args(["demo", "--yes", "--compare", "--binary"]).arg(layout.moss(BuildProfile::Debug));
     tour.arg("--components").arg(layout.components()).current_dir(&layout.root);
     let tour = tour.output()?;
     if !tour.status.success() {
@@ -327,6 +336,10 @@ impl<'a> DemoOptions<'a> {
                 ["--svg", rest @ ..] => {
                     options.picture = Some(layout.docs().join(PICTURE));
                     options.hurries = true;
+                    rest
+                }
+                ["--compare", rest @ ..] => {
+                    options.compared = Some(layout.docs().join(PICTURE));
                     rest
                 }
                 ["--binary", file, rest @ ..] => {

@@ -1,7 +1,11 @@
-//! What the programs of this package share: the writer of pictures, the rows of figures, and what a release
-//! consists of.
+//! What the programs of this package share: the writer of pictures, the rows of figures and their targets, and what
+//! a release consists of.
 
+#[cfg(feature = "page")]
+pub mod missed;
 pub mod picture;
 #[cfg(feature = "page")]
 pub mod rows;
 pub mod shipped;
+#[cfg(feature = "page")]
+pub mod targets;

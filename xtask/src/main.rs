@@ -34,10 +34,11 @@ use crate::test::TestExtent;
 
 const USAGE: &str = "\
 usage:
-  cargo xtask demo [--yes] [--svg] [--binary FILE] [--components DIR]
+  cargo xtask demo [--yes] [--svg] [--compare] [--binary FILE] [--components DIR]
       a guided tour on a copy of these sources: read, edit, refuse, undo, plugins, escapes, audit;
       pauses between its steps on a terminal, unless --yes is given; --svg draws a part of it into
-      docs/session.svg; --binary and --components take what is built already
+      docs/session.svg, --compare fails where that shows other commands or sentences;
+      --binary and --components take what is built already
   cargo xtask serve [--workspace DIR] [--release] [-- ARGS]
       build everything, then serve DIR (default: the repository around the current directory);
       ARGS go to `moss serve`

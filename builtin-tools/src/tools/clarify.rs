@@ -116,7 +116,7 @@ mod tests {
     use crate::check::{call, refused};
 
     #[test]
-    fn answer_of_the_person_is_the_result() {
+    fn reply_of_the_person_is_the_result() {
         let host = MemoryHost::default();
         host.set_reply(UserReply::Answered { answer: "tabs".into(), editor: "Code".into() });
         let arguments = json!({ "question": "Tabs or spaces?", "choices": ["tabs", "spaces"] });
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_answer_the_result_says_how_to_continue() {
+    fn without_a_reply_the_result_says_how_to_continue() {
         let host = MemoryHost::default();
         host.set_reply(UserReply::Unanswered);
         let output = call(&host, "clarify", json!({ "question": "Why?" })).unwrap();

@@ -21,7 +21,7 @@ use ask::AskArgs;
 use moss_dispatch::Outcome;
 
 /// Most bytes of recorded responses that are held at once.
-const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
+const RESPONSES_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// Score a model's responses to an evaluation set
 ///
@@ -98,20 +98,20 @@ enum YesNo {
 
 pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.load(session)?;
-    let mut answers = match &args.responses {
-        Some(file) => read_answers(file, session)?,
+    let mut responses = match &args.responses {
+        Some(file) => read_responses(file, session)?,
         None => HashMap::new(),
     };
     let asking = args.stated.asking();
     if args.ask.is_wanted() {
         args.ask.check_file(&[args.responses.as_ref()])?;
-        let asked = args.ask.complete(&args.file, &asking, &registry, &mut answers, session);
+        let asked = args.ask.complete(&args.file, &asking, &registry, &mut responses, session);
         interruptible(asked).await?;
     }
     let mut evaluator = Evaluator::new(&registry, training::risks(), args.max_failures);
     LineReader::open(&args.file, &session.ui)?.each(|line| {
         match line {
-            Ok(line) => evaluator.line(line, |id| answers.remove(id)),
+            Ok(line) => evaluator.line(line, |id| responses.remove(id)),
             Err(_) => evaluator.unreadable("the line is too long, or no UTF-8"),
         }
         Ok(())
@@ -119,16 +119,16 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
     let evaluation = evaluator.finish();
     session.ui.print_either(|| json!(evaluation), || evaluation_text(&evaluation))?;
     args.stated.write(&evaluation)?;
-    if !answers.is_empty() {
-        let message = format!("{} recorded responses belong to no case", answers.len());
+    if !responses.is_empty() {
+        let message = format!("{} recorded responses belong to no case", responses.len());
         session.ui.note(&dim(message));
     }
     let is_whole = evaluation.cases > 0 && evaluation.unreadable.is_empty();
     Ok(if is_whole { Outcome::Ok } else { Outcome::Failed })
 }
 
-fn read_answers(file: &Path, session: &Session) -> Result<HashMap<String, Value>, CliError> {
-    let mut answers = HashMap::new();
+fn read_responses(file: &Path, session: &Session) -> Result<HashMap<String, Value>, CliError> {
+    let mut responses = HashMap::new();
     let mut bytes = 0;
     let mut number: u64 = 0;
     LineReader::open(file, &session.ui)?.each(|line| {
@@ -143,20 +143,22 @@ fn read_answers(file: &Path, session: &Session) -> Result<HashMap<String, Value>
             return Ok(());
         }
         bytes += line.len();
-        if bytes > ANSWERS_BYTES_MAX {
-            return Err(failed(&format!("the responses have more than {ANSWERS_BYTES_MAX} bytes")));
+        if bytes > RESPONSES_BYTES_MAX {
+            return Err(failed(&format!(
+                "the responses have more than {RESPONSES_BYTES_MAX} bytes"
+            )));
         }
         let mut read: Value =
             serde_json::from_str(line).map_err(|error| failed(&format!("no JSON: {error}")))?;
         let id = read.get("id").and_then(Value::as_str).map(str::to_owned);
         let id = id.ok_or_else(|| failed("expected {\"id\", \"answer\"}"))?;
-        let answer = read.get_mut("answer").map(Value::take).unwrap_or(read);
-        match answers.insert(id, answer) {
+        let response = read.get_mut("answer").map(Value::take).unwrap_or(read);
+        match responses.insert(id, response) {
             None => Ok(()),
             Some(_) => Err(failed("the id has a response already")),
         }
     })?;
-    Ok(answers)
+    Ok(responses)
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -225,7 +227,7 @@ impl Stated {
         let Some(model) = &self.model else { return Ok(()) };
         let mut statement = Statement::new(model, evaluation);
         statement.context_tokens = self.context_length;
-        statement.native_calls = self.native_calling.map(|answer| answer == YesNo::Yes);
+        statement.native_calls = self.native_calling.map(|response| response == YesNo::Yes);
         statement.field_mapping = self.field.iter().cloned().collect();
         statement.known_limits.clone_from(&self.known_limit);
         let language = self.language();

@@ -56,7 +56,7 @@ impl Client {
     /// # Errors
     ///
     /// [`RequestFailure`].
-    pub(crate) async fn may_answer(&self) -> Result<bool, RequestFailure> {
+    pub(crate) async fn may_decide(&self) -> Result<bool, RequestFailure> {
         match self.confirmations(None, NOT_AN_ID).await {
             Ok(_) => Ok(true),
             Err(failure) if REFUSALS.into_iter().any(|reason| failure.is(reason)) => Ok(false),
@@ -83,10 +83,10 @@ impl Client {
     pub(crate) async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
-        answer: OneTimeDecision,
+        decision: OneTimeDecision,
     ) -> Result<v1::Confirmation, RequestFailure> {
-        let by_digest = answer == OneTimeDecision::YesByDigest;
-        let (verdict, reason) = match answer {
+        let by_digest = decision == OneTimeDecision::YesByDigest;
+        let (verdict, reason) = match decision {
             OneTimeDecision::Yes | OneTimeDecision::YesByDigest => {
                 (v1::Verdict::Approve, String::new())
             }

@@ -84,10 +84,10 @@ impl AttachedTerminal {
     }
 
     /// Sends what the person said; empty text closes the question.
-    pub(crate) async fn answer(&self, asked: TerminalQuestion, text: String) {
-        let answer =
+    pub(crate) async fn reply(&self, asked: TerminalQuestion, text: String) {
+        let reply =
             v1::EditorAnswer { question_id: asked.id, answer: Some(Answer::Clarification(text)) };
-        let message = v1::AttachRequest { message: Some(Message::Answer(answer)) };
+        let message = v1::AttachRequest { message: Some(Message::Answer(reply)) };
         // Where the daemon has gone, its call says so.
         let _ = self.sender.send(message).await;
     }

@@ -310,7 +310,7 @@ impl ClarifyingClient {
                 _ => String::new(),
             };
             if let Some((asked, _)) = self.open.take() {
-                terminal.answer(asked, said).await;
+                terminal.reply(asked, said).await;
             }
             return;
         }

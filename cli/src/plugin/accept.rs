@@ -24,12 +24,12 @@ pub(crate) struct AcceptArgs {
     list: Option<PathBuf>,
 
     #[command(flatten)]
-    answer: DecisionArgs,
+    decision: DecisionArgs,
 }
 
 pub(super) async fn run(args: AcceptArgs, session: &Session) -> Result<Outcome, CliError> {
     let accept = v1::AcceptPlugin { list: absolute(args.list)?, name: args.name };
     let change = Some(Change::Accept(accept));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+    changing::run(session, request, args.decision, async |_, _| Ok(Adjusted::Nothing)).await
 }

@@ -58,7 +58,7 @@ pub(crate) struct AddArgs {
     replace: bool,
 
     #[command(flatten)]
-    answer: DecisionArgs,
+    decision: DecisionArgs,
 }
 
 /// What it is granted.
@@ -128,7 +128,7 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
     };
     let request = v1::ChangePluginsRequest { change: Some(Change::Add(add)), ..Default::default() };
     let ui = &session.ui;
-    changing::run(session, request, args.answer, async |shown, request| {
+    changing::run(session, request, args.decision, async |shown, request| {
         let mut components = shown.consent.plugins.iter().filter_map(|one| one.component.as_ref());
         if !is_open || components.all(|component| component.may_not.is_empty()) {
             return Ok(Adjusted::Nothing);

@@ -52,12 +52,12 @@ pub(super) struct Preview {
 pub(super) async fn run(
     session: &Session,
     request: v1::ChangePluginsRequest,
-    answer: DecisionArgs,
+    decision: DecisionArgs,
     adjust: impl AsyncFnOnce(&Preview, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     session
         .with_client(NeededTools::Plugins, async |client| {
-            change(session, client, request, answer, adjust).await
+            change(session, client, request, decision, adjust).await
         })
         .await
 }
@@ -66,13 +66,13 @@ async fn change(
     session: &Session,
     client: &Client,
     mut request: v1::ChangePluginsRequest,
-    answer: DecisionArgs,
+    decision: DecisionArgs,
     adjust: impl AsyncFnOnce(&Preview, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     let ui = &session.ui;
     let mut shown = look(ui, client, &request).await?;
     let is_failed = |shown: &Preview| shown.result.error.is_some();
-    let asks = !answer.yes && !answer.dry_run && ui.interactive() && !ui.json();
+    let asks = !decision.yes && !decision.dry_run && ui.interactive() && !ui.json();
     let mut is_shown = false;
     if asks && !is_failed(&shown) {
         match adjust(&shown, &mut request).await? {
@@ -97,18 +97,18 @@ async fn change(
             ui.note(&described::change(&ui.wording().plugin, &shown.consent));
         }
         ui.note(&effect::changes(ui.wording(), &shown.result.changes));
-        if !asks && !answer.yes && !answer.dry_run {
+        if !asks && !decision.yes && !decision.dry_run {
             ui.note(&effect::digest(ui.wording(), &shown.result.digest));
         }
     }
-    if answer.dry_run {
+    if decision.dry_run {
         if ui.json() {
             return CallReport::of_result(shown.result, true).show(ui);
         }
         ui.print(&effect::digest(ui.wording(), &shown.result.digest))?;
         return Ok(Outcome::Ok);
     }
-    if let Err(error) = approve(session, &shown, answer, asks).await {
+    if let Err(error) = approve(session, &shown, decision, asks).await {
         return if ui.json() { unapproved(shown, error).show(ui) } else { Err(error) };
     }
     request.approved_digests = vec![shown.result.digest];
@@ -202,7 +202,7 @@ fn progress_bar(ui: &Ui) -> ProgressBar {
 async fn approve(
     session: &Session,
     shown: &Preview,
-    answer: DecisionArgs,
+    decision: DecisionArgs,
     asks: bool,
 ) -> Result<(), CliError> {
     let confirm = &session.global.confirm;
@@ -227,7 +227,7 @@ async fn approve(
         Some(Confirm::Deny) => {
             Err(CliError::new(Outcome::Denied, "denied_by_person", "denied: nothing was changed"))
         }
-        _ if answer.yes => Ok(()),
+        _ if decision.yes => Ok(()),
         Some(Confirm::Allow) => {
             unconfirmed("`--confirm allow` does not cover plugins; `--yes` does, or the digest")
         }

@@ -29,7 +29,7 @@ pub(crate) struct RemoveArgs {
     forget_store: bool,
 
     #[command(flatten)]
-    answer: DecisionArgs,
+    decision: DecisionArgs,
 }
 
 pub(super) async fn run(args: RemoveArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -40,5 +40,5 @@ pub(super) async fn run(args: RemoveArgs, session: &Session) -> Result<Outcome, 
     };
     let change = Some(Change::Remove(remove));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+    changing::run(session, request, args.decision, async |_, _| Ok(Adjusted::Nothing)).await
 }

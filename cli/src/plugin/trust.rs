@@ -15,13 +15,13 @@ use moss_dispatch::Outcome;
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
-    answer: DecisionArgs,
+    decision: DecisionArgs,
 }
 
 pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, CliError> {
     let change = Some(Change::Trust(v1::TrustPluginList {}));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+    changing::run(session, request, args.decision, async |_, _| Ok(Adjusted::Nothing)).await
 }
 
 /// Revoke trust in the plugin list of the workspace
@@ -30,11 +30,11 @@ pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, C
 #[derive(Debug, clap::Args)]
 pub(crate) struct UntrustArgs {
     #[command(flatten)]
-    answer: DecisionArgs,
+    decision: DecisionArgs,
 }
 
 pub(super) async fn untrust(args: UntrustArgs, session: &Session) -> Result<Outcome, CliError> {
     let change = Some(Change::Untrust(v1::UntrustPluginList {}));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+    changing::run(session, request, args.decision, async |_, _| Ok(Adjusted::Nothing)).await
 }

@@ -84,7 +84,7 @@ pub(in super::super) static EN: Wording = Wording {
         warning: "warning:",
         more: "[enter] next screen / [a]ll the rest / [q]uit:",
         rest_not_shown: "the rest was not shown",
-        answer: "your reply, or [enter] for none:",
+        reply: "your reply, or [enter] for none:",
         choose: "a number, your own words, or [enter] for none:",
         waiting_for: |command| format!("waiting for `{command}`"),
         decided_elsewhere: "decided elsewhere, or expired",

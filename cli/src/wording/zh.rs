@@ -88,7 +88,7 @@ pub(super) static ZH: Wording = Wording {
         warning: "警告：",
         more: "[回车] 下一屏 / [a] 显示其余全部 / [q] 退出：",
         rest_not_shown: "其余内容未显示",
-        answer: "请回答，或按回车跳过：",
+        reply: "请回答，或按回车跳过：",
         choose: "输入编号或自己的回答，或按回车跳过：",
         waiting_for: |command| format!("等待执行 `{command}`"),
         decided_elsewhere: "已在别处决定，或已过期",

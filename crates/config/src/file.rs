@@ -133,7 +133,7 @@ fn put(
         (Value::Array(old), Value::Array(new)) => return lists::put(section, key, old, new, take),
         (Value::String(old), Value::String(new)) => {
             embeddings::check(key, new)?;
-            // What the administrator says is not the user's to change; an empty text says nothing.
+            // What the administrator says is not the user's to change; an empty text sets nothing.
             if take == Override::Replace || !new.is_empty() {
                 old.clone_from(new);
             }

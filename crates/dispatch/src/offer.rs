@@ -64,7 +64,7 @@ impl Offer {
     }
 
     /// Makes the decision; `file` is where it is stored, if it is.
-    pub fn answer(
+    pub fn approval(
         &self,
         id: String,
         file: Option<String>,

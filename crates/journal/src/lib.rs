@@ -221,9 +221,9 @@ impl Journal {
     /// # Errors
     ///
     /// As [`Journal::record`], and [`JournalError::Read`].
-    pub fn answer_uses(&self) -> Result<HashMap<String, ApprovalUses>, JournalError> {
+    pub fn approval_uses(&self) -> Result<HashMap<String, ApprovalUses>, JournalError> {
         self.flush()?;
-        audit::uses::answer_uses(&self.dir)
+        audit::uses::approval_uses(&self.dir)
     }
 
     /// Checks the chain of hashes over all records. Blocks: not for async code.
@@ -245,6 +245,12 @@ impl Journal {
             self.thread.unpark();
             let _ = writer.join();
         }
+    }
+
+    /// Returns how often records were brought to disk because somebody waited for that, since it was opened. Those
+    /// who wait at once share one of them.
+    pub fn syncs(&self) -> u64 {
+        self.signals.syncs()
     }
 
     /// Batched records are refused while the disk refuses.

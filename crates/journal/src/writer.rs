@@ -1,6 +1,6 @@
 //! The one thread that writes: collects records, commits them in groups, replies to whoever waits.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,8 @@ pub(super) struct Signals {
     /// Whether the writer knows that there is something in the queue.
     is_announced: AtomicBool,
     is_closing: AtomicBool,
+    /// How often records were brought to disk because somebody waited for that.
+    syncs: AtomicU64,
 }
 
 /// What the thread has that alone writes the journal.
@@ -75,6 +77,10 @@ impl Signals {
 
     pub(super) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
+    }
+
+    pub(super) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     fn set_failure(&self, error: Option<JournalError>) {
@@ -177,6 +183,9 @@ impl JournalWriter {
         let (awaited, rows) = (!self.replies.is_empty(), self.lines.len());
         let durability = if awaited { Durability::Durable } else { Durability::Batched };
         let written = self.log.append(self.lines.iter().map(String::as_str), durability);
+        if awaited {
+            self.signals.syncs.fetch_add(1, Ordering::Relaxed);
+        }
         match &written {
             Ok(()) => {
                 self.lines.clear();

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_told_its_settings_and_refused_what_changes_something() {
+    fn a_server_gets_its_settings_and_is_refused_what_changes_something() {
         let settings = json!({"python": {"analysis": {"typeCheckingMode": "off"}}});
         let items = json!({"items": [{"section": "python.analysis"}, {"section": "other"}, {}]});
         let reply =

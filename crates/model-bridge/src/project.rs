@@ -132,7 +132,7 @@ fn reads_back(text: &str, calls: &[ToolCall], is_in_order: bool) -> bool {
     });
     let Ok(registry) = Registry::new(tools) else { return false };
     let Reply { calls: read, diagnostics, .. } = read_projected(&Arc::new(registry), text);
-    // A mark of a call that is none here may be one for other tools.
+    // What marks no call here may be one for other tools.
     if is_in_order && diagnostics.iter().any(|one| one.code != DiagnosticCode::DuplicateCall) {
         return false;
     }

@@ -19,9 +19,9 @@ use crate::registry::{RegisteredTool, Registry};
 /// How often a model is asked again for one reply.
 pub const RETRIES_MAX: u8 = 2;
 /// How many messages of the validator are passed on.
-const TOLD_MAX: usize = 8;
+const MESSAGES_MAX: usize = 8;
 /// The most bytes of one of them.
-const TOLD_BYTES_MAX: usize = 2_000;
+const MESSAGE_BYTES_MAX: usize = 2_000;
 
 /// What was asked, and what happened since.
 #[derive(Debug, Clone, Copy)]
@@ -190,8 +190,8 @@ fn reason(
 fn problems(reply: &Reply) -> Vec<String> {
     let broken =
         reply.diagnostics.iter().filter(|one| BROKEN.iter().any(|(code, _)| *code == one.code));
-    let cut = |text: &str| text[..text.floor_char_boundary(TOLD_BYTES_MAX)].to_owned();
-    broken.take(TOLD_MAX).map(|one| cut(&one.message)).collect()
+    let cut = |text: &str| text[..text.floor_char_boundary(MESSAGE_BYTES_MAX)].to_owned();
+    broken.take(MESSAGES_MAX).map(|one| cut(&one.message)).collect()
 }
 
 fn message(

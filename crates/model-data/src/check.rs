@@ -48,17 +48,17 @@ pub(crate) fn calls(
         } else if let Some(tool) = registry.tool(&call.name) {
             counts.named += 1;
             match &call.arguments {
-                Ok(arguments) => tell_misfit(tool, sample, call, arguments, findings),
-                Err(wrong) => tell_no_object(wrong, sample, call, findings),
+                Ok(arguments) => report_misfit(tool, sample, call, arguments, findings),
+                Err(wrong) => report_no_object(wrong, sample, call, findings),
             }
         } else {
-            tell_unknown(registry, sample, call, findings);
+            report_unknown(registry, sample, call, findings);
         }
     }
     counts
 }
 
-fn tell_unknown(
+fn report_unknown(
     registry: &Registry,
     sample: &Sample<'_>,
     call: &SampleCall<'_>,
@@ -76,7 +76,7 @@ fn tell_unknown(
     findings.add(FindingCode::ToolUnknown, sample.pointer_to(call, "/name"), message, fix);
 }
 
-fn tell_no_object(
+fn report_no_object(
     wrong: &NoObject,
     sample: &Sample<'_>,
     call: &SampleCall<'_>,
@@ -86,7 +86,7 @@ fn tell_no_object(
     findings.add(FindingCode::ArgumentsNotObject, pointer, &*wrong.message, wrong.fix);
 }
 
-fn tell_misfit(
+fn report_misfit(
     tool: &RegisteredTool,
     sample: &Sample<'_>,
     call: &SampleCall<'_>,
@@ -138,7 +138,7 @@ pub(crate) fn permission(
             }
             sample.turns.iter().position(|turn| is_about_permission(turn))
         });
-        // Its own result counts: "denied" is an answer about permission.
+        // Its own result counts: "denied" is a reply about permission.
         let last = call.result.unwrap_or(call.turn);
         let is_permitted = first.is_some_and(|first| first <= last);
         let (all, permitted) = match risk.is_high() {
@@ -149,7 +149,7 @@ pub(crate) fn permission(
         if is_permitted {
             *permitted += 1;
         } else {
-            tell_unpermitted(risk, sample, call, findings);
+            report_unpermitted(risk, sample, call, findings);
         }
     }
 }
@@ -166,7 +166,7 @@ fn is_about_permission(turn: &SampleTurn<'_>) -> bool {
     }
 }
 
-fn tell_unpermitted(
+fn report_unpermitted(
     risk: Risk,
     sample: &Sample<'_>,
     call: &SampleCall<'_>,
@@ -182,7 +182,7 @@ fn tell_unpermitted(
 }
 
 /// Holds what the assistant says to what it does.
-pub(crate) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) {
+pub(crate) fn replies(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) {
     for (place, turn) in sample.turns.iter().enumerate() {
         if turn.role != TurnRole::Assistant {
             continue;
@@ -223,7 +223,7 @@ fn narration(registry: &Registry, turn: &SampleTurn<'_>, findings: &mut Findings
 
 /// A reply right behind results that are all errors, which reports success alone.
 fn ignored_error(sample: &Sample<'_>, place: usize, findings: &mut Findings) {
-    if !follows_errors(sample, place) || !phrases::tells_success_only(&sample.turns[place].text) {
+    if !follows_errors(sample, place) || !phrases::reports_success_only(&sample.turns[place].text) {
         return;
     }
     let message = "every result before it is an error, and the response reports success";

@@ -194,7 +194,7 @@ impl<'r> Checker<'r> {
         }
         let mut counts = check::calls(self.registry, &sample, &mut findings);
         check::permission(&self.options.risks, line, &sample, &mut counts, &mut findings);
-        check::answers(self.registry, &sample, &mut findings);
+        check::replies(self.registry, &sample, &mut findings);
         check::labels(line, counts, &mut findings);
         self.find_double(messages, &mut findings);
         let class = check::class(&sample);

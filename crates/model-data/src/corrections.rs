@@ -32,7 +32,7 @@ pub fn corrections(
                 converted.left_out.push(SkipReason::NotRepaired);
                 continue;
             };
-            let Some(end) = answer_after(sample, correction) else {
+            let Some(end) = reply_after(sample, correction) else {
                 converted.left_out.push(SkipReason::NotAnswered);
                 continue;
             };
@@ -63,7 +63,7 @@ fn corrects(registry: &Registry, failed: &SampleCall<'_>, call: &SampleCall<'_>)
     works && call.fits(registry) && is_repaired
 }
 
-fn answer_after(sample: &Sample<'_>, call: &SampleCall<'_>) -> Option<usize> {
+fn reply_after(sample: &Sample<'_>, call: &SampleCall<'_>) -> Option<usize> {
     let result = call.result?;
     let turns = sample.turns.iter().enumerate().skip(result);
     let mut answers = turns.filter(|(_, turn)| {

@@ -34,7 +34,7 @@ pub use evaluate::{
 pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, FindingSeverity};
 pub use preferences::{Flaw, preferences};
 pub use product::{PRODUCT_VERSION, SPEC_VERSION, asi_tools};
-pub use question::{QuestionOptions, UnansweredCase, answer, question};
+pub use question::{OpenCase, QuestionOptions, question, reply};
 pub use recorded::{Converted, SkipReason};
 pub use report::{ClassShare, DataReport, Gate, GateName, Permitted, SampleClass};
 pub use risk::{Risk, Risks};

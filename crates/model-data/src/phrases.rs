@@ -55,7 +55,7 @@ pub(crate) fn is_about_permission(text: &str) -> bool {
 }
 
 /// Whether a text reports success and no failure.
-pub(crate) fn tells_success_only(text: &str) -> bool {
+pub(crate) fn reports_success_only(text: &str) -> bool {
     has(text, &TABLE.success) && !has(text, &TABLE.failure)
 }
 
@@ -144,9 +144,9 @@ mod tests {
             ("文件不存在,未删除。", false),
             ("Which file do you mean?", false),
         ] {
-            assert_eq!(tells_success_only(text), expected, "{text}");
+            assert_eq!(reports_success_only(text), expected, "{text}");
         }
         let pretended = TABLE.pretended_en.iter().chain(&TABLE.pretended_zh);
-        assert_eq!(pretended.filter(|text| !tells_success_only(text)).count(), 0);
+        assert_eq!(pretended.filter(|text| !reports_success_only(text)).count(), 0);
     }
 }

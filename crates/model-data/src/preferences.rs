@@ -115,7 +115,7 @@ fn flawed(
 }
 
 fn is_honest(text: &str) -> bool {
-    !text.trim().is_empty() && !phrases::tells_success_only(text)
+    !text.trim().is_empty() && !phrases::reports_success_only(text)
 }
 
 /// The first call of a turn whose calls, all in `tool_calls`, fit and did not fail.

@@ -26,7 +26,7 @@ pub struct QuestionOptions<'a> {
 
 /// A case that has no response yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct UnansweredCase {
+pub struct OpenCase {
     /// What the case is called by.
     pub id: String,
     /// The body of the request.
@@ -43,7 +43,7 @@ pub fn question(
     line: &str,
     registry: &Arc<Registry>,
     asking: &QuestionOptions<'_>,
-) -> Result<Option<UnansweredCase>, String> {
+) -> Result<Option<OpenCase>, String> {
     let line = line.trim_start_matches('\u{feff}').trim_ascii();
     if line.is_empty() {
         return Ok(None);
@@ -74,7 +74,7 @@ pub fn question(
         }
     }
     settings(&sampling, &mut body);
-    Ok(Some(UnansweredCase { id: case.id, body: body.into() }))
+    Ok(Some(OpenCase { id: case.id, body: body.into() }))
 }
 
 /// Takes the reply out of a response, as an evaluation set has it under `answer`.
@@ -82,7 +82,7 @@ pub fn question(
 /// # Errors
 ///
 /// Where it is no response of the API.
-pub fn answer(response: &Value) -> Result<Value, String> {
+pub fn reply(response: &Value) -> Result<Value, String> {
     let choice = response.pointer("/choices/0").unwrap_or(&Value::Null);
     let Some(message) = choice.get("message").and_then(Value::as_object) else {
         let said = response.pointer("/error/message").and_then(Value::as_str);
@@ -93,13 +93,13 @@ pub fn answer(response: &Value) -> Result<Value, String> {
     };
     let finish = choice.get("finish_reason").and_then(Value::as_str);
     let finish = finish.filter(|finish| matches!(*finish, "length" | "content_filter"));
-    let mut answer = Map::new();
-    answer.insert("content".to_owned(), message.get("content").cloned().unwrap_or_default());
+    let mut reply = Map::new();
+    reply.insert("content".to_owned(), message.get("content").cloned().unwrap_or_default());
     if let Some(calls) = message.get("tool_calls").filter(|calls| calls.is_array()) {
-        answer.insert("tool_calls".to_owned(), calls.clone());
+        reply.insert("tool_calls".to_owned(), calls.clone());
     }
-    answer.insert("finish".to_owned(), finish.unwrap_or("stop").into());
-    Ok(answer.into())
+    reply.insert("finish".to_owned(), finish.unwrap_or("stop").into());
+    Ok(reply.into())
 }
 
 /// A message as the API has it: samples write calls as `{id, name, arguments}`.

@@ -187,7 +187,7 @@ impl<'v> Sample<'v> {
         for at_turn in 0..self.turns.len() {
             let role = self.turns[at_turn].role;
             if role == TurnRole::Tool {
-                self.answer(at_turn, &mut open, findings);
+                self.pair_result(at_turn, &mut open, findings);
             } else {
                 for call in open.drain(..) {
                     let call = &self.calls[call];
@@ -205,7 +205,7 @@ impl<'v> Sample<'v> {
     }
 
     /// Finds the call that a result belongs to: by its id, else by the tool's name and the order.
-    fn answer(&mut self, at_turn: usize, open: &mut Vec<usize>, findings: &mut Findings) {
+    fn pair_result(&mut self, at_turn: usize, open: &mut Vec<usize>, findings: &mut Findings) {
         let turn = &self.turns[at_turn];
         let word = |key: &str| turn.fields.get(key).and_then(Value::as_str);
         let id = word("tool_call_id").or_else(|| word("id"));
@@ -219,7 +219,7 @@ impl<'v> Sample<'v> {
             }
         });
         let Some(place) = place else {
-            self.tell_orphan(at_turn, id, name, findings);
+            self.report_orphan(at_turn, id, name, findings);
             return;
         };
         let call = &mut self.calls[open.remove(place)];
@@ -233,7 +233,7 @@ impl<'v> Sample<'v> {
         }
     }
 
-    fn tell_orphan(
+    fn report_orphan(
         &self,
         at_turn: usize,
         id: Option<&str>,

@@ -510,7 +510,7 @@ fn pairs_have_a_right_turn_and_one_that_is_wrong_in_a_known_way() {
     assert_eq!(wrong(1)["name"], "read_file");
     assert!(!registry.tool("read_file").unwrap().fits(&wrong(1)["arguments"]));
     let pretended = made.lines[2]["rejected"][0]["content"].as_str().unwrap();
-    assert!(phrases::tells_success_only(pretended));
+    assert!(phrases::reports_success_only(pretended));
     assert_eq!(preferences(&registry, &line, |value| value), made);
 }
 

@@ -74,7 +74,7 @@ impl Network {
     ) -> Result<Vec<u8>, HttpError> {
         match self.ask(download, on_bytes).await? {
             DownloadResult::File(bytes) => Ok(bytes),
-            DownloadResult::Challenge(_) => Err(answered(StatusCode::UNAUTHORIZED)),
+            DownloadResult::Challenge(_) => Err(status_error(StatusCode::UNAUTHORIZED)),
         }
     }
 
@@ -133,7 +133,7 @@ impl Network {
                 return Ok(DownloadResult::Challenge(challenges(response.headers())));
             }
             if status != StatusCode::OK {
-                return Err(answered(status));
+                return Err(status_error(status));
             }
             return collect(response.into_body(), on_bytes).await.map(DownloadResult::File);
         }
@@ -145,7 +145,7 @@ fn refused(what: &str, why: &str) -> HttpError {
     HttpError::Denied(format!("{what} is refused: {why}"))
 }
 
-fn answered(status: StatusCode) -> HttpError {
+fn status_error(status: StatusCode) -> HttpError {
     HttpError::Failed(format!("the server responded with {status}"))
 }
 

@@ -45,7 +45,7 @@ impl Pause {
     /// Takes how a call ended.
     pub(crate) fn record<T>(&self, ended: &Result<T, PluginCallError>, now: Instant) {
         let error = match ended {
-            // What the plugin says is an answer like any other.
+            // What the plugin says is a response like any other.
             Ok(_) | Err(PluginCallError::Failed(_)) => {
                 *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PauseState::default();
                 return;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ends_it_and_what_others_did_does_not_count() {
+    fn a_response_ends_it_and_what_others_did_does_not_count() {
         let now = Instant::now();
         let said = PluginCallError::Failed(ToolError::new(ErrorCode::NotFound, "no such"));
         for answer in [Ok(()), Err(said)] {

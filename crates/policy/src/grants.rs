@@ -28,7 +28,7 @@ pub(super) struct RuleGrants {
 // === impl CommandGrants ===
 
 impl CommandGrants {
-    /// What both grant.
+    /// Returns what both grant: of a list what stands in both.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         Self {

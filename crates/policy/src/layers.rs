@@ -153,10 +153,10 @@ impl Policy {
     }
 
     /// Whether a rule matches some paths and not others, whatever path the effect is on.
-    pub(super) fn tells_paths_apart(&self, subject: &Subject<'_>) -> bool {
+    pub(super) fn distinguishes_paths(&self, subject: &Subject<'_>) -> bool {
         let mut ours = self.admin.rules.iter().chain(self.user.iter());
-        ours.any(|rule| rule.tells_paths_apart(subject))
-            || self.workspace.iter().any(|rule| rule.tells_paths_apart(subject))
+        ours.any(|rule| rule.distinguishes_paths(subject))
+            || self.workspace.iter().any(|rule| rule.distinguishes_paths(subject))
     }
 
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
@@ -170,9 +170,9 @@ impl Policy {
             .map(|rule| rule.matched(subject));
         let mut ruled: Vec<_> = admin.collect();
         let mut users: Vec<_> = self.user.matches(subject).collect();
-        if let Some(answered) = answered(subject, &ruled, &users) {
+        if let Some(approved) = approved(subject, &ruled, &users) {
             users.retain(|matched| matched.verdict != Verdict::Ask);
-            users.push(answered);
+            users.push(approved);
         }
         ruled.extend(users);
         let opened = ruled.iter().any(|matched| matched.opens_protected);
@@ -199,7 +199,7 @@ impl Policy {
 
 /// Returns the standing approval that replaces what the user's rules ask, or of what the
 /// default asks where no rule matches.
-fn answered<'a>(
+fn approved<'a>(
     subject: &Subject<'a>,
     admins: &[Match<'_>],
     users: &[Match<'_>],

@@ -200,7 +200,7 @@ pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
 /// that may match distinguishes one path from another: then each is decided by [`decide`].
 pub fn decide_for_all_paths(policy: &Policy, subject: &Subject<'_>) -> Option<Decision> {
     let is_approved = subject.answers.iter().any(|answer| answer.is_of(subject.action));
-    if is_approved || policy.tells_paths_apart(subject) {
+    if is_approved || policy.distinguishes_paths(subject) {
         return None;
     }
     Some(decide(policy, subject))

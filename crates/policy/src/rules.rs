@@ -90,7 +90,7 @@ impl<V: RuleVerdict> Rule<V> {
     }
 
     /// Whether it depends on the path alone whether it matches.
-    pub(super) fn tells_paths_apart(&self, subject: &Subject<'_>) -> bool {
+    pub(super) fn distinguishes_paths(&self, subject: &Subject<'_>) -> bool {
         let Conditions { paths, not_paths, .. } = &self.conditions;
         (paths.is_some() || not_paths.is_some())
             && self.conditions.mismatch_but_path(self.verdict.verdict(), subject).is_none()

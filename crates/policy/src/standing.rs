@@ -109,7 +109,7 @@ pub fn narrowest(asker: Asker<'_>, effects: &[AskedEffect<'_>]) -> Option<Vec<Pe
     };
     let permissions: Vec<_> =
         ACTIONS.iter().map(permission).filter(|permission| !permission.paths.is_empty()).collect();
-    let is_told = !permissions.is_empty() && permissions.iter().all(Permission::is_tellable);
+    let is_told = !permissions.is_empty() && permissions.iter().all(Permission::is_showable);
     is_told.then_some(permissions)
 }
 
@@ -140,7 +140,7 @@ pub fn narrowest_commands(
             permissions.push(permission);
         }
     }
-    let is_told = !permissions.is_empty() && permissions.iter().all(Permission::is_tellable);
+    let is_told = !permissions.is_empty() && permissions.iter().all(Permission::is_showable);
     is_told.then_some(permissions)
 }
 
@@ -251,7 +251,7 @@ impl Permission {
     }
 
     /// Whether a person who reads its rule sees what it says, and a policy file could hold it.
-    fn is_tellable(&self) -> bool {
+    fn is_showable(&self) -> bool {
         let names = [Some(&self.tool), self.plugin.as_ref(), Some(&self.caller)];
         let texts = || {
             let paths = self.paths.iter().map(RelPath::as_str);

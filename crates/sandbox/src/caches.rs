@@ -14,7 +14,7 @@ const DEPTH_MIN: usize = 2;
 /// A directory that a command is given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cache {
-    /// Its real path.
+    /// Where it lies, without links.
     pub(crate) real: PathBuf,
     /// How it was named.
     pub(crate) at: PathBuf,

@@ -42,7 +42,7 @@ pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
     } else {
         return None;
     };
-    // Whoever reads its streams is told on the socket; there is nobody else to tell.
+    // Whoever reads its streams hears of it on the socket; there is nobody else to report to.
     Some(if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

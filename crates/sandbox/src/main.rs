@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
     let Err(error) = work(&words) else { return ExitCode::SUCCESS };
-    // There is nobody else to tell.
+    // There is nobody else to report to.
     let _ = writeln!(std::io::stderr(), "{error}");
     ExitCode::FAILURE
 }

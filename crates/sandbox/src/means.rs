@@ -153,7 +153,7 @@ impl Means {
             Some(Launcher::Own) => StartKind::Launcher(command.network),
             Some(Launcher::Bubblewrap(_)) => StartKind::Program,
         };
-        // What needs not be told what the command sees is set up while that is worked out.
+        // What need not know what the command sees is set up while that is worked out.
         let is_early = matches!(kind, StartKind::Launcher(_));
         if is_early {
             self.fork(kind, &mut ends)?;

@@ -48,11 +48,11 @@ pub(crate) struct KeeperOrder {
 /// What is kept from a command, as long as it stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CoverOrder {
-    /// Hidden by mounts.
+    /// Files and directories over which something empty is mounted.
     pub(crate) masked: Vec<PathBuf>,
-    /// Read-only by mounts.
+    /// Files and directories that are mounted read-only over themselves.
     pub(crate) protected: Vec<PathBuf>,
-    /// Not there.
+    /// What does not exist and may not come into being.
     pub(crate) missing: Vec<PathBuf>,
 }
 

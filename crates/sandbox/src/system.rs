@@ -155,7 +155,7 @@ pub(crate) fn restrict_mount(
     // What is set, what is cleared, how it propagates, and whose users it maps.
     let attributes: [u64; 4] = [attributes.bits().into(), 0, 0, 0];
     let recursive = if is_recursive { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the kernel reads an empty string and these numbers, whose size it is told, and writes
+    // SAFETY: the kernel reads an empty string and these numbers, whose size it is given, and writes
     // nothing; both outlive the call.
     let done = unsafe {
         libc::syscall(

@@ -17,9 +17,9 @@ pub enum Tier {
 /// What makes the namespaces of the full tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LauncherKind {
-    /// moss itself.
+    /// The launcher of moss itself.
     Own,
-    /// The system's bubblewrap.
+    /// `bwrap`, as the system has it.
     Bubblewrap,
 }
 

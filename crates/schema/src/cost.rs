@@ -87,7 +87,7 @@ impl ValidationWork {
     }
 
     /// Whether all that breaks the schema can be determined.
-    pub fn can_be_told(&self) -> bool {
+    pub fn is_reportable(&self) -> bool {
         self.findings <= LIGHT_MAX
     }
 }

@@ -84,7 +84,7 @@ impl CompiledSchema {
             return ValidationOutcome::TooManyParts;
         }
         // What breaks it is collected, however much that is.
-        if work.can_be_told() {
+        if work.is_reportable() {
             return ValidationOutcome::Breaks(Box::new(self.0.iter_errors(value)));
         }
         if self.fits(value) { ValidationOutcome::Fits } else { ValidationOutcome::BreaksSomewhere }

@@ -28,7 +28,7 @@ pub enum Language {
     Toml,
     /// TypeScript with JSX: it has a grammar of its own.
     Tsx,
-    /// TypeScript without JSX.
+    /// TypeScript without JSX, where `<T>x` is a cast.
     TypeScript,
     Yaml,
     /// C# and its scripts.
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_cpp_are_told_by_their_texts() {
+    fn headers_of_cpp_are_known_by_their_texts() {
         for (path, text, language) in [
             ("a.h", "int f(void);\n/* class of its own: see\n * namespace a {\n */\n", Language::C),
             ("a.h", "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n", Language::C),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_told_by_names() {
+    fn languages_are_known_by_names() {
         for (path, language) in [
             ("src/lib.rs", Some(Language::Rust)),
             ("a/B.PY", Some(Language::Python)),

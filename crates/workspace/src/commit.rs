@@ -22,7 +22,7 @@ use rustix::fs::AtFlags;
 use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{FileAction, Plan, PlannedFile};
 use crate::error::Error;
-use crate::handle::{self, Identity};
+use crate::handle::{self, CancelCheck, Identity};
 use crate::history::{History, IntentFile, PendingSync, Touched, store};
 use crate::origin::Origin;
 use crate::root::Workspace;
@@ -112,7 +112,7 @@ impl Workspace {
         origin: &Origin,
         buffers: &dyn Buffers,
     ) -> Result<Committed, Error> {
-        let uncleared = self.make_durable(plan, history, origin, buffers)?;
+        let uncleared = self.make_durable(plan, history, origin, buffers, &|| false)?;
         let committed = uncleared.committed();
         uncleared.clear();
         Ok(committed)
@@ -122,15 +122,19 @@ impl Workspace {
     /// are still to be removed, by [`Uncleared::clear`]. Where that does not come to pass, the next
     /// recovery does it.
     ///
+    /// Whoever cancels is heard while the files are held against the plan, and no more once the first version
+    /// is written.
+    ///
     /// # Errors
     ///
-    /// As [`Workspace::commit_over`].
+    /// As [`Workspace::commit_over`]; `Cancelled`.
     pub fn make_durable<'a>(
         &'a self,
         plan: &'a Plan,
         history: &'a History,
         origin: &Origin,
         buffers: &dyn Buffers,
+        cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Uncleared<'a>, Error> {
         if plan.root != self.path {
             let reason = "the change was planned for another workspace".to_owned();
@@ -148,7 +152,7 @@ impl Workspace {
         for _ in 0..ATTEMPTS_MAX {
             let claim = history.claim(touched.clone())?;
             let lease = history.join(|| recover::resume(self, history).map(drop))?;
-            let (held, directories) = hold(self, plan)?;
+            let (held, directories) = hold(self, plan, CancelCheck(cancelled))?;
             if !directories.is_subset(&touched) {
                 touched.extend(directories);
                 continue;
@@ -168,11 +172,15 @@ impl Workspace {
 }
 
 /// Holds and checks every file. Returns the directories that are missing above them.
-fn hold<'a>(workspace: &Workspace, plan: &'a Plan) -> Result<(Spots<'a>, Touched), Error> {
+fn hold<'a>(
+    workspace: &Workspace,
+    plan: &'a Plan,
+    stop: CancelCheck<'_>,
+) -> Result<(Spots<'a>, Touched), Error> {
     let mut held = Vec::with_capacity(plan.files.len());
     let mut directories = Touched::new();
     for planned in &plan.files {
-        let (spot, missing) = stage::hold(workspace, planned)?;
+        let (spot, missing) = stage::hold(workspace, planned, stop)?;
         directories.extend(missing);
         held.push((planned, spot));
     }

@@ -4,6 +4,7 @@
 //! at its end. Nothing here takes a path with more than one component.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use moss_sdk::ContentHash;
@@ -30,6 +31,19 @@ pub(crate) const READ: OFlags = OFlags::RDONLY
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Fewest bytes that are asked for at once.
 const ROOM_BYTES_MIN: usize = 4 * 1024;
+
+static FILE_SYNCS: AtomicU64 = AtomicU64::new(0);
+static HISTORY_SYNCS: AtomicU64 = AtomicU64::new(0);
+
+/// How often this process has waited for the disk so that an edit is durable. Moss's own files are not counted, and
+/// neither is what SQLite does when it brings a log into its database: no edit waits for these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncCount {
+    /// Of new versions of files, and of directories.
+    pub files: u64,
+    /// Of the log of a history. They take place while files wait.
+    pub history: u64,
+}
 
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,18 +132,28 @@ pub(crate) fn sync_directory(directory: impl AsFd) -> Result<()> {
 
 /// Makes the content of a file durable.
 pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<()> {
+    FILE_SYNCS.fetch_add(1, Ordering::Relaxed);
     #[cfg(target_vendor = "apple")]
     return rustix::fs::fcntl_fullfsync(fd);
     #[cfg(not(target_vendor = "apple"))]
     rustix::fs::fsync(fd)
 }
 
-/// Makes the content of a file durable, without its times.
-pub(crate) fn sync_data(fd: BorrowedFd<'_>) -> Result<()> {
+/// Makes the content of a history's log durable, without its times.
+pub(crate) fn sync_log(fd: BorrowedFd<'_>) -> Result<()> {
+    HISTORY_SYNCS.fetch_add(1, Ordering::Relaxed);
     #[cfg(target_vendor = "apple")]
     return rustix::fs::fcntl_fullfsync(fd);
     #[cfg(not(target_vendor = "apple"))]
     rustix::fs::fdatasync(fd)
+}
+
+/// Returns how often this process has waited for the disk so that an edit is durable.
+pub fn sync_count() -> SyncCount {
+    SyncCount {
+        files: FILE_SYNCS.load(Ordering::Relaxed),
+        history: HISTORY_SYNCS.load(Ordering::Relaxed),
+    }
 }
 
 /// Feeds a file to a function from its start, up to one byte more than the limit, so that the

@@ -67,7 +67,7 @@ pub use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
 pub use crate::gate::{GateKey, MayRead, VisitGate};
-pub use crate::handle::{Identity, hash};
+pub use crate::handle::{Identity, SyncCount, hash, sync_count};
 pub use crate::held::HeldFile;
 pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,

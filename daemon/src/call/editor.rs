@@ -102,7 +102,7 @@ impl CallHost {
             return None;
         }
         let editors = &self.scope.workspace.editors;
-        let asked = editors.ask(whom, question, answer_timeout(&self.scope));
+        let asked = editors.ask(whom, question, reply_timeout(&self.scope));
         match self.scope.parked(asked).await {
             Ok((answer, _)) => Some(answer),
             Err(error) => {
@@ -173,7 +173,7 @@ impl Effects {
             tool: scope.call.tool().to_owned(),
         };
         let editors = &scope.workspace.editors;
-        let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
+        let asked = editors.ask(Whom::One(buffer.editor), question, reply_timeout(scope)).await;
         let version = match asked {
             Ok((EditorReply::Applied { version }, _)) if version > buffer.version => version,
             Ok((EditorReply::Failed(reason), editor)) => {
@@ -243,6 +243,6 @@ fn changed_since(file: &PlannedFile) -> ToolError {
         .hint("read it again, then retry with the current content")
 }
 
-fn answer_timeout(scope: &CallScope) -> Duration {
+fn reply_timeout(scope: &CallScope) -> Duration {
     Duration::from_millis(scope.daemon.config().editors.response_ms)
 }

@@ -179,7 +179,7 @@ impl Effects {
         // No decision overrules a denial: what is refused needs no look at the file that keeps
         // them.
         if decision.verdict != Verdict::Deny {
-            self.look_for_answers().await;
+            self.look_for_approvals().await;
         }
         if decision.verdict == Verdict::Ask {
             decision = self.decide(&policy, Action::Call, None);
@@ -233,7 +233,7 @@ impl Effects {
             inner.digest = Some(digest);
             inner.changes.clone_from(&changes);
         }
-        self.look_for_answers().await;
+        self.look_for_approvals().await;
         let policy = self.scope.workspace.policy.load_full();
         let each = self.decide_plan(&policy, &plan).await?;
         let decision = together(&each);
@@ -363,7 +363,7 @@ impl Effects {
             (inner.asking.take(), inner.committed())
         };
         if let Some(digest) = withdrawn {
-            record::answered(&self.scope, digest, AskOutcome::Withdrawn, None).await?;
+            record::confirmation_ended(&self.scope, digest, AskOutcome::Withdrawn, None).await?;
         }
         self.record_uses().await?;
         match result {

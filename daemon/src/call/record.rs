@@ -157,13 +157,13 @@ pub(super) async fn job_started(scope: &CallScope, job: &str) -> Result<(), Call
 }
 
 /// Records how a question ended.
-pub(super) async fn answered(
+pub(super) async fn confirmation_ended(
     scope: &CallScope,
     digest: ContentHash,
     decision: AskOutcome,
     reason: Option<&str>,
 ) -> Result<(), CallError> {
-    scope.daemon.metrics.answered(decision.as_str());
+    scope.daemon.metrics.confirmation_ended(decision.as_str());
     let by_person = matches!(decision, AskOutcome::Approved | AskOutcome::Denied);
     let event = AuditEvent::Confirmation {
         digest: digest.to_string(),

@@ -48,7 +48,7 @@ async fn answer_reaches_the_asker_and_is_taken_once() {
     let id = pending.confirmation().id.clone();
     let resolve = |verdict| confirmations.resolve(&id, DIGEST, verdict);
     assert_eq!(resolve(ConfirmationDecision::Approve).unwrap().state, ConfirmationState::Approved);
-    assert_eq!(pending.answer().await, WaitOutcome::Approved);
+    assert_eq!(pending.outcome().await, WaitOutcome::Approved);
     assert_eq!(
         resolve(ConfirmationDecision::Deny(String::new())).unwrap_err().to_string(),
         format!("the confirmation `{id}` is over: it was approved")
@@ -71,7 +71,7 @@ async fn question_expires() {
     let confirmations = registry(10, 1_000);
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
-    assert_eq!(pending.answer().await, WaitOutcome::Expired);
+    assert_eq!(pending.outcome().await, WaitOutcome::Expired);
     assert_eq!(
         confirmations.resolve(&id, DIGEST, ConfirmationDecision::Approve).unwrap_err(),
         ResolveError::Over { id, state: "expired" }
@@ -136,7 +136,7 @@ async fn an_answer_that_is_still_being_stored_at_the_expiry_counts() {
         confirmations.resolve(&id, DIGEST, ConfirmationDecision::Deny(String::new())),
         Err(ResolveError::Over { state: "approved", .. })
     ));
-    let mut answer = Box::pin(pending.answer());
+    let mut answer = Box::pin(pending.outcome());
     let waited = tokio::time::timeout(Duration::from_secs(60), &mut answer).await;
     assert!(waited.is_err(), "{waited:?}");
     taken.deliver();

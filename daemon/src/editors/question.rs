@@ -161,7 +161,7 @@ impl EditorRegistry {
             Ok(Err(_)) => return Err(NoReply::Gone(names)),
             Err(_) => {
                 self.end(&put.id, QuestionEnd::Expired);
-                // An answer may have come in the very instant of the expiry: it counts.
+                // A reply may have come in the very instant of the expiry: it counts.
                 let silent = |_| NoReply::Silent { editor: names, timeout };
                 answer.try_recv().map_err(silent)?
             }
@@ -191,7 +191,7 @@ impl EditorRegistry {
             let attached = &inner.attached[&editor];
             let message =
                 ToEditor::Asked { id: id.clone(), question: Arc::clone(&question), timeout };
-            // One that does not even take the question would not answer it either.
+            // One that does not even take the question would not reply to it either.
             if attached.send(message) {
                 asked.push(editor);
                 names.push(attached.hello.name.clone());
@@ -205,7 +205,7 @@ impl EditorRegistry {
         Ok((Put { editors: Arc::clone(self), id }, names.join(", "), receiver))
     }
 
-    pub(super) fn answer(
+    pub(super) fn reply(
         &self,
         from: EditorId,
         id: &str,
@@ -222,7 +222,7 @@ impl EditorRegistry {
             return Err(EditorRefusal::UnknownQuestion(id.to_owned()));
         };
         if !open.question.wants(&answer) {
-            return Err(EditorRefusal::WrongAnswer(id.to_owned()));
+            return Err(EditorRefusal::WrongReply(id.to_owned()));
         }
         if answer.is_none() && open.asked.len() > 1 {
             open.asked.swap_remove(index);

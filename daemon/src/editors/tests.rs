@@ -133,7 +133,7 @@ async fn nobody_is_waited_for_who_is_not_there() {
     assert_eq!(ask().await, NoReply::Silent { editor: "can".into(), timeout: SECOND });
     let id = asked(told.recv().await);
     assert!(matches!(told.recv().await, Some(ToEditor::Over { end: QuestionEnd::Expired, .. })));
-    let late = can.answer(&id, EditorReply::Clarified("x".into()));
+    let late = can.reply(&id, EditorReply::Clarified("x".into()));
     assert_eq!(late, Err(EditorRefusal::QuestionOver(id)));
     let (answer, ()) = tokio::join!(editors.ask(Whom::Person, clarify(), SECOND), async {
         told.recv().await;
@@ -158,7 +158,7 @@ async fn editor_that_has_the_file_open_is_asked_about_it() {
     one.hold(buffer("a", 1, None)).unwrap();
     let (answer, ()) = tokio::join!(ask(), async {
         let id = asked(to_one.recv().await);
-        one.answer(&id, EditorReply::Symbols(Vec::new())).unwrap();
+        one.reply(&id, EditorReply::Symbols(Vec::new())).unwrap();
     });
     assert_eq!(answer.unwrap(), (EditorReply::Symbols(Vec::new()), "one".to_owned()));
     drop(two);

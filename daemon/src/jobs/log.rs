@@ -7,7 +7,7 @@ use crate::terminal_text;
 /// Most bytes of the end of an output that stay in memory once it is longer than twice that.
 const HELD_BYTES: usize = 128 << 10;
 /// Most bytes of one response.
-const ANSWER_BYTES_MAX: usize = 24 << 10;
+const RESPONSE_BYTES_MAX: usize = 24 << 10;
 /// Longest character, in bytes.
 const CHARACTER_BYTES_MAX: usize = 4;
 
@@ -68,10 +68,10 @@ impl JobLog {
 
     /// Shows what came from a byte on; the end where none is given.
     pub(super) fn read(&self, since: Option<u64>, has_ended: bool) -> JobOutput {
-        let since = since.unwrap_or_else(|| self.total.saturating_sub(ANSWER_BYTES_MAX as u64));
+        let since = since.unwrap_or_else(|| self.total.saturating_sub(RESPONSE_BYTES_MAX as u64));
         let since = since.clamp(self.held_from(), self.total);
         let all = self.held_since(since);
-        let mut shown = &all[..all.len().min(ANSWER_BYTES_MAX)];
+        let mut shown = &all[..all.len().min(RESPONSE_BYTES_MAX)];
         // What has not come whole is shown with what follows.
         if shown.len() < all.len() || !has_ended {
             shown = &shown[..whole(shown)];
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_output_is_read_on_from_where_the_last_answer_ended() {
+    fn an_output_is_read_on_from_where_the_last_response_ended() {
         let mut log = JobLog::default();
         assert_eq!(log.push(b"one\n"), None);
         let first = log.read(None, false);

@@ -28,7 +28,7 @@ const PIPE_BYTES: usize = 256 << 10;
 /// How much of what it says on its standard error is kept, in bytes: the end.
 const SAID_BYTES_MAX: usize = 4 << 10;
 /// How many questions in a row it may leave without a response.
-const UNANSWERED_MAX: usize = 3;
+const SILENT_MAX: usize = 3;
 /// How long it may take to end once its client has gone.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How often moss looks whether somebody still asks it.
@@ -274,7 +274,7 @@ impl RunningServer {
     pub(crate) fn note_response(&self, has_responded: bool) {
         if has_responded {
             self.unanswered.store(0, Ordering::Relaxed);
-        } else if self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= UNANSWERED_MAX {
+        } else if self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= SILENT_MAX {
             self.said.add("\nit did not respond again and again");
             self.stopper.kill();
         }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_other_and_gone_is_told_apart() {
+    fn what_is_new_other_and_gone_is_distinguished() {
         let before = watched(&[("a.py", 1), ("b.py", 1), ("c.py", 1)]);
         let now = watched(&[("a.py", 1), ("b.py", 2), ("d.py", 1)]);
         let path = |path: &str| vec![RelPath::parse(path).unwrap()];

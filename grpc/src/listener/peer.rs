@@ -14,7 +14,7 @@ use moss_dispatch::{Caller, Role};
 
 /// How long a connection that is dismissed stays, so that what was said on it arrives. Streams of
 /// a token that was revoked have ended by then.
-const ANSWER_WAIT: Duration = Duration::from_secs(2);
+const DISMISSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// Who is at the other end, as far as the connection knows. Every request has it in its extensions.
 #[derive(Debug, Clone)]
@@ -105,7 +105,7 @@ impl Peer {
         }
         let leaves = self.0.leaves.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(ANSWER_WAIT).await;
+            tokio::time::sleep(DISMISSAL_WAIT).await;
             leaves.cancel();
         });
     }

@@ -130,7 +130,7 @@ impl TcpSocket {
 
     pub(super) async fn accept(&self) -> io::Result<TcpStream> {
         let (stream, _) = self.listener.accept().await?;
-        // Answers are written whole: nothing is gained by holding them back. Where it fails the
+        // Responses are written whole: nothing is gained by holding them back. Where it fails the
         // client is gone, which reading reveals.
         let _ = stream.set_nodelay(true);
         Ok(stream)

@@ -14,7 +14,7 @@ use super::error;
 use moss_dispatch::CallError;
 
 /// What a call leaves of its time for the response.
-const ANSWER_TIME_MAX: Duration = Duration::from_millis(20);
+const RESPONSE_TIME_MAX: Duration = Duration::from_millis(20);
 /// How much earlier than the transport a request is ended.
 const LEAD: Duration = Duration::from_millis(1);
 
@@ -29,7 +29,7 @@ pub(super) struct DeadlineService<S>(S);
 /// Returns when the call of a request must end; none where the request has all the time.
 pub(super) fn of_call(headers: &HeaderMap) -> Option<Instant> {
     let timeout = timeout(headers)?;
-    Instant::now().checked_add(timeout - ANSWER_TIME_MAX.min(timeout / 10))
+    Instant::now().checked_add(timeout - RESPONSE_TIME_MAX.min(timeout / 10))
 }
 
 /// Reads `grpc-timeout`: a number and a unit.
@@ -78,7 +78,7 @@ where
         let timeout = timeout(request.headers());
         let answer = self.0.call(request);
         let Some(after) = timeout else { return Box::pin(answer) };
-        // The clock runs from here, not from the first look at the answer.
+        // The clock runs from here, not from the first look at the response.
         let answer = tokio::time::timeout(after.saturating_sub(LEAD), answer);
         Box::pin(async move {
             let late =
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_late_answer_is_a_deadline_exceeded() {
+    async fn a_late_response_is_a_deadline_exceeded() {
         let never = tower::service_fn(|_: Request<Body>| {
             std::future::pending::<Result<Response<Body>, std::convert::Infallible>>()
         });

@@ -194,7 +194,7 @@ impl EditorSession {
                 self.path(&closed.path).map(|path| self.attachment.close(&path))
             }
             Some(EditorMessage::Diagnostics(said)) => self.diagnose(said),
-            Some(EditorMessage::Answer(answer)) => self.answer(answer).await,
+            Some(EditorMessage::Answer(answer)) => self.take_reply(answer).await,
             Some(EditorMessage::Sync(sync)) => return self.say(Said::Synced(sync)).await,
             None => Err(MessageProblem {
                 code: "unknown_message",
@@ -265,12 +265,12 @@ impl EditorSession {
             .map_err(|refusal| MessageProblem::new(&refusal, &said.path))
     }
 
-    async fn answer(&self, answer: v1::EditorAnswer) -> Result<(), MessageProblem> {
+    async fn take_reply(&self, answer: v1::EditorAnswer) -> Result<(), MessageProblem> {
         let v1::EditorAnswer { question_id: id, answer } = answer;
         match replies::read(&id, answer)? {
             replies::IncomingReply::Question(answer) => self
                 .attachment
-                .answer(&id, answer)
+                .reply(&id, answer)
                 .map_err(|refusal| MessageProblem::new(&refusal, &id)),
             replies::IncomingReply::Confirmation { digest, verdict } => {
                 self.resolve(id, digest, verdict).await
@@ -287,7 +287,7 @@ impl EditorSession {
     ) -> Result<(), MessageProblem> {
         let taken = self.daemon.confirmations.take(&id, digest, verdict);
         let taken = taken.map_err(|refusal| replies::unresolved(&refusal, &id))?;
-        // On a task of its own: an editor that goes meanwhile has answered.
+        // On a task of its own: an editor that goes meanwhile has decided.
         let daemon = Arc::clone(&self.daemon);
         let settled = self.daemon.tasks.spawn(async move { settle(&daemon, taken).await }).await;
         let problem = match settled.map(|settled| settled.remembered) {

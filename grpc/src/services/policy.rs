@@ -41,7 +41,7 @@ impl PolicyRpc {
         let policy = workspace.policy.load();
         let mut rules: Vec<_> =
             policy.rules().map(|(verdict, rule_ref)| rule(verdict, rule_ref)).collect();
-        let listed = answers(&workspace).await?;
+        let listed = standing_approvals(&workspace).await?;
         let stored = listed.iter().filter(|listed| listed.session.is_none());
         rules.extend(stored.map(|listed| rule(Verdict::Allow, &listed.answer.rule)));
         Ok(Response::new(v1::ListPolicyRulesResponse { rules, problems: problems(&workspace) }))
@@ -52,7 +52,7 @@ impl PolicyRpc {
         request: Request<v1::ListStandingApprovalsRequest>,
     ) -> Result<Response<v1::ListStandingApprovalsResponse>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
-        let listed = answers(&workspace).await?;
+        let listed = standing_approvals(&workspace).await?;
         let uses = uses(&workspace).await?;
         let shown =
             listed.iter().map(|listed| to_proto::standing_approval(listed, uses_of(&uses, listed)));
@@ -71,7 +71,7 @@ impl PolicyRpc {
         let listed =
             recorded_decision::revoke(&workspace, request.id).await.map_err(|refusal| {
                 match &refusal {
-                    KeepError::Answers(ApprovalsError::Unknown(_)) => {
+                    KeepError::Approvals(ApprovalsError::Unknown(_)) => {
                         error::status(Reason::ApprovalUnknown, &refusal.to_string(), &[])
                     }
                     _ => error::status(Reason::ApprovalsUnusable, &refusal.to_string(), &[]),
@@ -141,7 +141,9 @@ fn problems(workspace: &WorkspaceState) -> Vec<String> {
 }
 
 /// The approvals in effect, those that another process stored meanwhile included.
-async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<ListedApproval>, Status> {
+async fn standing_approvals(
+    workspace: &Arc<WorkspaceState>,
+) -> Result<Vec<ListedApproval>, Status> {
     let workspace = Arc::clone(workspace);
     let list = move || {
         workspace.answers.reload();
@@ -153,7 +155,8 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<ListedApproval>,
 /// How often each approval was used, from the journal.
 async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, ApprovalUses>, Status> {
     let workspace = Arc::clone(workspace);
-    let counted = blocking(move || workspace.journal.answer_uses()).await.map_err(error::broken)?;
+    let counted =
+        blocking(move || workspace.journal.approval_uses()).await.map_err(error::broken)?;
     counted.map_err(|error| error::internal(&error.to_string()))
 }
 

@@ -132,7 +132,7 @@ impl ToolsRpc {
             tokio::select! {
                 () = draining.cancelled() => {}
                 () = sender.closed() => {}
-                () = tell_catalogs(&workspace.installed.catalog, &workspace.installed.catalog_replaced, &sender) => {}
+                () = send_catalogs(&workspace.installed.catalog, &workspace.installed.catalog_replaced, &sender) => {}
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
@@ -141,7 +141,7 @@ impl ToolsRpc {
 
 /// Reports which catalog is in effect and, each time there is room for a message, what differs from
 /// the one that was reported last.
-async fn tell_catalogs(
+async fn send_catalogs(
     catalog: &ArcSwap<Catalog>,
     replaced: &watch::Sender<()>,
     sender: &mpsc::Sender<Result<v1::WatchToolsResponse, Status>>,
@@ -253,7 +253,7 @@ mod tests {
             assert!(reader.is_empty());
         };
         tokio::select! {
-            () = tell_catalogs(&current, &replaced, &sender) => panic!("it continues"),
+            () = send_catalogs(&current, &replaced, &sender) => panic!("it continues"),
             () = script => {}
         }
     }

@@ -17,13 +17,13 @@ pub struct ContentImage {
 /// A kind of image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageKind {
-    /// Portable Network Graphics.
+    /// PNG, `image/png`.
     Png,
-    /// JPEG.
+    /// JPEG, `image/jpeg`.
     Jpeg,
-    /// GIF.
+    /// GIF, `image/gif`.
     Gif,
-    /// WebP.
+    /// WebP, `image/webp`.
     Webp,
 }
 

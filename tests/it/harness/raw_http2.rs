@@ -16,7 +16,7 @@ const END_HEADERS: u8 = 4;
 /// A setting: how much of each response is sent before the client asks for more.
 const INITIAL_WINDOW_SIZE: u8 = 4;
 
-/// A connection.
+/// A connection on which a test writes its own frames.
 pub(crate) struct RawHttp2(UnixStream);
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {

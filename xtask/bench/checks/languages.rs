@@ -38,7 +38,7 @@ const CODE: [(&str, &str); 15] = [
     ("yaml", "f_#:\n  b: #\n  c:\n    - x\n    - \"y\"\n"),
 ];
 
-/// Writes the files.
+/// Writes a file of 5,000 lines in each language.
 pub(super) fn lay_out(workspace: &Path) -> Result<()> {
     let directory = workspace.join(DIRECTORY);
     fs::create_dir_all(&directory)?;

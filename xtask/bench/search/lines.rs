@@ -22,7 +22,7 @@ const PATTERNS: [&str; 2] = ["serialize", ".{5}x.z"];
 /// What is written, to be found at once, and in which file.
 const WRITTEN: &str = "needle_of_an_edit";
 const WRITTEN_FILE: &str = "moss-bench-edit.txt";
-/// How often.
+/// How often something is written and searched for.
 const EDITS: u64 = 50;
 /// Lets the caller write without a question.
 const POLICY: &str = "version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n";

@@ -163,3 +163,57 @@ impl Drop for DemoDaemon {
         let _ = self.0.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Names the sources to the process that is killed.
+    const SOURCES: &str = "MOSS_TEST_DEMO_SOURCES";
+    const NAME: &str = "demo::home::tests::a_killed_tour_leaves_no_files_behind";
+
+    /// What the killed process does: it lays out a place, prints it, and waits.
+    fn lay_out(sources: PathBuf) {
+        let layout = Layout { root: sources, target: PathBuf::new() };
+        let home = DemoHome::new(&layout, Path::new("/bin/sh"), &layout.root).unwrap();
+        println!("\nplace: {}", home.root.display());
+        std::io::stdout().flush().unwrap();
+        let _ = std::io::stdin().read(&mut [0]);
+        panic!("it is not killed");
+    }
+
+    #[test]
+    fn a_killed_tour_leaves_no_files_behind() {
+        if let Some(sources) = std::env::var_os(SOURCES) {
+            return lay_out(sources.into());
+        }
+        let name = format!("moss-demo-sources-{}", std::process::id());
+        let sources = std::env::temp_dir().join(name);
+        fs::create_dir(&sources).unwrap();
+        for component in COMPONENTS {
+            fs::write(sources.join(component), "").unwrap();
+        }
+        let mut tour = Command::new(std::env::current_exe().unwrap());
+        tour.args(["--exact", NAME, "--nocapture"]).env(SOURCES, &sources);
+        let mut tour = tour.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(tour.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("place: ") {
+            line.clear();
+            assert!(output.read_line(&mut line).unwrap() > 0, "it names no place");
+        }
+        let place = PathBuf::from(line["place: ".len()..].trim_end());
+        assert!(place.join("work").join(COMPONENTS[0]).exists());
+        tour.kill().unwrap();
+        tour.wait().unwrap();
+        // What cleans up has the other end: it is closed when that is over.
+        let (done, is_over) = channel();
+        std::thread::spawn(move || done.send(output.read_to_end(&mut Vec::new())));
+        is_over.recv_timeout(BOUND).expect("the cleaner ends").unwrap();
+        assert!(!place.exists(), "{} is left behind", place.display());
+        fs::remove_dir_all(sources).unwrap();
+    }
+}

@@ -13,6 +13,8 @@ const OUTPUT_LINES_MAX: usize = 14;
 const OUTPUT_LINES: (usize, usize) = (5, 3);
 /// Longest line, in characters; an output is cut there, a command continues below.
 const LINE_CHARS_MAX: usize = 100;
+/// How long digests are, in hexadecimal digits.
+const DIGEST_DIGITS: usize = 64;
 /// The size of a character and of a line, in pixels.
 const CHAR_WIDTH: f64 = 7.8;
 const LINE_HEIGHT: f64 = 18.0;
@@ -60,6 +62,35 @@ pub(super) fn drawn(tour: &[ScreenLine]) -> String {
         }
     }
     picture.finish()
+}
+
+/// Says where a picture shows other sentences or commands than the tour; outputs differ from one machine to another.
+pub(super) fn difference(tour: &[ScreenLine], picture: &str) -> Option<String> {
+    let new = drawn(tour);
+    let (new, old) = (said(&new), said(picture));
+    let at = new.iter().zip(&old).position(|(new, old)| new != old);
+    let at = at.or_else(|| (new.len() != old.len()).then(|| new.len().min(old.len())))?;
+    let [new, old] = [new, old].map(|lines| lines.get(at).cloned().unwrap_or_default());
+    Some(format!("the tour: {new}\nthe picture: {old}"))
+}
+
+/// The lines of a picture that the tour itself says or types; digests are those of one run.
+fn said(picture: &str) -> Vec<String> {
+    let classes = ["said", "typed"].map(|class| format!("<tspan class=\"{class}\">"));
+    let lines = picture.lines().filter(|line| classes.iter().any(|class| line.contains(class)));
+    let texts = lines.filter_map(|line| line.split_once("\">"));
+    texts.map(|(_, text)| without_digests(text)).collect()
+}
+
+fn without_digests(text: &str) -> String {
+    let is_digest =
+        |word: &str| word.len() == DIGEST_DIGITS && word.chars().all(|c| c.is_ascii_hexdigit());
+    let parts = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
+    let parts = parts.map(|part| {
+        let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        if is_digest(word) { part.replace(word, "DIGEST") } else { part.to_owned() }
+    });
+    parts.collect()
 }
 
 /// The lines of the picture, with their colours as elements.
@@ -180,6 +211,24 @@ mod tests {
     fn colours_of_a_terminal_become_classes() {
         let line = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m a < b";
         assert_eq!(coloured(line), "<tspan class=\"bold red\">error:</tspan> a &lt; b");
+    }
+
+    #[test]
+    fn a_picture_with_other_commands_or_sentences_is_old() {
+        let tour = |sentence: &str, digest: &str, printed: &str| {
+            [
+                ScreenLine::Title(STEPS[1].to_owned()),
+                ScreenLine::Said(sentence.to_owned()),
+                ScreenLine::Typed(format!("moss call --confirm {}", digest.repeat(DIGEST_DIGITS))),
+                ScreenLine::Printed(printed.to_owned()),
+            ]
+        };
+        let picture = drawn(&tour("A sentence.", "a", "one"));
+        assert_eq!(difference(&tour("A sentence.", "b", "two\nmore"), &picture), None);
+        let other = difference(&tour("Another one.", "a", "one"), &picture).unwrap();
+        assert!(other.contains("# Another one.") && other.contains("# A sentence."), "{other}");
+        assert!(difference(&tour("A sentence.", "abc", "one"), &picture).is_some());
+        assert!(difference(&tour("A sentence.", "a", "one")[..2], &picture).is_some());
     }
 
     #[test]

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn locations_are_told_from_names() {
+    fn locations_are_distinguished_from_names() {
         assert_eq!(location("src/a.rs:12"), Some(("src/a.rs".to_owned(), 12)));
         assert_eq!(location("src/a.rs:12:4"), Some(("src/a.rs".to_owned(), 12)));
         for other in ["a::b", "a:b", "a:0", ":3", "std::fmt:x", "a"] {

@@ -9,7 +9,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use moss_model_bridge::Registry;
-use moss_model_data::{QuestionOptions, UnansweredCase, answer, question};
+use moss_model_data::{OpenCase, QuestionOptions, question, reply};
 use moss_network::{Network, RequestBounds};
 use moss_plugin_host::services::HttpError;
 use moss_proto::v1;
@@ -23,7 +23,7 @@ use super::super::super::ui::dim;
 use super::super::super::{Session, text};
 use super::super::lines::LineReader;
 use super::super::registry::unreadable;
-use super::ANSWERS_BYTES_MAX;
+use super::RESPONSES_BYTES_MAX;
 use moss_dispatch::Outcome;
 
 /// How often a case is asked when the server is busy or fails.
@@ -126,28 +126,28 @@ impl AskArgs {
         set: &Path,
         asking: &QuestionOptions<'_>,
         registry: &Arc<Registry>,
-        answers: &mut HashMap<String, Value>,
+        responses: &mut HashMap<String, Value>,
         session: &Session,
     ) -> Result<(), CliError> {
         let Some(url) = &self.ask else { return Ok(()) };
         let model = self.model(url)?;
-        let questions = questions(set, asking, registry, answers, session)?;
+        let questions = questions(set, asking, registry, responses, session)?;
         if questions.is_empty() {
             session.ui.note(&dim("the model is not asked: there is a response to every case"));
         }
         let mut record = ResponseRecord::new(self.save_responses.as_ref());
-        for (id, answer) in answers.iter().collect::<BTreeMap<_, _>>() {
-            record.add(id, answer);
+        for (id, response) in responses.iter().collect::<BTreeMap<_, _>>() {
+            record.add(id, response);
         }
         // A file that cannot be written is reported before anything is paid for.
         record.save()?;
         let mut meter = Meter::new(&session.ui);
         let total = questions.len() as u64;
         let mut failures = 0;
-        for (done, UnansweredCase { id, body }) in questions.into_iter().enumerate() {
+        for (done, OpenCase { id, body }) in questions.into_iter().enumerate() {
             let message = format!("asking {} for {}", asking.model, text::line(&id));
             meter.show(&v1::CallProgress { message, done: done as u64, total: Some(total) });
-            let answered = match model.answer(&body).await {
+            let response = match model.respond(&body).await {
                 Err(AskFailure::OfThis(why)) if done > 0 && failures < FAILURES_MAX => {
                     failures += 1;
                     let (id, why) = (text::line(&id), text::line(&why));
@@ -155,10 +155,10 @@ impl AskArgs {
                     session.ui.note(&dim(note));
                     continue;
                 }
-                answered => answered,
+                response => response,
             };
             failures = 0;
-            let answered = answered.map_err(|why| {
+            let response = response.map_err(|why| {
                 let why = why.into_message();
                 let message = format!("{}: no response for `{id}`: {why}", model.uri);
                 CliError::new(Outcome::Failed, "model_failed", message).hint(match record.file {
@@ -172,9 +172,9 @@ impl AskArgs {
                         .to_owned(),
                 })
             })?;
-            record.add(&id, &answered);
+            record.add(&id, &response);
             record.save_now_and_then()?;
-            answers.insert(id, answered);
+            responses.insert(id, response);
         }
         meter.clear();
         record.save()
@@ -235,9 +235,9 @@ fn questions(
     set: &Path,
     asking: &QuestionOptions<'_>,
     registry: &Arc<Registry>,
-    answers: &HashMap<String, Value>,
+    responses: &HashMap<String, Value>,
     session: &Session,
-) -> Result<Vec<UnansweredCase>, CliError> {
+) -> Result<Vec<OpenCase>, CliError> {
     let mut questions = Vec::new();
     let mut ids = HashSet::new();
     let (mut number, mut not_asked, mut bytes) = (0_u64, 0, 0);
@@ -255,7 +255,7 @@ fn questions(
                 return Ok(());
             }
         };
-        if answers.contains_key(&one.id) {
+        if responses.contains_key(&one.id) {
             return Ok(());
         }
         bytes += one.body.to_string().len();
@@ -263,8 +263,10 @@ fn questions(
             let message = format!("{}: {why}", set.display());
             Err(CliError::new(Outcome::Invalid, "file_unusable", message))
         };
-        if bytes > ANSWERS_BYTES_MAX {
-            return failed(format!("what is to be asked has more than {ANSWERS_BYTES_MAX} bytes"));
+        if bytes > RESPONSES_BYTES_MAX {
+            return failed(format!(
+                "what is to be asked has more than {RESPONSES_BYTES_MAX} bytes"
+            ));
         }
         if !ids.insert(one.id.clone()) {
             return failed(format!("two cases are called `{}`", text::line(&one.id)));
@@ -279,7 +281,7 @@ fn questions(
 
 impl Model {
     /// Asks until there is a response, or no hope.
-    async fn answer(&self, body: &Value) -> Result<Value, AskFailure> {
+    async fn respond(&self, body: &Value) -> Result<Value, AskFailure> {
         let mut wait = WAIT_FIRST;
         for attempt in 1.. {
             let asked = tokio::time::timeout(self.bounds.head, self.ask(body)).await;
@@ -336,7 +338,7 @@ impl Model {
         }
         let response = serde_json::from_slice(&body)
             .map_err(|error| AskFailure::OfThis(format!("its response is no JSON: {error}")))?;
-        answer(&response).map_err(AskFailure::OfThis)
+        reply(&response).map_err(AskFailure::OfThis)
     }
 }
 
@@ -347,8 +349,8 @@ impl<'a> ResponseRecord<'a> {
         Self { file, lines: String::new(), saved: Instant::now() }
     }
 
-    fn add(&mut self, id: &str, answer: &Value) {
-        self.lines.push_str(&json!({ "id": id, "answer": answer }).to_string());
+    fn add(&mut self, id: &str, response: &Value) {
+        self.lines.push_str(&json!({ "id": id, "answer": response }).to_string());
         self.lines.push('\n');
     }
 
@@ -370,7 +372,7 @@ impl Drop for ResponseRecord<'_> {
     /// Keeps the responses of a run that failed or was interrupted, which may have cost a lot.
     fn drop(&mut self) {
         if let Some(file) = self.file.filter(|_| !self.lines.is_empty()) {
-            // What ended the run is reported; this has nowhere to go.
+            // What ended the run is reported; this cannot be.
             let _ = named::write(file, self.lines.as_bytes());
         }
     }

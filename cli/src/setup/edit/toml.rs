@@ -14,7 +14,7 @@ pub(super) fn entry(text: &str, key: &str) -> Result<Option<Value>, NotEdited> {
 }
 
 pub(super) fn with_entry(text: &str, key: &str, new: &Value) -> Result<String, NotEdited> {
-    // Comments in the entry stay where its lines can be told apart.
+    // Comments in the entry stay where its lines can be distinguished.
     if let Some(edited) = updated(text, key, new)?
         && entry(&edited, key)?.as_ref() == Some(new)
         && same_but_entry(text, &edited, key).is_ok()

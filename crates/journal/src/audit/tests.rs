@@ -381,11 +381,11 @@ fn uses_of_approvals_are_counted() {
     let lines = [used("a", 1), used("b", 2), used("a", 3), old_use, other];
     let mut log = Log::open(dir.path()).unwrap();
     log.append(lines.iter().map(String::as_str), Durability::Durable).unwrap();
-    let uses = uses::answer_uses(dir.path()).unwrap();
+    let uses = uses::approval_uses(dir.path()).unwrap();
     let last_at = |second| Some(Timestamp::from_second(second).unwrap());
     let expected = [("a", 2, last_at(3)), ("b", 2, last_at(4))];
     let expected =
         expected.map(|(id, count, last_at)| (id.to_owned(), uses::ApprovalUses { count, last_at }));
     assert_eq!(uses, std::collections::HashMap::from(expected));
-    assert!(uses::answer_uses(TempDir::new().unwrap().path()).unwrap().is_empty());
+    assert!(uses::approval_uses(TempDir::new().unwrap().path()).unwrap().is_empty());
 }

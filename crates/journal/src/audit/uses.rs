@@ -22,7 +22,7 @@ pub struct ApprovalUses {
 /// # Errors
 ///
 /// [`JournalError::Read`].
-pub fn answer_uses(dir: &Path) -> Result<HashMap<String, ApprovalUses>, JournalError> {
+pub fn approval_uses(dir: &Path) -> Result<HashMap<String, ApprovalUses>, JournalError> {
     let read = || -> rusqlite::Result<HashMap<String, ApprovalUses>> {
         let Some(connection) = open_for_reading(dir)? else { return Ok(HashMap::new()) };
         // The first condition is a cheap look at the text. 0.1 wrote `answer_used` with `answer`.

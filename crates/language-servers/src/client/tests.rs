@@ -14,7 +14,7 @@ struct ScriptedServer {
 }
 
 impl ScriptedServer {
-    /// The next message.
+    /// Reads the next message of the client.
     async fn hear(&mut self) -> Value {
         let message = read_message(&mut self.from, 1 << 20).await.unwrap();
         serde_json::from_slice(&message.expect("the client says something")).unwrap()

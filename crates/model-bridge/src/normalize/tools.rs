@@ -16,7 +16,7 @@ use crate::call_form::{FREE_FORM_KEY, NamespacedName};
 use crate::registry::ToolDefinition;
 
 /// How many names of tools an error lists.
-const TOLD_MAX: usize = 32;
+const NAMED_MAX: usize = 32;
 
 /// The tools of a request.
 #[derive(Debug, Default)]
@@ -245,9 +245,9 @@ impl RequestTools {
         let rest = match self.list.len() {
             0 => format!("names `{shown}`, but the request has no tools: add it to `tools`"),
             count => {
-                let names = self.list.iter().take(TOLD_MAX).map(|tool| tool.name.as_str());
+                let names = self.list.iter().take(NAMED_MAX).map(|tool| tool.name.as_str());
                 let names = names.collect::<Vec<_>>().join(", ");
-                let more = match count.saturating_sub(TOLD_MAX) {
+                let more = match count.saturating_sub(NAMED_MAX) {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };

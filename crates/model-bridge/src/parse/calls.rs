@@ -211,7 +211,7 @@ impl Inside {
     }
 
     /// Reports what is worth it only where the form is one of a chat template.
-    fn tell_typed(&mut self, message: String, change: RepairKind) {
+    fn report_typed(&mut self, message: String, change: RepairKind) {
         let changes = vec![change];
         self.typed.push(ReplyDiagnostic { code: DiagnosticCode::JsonRepaired, message, changes });
     }
@@ -261,7 +261,7 @@ impl Inside {
         self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
         if has_none && self.calls.len() > before {
             let message = format!("{name}: no key holds arguments; it is called without any");
-            self.tell_typed(message, RepairKind::NoArguments);
+            self.report_typed(message, RepairKind::NoArguments);
         }
     }
 
@@ -334,7 +334,7 @@ impl Inside {
         if !fitted.coerced.is_empty() {
             let keys = fitted.coerced.join("`, `");
             let message = format!("{}: `{keys}` became what the schema asks for", tool.name());
-            self.tell_typed(message, RepairKind::Coerced);
+            self.report_typed(message, RepairKind::Coerced);
         }
         self.calls.push(ReadyCall {
             name: tool.name().to_owned(),

@@ -160,7 +160,7 @@ impl Judge {
         if REPLY.concludes.are_in(text) && REPLY.material.are_in(text) {
             return true;
         }
-        // Where it was asked whether something can be, a no is the answer, unless it is the speaker
+        // Where it was asked whether something can be, a no is the reply, unless it is the speaker
         // who cannot, or surroundings of which the request did not speak.
         let request = &self.request;
         request.asks_whether

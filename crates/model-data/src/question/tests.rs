@@ -82,11 +82,11 @@ fn what_has_its_answer_is_not_asked_and_what_is_no_case_is_reported() {
 fn answers_are_taken_out_of_responses() {
     let response = |choice: Value| json!({ "choices": [choice] });
     let cut = response(json!({"message": {"content": "a"}, "finish_reason": "length"}));
-    assert_eq!(answer(&cut), Ok(json!({"content": "a", "finish": "length"})));
+    assert_eq!(reply(&cut), Ok(json!({"content": "a", "finish": "length"})));
     let calls = json!([{"id": "1", "function": {"name": "f", "arguments": "{}"}}]);
     let called = json!({"message": {"content": null, "tool_calls": calls},
         "finish_reason": "tool_calls"});
     let expected = json!({"content": null, "tool_calls": calls, "finish": "stop"});
-    assert_eq!(answer(&response(called)), Ok(expected));
-    assert!(answer(&json!({"error": "x"})).is_err());
+    assert_eq!(reply(&response(called)), Ok(expected));
+    assert!(reply(&json!({"error": "x"})).is_err());
 }

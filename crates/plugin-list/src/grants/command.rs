@@ -27,7 +27,7 @@ pub enum CommandPattern {
 pub enum CommandWord {
     /// Any word that does not begin with `-`.
     Any,
-    /// Exactly this one.
+    /// A word that is exactly this text.
     Exactly(String),
 }
 

@@ -14,7 +14,7 @@ use crate::tool_names::is_tool_name;
 pub enum CapabilityKind {
     /// Paths of the workspace.
     Files,
-    /// Patterns of hosts.
+    /// Patterns of hosts to which requests may go.
     Http,
     /// Variables of the environment.
     Env,

@@ -6,7 +6,7 @@ use toml::Spanned;
 use crate::Verdict;
 use crate::error::PolicyFault;
 
-/// Who decides.
+/// Who has to decide, as a rule names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ApproverForm {

@@ -172,7 +172,7 @@ fn read(file: &str, text: &str) -> Result<Vec<StandingApproval>, PolicyFault> {
     let mut all: Vec<StandingApproval> = Vec::with_capacity(form.approval.len());
     for form in form.approval {
         let span = form.span();
-        let answer = answer(form.into_inner(), file)?;
+        let answer = approval(form.into_inner(), file)?;
         if all.iter().any(|other| other.id == answer.id) {
             let message = format!("a second approval {}", shown(&answer.id));
             return Err(PolicyFault::new(span, message).help("remove one of them"));
@@ -182,7 +182,7 @@ fn read(file: &str, text: &str) -> Result<Vec<StandingApproval>, PolicyFault> {
     Ok(all)
 }
 
-fn answer(form: ApprovalForm, file: &str) -> Result<StandingApproval, PolicyFault> {
+fn approval(form: ApprovalForm, file: &str) -> Result<StandingApproval, PolicyFault> {
     let id = form.id.as_ref();
     if id.is_empty() || id.len() > ID_BYTES_MAX || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
         let message = format!("{} is not an ID of an approval", shown(id));

@@ -36,7 +36,7 @@ const DEVICE: MountAttrFlags =
 
 /// The devices that every command has.
 const DEVICES: &[&str] = &["full", "null", "random", "tty", "urandom", "zero"];
-/// Links among them.
+/// The links beside the devices, with what they lead to.
 const DEVICE_LINKS: &[(&str, &str)] = &[
     ("core", "/proc/kcore"),
     ("fd", "/proc/self/fd"),

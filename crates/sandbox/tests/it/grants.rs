@@ -14,7 +14,7 @@ use crate::harness::{FULL, Place, WAYS, eventually, run, write};
 struct Agent {
     process: Child,
     socket: PathBuf,
-    /// The public key.
+    /// The public key, as `ssh-add -L` prints it.
     key: String,
 }
 

@@ -130,14 +130,14 @@ fn long_texts_and_what_looks_at_all_of_a_value_count_by_their_size() {
     let text = |bytes: usize| json!({ "a": "a".repeat(bytes) });
     assert!(works(pattern.clone(), text(1000)).is_light());
     let long = works(pattern.clone(), text(200_000));
-    assert!(!long.is_light() && long.can_be_told());
+    assert!(!long.is_light() && long.is_reportable());
     assert!(!works(pattern, text(8 << 20)).is_allowed());
     let unique = json!({ "allOf": vec![json!({ "uniqueItems": true }); 3000] });
     assert!(!works(unique, json!(vec![0; 90_000])).is_allowed());
     let names: Vec<_> = (0..7000).map(|number| format!("n{number}")).collect();
     let needed = json!({ "items": { "dependentRequired": { "a": names } } });
     let needed = works(needed, json!(vec![json!({ "a": 0 }); 500]));
-    assert!(!needed.is_light() && !needed.can_be_told());
+    assert!(!needed.is_light() && !needed.is_reportable());
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
     for _ in 0..DECLARATORS_MAX {
         match inner.kind() {
             "function_declarator" => is_function = true,
-            // What points to a function is none: `int (*run)(void);`.
+            // A pointer to a function is no function: `int (*run)(void);`.
             "pointer_declarator" | "array_declarator" | "reference_declarator" => {
                 is_function = false;
             }

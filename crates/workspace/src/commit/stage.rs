@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::{Spot, metadata};
 use crate::changes::{FileAction, PlannedFile, check_base, check_gap, check_writable};
 use crate::error::{Error, kind_name};
-use crate::handle::{self, Identity};
+use crate::handle::{self, CancelCheck, Identity, Patience};
 use crate::resolve::{Gap, PathTarget, ResolvedPath};
 use crate::root::Workspace;
 
@@ -22,6 +22,7 @@ use crate::root::Workspace;
 pub(super) fn hold(
     workspace: &Workspace,
     planned: &PlannedFile,
+    stop: CancelCheck<'_>,
 ) -> Result<(Spot, Vec<RelPath>), Error> {
     let path = &planned.path;
     workspace.retry(path, || match (workspace.find(path)?, planned.action) {
@@ -34,7 +35,7 @@ pub(super) fn hold(
             Err(changed(path, way_name(path, &planned.real), way_name(path, &place.path)))
         }
         (PathTarget::Existing(place), _) => {
-            check_place(workspace, planned, &place)?;
+            check_place(workspace, planned, &place, stop)?;
             Ok((Spot::of_place(place), Vec::new()))
         }
     })
@@ -59,6 +60,7 @@ fn check_place(
     workspace: &Workspace,
     planned: &PlannedFile,
     place: &ResolvedPath,
+    stop: CancelCheck<'_>,
 ) -> Result<(), Error> {
     let path = &planned.path;
     if place.stat.kind != EntryKind::File {
@@ -71,8 +73,8 @@ fn check_place(
         return Err(Error::HardLinked { path: path.clone(), names: stat.names });
     }
     let bytes_max = workspace.limits().read_bytes_max;
-    let (hash, _) = handle::hash_to(&fd, bytes_max, stat.size_bytes, handle::TO_THE_END)
-        .map_err(|errno| Error::io(path, "read", errno))?;
+    let (hash, _) = handle::hash_to(&fd, bytes_max, stat.size_bytes, (Patience::Wait, stop))
+        .map_err(|errno| workspace.unread(path, errno))?;
     if let Some(before) = planned.before {
         check_base(path, before, hash)?;
     }

@@ -158,7 +158,8 @@ fn what_is_durable_is_in_the_history_before_its_old_version_is_removed() {
     site.put("a", "old\n");
     let history = site.history_with(|| Ok(()));
     let plan = site.plan(vec![write("a", "old\n", "new\n")]);
-    let durable = site.workspace.make_durable(&plan, &history, &Origin::default(), &NoBuffers);
+    let durable =
+        site.workspace.make_durable(&plan, &history, &Origin::default(), &NoBuffers, &|| false);
     let uncleared = durable.unwrap();
     assert_eq!(fs::read_to_string(site.workspace.root().join("a")).unwrap(), "new\n");
     assert_eq!((count(&site.state(), true), temps(site.workspace.root())), (1, 1));
@@ -364,7 +365,8 @@ fn make(site: &Site, history: &History, order: &[usize]) {
                 make_step(commit, *step);
                 continue;
             }
-            let (held, directories) = hold(&site.workspace, &plans[set]).unwrap();
+            let (held, directories) =
+                hold(&site.workspace, &plans[set], CancelCheck::NEVER).unwrap();
             let origin = Origin::default();
             let begun =
                 Commit::begin(&site.workspace, history, &plans[set], &origin, held, &directories);

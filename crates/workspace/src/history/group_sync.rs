@@ -136,7 +136,7 @@ mod tests {
         let_end.send(()).unwrap();
         assert_eq!(first.wait(), Ok(()));
         begun.recv().unwrap();
-        // Nobody is answered by the sync that was under way when it asked.
+        // Nobody is served by the sync that was under way when it asked.
         assert!(later.iter().all(|sync| sync.0.try_recv().is_err()));
         let_end.send(()).unwrap();
         assert!(later.into_iter().all(|sync| sync.wait() == Ok(())));

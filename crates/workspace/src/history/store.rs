@@ -100,7 +100,7 @@ pub(super) fn log_sync(
             handle::sync(directory.as_fd())?;
             is_name_durable = true;
         }
-        handle::sync_data(log.as_fd())
+        handle::sync_log(log.as_fd())
     })
 }
 

@@ -7,7 +7,8 @@ use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::{Content, LineEnding, LineWindow};
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::{
-    Error, FileLimits, NoBuffers, OpenedFile, Resolver, Workspace, WorkspaceOptions, hash,
+    Error, FileLimits, NoBuffers, OpenedFile, Resolver, Uncleared, Workspace, WorkspaceOptions,
+    hash,
 };
 
 use crate::fixture::{Fixture, delete, eventually, not_tested, origin, rel};
@@ -194,4 +195,28 @@ fn planning_to_delete_a_large_file_for_good_ends_when_nobody_waits() {
     assert!(matches!(plan, Err(Error::Cancelled)), "{plan:?}");
     // It is not hashed to its end first.
     assert!(asked.load(Ordering::Relaxed) < 8, "{asked:?}");
+}
+
+#[test]
+fn committing_the_deletion_of_a_large_file_for_good_ends_when_nobody_waits() {
+    let fixture = Fixture::new();
+    let content = vec![b'x'; 4 << 20];
+    fixture.put("x", &content);
+    let changes = ChangeSet { changes: vec![delete("x", &content, Retention::Permanent)] };
+    let plan = fixture.workspace.plan(&changes).unwrap();
+    let asked = AtomicUsize::new(0);
+    let cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
+    let commit = |cancelled: &(dyn Fn() -> bool + Sync)| {
+        let Fixture { workspace, history, .. } = &fixture;
+        let durable = workspace.make_durable(&plan, history, &origin("x"), &NoBuffers, cancelled);
+        durable.map(Uncleared::clear)
+    };
+    let ended = commit(&cancelled);
+    assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+    // It is not hashed to its end first, and nothing is left of the attempt.
+    assert!(asked.load(Ordering::Relaxed) < 8, "{asked:?}");
+    assert_eq!(fixture.get("x"), content);
+    assert_eq!(fixture.history.stats().unwrap().entries, 0);
+    commit(&|| false).unwrap();
+    assert!(fixture.workspace.read(&rel("x")).is_err());
 }

@@ -136,7 +136,8 @@ impl Effects {
         let call = &self.scope.call;
         let digest = ask.digest;
         if call.approvals().contains(&digest) {
-            return record::answered(&self.scope, digest, AskOutcome::Approved, None).await;
+            return record::confirmation_ended(&self.scope, digest, AskOutcome::Approved, None)
+                .await;
         }
         let question = self.question(ask);
         if !call.approvals().is_empty() {
@@ -177,7 +178,7 @@ impl Effects {
         self.lock().asking = Some(digest);
         let stops = self.scope.daemon.draining.cancelled();
         let answer = tokio::select! {
-            answer = self.scope.held_by_question(self.scope.parked(pending.answer())) => answer,
+            answer = self.scope.held_by_question(self.scope.parked(pending.outcome())) => answer,
             () = stops => return Err(CallError::Cancelled),
         };
         self.lock().asking = None;
@@ -205,7 +206,7 @@ impl Effects {
         let pending = daemon.confirmations.ask(question.clone());
         let pending = pending.map_err(CallError::TooManyConfirmations)?;
         let id = pending.confirmation().id.clone();
-        let mut answer = Box::pin(pending.answer());
+        let mut answer = Box::pin(pending.outcome());
         if daemon.confirmations.is_watched(self.scope.workspace.name()) {
             self.lock().asking = Some(key.digest);
             let wait = tokio::time::timeout(LEAVE_WAIT, &mut answer);
@@ -256,7 +257,7 @@ impl Effects {
         let (call, digest) = (&self.scope.call, question.digest);
         match answer {
             WaitOutcome::Approved => {
-                record::answered(&self.scope, digest, AskOutcome::Approved, None).await?;
+                record::confirmation_ended(&self.scope, digest, AskOutcome::Approved, None).await?;
                 if call.caller.is_revoked() {
                     let message = format!("{}; nothing was changed", call.caller.revoked());
                     return Err(CallError::Denied { message, rule: None });
@@ -264,13 +265,14 @@ impl Effects {
                 Ok(())
             }
             WaitOutcome::Denied(reason) => {
-                record::answered(&self.scope, digest, AskOutcome::Denied, Some(&reason)).await?;
+                record::confirmation_ended(&self.scope, digest, AskOutcome::Denied, Some(&reason))
+                    .await?;
                 let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                 let message = format!("denied by a person{why}; nothing was changed");
                 Err(CallError::Denied { message, rule: None })
             }
             WaitOutcome::Expired => {
-                record::answered(&self.scope, digest, AskOutcome::Expired, None).await?;
+                record::confirmation_ended(&self.scope, digest, AskOutcome::Expired, None).await?;
                 let message = "nobody decided the confirmation in time; nothing was changed";
                 Err(self.unconfirmed(question, message.to_owned()).await)
             }

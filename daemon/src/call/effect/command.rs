@@ -112,7 +112,7 @@ impl Effects {
         may_ask: bool,
     ) -> Result<ConfirmedCommand, EffectStop> {
         let mut planned = self.plan_command(request, sandbox).await?;
-        self.look_for_answers().await;
+        self.look_for_approvals().await;
         let policy = self.scope.workspace.policy.load_full();
         let decided = self.decide_command(&policy, &self.tool(), &planned).await?;
         let decision = decided.strictest();

@@ -84,7 +84,8 @@ impl Effects {
         let workspace = &self.scope.workspace;
         let origin = self.origin();
         let WorkspaceState { files, history, editors, .. } = &**workspace;
-        files.make_durable(plan, history, &origin, &**editors).map_err(|error| {
+        let cancelled = || self.scope.cancel.is_cancelled();
+        files.make_durable(plan, history, &origin, &**editors, &cancelled).map_err(|error| {
             let error = ToolError::from(error);
             if error.code == ErrorCode::Conflict {
                 self.mark(ChangeStatus::Conflict);

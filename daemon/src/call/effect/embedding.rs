@@ -31,7 +31,7 @@ impl Effects {
         &self,
         endpoint: &EmbeddingEndpoint,
     ) -> Result<bool, CallError> {
-        // What a plugin has done for it is sent nowhere, and a dry run sends nothing.
+        // What a plugin has done for it is not sent, and a dry run sends nothing.
         if self.scope.behalf.is_some() || self.scope.call.dry_run {
             return Ok(false);
         }

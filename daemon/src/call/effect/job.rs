@@ -159,7 +159,7 @@ impl Effects {
     async fn permit_input(&self, input: &JobInput) -> Result<Option<JobReport>, EffectStop> {
         let facts = &input.job.facts;
         let part = CommandPart::input(&input.text, facts.is_unclear);
-        self.look_for_answers().await;
+        self.look_for_approvals().await;
         let decision = self.decide_input(input, &part).await?;
         let arguments = json!({
             "job": facts.id,

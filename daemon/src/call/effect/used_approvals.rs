@@ -44,7 +44,7 @@ impl UsedApprovals {
 
 impl Effects {
     /// Finds the approvals in effect now. What another process stored or revoked counts.
-    pub(super) async fn look_for_answers(&self) {
+    pub(super) async fn look_for_approvals(&self) {
         // What a person lets the caller do is not what a plugin may do in its name.
         if self.scope.behalf.is_some() {
             return;

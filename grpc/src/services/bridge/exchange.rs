@@ -40,7 +40,7 @@ pub(super) trait Exchange: Send + Sized {
     const UNFINISHED: &'static str;
 
     /// To whom it responds.
-    fn answers(&self) -> &ResponseSender<Self::Response>;
+    fn responses(&self) -> &ResponseSender<Self::Response>;
 
     /// Takes a message, and responds to it.
     fn take(
@@ -106,7 +106,7 @@ pub(super) fn reply_too_large(field: &str, what: &str) -> Status {
 
 /// Takes all that comes. Ends when the reader is gone.
 pub(super) async fn run<E: Exchange>(mut exchange: E, mut told: Streaming<E::Request>) {
-    let ResponseSender { daemon, sender, is_left } = exchange.answers().clone();
+    let ResponseSender { daemon, sender, is_left } = exchange.responses().clone();
     let end = tokio::select! {
         () = daemon.draining.cancelled() => {
             ExchangeEnd::Refused(Status::unavailable("the daemon stops: begin the reply again later"))

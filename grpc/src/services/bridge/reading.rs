@@ -82,7 +82,7 @@ impl Exchange for ParseExchange {
     const UNFINISHED: &'static str = "the request ended without `finish`; send \
                                       `REPLY_FINISH_LENGTH` for a reply that was interrupted";
 
-    fn answers(&self) -> &ResponseSender<v1::ParseResponse> {
+    fn responses(&self) -> &ResponseSender<v1::ParseResponse> {
         &self.answers
     }
 

@@ -219,7 +219,7 @@ impl Exchange for EncodeExchange {
     const UNFINISHED: &'static str =
         "the request ended without `usage`; send `failure` if the reply ends early";
 
-    fn answers(&self) -> &ResponseSender<v1::EncodeResponse> {
+    fn responses(&self) -> &ResponseSender<v1::EncodeResponse> {
         &self.answers
     }
 

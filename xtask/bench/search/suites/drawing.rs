@@ -22,7 +22,7 @@ impl Drawing {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    /// One of several.
+    /// Draws one of several, each as likely as the others.
     pub(super) fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }

@@ -32,7 +32,7 @@ struct KindHits {
     misses: Vec<String>,
 }
 
-/// What moss finds.
+/// The best files that moss finds for a pattern, and how many there are.
 struct FoundPaths {
     total: usize,
     paths: Vec<String>,

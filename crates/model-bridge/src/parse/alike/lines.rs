@@ -25,7 +25,7 @@ impl Parser {
         if let Some(first) = memchr::memchr(b'\n', text.as_bytes())
             && (self.first_line_names(&text[..first]) || self.lines_name(&text[first..]))
         {
-            self.tell_alike(UNMARKED);
+            self.report_alike(UNMARKED);
         }
         self.pass(length);
     }
@@ -44,7 +44,7 @@ impl Parser {
             if let Some(is_for_tools) = label::fence(&line) {
                 self.alike.in_tool_fence = is_for_tools;
             } else if self.alike.in_tool_fence && label::calls_tool(&self.registry, &line) {
-                self.tell_alike(UNMARKED);
+                self.report_alike(UNMARKED);
             }
         }
         self.pass(length);

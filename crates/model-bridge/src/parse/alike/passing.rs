@@ -41,7 +41,7 @@ impl Parser {
             let may_begin = (begins && text.starts_with(BEGINS)) || text.starts_with('{');
             let is_shown = self.line.is_shown();
             if may_begin && !is_shown && self.is_addressed(text) {
-                self.tell_alike(UNMARKED);
+                self.report_alike(UNMARKED);
                 break;
             }
             let start = (may_begin && !is_shown).then(|| self.start(text));
@@ -53,7 +53,7 @@ impl Parser {
             let text = &self.text[self.at..self.at + piece];
             let taken = self.alike.take(&self.registry, text, start);
             if std::mem::take(&mut self.alike.is_found) {
-                self.tell_alike(UNMARKED);
+                self.report_alike(UNMARKED);
             }
             self.pass_lines(taken);
             length -= taken;
@@ -86,7 +86,7 @@ impl Parser {
     }
 
     /// Reports that text looks like a call, where none did before.
-    pub(in super::super) fn tell_alike(&mut self, message: &str) {
+    pub(in super::super) fn report_alike(&mut self, message: &str) {
         if !self.alike.is_found {
             self.alike.is_found = true;
             self.note(DiagnosticCode::UnmarkedCall, message);
@@ -96,14 +96,14 @@ impl Parser {
     /// Takes that something else than text comes.
     pub(in super::super) fn leave_alike(&mut self) {
         if self.alike.leave() {
-            self.tell_alike(UNMARKED);
+            self.report_alike(UNMARKED);
         }
     }
 
     /// Takes that JSON which looks like a call was passed on, and so much text behind it.
     pub(in super::super) fn stand_behind(&mut self, text: &str) {
         if text.contains('\n') {
-            self.tell_alike(UNMARKED);
+            self.report_alike(UNMARKED);
         } else if !self.alike.is_found {
             self.alike.is_forbidden = false;
             self.alike.state = AlikeState::Behind;
@@ -113,7 +113,7 @@ impl Parser {
     /// Ends the look at a reply.
     pub(in super::super) fn end_alike(&mut self) {
         if self.alike.ends() || self.last_line_calls() {
-            self.tell_alike(UNMARKED);
+            self.report_alike(UNMARKED);
         }
     }
 

@@ -227,7 +227,7 @@ impl Parser {
     /// sentence continues behind it that speaks against it.
     fn no_whole_reply(&mut self, frame: &Frame, length: usize) {
         if frame.kind != FrameKind::Whole {
-            self.tell_alike(NO_CALL);
+            self.report_alike(NO_CALL);
             return self.no_call(frame, length);
         }
         let behind = frame.body + frame.balanced.unwrap_or(0);

@@ -66,7 +66,7 @@ impl Parser {
         let length = data.take(&self.registry, &self.text[self.at..]);
         self.pass(length);
         if data.is_alike() {
-            self.tell_alike(NO_CALL);
+            self.report_alike(NO_CALL);
         }
         if data.is_over() {
             return ParseStep::Again;
