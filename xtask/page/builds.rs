@@ -94,7 +94,7 @@ fn crates(timings: &str) -> Result<BTreeMap<String, u64>> {
     #[derive(Deserialize)]
     struct BuildUnit {
         name: String,
-        /// In seconds.
+        /// How long it ran, in seconds.
         duration: f64,
     }
     let (_, units) = timings.split_once(UNITS).context("cargo lists no units in its timings")?;

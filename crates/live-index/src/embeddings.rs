@@ -110,7 +110,7 @@ pub struct EmbeddingOverview {
 pub struct AskedVector<'a> {
     /// The endpoint that is configured.
     pub endpoint: [u8; 32],
-    /// The question.
+    /// The question, as the caller put it.
     pub text: String,
     /// How long the question waits.
     pub wait: Duration,
@@ -118,7 +118,7 @@ pub struct AskedVector<'a> {
     pub network: Arc<Network>,
     /// Where the request runs on when nobody waits any more.
     pub tasks: &'a TaskTracker,
-    /// Ends the request.
+    /// Cancelled once the daemon drains: the request ends then.
     pub draining: CancellationToken,
 }
 
