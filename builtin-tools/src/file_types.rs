@@ -82,7 +82,11 @@ impl FileTypes {
 
     /// Whether a file is of one of the types, by its name.
     pub(crate) fn admits(&self, path: &RelPath) -> bool {
-        let Some(name) = path.file_name() else { return false };
+        path.file_name().is_some_and(|name| self.admit_name(name))
+    }
+
+    /// As [`FileTypes::admits`], of the name alone.
+    pub(crate) fn admit_name(&self, name: &str) -> bool {
         let ends_so = |name: &str| self.endings.iter().any(|ending| name.ends_with(ending));
         !self.endings.is_empty() && ends_so(&name.to_lowercase())
             || self.types.matched(name, false).is_whitelist()

@@ -13,6 +13,8 @@ const COMPILED_BYTES_MAX: usize = 10 << 20;
 pub(crate) struct Wildcards {
     text: String,
     matcher: Regex,
+    /// What names end with, where they say nothing else and it is ASCII: that needs no expression.
+    ending: Option<Box<str>>,
     /// Whether they speak of the whole path.
     over_path: bool,
 }
@@ -61,7 +63,9 @@ impl Wildcards {
             let message = format!("`{parameter}` has too many wildcards");
             ToolError::new(ErrorCode::InvalidArguments, message).hint("make it shorter")
         })?;
-        Ok(Self { text, matcher, over_path })
+        let ending = text.strip_prefix('*').filter(|rest| !over_path && is_plain(rest));
+        let ending = ending.map(Box::from);
+        Ok(Self { text, matcher, ending, over_path })
     }
 
     /// What they were compiled from.
@@ -69,10 +73,70 @@ impl Wildcards {
         &self.text
     }
 
+    /// Whether they are compared with the whole path.
+    pub(crate) fn are_over_path(&self) -> bool {
+        self.over_path
+    }
+
     /// Whether a path fits.
     pub(crate) fn fit(&self, path: &RelPath) -> bool {
-        let text =
-            if self.over_path { path.as_str() } else { path.file_name().unwrap_or_default() };
-        self.matcher.is_match(text)
+        match self.over_path {
+            true => self.matcher.is_match(path.as_str()),
+            false => self.fit_text(path.file_name().unwrap_or_default()),
+        }
+    }
+
+    /// Whether a text fits: a path or a name, as [`Wildcards::are_over_path`] says.
+    pub(crate) fn fit_text(&self, text: &str) -> bool {
+        match &self.ending {
+            // Some letters of other alphabets are as good as ASCII ones where case makes no difference.
+            Some(ending) if text.is_ascii() => {
+                let start = text.len().checked_sub(ending.len());
+                start.is_some_and(|start| text[start..].eq_ignore_ascii_case(ending))
+            }
+            _ => self.matcher.is_match(text),
+        }
+    }
+}
+
+/// Whether a part of a pattern stands for itself.
+fn is_plain(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-+ ".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ending_fits_the_names_that_its_expression_does() {
+        let names = [
+            "a.toml",
+            "a.TOML",
+            ".toml",
+            "toml",
+            "a.toml.bak",
+            "a.tom",
+            "ä.toml",
+            "a.to\u{212a}",
+            "",
+            "l",
+            "xtoml",
+            "a.tomlx",
+            "to.ml",
+        ];
+        for pattern in ["*.toml", "*toml", "*.TOML", "*", "*.tok", "*l"] {
+            let wildcards = Wildcards::parse("pattern", pattern, false).unwrap();
+            assert!(wildcards.ending.is_some(), "{pattern}");
+            for name in names {
+                let by_expression = wildcards.matcher.is_match(name);
+                assert_eq!(wildcards.fit_text(name), by_expression, "{pattern} {name}");
+            }
+        }
+        for pattern in ["*.t?ml", "**/*.toml", "a/*.toml", "*.{a,b}", "*.[t]oml", "*ä", "x*.toml"]
+        {
+            let wildcards = Wildcards::parse("pattern", pattern, false).unwrap();
+            assert!(wildcards.ending.is_none(), "{pattern}");
+        }
     }
 }

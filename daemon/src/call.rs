@@ -12,6 +12,7 @@ mod effect;
 mod holding;
 mod host;
 mod language_server;
+mod listing;
 mod meaning;
 mod nested;
 mod parse_ahead;

@@ -27,8 +27,10 @@ use crate::path::RelPath;
 use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
+use crate::tree_listing::TreeListing;
 
 pub use crate::progress::{BoxFuture, Progress};
+pub use crate::proposal::{Applied, AppliedFile, ProposalOutcome};
 
 /// A visitor that has been round, and what became of its walk.
 pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
@@ -86,6 +88,23 @@ pub trait Files: Send + Sync {
         path: &'a RelPath,
         options: ListOptions,
     ) -> BoxFuture<'a, Result<Listing, ToolError>>;
+
+    /// Lists all that is beneath a directory, up to so many entries, as [`Files::list`] does: for those who
+    /// look through many entries and want few. A host may hand out what it has at hand.
+    ///
+    /// # Errors
+    ///
+    /// As [`Files::list`].
+    fn list_tree<'a>(
+        &'a self,
+        path: &'a RelPath,
+        entries_max: usize,
+    ) -> BoxFuture<'a, Result<TreeListing, ToolError>> {
+        Box::pin(async move {
+            let listing = self.list(path, ListOptions { recursive: true, entries_max }).await?;
+            Ok(TreeListing::of(path, listing))
+        })
+    }
 
     /// Has scanners of a visitor look at the text of every regular file beneath a directory, on
     /// threads that may wait for disks, and hands it what they found in the order of
@@ -299,50 +318,6 @@ pub trait Host: Files + Checks + crate::language_server::LanguageServers {
 
     /// Whether the caller has gone or cancelled. Loops ask this.
     fn is_cancelled(&self) -> bool;
-}
-
-/// What became of a proposal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProposalOutcome {
-    /// The changes are made, or in a dry run would be.
-    Applied(Applied),
-    /// A file is no longer what the changes were made for, and nobody was shown them yet: they may
-    /// be made anew for what it holds now. The error is for a tool that does not.
-    Stale(ToolError),
-}
-
-/// What became of proposed changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
-    /// The number in the workspace's history; none in a dry run, where nothing was written.
-    pub history: Option<u64>,
-    /// The files after the change, in the order of the change set.
-    pub files: Vec<AppliedFile>,
-}
-
-/// One file after a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppliedFile {
-    /// Path relative to the workspace root.
-    pub path: RelPath,
-    /// The hash of its new content; none where it was deleted.
-    pub hash: Option<ContentHash>,
-}
-
-// === impl ProposalOutcome ===
-
-impl ProposalOutcome {
-    /// Returns the changes that were made.
-    ///
-    /// # Errors
-    ///
-    /// `Conflict` where a file changed meanwhile.
-    pub fn applied(self) -> Result<Applied, ToolError> {
-        match self {
-            Self::Applied(applied) => Ok(applied),
-            Self::Stale(error) => Err(error),
-        }
-    }
 }
 
 // === impl Context ===

@@ -58,6 +58,8 @@ mod progress;
 #[cfg(feature = "host")]
 pub mod prompt;
 #[cfg(feature = "host")]
+mod proposal;
+#[cfg(feature = "host")]
 pub mod ranking;
 #[cfg(feature = "host")]
 pub mod search;
@@ -67,6 +69,8 @@ pub mod testing;
 pub mod todo;
 #[cfg(feature = "host")]
 pub mod tool;
+#[cfg(feature = "host")]
+pub mod tree_listing;
 
 pub use crate::error::{ErrorCode, ToolError};
 pub use crate::hash::ContentHash;

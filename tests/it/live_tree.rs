@@ -141,6 +141,42 @@ async fn what_the_policy_closes_is_counted_and_not_named() {
 }
 
 #[tokio::test]
+async fn rules_that_change_apply_to_the_next_listing_of_every_tool() {
+    let site = Site::new();
+    for path in ["open/name.txt", "late/name.txt"] {
+        site.write(path, "x\n");
+    }
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    ready(&caller).await;
+    let listed = async || {
+        let all = json!({"path": ".", "recursive": true});
+        let listing = caller.done("list_directory", all).await;
+        let found = caller.done("file_search", json!({"pattern": "name.txt"})).await;
+        let structure = caller.done("get_project_structure", json!({})).await;
+        let is_drawn = structure["tree"].as_str().unwrap().contains("late/");
+        (
+            paths(&listing).len(),
+            found["total"].as_u64().unwrap(),
+            structure["files"].clone(),
+            is_drawn,
+        )
+    };
+    for _ in 0..2 {
+        assert_eq!(listed().await, (4, 2, json!(2), true));
+    }
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"late/**\", \"late\"]\n\
+         decision = \"deny\"\n",
+    );
+    until("the rules are read", async || listed().await.0 == 2).await;
+    assert_eq!(listed().await, (2, 1, json!(1), false));
+    site.user_policy("version = 1\n");
+    until("the rules are read", async || listed().await.0 == 4).await;
+    assert_eq!(listed().await, (4, 2, json!(2), true));
+}
+
+#[tokio::test]
 async fn without_it_listings_walk_and_the_status_says_why() {
     let site = Site::new();
     site.config("[index]\nenabled = false\n");

@@ -1,12 +1,18 @@
 //! `file_search`: files by name, by wildcards or by what a person remembers of the name.
 
+mod ascii;
 mod familiar;
 mod query;
 mod rank;
+mod scan;
 mod typo;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use moss_sdk::context::Context;
-use moss_sdk::file::{Entry, EntryKind, ListOptions, Skipped};
+use moss_sdk::file::{EntryKind, Skipped};
+use moss_sdk::tree_listing::{EntryNumber, TreeListing, TreeNames};
 use moss_sdk::{Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +21,7 @@ use serde_json::{Map, Value};
 use self::familiar::FamiliarFiles;
 use self::query::{FileQuery, QueryScope};
 use self::rank::Rank;
+use self::scan::FileScan;
 use crate::extent::{self, without_slash};
 use crate::file_types::FileTypes;
 
@@ -95,13 +102,19 @@ pub(crate) struct PathQuery(FileQuery);
 
 /// What a search gathered.
 struct SearchResult {
-    files: Vec<Entry>,
+    /// The files of the page.
+    files: Vec<EntryNumber>,
     total: usize,
     /// How many were passed over.
     offset: usize,
+    /// How many files were looked at.
+    searched: usize,
     /// Whether they only look like what was searched for.
     are_similar: bool,
 }
+
+/// A file that fits, and its place in path order.
+type RankedFile = (Rank, u32);
 
 impl Tool for FileSearch {
     const NAME: &'static str = "file_search";
@@ -112,73 +125,83 @@ impl Tool for FileSearch {
     async fn run(self, cx: Context) -> Result<FileSearchOutput, ToolError> {
         let query = self.query()?;
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
-        let options = ListOptions { recursive: true, entries_max: extent::VISITED_MAX };
         let path = self.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
         let base = cx.path(without_slash(path))?;
         let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
-        let listing = cx.list(&base, options).await?;
+        let listing = cx.list_tree(&base, extent::VISITED_MAX).await?;
+        let names = Arc::clone(listing.names());
         let has_types = types.is_some();
         let familiar = FamiliarFiles::of(&cx).await;
-        let mut files = listing.entries;
-        let (found, files_searched) = cx
+        let (found, files) = cx
             .compute(move || {
-                files.retain(|entry| {
-                    let is_wanted = || types.as_ref().is_none_or(|types| types.admits(&entry.path));
-                    entry.kind == EntryKind::File && is_wanted()
-                });
-                let files_searched = files.len();
-                (find(&query, &familiar, &base, files, offset), files_searched)
+                let admits = |name: &str| types.as_ref().is_none_or(|types| types.admit_name(name));
+                let found = find(&query, &familiar, listing.names(), &admits, offset);
+                let files = found.files.iter().map(|file| FoundFile::of(&listing, *file));
+                let files: Vec<FoundFile> = files.collect();
+                (found, files)
             })
             .await?;
+        let is_truncated = names.is_truncated();
         Ok(FileSearchOutput {
             total: found.total,
-            files_searched,
-            truncated: listing.truncated || found.total > found.files.len(),
-            skipped: listing.skipped,
-            note: note(&found, listing.truncated, files_searched == 0 && has_types),
-            files: found.files.into_iter().map(FoundFile::from).collect(),
+            files_searched: found.searched,
+            truncated: is_truncated || found.total > files.len(),
+            skipped: names.skipped(),
+            note: note(&found, is_truncated, found.searched == 0 && has_types),
+            files,
         })
     }
 }
 
 /// Picks the files that a query finds, or else those that look alike; of equal ones those first that
-/// the caller is busy with, then by path. Paths are seen from a directory.
+/// the caller is busy with, then by path. Paths are seen from the directory that was listed.
 fn find(
     query: &FileQuery,
     familiar: &FamiliarFiles,
-    base: &RelPath,
-    files: Vec<Entry>,
+    names: &TreeNames,
+    admits: &dyn Fn(&str) -> bool,
     offset: usize,
 ) -> SearchResult {
-    let from_base = |file: &Entry| file.path.beneath(base).unwrap_or_else(|| file.path.clone());
-    let paths: Vec<RelPath> = files.iter().map(from_base).collect();
-    let placed = |rank: Rank, at: usize| rank.at(query.place(familiar, &files[at].path));
-    let mut ranked: Vec<(Rank, usize)> = Vec::new();
-    for (at, path) in paths.iter().enumerate() {
-        ranked.extend(query.rank(path).map(|rank| (placed(rank, at), at)));
+    let is_wanted =
+        |file: &EntryNumber| names.kind(*file) == EntryKind::File && admits(names.name(*file));
+    let files: Vec<EntryNumber> = names.in_order().iter().copied().filter(is_wanted).collect();
+    let places = if query.has_ranks() { familiar.places(names) } else { HashMap::new() };
+    let placed = |rank: Rank, at: u32| match query.has_ranks() {
+        true => rank.at(places.get(&files[at as usize]).copied().unwrap_or(u32::MAX)),
+        false => rank,
+    };
+    let mut scan = FileScan::new(query, names);
+    let mut ranked: Vec<RankedFile> = Vec::new();
+    for (at, file) in (0..).zip(&files) {
+        ranked.extend(scan.rank(*file).map(|rank| (placed(rank, at), at)));
     }
     // Where only the letters fit, a typo is as likely as an abbreviation.
     if !ranked.is_empty() && !ranked.iter().any(|(rank, _)| query.is_certain(*rank)) {
-        let mut typos: Vec<Option<Rank>> = paths.iter().map(|path| query.typo(path)).collect();
+        let mut typos = scan.typos(&files);
         for (rank, at) in &mut ranked {
-            *rank = typos[*at].take().map_or(*rank, |typo| placed(typo, *at).min(*rank));
+            *rank = typos.remove(at).map_or(*rank, |typo| placed(typo, *at).min(*rank));
         }
-        let others = typos.into_iter().enumerate();
-        ranked.extend(others.filter_map(|(at, typo)| Some((placed(typo?, at), at))));
+        ranked.extend(typos.into_iter().map(|(at, typo)| (placed(typo, at), at)));
     }
     let are_similar = ranked.is_empty();
     if are_similar {
-        for (at, path) in paths.iter().enumerate() {
-            ranked.extend(query.likeness(path).map(|rank| (placed(rank, at), at)));
-        }
+        let alike = scan.alike(&files).into_iter();
+        ranked.extend(alike.map(|(at, rank)| (placed(rank, at), at)));
     }
-    // Files come in path order: their position breaks ties.
-    ranked.sort_unstable();
     let total = ranked.len();
-    let mut files: Vec<Option<Entry>> = files.into_iter().map(Some).collect();
-    let page = ranked.into_iter().skip(offset).take(FILES_MAX);
-    let best = page.filter_map(|(_, at)| files[at].take()).collect();
-    SearchResult { files: best, total, offset, are_similar }
+    let page = page(&mut ranked, offset).iter().map(|(_, at)| files[*at as usize]);
+    SearchResult { files: page.collect(), total, offset, searched: files.len(), are_similar }
+}
+
+/// The best files from an offset on: of equal ones those that come first in path order.
+fn page(ranked: &mut Vec<RankedFile>, offset: usize) -> &[RankedFile] {
+    let end = offset.saturating_add(FILES_MAX);
+    if end < ranked.len() {
+        ranked.select_nth_unstable(end);
+        ranked.truncate(end);
+    }
+    ranked.sort_unstable();
+    ranked.get(offset..).unwrap_or_default()
 }
 
 fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<String> {
@@ -217,11 +240,12 @@ impl PathQuery {
 
     /// Whether a file is what is searched for, and does not only look like it.
     pub(crate) fn fits(&self, path: &RelPath) -> bool {
-        self.0.rank(path).is_some()
+        self.0.rank(path.as_str()).is_some()
     }
 
     /// In which way a file fits, the best first.
     pub(crate) fn class(&self, path: &RelPath) -> Option<rank::MatchClass> {
+        let path = path.as_str();
         let rank = self.0.rank(path);
         let is_certain = rank.is_some_and(|rank| self.0.is_certain(rank));
         let typo = if is_certain { None } else { self.0.typo(path) };
@@ -241,10 +265,10 @@ impl FileSearch {
 
 // === impl FoundFile ===
 
-impl From<Entry> for FoundFile {
-    fn from(entry: Entry) -> Self {
-        let size_bytes = entry.size_bytes.unwrap_or_default();
-        Self { path: entry.path.to_string(), size_bytes }
+impl FoundFile {
+    fn of(listing: &TreeListing, file: EntryNumber) -> Self {
+        let size_bytes = listing.size_bytes(file).unwrap_or_default();
+        Self { path: listing.names().path(file).to_string(), size_bytes }
     }
 }
 

@@ -8,17 +8,19 @@ mod output;
 mod surroundings;
 mod tree;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{Content, Entry, FileSnapshot, ListOptions, Listing};
+use moss_sdk::file::{Content, Entry, FileSnapshot, ListOptions};
+use moss_sdk::tree_listing::{TreeListing, TreeNames};
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::central::{CentralFileOutput, ModuleOutput};
 use self::landmarks::Landmarks;
+use self::languages::LanguageCount;
 use self::manifests::ManifestKind;
 use self::output::{ProjectManifest, ProjectStructure};
 use self::surroundings::{KnownManifests, ManifestPlace, is_file};
@@ -61,14 +63,17 @@ pub(crate) struct GetProjectStructure {
     limit: u64,
 }
 
-/// What follows from the names of entries.
+/// What follows from the names and sizes of entries.
 struct Survey {
-    listing: Listing,
-    drawn: Drawn,
-    files: u64,
-    directories: u64,
-    landmarks: Landmarks,
+    drawn: Arc<Drawn>,
+    landmarks: Arc<Landmarks>,
+    bytes: u64,
+    languages: Vec<LanguageCount>,
 }
+
+/// The tree of names that was drawn last, with the number of lines that it might have.
+#[derive(Default)]
+struct LastDrawn(Mutex<Option<(usize, Arc<Drawn>)>>);
 
 /// Paths of files that programs start in: those higher up first.
 type EntryPoints = BTreeSet<(usize, RelPath)>;
@@ -82,75 +87,87 @@ impl Tool for GetProjectStructure {
     async fn run(self, cx: Context) -> Result<ProjectStructure, ToolError> {
         let path = self.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
         let base = cx.path(without_slash(path))?;
-        let options = |recursive| ListOptions { recursive, entries_max: extent::VISITED_MAX };
-        let listing = cx.list(&base, options(true)).await?;
-        let top = match listing.truncated {
-            true => Some(cx.list(&base, options(false)).await?.entries),
+        let listing = cx.list_tree(&base, extent::VISITED_MAX).await?;
+        let names = Arc::clone(listing.names());
+        let top = match names.is_truncated() {
+            true => {
+                let options = ListOptions { recursive: false, entries_max: extent::VISITED_MAX };
+                Some(cx.list(&base, options).await?.entries)
+            }
             false => None,
         };
         let lines_max = usize::try_from(self.limit.min(TREE_LINES_MAX)).expect("a small bound");
         let map = cx.map_code(&base).await?.unwrap_or_default();
-        let survey = cx.compute(move || Survey::new(&base, listing, top, lines_max)).await?;
-        let Survey { listing, drawn, files, directories, landmarks } = survey;
-        let mut starts: EntryPoints = landmarks.starts.into_iter().map(placed).collect();
+        let surveyed = listing.clone();
+        let survey = cx.compute(move || Survey::new(&surveyed, top.as_deref(), lines_max)).await?;
+        let Survey { drawn, landmarks, bytes, languages } = survey;
+        let mut starts: EntryPoints = landmarks.starts.iter().cloned().map(placed).collect();
         let mut manifests = Vec::new();
         let mut known = KnownManifests::default();
-        for (file, kind) in landmarks.manifests {
-            let name = file.path.file_name().unwrap_or_default();
-            let text = text(&cx, &file, kind).await?;
+        for &(number, kind) in &landmarks.manifests {
+            let (path, name) = (names.path(number), names.name(number));
+            let text = text(&cx, &path, listing.size_bytes(number), kind).await?;
             let facts = kind.facts(name, text.as_deref().unwrap_or_default());
-            starts.extend(named_starts(&listing.entries, &file.path, kind, &facts.starts));
-            let around = ManifestPlace::of(&listing.entries, &file.path, kind, &mut known);
+            starts.extend(named_starts(&names, &path, kind, &facts.starts));
+            let around = ManifestPlace::of(&names, &path, kind, &mut known);
             let commands = kind.commands(name, text.as_deref(), &around);
-            let path = file.path.to_string();
+            let path = path.to_string();
             manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name, commands });
         }
         let entry_points_total = starts.len();
         let first = starts.into_iter().take(ENTRY_POINTS_MAX);
         let structure = ProjectStructure {
-            tree: drawn.text,
-            files,
-            directories,
-            bytes: landmarks.bytes,
-            languages: landmarks.languages,
+            tree: drawn.text.clone(),
+            files: drawn.files,
+            directories: drawn.directories,
+            bytes,
+            languages,
             manifests,
             manifests_total: landmarks.manifests_total,
             entry_points: first.map(|(_, path)| path.to_string()).collect(),
             entry_points_total,
-            tests: landmarks.tests,
-            ci: landmarks.ci,
-            documents: landmarks.documents,
+            tests: landmarks.tests.clone(),
+            ci: landmarks.ci.clone(),
+            documents: landmarks.documents.clone(),
             central_files: map.files.into_iter().map(CentralFileOutput::from).collect(),
             modules: map.modules.into_iter().map(ModuleOutput::from).collect(),
             folded: drawn.folded,
-            truncated: listing.truncated,
-            skipped: listing.skipped,
-            note: note(drawn.folded, listing.truncated),
+            truncated: names.is_truncated(),
+            skipped: names.skipped(),
+            note: note(drawn.folded, names.is_truncated()),
         };
         Ok(structure.fit())
     }
 }
 
 impl Survey {
-    fn new(base: &RelPath, listing: Listing, top: Option<Vec<Entry>>, lines_max: usize) -> Self {
-        let seen = seen_from(base, &listing.entries);
-        let top = top.map(|top| seen_from(base, &top).into_owned());
-        let mut tree = Tree::new(&seen, top.as_deref());
-        let drawn = tree.draw(lines_max);
-        let (files, directories) = (tree.files(), tree.directories());
-        let landmarks = Landmarks::find(&seen).in_directory(base);
-        drop(seen);
-        Self { listing, drawn, files, directories, landmarks }
+    /// What only follows from names is worked out once for as long as they stay the same.
+    fn new(listing: &TreeListing, top: Option<&[Entry]>, lines_max: usize) -> Self {
+        let names = listing.names();
+        let landmarks = names.derived(Landmarks::find);
+        let sizes = (0..).zip(&landmarks.languages).map(|(number, _)| listing.size_bytes(number));
+        Self {
+            drawn: match top {
+                None => names.derived(|_| LastDrawn::default()).draw(names, lines_max),
+                Some(_) => Arc::new(Tree::new(names, top).draw(lines_max)),
+            },
+            bytes: sizes.flatten().sum(),
+            languages: languages::counted(listing, &landmarks.languages),
+            landmarks,
+        }
     }
 }
 
-/// The same entries with their paths as seen from a directory.
-fn seen_from<'a>(base: &RelPath, entries: &'a [Entry]) -> Cow<'a, [Entry]> {
-    if base.is_root() {
-        return Cow::Borrowed(entries);
+impl LastDrawn {
+    fn draw(&self, names: &TreeNames, lines_max: usize) -> Arc<Drawn> {
+        let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, drawn)) = last().as_ref().filter(|(lines, _)| *lines == lines_max) {
+            return Arc::clone(drawn);
+        }
+        let drawn = Arc::new(Tree::new(names, None).draw(lines_max));
+        *last() = Some((lines_max, Arc::clone(&drawn)));
+        drawn
     }
-    let seen = |entry: &Entry| Some(Entry { path: entry.path.beneath(base)?, ..entry.clone() });
-    entries.iter().filter_map(seen).collect()
 }
 
 fn placed(path: RelPath) -> (usize, RelPath) {
@@ -158,12 +175,17 @@ fn placed(path: RelPath) -> (usize, RelPath) {
 }
 
 /// Reads a manifest, where nobody has to be asked for it.
-async fn text(cx: &Context, file: &Entry, kind: ManifestKind) -> Result<Option<String>, ToolError> {
-    let is_small = file.size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
+async fn text(
+    cx: &Context,
+    path: &RelPath,
+    size_bytes: Option<u64>,
+    kind: ManifestKind,
+) -> Result<Option<String>, ToolError> {
+    let is_small = size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
     if !kind.needs_text() || !is_small {
         return Ok(None);
     }
-    match cx.read_unasked(&file.path).await {
+    match cx.read_unasked(path).await {
         Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => Ok(Some(text.text)),
         Err(error) if error.code == ErrorCode::Cancelled => Err(error),
         // It may not be read, is no text, or is not what it was any more: it is listed nevertheless.
@@ -174,16 +196,16 @@ async fn text(cx: &Context, file: &Entry, kind: ManifestKind) -> Result<Option<S
 /// Returns the files that a manifest says programs start in, as far as they exist; else those that
 /// they start in by custom.
 fn named_starts(
-    entries: &[Entry],
+    names: &TreeNames,
     manifest: &RelPath,
     kind: ManifestKind,
     named: &[String],
 ) -> EntryPoints {
     let directory = manifest.parent().unwrap_or_else(RelPath::root);
-    let existing = |names: &[String]| -> EntryPoints {
-        let paths = names.iter().filter_map(|name| RelPath::parse(name).ok());
+    let existing = |starts: &[String]| -> EntryPoints {
+        let paths = starts.iter().filter_map(|name| RelPath::parse(name).ok());
         let beneath = paths.filter_map(|path| directory.join(path.as_str()).ok());
-        beneath.filter(|path| is_file(entries, path)).map(placed).collect()
+        beneath.filter(|path| is_file(names, path)).map(placed).collect()
     };
     let starts = existing(named);
     if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }

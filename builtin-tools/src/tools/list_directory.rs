@@ -1,13 +1,15 @@
 //! `list_directory`: the entries of a directory, filtered and sorted.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use moss_sdk::context::Context;
-use moss_sdk::file::{Entry, EntryKind, ListOptions, Skipped};
+use moss_sdk::file::{EntryKind, ListOptions, Skipped};
+use moss_sdk::tree_listing::{EntryNumber, TreeListing, TreeNames};
 use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -141,31 +143,58 @@ impl Tool for ListDirectory {
     async fn run(self, cx: Context) -> Result<ListDirectoryOutput, ToolError> {
         let filter = EntryFilter::new(&self)?;
         let path = cx.path(without_slash(&self.path))?;
-        let options = ListOptions { recursive: self.recursive, entries_max: extent::VISITED_MAX };
-        let listing = cx.list(&path, options).await?;
-        let mut entries = listing.entries;
+        let listing = if self.recursive {
+            cx.list_tree(&path, extent::VISITED_MAX).await?
+        } else {
+            let options = ListOptions { recursive: false, entries_max: extent::VISITED_MAX };
+            TreeListing::of(&path, cx.list(&path, options).await?)
+        };
         let page = EntryPage {
             offset: usize::try_from(self.offset).unwrap_or(usize::MAX),
             limit: usize::try_from(self.limit.min(ENTRIES_MAX)).expect("the bound is small"),
         };
-        let is_little = entries.len() <= SORTED_AT_ONCE_MAX;
+        let names = Arc::clone(listing.names());
         let sort = move || {
-            entries.retain(|entry| filter.admits(entry));
-            entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
-            let total = entries.len();
-            let page = entries.into_iter().skip(page.offset).take(page.limit);
-            (page.map(ListedEntry::from).collect::<Vec<_>>(), total)
+            let sorted = sorted(&listing, &filter, self.sort_by, self.sort_order);
+            let shown = sorted.iter().skip(page.offset).take(page.limit);
+            let shown = shown.map(|number| ListedEntry::of(&listing, *number));
+            (shown.collect::<Vec<_>>(), sorted.len())
         };
+        let is_little = names.len() <= SORTED_AT_ONCE_MAX;
         let (entries, total) = if is_little { sort() } else { cx.compute(sort).await? };
         Ok(ListDirectoryOutput {
             path: path.to_string(),
             total,
-            truncated: listing.truncated || total > entries.len(),
-            skipped: listing.skipped,
-            note: note(listing.truncated, page.offset, entries.len(), total),
+            truncated: names.is_truncated() || total > entries.len(),
+            skipped: names.skipped(),
+            note: note(names.is_truncated(), page.offset, entries.len(), total),
             entries,
         })
     }
+}
+
+/// The entries that pass a filter, sorted.
+fn sorted(
+    listing: &TreeListing,
+    filter: &EntryFilter,
+    by: SortBy,
+    order: SortOrder,
+) -> Vec<EntryNumber> {
+    let in_order = listing.names().in_order().iter().copied();
+    let mut sorted: Vec<_> = in_order.filter(|number| filter.admits(listing, *number)).collect();
+    let compare = |a: &EntryNumber, b: &EntryNumber| match by {
+        SortBy::Name => Ordering::Equal,
+        SortBy::Size => listing.size_bytes(*a).cmp(&listing.size_bytes(*b)),
+        SortBy::Modified => listing.modified(*a).cmp(&listing.modified(*b)),
+    };
+    // They are in path order, and equal ones stay in it.
+    match (by, order) {
+        (SortBy::Name, SortOrder::Asc) => {}
+        (SortBy::Name, SortOrder::Desc) => sorted.reverse(),
+        (_, SortOrder::Asc) => sorted.sort_by(compare),
+        (_, SortOrder::Desc) => sorted.sort_by(|a, b| compare(b, a)),
+    }
+    sorted
 }
 
 fn note(walk_ended: bool, offset: usize, shown: usize, total: usize) -> Option<String> {
@@ -184,20 +213,6 @@ fn note(walk_ended: bool, offset: usize, shown: usize, total: usize) -> Option<S
              with `offset` {shown}"
         )
     })
-}
-
-fn compare(a: &Entry, b: &Entry, by: SortBy, order: SortOrder) -> Ordering {
-    let paths = || a.path.cmp_components(&b.path);
-    let ordering = match by {
-        SortBy::Name => paths(),
-        SortBy::Size => a.size_bytes.cmp(&b.size_bytes),
-        SortBy::Modified => a.modified.cmp(&b.modified),
-    };
-    match order {
-        SortOrder::Asc => ordering,
-        SortOrder::Desc => ordering.reverse(),
-    }
-    .then_with(paths)
 }
 
 /// Reads a date or a date-time; what has no offset is UTC.
@@ -242,41 +257,44 @@ impl EntryFilter {
         Ok(Self { suffixes, size_min, size_max, modified_min })
     }
 
-    fn admits(&self, entry: &Entry) -> bool {
-        self.admits_kind(entry) && self.admits_size(entry) && self.admits_time(entry)
+    fn admits(&self, listing: &TreeListing, number: EntryNumber) -> bool {
+        self.admits_kind(listing.names(), number)
+            && self.admits_size(listing.size_bytes(number))
+            && self.admits_time(listing.modified(number))
     }
 
-    fn admits_kind(&self, entry: &Entry) -> bool {
-        let name = || entry.path.file_name().unwrap_or_default().to_lowercase();
+    fn admits_kind(&self, names: &TreeNames, number: EntryNumber) -> bool {
+        let name = || names.name(number).to_lowercase();
         self.suffixes.is_empty()
-            || (entry.kind == EntryKind::File
+            || (names.kind(number) == EntryKind::File
                 && self.suffixes.iter().any(|suffix| name().ends_with(suffix)))
     }
 
-    fn admits_size(&self, entry: &Entry) -> bool {
+    fn admits_size(&self, size_bytes: Option<u64>) -> bool {
         if self.size_min.is_none() && self.size_max.is_none() {
             return true;
         }
-        entry.size_bytes.is_some_and(|size| {
+        size_bytes.is_some_and(|size| {
             self.size_min.is_none_or(|min| size >= min)
                 && self.size_max.is_none_or(|max| size <= max)
         })
     }
 
-    fn admits_time(&self, entry: &Entry) -> bool {
-        self.modified_min.is_none_or(|min| entry.modified.is_some_and(|time| time >= min))
+    fn admits_time(&self, modified: Option<SystemTime>) -> bool {
+        self.modified_min.is_none_or(|min| modified.is_some_and(|time| time >= min))
     }
 }
 
 // === impl ListedEntry ===
 
-impl From<Entry> for ListedEntry {
-    fn from(entry: Entry) -> Self {
-        let time = entry.modified.and_then(|time| Timestamp::try_from(time).ok());
+impl ListedEntry {
+    fn of(listing: &TreeListing, number: EntryNumber) -> Self {
+        let names = listing.names();
+        let time = listing.modified(number).and_then(|time| Timestamp::try_from(time).ok());
         Self {
-            path: entry.path.to_string(),
-            kind: entry.kind,
-            size_bytes: entry.size_bytes,
+            path: names.path(number).to_string(),
+            kind: names.kind(number),
+            size_bytes: listing.size_bytes(number),
             modified: time.map(|time| format!("{time:.0}")),
         }
     }

@@ -14,9 +14,10 @@ use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
+use moss_sdk::tree_listing::TreeListing;
 use moss_workspace::{
-    Buffers, Error, FileMark, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths,
-    VisitGate, Workspace,
+    Buffers, Error, FileMark, ListingGate, LiveOptions, LiveState, LiveStatus, LiveTree,
+    ScannedPaths, VisitGate, Workspace,
 };
 
 use crate::ranked_texts::{
@@ -253,6 +254,17 @@ impl KeptTree {
     ) -> Result<Option<Listing>, Error> {
         self.was_asked.store(true, Ordering::Relaxed);
         self.tree.list(directory, options, keep, cancelled)
+    }
+
+    /// As [`LiveTree::list_tree`].
+    pub fn list_tree(
+        &self,
+        directory: &RelPath,
+        entries_max: usize,
+        gate: ListingGate<'_>,
+    ) -> Result<Option<TreeListing>, Error> {
+        self.was_asked.store(true, Ordering::Relaxed);
+        self.tree.list_tree(directory, entries_max, gate)
     }
 
     /// As [`LiveTree::visit_texts`], with what the index knows.

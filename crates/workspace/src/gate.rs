@@ -23,6 +23,19 @@ pub struct VisitGate<'a> {
     pub name: Option<&'a GateKey>,
 }
 
+/// What decides about the entries of a listing of a whole tree.
+#[derive(Clone, Copy)]
+pub struct ListingGate<'a> {
+    /// Whether an entry may be shown, by one of its paths.
+    pub lists: &'a dyn Fn(&RelPath) -> bool,
+    /// Whether every entry may: then nobody is asked about each.
+    pub lists_all: bool,
+    /// Whether whoever waits for the listing has gone.
+    pub cancelled: &'a dyn Fn() -> bool,
+    /// As [`VisitGate::name`].
+    pub name: Option<&'a GateKey>,
+}
+
 /// Names what a gate decides by: gates of the same name decide alike about every path, whenever they
 /// are asked.
 #[derive(Debug, Clone)]

@@ -66,7 +66,7 @@ pub use crate::commit::{Committed, Recovered, Uncleared, recover};
 pub use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
-pub use crate::gate::{GateKey, MayRead, VisitGate};
+pub use crate::gate::{GateKey, ListingGate, MayRead, VisitGate};
 pub use crate::handle::{Identity, SyncCount, hash, sync_count};
 pub use crate::held::HeldFile;
 pub use crate::history::{

@@ -15,6 +15,8 @@ mod entry;
 mod events;
 mod kept;
 mod known;
+mod listed;
+mod listings;
 mod mounts;
 mod refresh;
 mod scanned;
@@ -29,6 +31,7 @@ use std::time::SystemTime;
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
+use moss_sdk::tree_listing::TreeListing;
 
 use self::answer::ListGate;
 pub use self::changed::LiveChanges;
@@ -38,7 +41,7 @@ pub use self::kept::ScannedPaths;
 use self::known::{Halt, KnownTree};
 use self::sighted::TreeLook;
 use crate::error::Error;
-use crate::gate::VisitGate;
+use crate::gate::{ListingGate, VisitGate};
 use crate::handle::Identity;
 use crate::root::Workspace;
 use crate::scan::ScanTerms;
@@ -194,6 +197,27 @@ impl LiveTree {
         self.ask(directory, cancelled, &list)
     }
 
+    /// Lists all that is beneath a directory, as [`LiveTree::list`] does. None also where that may be more
+    /// entries than so many.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::list`].
+    pub fn list_tree(
+        &self,
+        directory: &RelPath,
+        entries_max: usize,
+        gate: ListingGate<'_>,
+    ) -> Result<Option<TreeListing>, Error> {
+        let list = |tree: &KnownTree, number, real: &RelPath| {
+            tree.list_tree(number, (real, directory), entries_max, gate)
+        };
+        if self.has_events() == Some(false) {
+            return Ok(None);
+        }
+        self.ask(directory, gate.cancelled, &list).map(Option::flatten)
+    }
+
     /// Has scanners of a visitor look at texts as [`Workspace::visit_texts`] does. `known` is asked
     /// once what is known of them by their real paths, in the order of the walk; what it does not
     /// speak of is read. Without events the sizes and times of all files are looked at first. None where
@@ -318,7 +342,7 @@ impl LiveTree {
                 status.reason = tree.reason.clone();
                 status.watched = tree.store.watched();
                 status.entries = tree.store.entries;
-                status.memory_bytes = tree.store.bytes();
+                status.memory_bytes = tree.store.bytes() + tree.listings.bytes();
             }
         }
         status

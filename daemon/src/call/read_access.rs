@@ -129,8 +129,7 @@ impl ReadAccess {
 
     /// What keeps a path out of sight, with its real name, as [`Effects::hides`].
     pub(super) fn hides(&self, path: &RelPath) -> Option<(RelPath, Decision)> {
-        let is_alike = self.decided_alike(None).is_some_and(|verdict| verdict != Verdict::Deny);
-        if is_alike {
+        if self.lists_all() {
             return None;
         }
         let found = self.workspace().files.resolve(path);
@@ -146,6 +145,11 @@ impl ReadAccess {
             Some(verdict) => verdict != Verdict::Deny,
             None => self.effects.may_list((&self.policy, &self.tool), path),
         }
+    }
+
+    /// Whether every name may be.
+    pub(super) fn lists_all(&self) -> bool {
+        self.decided_alike(None).is_some_and(|verdict| verdict != Verdict::Deny)
     }
 
     /// Decides about a read on a walk, where nobody is asked.

@@ -9,7 +9,8 @@ use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
-use moss_workspace::{History, VisitGate, Workspace};
+use moss_sdk::tree_listing::TreeListing;
+use moss_workspace::{History, ListingGate, VisitGate, Workspace};
 use tokio::sync::Semaphore;
 
 use crate::approvals::StandingApprovals;
@@ -173,6 +174,23 @@ impl WorkspaceState {
             return Ok(listing);
         }
         self.files.list(directory, options, keep, cancelled)
+    }
+
+    /// Lists all that is beneath a directory, without a walk where it can be.
+    pub(crate) fn list_tree(
+        &self,
+        directory: &RelPath,
+        entries_max: usize,
+        gate: ListingGate<'_>,
+    ) -> Result<TreeListing, moss_workspace::Error> {
+        if let Some(kept) = self.live.get()
+            && let Some(listing) = kept.list_tree(directory, entries_max, gate)?
+        {
+            return Ok(listing);
+        }
+        let options = ListOptions { recursive: true, entries_max };
+        let listing = self.list(directory, options, gate.lists, gate.cancelled)?;
+        Ok(TreeListing::of(directory, listing))
     }
 
     /// As [`Workspace::visit_texts`], by what is known of texts where something is.

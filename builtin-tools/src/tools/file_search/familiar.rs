@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use moss_sdk::RelPath;
 use moss_sdk::context::Context;
 use moss_sdk::history::PastQuery;
+use moss_sdk::tree_listing::{EntryNumber, TreeNames};
 
 /// Most files that the session read and that are looked at.
 const READ_MAX: usize = 100;
@@ -43,8 +44,9 @@ impl FamiliarFiles {
         }
     }
 
-    /// Where a file comes among them; after all of them where it is not one.
-    pub(super) fn place(&self, path: &RelPath) -> u32 {
-        self.0.get(path).copied().unwrap_or(u32::MAX)
+    /// Where files of a listing come among them; all others come after those.
+    pub(super) fn places(&self, names: &TreeNames) -> HashMap<EntryNumber, u32> {
+        let known = self.0.iter().map(|(path, place)| (names.find(path), *place));
+        known.filter_map(|(number, place)| Some((number?, place))).collect()
     }
 }

@@ -1,9 +1,9 @@
 //! What is searched for: wildcards, or a part of a name.
 
-use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_sdk::{ErrorCode, ToolError};
 
-use super::familiar::FamiliarFiles;
-use super::rank::{self, MatchClass, PathText, Rank};
+use super::ascii::AsciiPattern;
+use super::rank::{self, MatchClass, PathChars, PathText, Rank};
 use super::typo;
 use crate::wildcards::Wildcards;
 
@@ -41,6 +41,11 @@ enum QueryKind {
         /// The letters between which others may stand; none where nothing may.
         letters: Option<Vec<char>>,
     },
+}
+
+/// The last name of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 // === impl FileQuery ===
@@ -82,40 +87,60 @@ impl FileQuery {
     }
 
     /// Says how well a file fits; none where it does not.
-    pub(super) fn rank(&self, path: &RelPath) -> Option<Rank> {
-        let name = path.file_name()?;
+    pub(super) fn rank(&self, path: &str) -> Option<Rank> {
         match &self.kind {
             QueryKind::Wildcards(wildcards) => {
+                let text = if wildcards.are_over_path() { path } else { name_of(path) };
                 // Names may hold brackets and braces: then the pattern is what it is.
-                let fits = wildcards.fit(path) || self.stands_in(path);
+                let fits = wildcards.fit_text(text) || self.stands_in(path);
                 fits.then(Rank::equal)
             }
             QueryKind::Part { letters } => {
-                let looked_at = if self.scope == QueryScope::Name { name } else { path.as_str() };
-                if !rank::may_hold(looked_at, &self.letters) {
+                if !rank::may_hold(self.looked_at(path), &self.letters) {
                     return None;
                 }
-                let text = PathText::new(path);
-                let (class, cost) = self.class(&text, letters.as_deref())?;
-                let has_case = path.as_str().contains(&self.pattern);
+                let chars = PathChars::new(path);
+                let (class, cost) = self.class(&chars.text(), letters.as_deref())?;
+                let has_case = path.contains(&self.pattern);
                 Some(Rank::new(class, cost, has_case, path))
             }
         }
     }
 
-    /// Where a file comes among those that the caller is busy with: for wildcards all are equal, and
-    /// come by path.
-    pub(super) fn place(&self, familiar: &FamiliarFiles, path: &RelPath) -> u32 {
-        match self.kind {
-            QueryKind::Wildcards { .. } => 0,
-            QueryKind::Part { .. } => familiar.place(path),
-        }
+    /// Whether names alone say which files fit: then nobody need put paths together.
+    pub(super) fn is_of_names(&self) -> bool {
+        let QueryKind::Wildcards(wildcards) = &self.kind else { return false };
+        !wildcards.are_over_path() && !self.may_stand()
+    }
+
+    /// The pattern by its bytes; none for wildcards, and where it has characters that are not ASCII.
+    pub(super) fn ascii(&self) -> Option<AsciiPattern> {
+        let QueryKind::Part { letters } = &self.kind else { return None };
+        let in_path = self.scope == QueryScope::Path;
+        AsciiPattern::new(&self.pattern, (&self.wanted, &self.letters), letters.is_some(), in_path)
+    }
+
+    /// Whether files that the caller is busy with come first: not for wildcards, which fit or do not.
+    pub(super) fn has_ranks(&self) -> bool {
+        matches!(self.kind, QueryKind::Part { .. })
     }
 
     /// Whether a pattern with brackets or braces occurs as it stands.
-    fn stands_in(&self, path: &RelPath) -> bool {
+    fn stands_in(&self, path: &str) -> bool {
+        let only_name = self.scope == QueryScope::Name;
+        self.may_stand() && PathChars::new(path).text().holds(&self.wanted, only_name)
+    }
+
+    fn may_stand(&self) -> bool {
         self.pattern.contains(['[', '{'])
-            && PathText::new(path).holds(&self.wanted, self.scope == QueryScope::Name)
+    }
+
+    /// The part of a path that the pattern is compared with.
+    fn looked_at<'a>(&self, path: &'a str) -> &'a str {
+        match self.scope {
+            QueryScope::Name => name_of(path),
+            QueryScope::Path => path,
+        }
     }
 
     /// Whether a file is surely meant as far as the pattern says: others may be a typo away.
@@ -125,34 +150,45 @@ impl FileQuery {
     }
 
     /// Says whether the name of a file is a typo away from what is searched for.
-    pub(super) fn typo(&self, path: &RelPath) -> Option<Rank> {
+    pub(super) fn typo(&self, path: &str) -> Option<Rank> {
         let errors_max = rank::typos_max(&self.wanted);
-        if !typo::may_resemble(path.as_str(), self.name_set, errors_max) {
+        let may_be = match self.wanted.contains(&'/') {
+            true => typo::may_resemble(path, self.name_set, errors_max),
+            // The name is compared alone.
+            false => {
+                let name = name_of(path);
+                typo::may_be_as_long(name, self.wanted.len(), errors_max)
+                    && typo::may_resemble(name, self.name_set, errors_max)
+            }
+        };
+        if !may_be {
             return None;
         }
-        let errors = PathText::new(path).distance(&self.wanted)?;
+        let errors = PathChars::new(path).text().distance(&self.wanted)?;
         (errors <= errors_max).then(|| Rank::new(MatchClass::Typo, errors, true, path))
     }
 
     /// Says how much the name of a file, or a part of its path, looks like what is searched for; none
     /// where it does not, and where only what fits is wanted.
-    pub(super) fn likeness(&self, path: &RelPath) -> Option<Rank> {
+    pub(super) fn likeness(&self, path: &str) -> Option<Rank> {
         let QueryKind::Part { letters: Some(_) } = self.kind else { return None };
-        let looked_at = match self.scope {
-            QueryScope::Name => path.file_name()?,
-            QueryScope::Path => path.as_str(),
-        };
-        if !typo::may_resemble(looked_at, self.name_set, rank::errors_max(&self.wanted)) {
+        let errors_max = rank::errors_max(&self.wanted);
+        if !typo::may_resemble(self.looked_at(path), self.name_set, errors_max) {
             return None;
         }
-        let text = PathText::new(path);
+        let chars = PathChars::new(path);
+        let text = chars.text();
         let of_name = text.distance(&self.wanted).map(|errors| (MatchClass::Similar, errors));
         let of_part = || text.part_with_typo(&self.wanted, self.scope == QueryScope::Name);
         let (class, errors) = of_name.or_else(of_part)?;
         Some(Rank::new(class, errors, true, path))
     }
 
-    fn class(&self, text: &PathText, letters: Option<&[char]>) -> Option<(MatchClass, usize)> {
+    fn class(
+        &self,
+        text: &PathText<'_, char>,
+        letters: Option<&[char]>,
+    ) -> Option<(MatchClass, usize)> {
         let wanted = self.wanted.as_slice();
         let fits = if wanted.contains(&'/') {
             text.class_of_path(wanted)

@@ -1,7 +1,5 @@
 //! How well the name of a file fits what somebody remembers of it. Pure.
 
-use moss_sdk::RelPath;
-
 use super::typo;
 
 /// Scattered letters fit where what stands between them costs at most so much for each of them.
@@ -62,14 +60,27 @@ pub(crate) enum MatchClass {
     SimilarPath,
 }
 
+/// A character of a path: one of any alphabet, or the byte of an ASCII one.
+pub(super) trait PathChar: Copy + Eq {
+    /// Returns it as a character.
+    fn as_char(self) -> char;
+}
+
 /// A path as names are compared.
-pub(super) struct PathText {
+#[derive(Clone, Copy)]
+pub(super) struct PathText<'a, C> {
     /// As it was given.
-    given: Vec<char>,
+    pub(super) given: &'a [C],
     /// In lower case, one for each character of the path.
-    chars: Vec<char>,
+    pub(super) chars: &'a [C],
     /// Where the file name starts.
-    name: usize,
+    pub(super) name: usize,
+}
+
+/// The characters of a path of any alphabet.
+pub(super) struct PathChars {
+    given: Vec<char>,
+    chars: Vec<char>,
 }
 
 /// Brings a text into the form in which names are compared.
@@ -119,10 +130,11 @@ pub(super) fn typos_max(wanted: &[char]) -> usize {
 }
 
 /// Where a text occurs in another.
-fn places(text: &[char], wanted: &[char]) -> impl Iterator<Item = usize> {
+fn places<C: PathChar>(text: &[C], wanted: &[C]) -> impl Iterator<Item = usize> {
+    let first = wanted.first().copied();
     text.windows(wanted.len().max(1))
         .enumerate()
-        .filter(move |(_, w)| *w == wanted)
+        .filter(move |(_, w)| w.first().copied() == first && *w == wanted)
         .map(|(at, _)| at)
 }
 
@@ -142,8 +154,8 @@ impl Rank {
         Self { class: MatchClass::Name, place: 0, cost: 0, has_other_case: false, path_bytes: 0 }
     }
 
-    pub(super) fn new(class: MatchClass, cost: usize, has_case: bool, path: &RelPath) -> Self {
-        let path_bytes = path.as_str().len();
+    pub(super) fn new(class: MatchClass, cost: usize, has_case: bool, path: &str) -> Self {
+        let path_bytes = path.len();
         Self { class, place: u32::MAX, cost, has_other_case: !has_case, path_bytes }
     }
 
@@ -158,32 +170,52 @@ impl Rank {
     }
 }
 
-// === impl PathText ===
+// === impl PathChar ===
 
-impl PathText {
-    pub(super) fn new(path: &RelPath) -> Self {
-        let given: Vec<char> = path.as_str().chars().collect();
-        Self {
-            name: given.iter().rposition(|c| *c == '/').map_or(0, |at| at + 1),
-            chars: given.iter().copied().map(fold).collect(),
-            given,
-        }
+impl PathChar for char {
+    fn as_char(self) -> char {
+        self
+    }
+}
+
+impl PathChar for u8 {
+    fn as_char(self) -> char {
+        self.into()
+    }
+}
+
+// === impl PathChars ===
+
+impl PathChars {
+    pub(super) fn new(path: &str) -> Self {
+        let given: Vec<char> = path.chars().collect();
+        Self { chars: given.iter().copied().map(fold).collect(), given }
     }
 
+    pub(super) fn text(&self) -> PathText<'_, char> {
+        let name = self.given.iter().rposition(|c| *c == '/').map_or(0, |at| at + 1);
+        PathText { given: &self.given, chars: &self.chars, name }
+    }
+}
+
+// === impl PathText ===
+
+impl<C: PathChar> PathText<'_, C> {
     /// Whether a word starts at a character.
     fn starts(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).map(|at| self.given[at]);
-        starts_word(before, self.given[at], self.given.get(at + 1).copied())
+        let before = at.checked_sub(1).map(|at| self.given[at].as_char());
+        let after = self.given.get(at + 1).map(|c| c.as_char());
+        starts_word(before, self.given[at].as_char(), after)
     }
 
     /// Whether a text occurs in the path, or only in the name.
-    pub(super) fn holds(&self, wanted: &[char], only_name: bool) -> bool {
+    pub(super) fn holds(&self, wanted: &[C], only_name: bool) -> bool {
         let from = if only_name { self.name } else { 0 };
         places(&self.chars[from..], wanted).next().is_some()
     }
 
     /// How a text without slashes fits the name.
-    pub(super) fn class_of_name(&self, wanted: &[char]) -> Option<MatchClass> {
+    pub(super) fn class_of_name(&self, wanted: &[C]) -> Option<MatchClass> {
         let name = &self.chars[self.name..];
         if name == wanted {
             return Some(MatchClass::Name);
@@ -201,9 +233,9 @@ impl PathText {
     }
 
     /// How a text without slashes fits the directories.
-    pub(super) fn class_in_directories(&self, wanted: &[char]) -> Option<MatchClass> {
+    pub(super) fn class_in_directories(&self, wanted: &[C]) -> Option<MatchClass> {
         let directories = &self.chars[..self.name];
-        if directories.split(|c| *c == '/').any(|directory| directory == wanted) {
+        if directories.split(|c| c.as_char() == '/').any(|directory| directory == wanted) {
             return Some(MatchClass::Directory);
         }
         let class = |at| if self.starts(at) { MatchClass::PathWord } else { MatchClass::PathPart };
@@ -211,28 +243,76 @@ impl PathText {
     }
 
     /// How a text with slashes fits the path.
-    pub(super) fn class_of_path(&self, wanted: &[char]) -> Option<MatchClass> {
-        let ends_so = |path: &[char]| {
-            path.strip_suffix(wanted).is_some_and(|rest| rest.last().is_none_or(|c| *c == '/'))
+    pub(super) fn class_of_path(&self, wanted: &[C]) -> Option<MatchClass> {
+        let ends_so = |path: &[C]| {
+            let rest = path.strip_suffix(wanted);
+            rest.is_some_and(|rest| rest.last().is_none_or(|c| c.as_char() == '/'))
         };
-        if ends_so(&self.chars) {
+        if ends_so(self.chars) {
             return Some(MatchClass::Name);
         }
         if ends_so(self.stem(0)) {
             return Some(MatchClass::Stem);
         }
         let class = |at| if self.starts(at) { MatchClass::PathWord } else { MatchClass::PathPart };
-        places(&self.chars, wanted).map(class).min()
+        places(self.chars, wanted).map(class).min()
     }
 
-    pub(super) fn scatter_in_name(&self, letters: &[char]) -> Option<usize> {
+    pub(super) fn scatter_in_name(&self, letters: &[C]) -> Option<usize> {
         self.scatter(self.name, letters)
     }
 
-    pub(super) fn scatter_in_path(&self, letters: &[char]) -> Option<usize> {
+    pub(super) fn scatter_in_path(&self, letters: &[C]) -> Option<usize> {
         self.scatter(0, letters)
     }
 
+    /// The path from somewhere on, without the extension of the name.
+    fn stem(&self, from: usize) -> &[C] {
+        let dot = self.chars[self.name..].iter().rposition(|c| c.as_char() == '.');
+        let dot = dot.filter(|at| *at > 0);
+        &self.chars[from..dot.map_or(self.chars.len(), |at| self.name + at)]
+    }
+
+    /// What it costs to find letters in this order from somewhere on: what stands between them, and
+    /// letters that are neither at the start of a word nor beside the one before.
+    fn scatter(&self, from: usize, letters: &[C]) -> Option<usize> {
+        let mut wanted = letters.iter();
+        let mut next = *wanted.next()?;
+        // The shortest stretch that ends where the letters are first complete.
+        let mut last = None;
+        for (at, c) in self.chars.iter().enumerate().skip(from) {
+            if *c != next {
+                continue;
+            }
+            match wanted.next() {
+                Some(letter) => next = *letter,
+                None => {
+                    last = Some(at);
+                    break;
+                }
+            }
+        }
+        let last = last?;
+        let mut at = last + 1;
+        let (mut loose, mut gaps) = (0, 0);
+        let mut after: Option<usize> = None;
+        for letter in letters.iter().rev() {
+            at = self.chars[..at].iter().rposition(|c| c == letter)?;
+            // Whether the letter after this one follows it directly.
+            if let Some(after) = after {
+                loose += usize::from(after != at + 1 && !self.starts(after));
+                gaps += GAP_COST_MAX.min(after - at - 1);
+            }
+            after = Some(at);
+        }
+        loose += usize::from(!self.starts(at));
+        let between = last + 1 - at - letters.len();
+        let is_close = between + LOOSE_LETTER_COST * loose <= LETTER_COST_MAX * letters.len();
+        is_close.then_some(gaps + LOOSE_LETTER_COST * loose)
+    }
+}
+
+impl PathText<'_, char> {
     /// How many characters the name is away from a text, where that is few. Of a text with slashes as many of the last
     /// names of the path are compared, and where they are too far away, the name alone, after all others.
     pub(super) fn distance(&self, wanted: &[char]) -> Option<usize> {
@@ -270,51 +350,7 @@ impl PathText {
         let errors = |text| typo::errors_in_stretch(text, wanted, errors_max);
         let of_name = errors(&self.chars[self.name..]);
         let of_name = of_name.map(|errors| (MatchClass::SimilarPart, errors));
-        let in_path = || errors(&self.chars).map(|errors| (MatchClass::SimilarPath, errors));
+        let in_path = || errors(self.chars).map(|errors| (MatchClass::SimilarPath, errors));
         of_name.or_else(|| if only_name { None } else { in_path() })
-    }
-
-    /// The path from somewhere on, without the extension of the name.
-    fn stem(&self, from: usize) -> &[char] {
-        let dot = self.chars[self.name..].iter().rposition(|c| *c == '.').filter(|at| *at > 0);
-        &self.chars[from..dot.map_or(self.chars.len(), |at| self.name + at)]
-    }
-
-    /// What it costs to find letters in this order from somewhere on: what stands between them, and
-    /// letters that are neither at the start of a word nor beside the one before.
-    fn scatter(&self, from: usize, letters: &[char]) -> Option<usize> {
-        let mut wanted = letters.iter();
-        let mut next = *wanted.next()?;
-        // The shortest stretch that ends where the letters are first complete.
-        let mut last = None;
-        for (at, c) in self.chars.iter().enumerate().skip(from) {
-            if *c != next {
-                continue;
-            }
-            match wanted.next() {
-                Some(letter) => next = *letter,
-                None => {
-                    last = Some(at);
-                    break;
-                }
-            }
-        }
-        let last = last?;
-        let mut at = last + 1;
-        let (mut loose, mut gaps) = (0, 0);
-        let mut after: Option<usize> = None;
-        for letter in letters.iter().rev() {
-            at = self.chars[..at].iter().rposition(|c| c == letter)?;
-            // Whether the letter after this one follows it directly.
-            if let Some(after) = after {
-                loose += usize::from(after != at + 1 && !self.starts(after));
-                gaps += GAP_COST_MAX.min(after - at - 1);
-            }
-            after = Some(at);
-        }
-        loose += usize::from(!self.starts(at));
-        let between = last + 1 - at - letters.len();
-        let is_close = between + LOOSE_LETTER_COST * loose <= LETTER_COST_MAX * letters.len();
-        is_close.then_some(gaps + LOOSE_LETTER_COST * loose)
     }
 }

@@ -63,6 +63,16 @@ pub(super) fn may_resemble(text: &str, typed: u128, errors_max: usize) -> bool {
     (typed & !set).count_ones() as usize <= errors_max
 }
 
+/// Whether a name may have about so many characters, with its extension or without: surely not where
+/// this says no.
+pub(super) fn may_be_as_long(name: &str, chars: usize, errors_max: usize) -> bool {
+    if !name.is_ascii() {
+        return true;
+    }
+    let stem = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
+    name.len().abs_diff(chars) <= errors_max || stem.abs_diff(chars) <= errors_max
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

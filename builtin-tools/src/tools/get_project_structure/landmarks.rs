@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use moss_sdk::RelPath;
-use moss_sdk::file::{Entry, EntryKind};
+use moss_sdk::file::EntryKind;
+use moss_sdk::tree_listing::{EntryNumber, TreeNames};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::languages::{LanguageCount, LanguageTally, Languages, Purpose};
+use super::languages::{FileLanguages, Languages, Purpose};
 use super::manifests::{self, ManifestKind};
 
 /// Most manifests of one result.
@@ -118,7 +119,7 @@ const DOCUMENTS: &[&str] = &[
 ];
 
 /// Tests of a project.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Tests {
     /// How many files of code are tests, by their name or their directory.
     files: u64,
@@ -129,7 +130,7 @@ pub(super) struct Tests {
 }
 
 /// A directory with tests.
-#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct TestDirectory {
     /// Relative to the workspace root.
     path: String,
@@ -138,7 +139,7 @@ pub(super) struct TestDirectory {
 }
 
 /// A pattern of names of tests.
-#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct TestName {
     /// The pattern, such as `*_test.go`.
     pattern: String,
@@ -146,12 +147,11 @@ pub(super) struct TestName {
     files: u64,
 }
 
-/// What stands out among the files of a project.
+/// What stands out among the files of a project, by their names alone.
 pub(super) struct Landmarks {
-    pub(super) languages: Vec<LanguageCount>,
-    pub(super) bytes: u64,
+    pub(super) languages: FileLanguages,
     /// Manifests, those higher up first.
-    pub(super) manifests: Vec<(Entry, ManifestKind)>,
+    pub(super) manifests: Vec<(EntryNumber, ManifestKind)>,
     /// How many there are.
     pub(super) manifests_total: usize,
     /// Files that programs start in by their names, in path order.
@@ -161,10 +161,9 @@ pub(super) struct Landmarks {
     pub(super) documents: Vec<String>,
 }
 
-/// What the directory of files says of them: asked once for all that follow each other.
-#[derive(Default)]
+/// What the directory of files says of them.
 struct DirectorySigns<'a> {
-    /// Empty for the root.
+    /// As seen from the one that is looked at; empty for that one.
     directory: &'a str,
     is_foreign: bool,
     /// The outermost directory of tests.
@@ -183,15 +182,13 @@ struct TestCounts<'a> {
 // === impl Landmarks ===
 
 impl Landmarks {
-    /// Looks at entries in path order.
-    pub(super) fn find(entries: &[Entry]) -> Self {
+    /// Looks at names in path order.
+    pub(super) fn find(names: &TreeNames) -> Self {
         let languages = Languages::new();
-        let mut tally = LanguageTally::default();
         let mut tests = TestCounts::default();
         let mut manifests = Vec::new();
         let mut found = Self {
-            languages: Vec::new(),
-            bytes: 0,
+            languages: vec![None; names.len()].into(),
             manifests: Vec::new(),
             manifests_total: 0,
             starts: Vec::new(),
@@ -199,63 +196,47 @@ impl Landmarks {
             ci: Vec::new(),
             documents: Vec::new(),
         };
-        let mut around = DirectorySigns::default();
-        for file in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
-            found.bytes += file.size_bytes.unwrap_or_default();
-            let path = file.path.as_str();
-            let (directory, given_name) = path.rsplit_once('/').unwrap_or(("", path));
-            if around.directory != directory {
-                around = DirectorySigns::of(directory);
-            }
+        let directories = names.directories().iter();
+        let signs: Vec<_> =
+            directories.map(|directory| DirectorySigns::of(names.seen(directory))).collect();
+        let is_file = |number: &&EntryNumber| names.kind(**number) == EntryKind::File;
+        for &number in names.in_order().iter().filter(is_file) {
+            let around = &signs[names.directory_of(number)];
+            let given_name = names.name(number);
             if around.is_foreign || FOREIGN.contains(&given_name) {
                 continue;
             }
             let name = given_name.to_lowercase();
             let language = languages.of(&name);
-            language.into_iter().for_each(|language| tally.add(language, file));
-            let is_code = language.is_some_and(|(_, purpose)| purpose == Purpose::Code);
+            found.languages[number as usize] = language;
+            let is_code = language.is_some_and(|language| language.purpose() == Purpose::Code);
             let is_test = is_code && tests.count(around.tests, given_name);
             if let Some(kind) = manifests::kind(&name) {
-                manifests.push((file, kind));
+                manifests.push((number, kind));
             }
-            if !is_test && is_start(directory, &name) {
-                found.starts.push(file.path.clone());
+            if !is_test && is_start(around.directory, &name) {
+                found.starts.push(names.path(number));
             }
-            let is_root = directory.is_empty();
-            if around.is_ci || is_root && CI.contains(&name.as_str()) {
-                found.ci.push(path.to_owned());
+            let is_root = around.directory.is_empty();
+            let is_ci = around.is_ci || is_root && CI.contains(&name.as_str());
+            if is_ci && found.ci.len() < CI_MAX {
+                found.ci.push(names.path(number).to_string());
             }
-            if is_root && DOCUMENTS.iter().any(|start| name.starts_with(start)) {
-                found.documents.push(path.to_owned());
+            let is_document = is_root && DOCUMENTS.iter().any(|start| name.starts_with(start));
+            if is_document && found.documents.len() < DOCUMENTS_MAX {
+                found.documents.push(names.path(number).to_string());
             }
         }
-        found.languages = tally.counts();
-        found.tests = tests.into();
-        found.ci.truncate(CI_MAX);
-        found.documents.truncate(DOCUMENTS_MAX);
+        found.tests = tests.of(names);
         found.manifests_total = manifests.len();
-        manifests.sort_by_key(|(file, _)| file.path.components().count());
-        let first = manifests.into_iter().take(MANIFESTS_MAX);
-        found.manifests = first.map(|(file, kind)| (file.clone(), kind)).collect();
-        found
-    }
-
-    /// Turns paths that are seen from a directory into those from the workspace root.
-    pub(super) fn in_directory(mut self, base: &RelPath) -> Self {
-        if base.is_root() {
-            return self;
-        }
-        let lead = |path: &mut RelPath| {
-            if let Ok(whole) = base.join(path.as_str()) {
-                *path = whole;
-            }
+        let depth = |number| {
+            let directory = signs[names.directory_of(number)].directory;
+            if directory.is_empty() { 0 } else { 1 + directory.matches('/').count() }
         };
-        self.manifests.iter_mut().for_each(|(file, _)| lead(&mut file.path));
-        self.starts.iter_mut().for_each(lead);
-        let directories = self.tests.directories.iter_mut().map(|directory| &mut directory.path);
-        let paths = directories.chain(&mut self.ci).chain(&mut self.documents);
-        paths.for_each(|path| *path = format!("{base}/{path}"));
-        self
+        manifests.sort_by_key(|(number, _)| depth(*number));
+        manifests.truncate(MANIFESTS_MAX);
+        found.manifests = manifests;
+        found
     }
 }
 
@@ -332,19 +313,23 @@ impl<'a> TestCounts<'a> {
         pattern.into_iter().for_each(|pattern| *self.names.entry(pattern).or_default() += 1);
         is_test
     }
-}
 
-impl From<TestCounts<'_>> for Tests {
-    fn from(counts: TestCounts<'_>) -> Self {
-        let mut directories: Vec<_> = counts.directories.into_iter().collect();
+    /// What was counted, with the paths of directories as those of a listing are.
+    fn of(self, listed: &TreeNames) -> Tests {
+        let mut directories: Vec<_> = self.directories.into_iter().collect();
         directories.sort_by_key(|&(_, files)| Reverse(files));
         directories.truncate(TEST_DIRECTORIES_MAX);
-        let mut names: Vec<_> = counts.names.into_iter().collect();
+        let mut names: Vec<_> = self.names.into_iter().collect();
         names.sort_by_key(|&(_, files)| Reverse(files));
         names.truncate(TEST_NAMES_MAX);
-        let directory = |(path, files): (&str, u64)| TestDirectory { path: path.to_owned(), files };
-        Self {
-            files: counts.files,
+        let base =
+            listed.directories().first().map_or_else(RelPath::root, |base| base.path.clone());
+        let directory = |(path, files): (&str, u64)| {
+            let path = if base.is_root() { path.to_owned() } else { format!("{base}/{path}") };
+            TestDirectory { path, files }
+        };
+        Tests {
+            files: self.files,
             directories: directories.into_iter().map(directory).collect(),
             names: names.into_iter().map(|(pattern, files)| TestName { pattern, files }).collect(),
         }

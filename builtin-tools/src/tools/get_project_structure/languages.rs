@@ -1,9 +1,9 @@
 //! Languages of files, inferred from their names.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use moss_sdk::file::Entry;
+use moss_sdk::tree_listing::TreeListing;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -123,51 +123,63 @@ const LANGUAGES: &[(&str, Purpose, &[&str])] = &[
 
 /// The languages by the ends of names and, after a slash, by whole names.
 pub(super) struct Languages {
-    endings: HashMap<&'static str, (&'static str, Purpose)>,
-    wholes: HashMap<&'static str, (&'static str, Purpose)>,
+    endings: HashMap<&'static str, LanguageNumber>,
+    wholes: HashMap<&'static str, LanguageNumber>,
 }
 
-/// Files of a project, counted by language.
-#[derive(Default)]
-pub(super) struct LanguageTally(BTreeMap<(Purpose, &'static str), (u64, u64)>);
+/// Which of the languages a file is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LanguageNumber(u8);
+
+/// The languages of the files of a listing, by the numbers of its entries; none for what is not counted.
+pub(super) type FileLanguages = Box<[Option<LanguageNumber>]>;
 
 // === impl Languages ===
 
 impl Languages {
     pub(super) fn new() -> Self {
-        let named = LANGUAGES.iter().flat_map(|(language, purpose, endings)| {
-            endings.iter().map(|ending| (*ending, (*language, *purpose)))
+        let numbered = (0..).map(LanguageNumber).zip(LANGUAGES);
+        let named = numbered.flat_map(|(number, (.., endings))| {
+            endings.iter().map(move |ending| (*ending, number))
         });
         let (wholes, endings): (Vec<_>, Vec<_>) =
             named.partition(|(name, _)| name.starts_with('/'));
-        let wholes = wholes.into_iter().map(|(name, language)| (&name[1..], language));
+        let wholes = wholes.into_iter().map(|(name, number)| (&name[1..], number));
         Self { endings: endings.into_iter().collect(), wholes: wholes.collect() }
     }
 
     /// The language of a file, by its name in lower case.
-    pub(super) fn of(&self, name: &str) -> Option<(&'static str, Purpose)> {
+    pub(super) fn of(&self, name: &str) -> Option<LanguageNumber> {
         let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
         self.wholes.get(name).or_else(|| self.endings.get(ending?.1)).copied()
     }
 }
 
-// === impl LanguageTally ===
+// === impl LanguageNumber ===
 
-impl LanguageTally {
-    pub(super) fn add(&mut self, (language, purpose): (&'static str, Purpose), file: &Entry) {
-        let (files, bytes) = self.0.entry((purpose, language)).or_default();
-        *files += 1;
-        *bytes += file.size_bytes.unwrap_or_default();
+impl LanguageNumber {
+    pub(super) fn purpose(self) -> Purpose {
+        LANGUAGES[usize::from(self.0)].1
     }
+}
 
-    /// Returns the counts: code first, then prose, then data; the largest of each first.
-    pub(super) fn counts(self) -> Vec<LanguageCount> {
-        let mut all: Vec<_> = self.0.into_iter().collect();
-        all.sort_by_key(|&((purpose, _), (_, bytes))| (purpose, Reverse(bytes)));
-        all.truncate(LANGUAGES_MAX);
-        let count = |((_, language), (files, bytes))| LanguageCount { language, files, bytes };
-        all.into_iter().map(count).collect()
+/// Counts the files of a listing by language: code first, then prose, then data; the largest of each
+/// first.
+pub(super) fn counted(listing: &TreeListing, languages: &FileLanguages) -> Vec<LanguageCount> {
+    let none =
+        |(language, ..): &(&'static str, _, _)| LanguageCount { language, files: 0, bytes: 0 };
+    let mut counts: Vec<LanguageCount> = LANGUAGES.iter().map(none).collect();
+    for (number, language) in (0..).zip(languages) {
+        let Some(LanguageNumber(language)) = *language else { continue };
+        let count = &mut counts[usize::from(language)];
+        count.files += 1;
+        count.bytes += listing.size_bytes(number).unwrap_or_default();
     }
+    let purposes = LANGUAGES.iter().map(|(_, purpose, _)| *purpose);
+    let mut all: Vec<_> = purposes.zip(counts).filter(|(_, count)| count.files > 0).collect();
+    all.sort_by_key(|(purpose, count)| (*purpose, Reverse(count.bytes), count.language));
+    all.truncate(LANGUAGES_MAX);
+    all.into_iter().map(|(_, count)| count).collect()
 }
 
 #[cfg(test)]
@@ -177,7 +189,7 @@ mod tests {
     #[test]
     fn languages_follow_from_names() {
         let languages = Languages::new();
-        let of = |name: &str| languages.of(name).map(|(language, _)| language);
+        let of = |name: &str| languages.of(name).map(|number| LANGUAGES[usize::from(number.0)].0);
         for (name, language) in [
             ("main.rs", Some("Rust")),
             ("a.test.tsx", Some("TypeScript")),

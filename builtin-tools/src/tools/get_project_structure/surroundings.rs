@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use moss_sdk::RelPath;
-use moss_sdk::file::{Entry, EntryKind};
+use moss_sdk::file::EntryKind;
+use moss_sdk::tree_listing::TreeNames;
 
 use super::manifests::{ManifestKind, ManifestSurroundings};
 
@@ -12,15 +13,14 @@ pub(super) type KnownManifests = BTreeSet<(RelPath, &'static str)>;
 
 /// What stands around one manifest.
 pub(super) struct ManifestPlace<'a> {
-    entries: &'a [Entry],
+    names: &'a TreeNames,
     directory: RelPath,
     is_member: bool,
 }
 
-/// Whether a path is that of a file among entries in path order.
-pub(super) fn is_file(entries: &[Entry], path: &RelPath) -> bool {
-    let at = entries.binary_search_by(|entry| entry.path.cmp_components(path));
-    at.is_ok_and(|at| entries[at].kind == EntryKind::File)
+/// Whether a path is that of a file of a listing.
+pub(super) fn is_file(names: &TreeNames, path: &RelPath) -> bool {
+    names.find(path).is_some_and(|number| names.kind(number) == EntryKind::File)
 }
 
 // === impl ManifestPlace ===
@@ -28,7 +28,7 @@ pub(super) fn is_file(entries: &[Entry], path: &RelPath) -> bool {
 impl<'a> ManifestPlace<'a> {
     /// Looks around a manifest; those higher up come first, then those beside each other in path order.
     pub(super) fn of(
-        entries: &'a [Entry],
+        names: &'a TreeNames,
         manifest: &RelPath,
         kind: ManifestKind,
         known: &mut KnownManifests,
@@ -40,11 +40,11 @@ impl<'a> ManifestPlace<'a> {
         if manifest.file_name() != Some("go.work") {
             known.insert((directory.clone(), kind.name));
         }
-        Self { entries, directory, is_member }
+        Self { names, directory, is_member }
     }
 
     fn is_in(&self, directory: &RelPath, name: &str) -> bool {
-        directory.join(name).is_ok_and(|path| is_file(self.entries, &path))
+        directory.join(name).is_ok_and(|path| is_file(self.names, &path))
     }
 }
 

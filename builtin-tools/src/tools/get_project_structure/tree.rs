@@ -4,6 +4,7 @@
 mod counts;
 
 use moss_sdk::file::{Entry, EntryKind};
+use moss_sdk::tree_listing::TreeNames;
 
 use self::counts::{by_ending, counted};
 
@@ -29,16 +30,26 @@ pub(super) struct Tree<'a> {
 /// A tree as text.
 pub(super) struct Drawn {
     pub(super) text: String,
+    /// How many files there are.
+    pub(super) files: u64,
+    /// How many directories there are, without the root.
+    pub(super) directories: u64,
     /// How many entries are not named in it.
     pub(super) folded: u64,
+}
+
+/// What is no directory.
+#[derive(Clone, Copy)]
+struct TreeFile<'a> {
+    name: &'a str,
+    kind: EntryKind,
 }
 
 /// A directory and what is in it, in path order.
 struct Directory<'a> {
     path: &'a str,
     directories: Vec<usize>,
-    /// What is no directory.
-    files: Vec<&'a Entry>,
+    files: Vec<TreeFile<'a>>,
     /// How many files and directories are beneath it.
     files_total: u64,
     directories_total: u64,
@@ -74,46 +85,54 @@ struct TreeBudget {
 // === impl Tree ===
 
 impl<'a> Tree<'a> {
-    /// Makes a tree of entries in path order. Of a walk that ended early, `top` has the entries of
-    /// the root.
-    pub(super) fn new(entries: &'a [Entry], top: Option<&'a [Entry]>) -> Self {
-        let directories = vec![Directory::new(".")];
+    /// Makes a tree of names. Of a walk that ended early, `top` has the entries of the root.
+    pub(super) fn new(names: &'a TreeNames, top: Option<&'a [Entry]>) -> Self {
+        let directories: Vec<_> =
+            names.directories().iter().map(|one| Directory::new(one.path.as_str())).collect();
         let mut tree = Self { directories, top_named: DIRECTORIES_NAMED_MAX };
-        let mut open = vec![0];
-        for entry in entries {
-            tree.add(entry, &mut open);
+        for (at, directory) in names.directories().iter().enumerate() {
+            for number in directory.entries.clone() {
+                let file = TreeFile { name: names.name(number), kind: names.kind(number) };
+                let is_file = file.kind != EntryKind::Directory;
+                tree.directories[at].files.extend(is_file.then_some(file));
+            }
+            if let Some(own) = directory.entry {
+                tree.directories[names.directory_of(own)].directories.push(at);
+            }
         }
         if let Some(top) = top {
-            for &at in &open {
-                tree.directories[at].seen = ScanCoverage::Part;
-            }
-            let last = entries.last().and_then(|entry| entry.path.components().next());
-            for entry in top.iter().filter(|entry| last < entry.path.file_name()) {
-                tree.add(entry, &mut open);
-                if entry.kind == EntryKind::Directory {
-                    let added = tree.directories.last_mut().expect("it was added");
-                    added.seen = ScanCoverage::Nothing;
-                }
-            }
+            tree.end_early(names, top);
         }
         tree.sum();
         tree
     }
 
-    /// Adds an entry; `open` are the directories from the root down to the one before it.
-    fn add(&mut self, entry: &'a Entry, open: &mut Vec<usize>) {
-        let parent = entry.path.as_str().rsplit_once('/').map_or(".", |(parent, _)| parent);
-        while open.len() > 1 && self.directories[open[open.len() - 1]].path != parent {
-            open.pop();
+    /// Takes in where a walk ended early, and what is in the root beyond that.
+    fn end_early(&mut self, names: &'a TreeNames, top: &'a [Entry]) {
+        let mut last = names.in_order().last().copied();
+        let mut at = match last {
+            // It was come to last: so was what is in it.
+            Some(last) if names.kind(last) == EntryKind::Directory => self.directories.len() - 1,
+            Some(last) => names.directory_of(last),
+            None => 0,
+        };
+        loop {
+            self.directories[at].seen = ScanCoverage::Part;
+            let Some(own) = names.directories()[at].entry else { break };
+            last = Some(own);
+            at = names.directory_of(own);
         }
-        let parent = open[open.len() - 1];
-        if entry.kind == EntryKind::Directory {
-            let at = self.directories.len();
-            self.directories[parent].directories.push(at);
-            self.directories.push(Directory::new(entry.path.as_str()));
-            open.push(at);
-        } else {
-            self.directories[parent].files.push(entry);
+        let last = last.map(|last| names.name(last));
+        for entry in top.iter().filter(|entry| last < entry.path.file_name()) {
+            if entry.kind == EntryKind::Directory {
+                let below = self.directories.len();
+                self.directories[0].directories.push(below);
+                let seen = ScanCoverage::Nothing;
+                self.directories.push(Directory { seen, ..Directory::new(entry.path.as_str()) });
+            } else {
+                let name = entry.path.file_name().unwrap_or_default();
+                self.directories[0].files.push(TreeFile { name, kind: entry.kind });
+            }
         }
     }
 
@@ -131,23 +150,15 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// How many files there are.
-    pub(super) fn files(&self) -> u64 {
-        self.directories[0].files_total
-    }
-
-    /// How many directories there are, without the root.
-    pub(super) fn directories(&self) -> u64 {
-        self.directories[0].directories_total
-    }
-
     /// Draws the tree, with at most so many lines but for those of the first level.
     pub(super) fn draw(&mut self, lines_max: usize) -> Drawn {
         self.open(TreeBudget { lines: lines_max, bytes: BYTES_MAX.max(lines_max * LINE_BYTES) });
         let mut text = String::new();
         let mut named = 0;
         self.draw_inside(0, 0, &mut text, &mut named);
-        Drawn { text, folded: self.files() + self.directories() - named }
+        let Directory { files_total: files, directories_total: directories, .. } =
+            self.directories[0];
+        Drawn { text, files, directories, folded: files + directories - named }
     }
 
     /// Opens directories level by level, down to the first level that does not fit. In that one,
@@ -240,7 +251,7 @@ impl<'a> Tree<'a> {
             cost.add(indent + line.len());
         }
         if view == DirectoryView::Open && directory.names_files() {
-            directory.files.iter().for_each(|file| cost.add(indent + name_of(file).len()));
+            directory.files.iter().for_each(|file| cost.add(indent + file.name_bytes()));
         }
         cost
     }
@@ -264,7 +275,7 @@ impl<'a> Tree<'a> {
         }
         if directory.view == DirectoryView::Open && directory.names_files() {
             for file in &directory.files {
-                line(text, [&name_of(file), ""]);
+                line(text, [file.name, file.mark()]);
                 *named += 1;
             }
         }
@@ -320,12 +331,20 @@ impl<'a> Tree<'a> {
     }
 }
 
-fn name_of(entry: &Entry) -> String {
-    let name = entry.path.file_name().unwrap_or_default();
-    match entry.kind {
-        EntryKind::Symlink => format!("{name} (link)"),
-        EntryKind::Other => format!("{name} (special)"),
-        EntryKind::File | EntryKind::Directory => name.to_owned(),
+// === impl TreeFile ===
+
+impl TreeFile<'_> {
+    /// What stands behind its name.
+    fn mark(self) -> &'static str {
+        match self.kind {
+            EntryKind::Symlink => " (link)",
+            EntryKind::Other => " (special)",
+            EntryKind::File | EntryKind::Directory => "",
+        }
+    }
+
+    fn name_bytes(self) -> usize {
+        self.name.len() + self.mark().len()
     }
 }
 
@@ -377,8 +396,16 @@ impl TreeBudget {
 #[cfg(test)]
 mod tests {
     use moss_sdk::RelPath;
+    use moss_sdk::file::Listing;
+    use moss_sdk::tree_listing::TreeListing;
 
     use super::*;
+
+    fn drawn(entries: Vec<Entry>, top: Option<&[Entry]>) -> Drawn {
+        let listing = Listing { entries, ..Listing::default() };
+        let listing = TreeListing::of(&RelPath::root(), listing);
+        Tree::new(listing.names(), top).draw(300)
+    }
 
     fn entry(path: &str) -> Entry {
         let kind = match path.chars().last() {
@@ -398,7 +425,7 @@ mod tests {
     #[test]
     fn links_and_special_files_are_marked() {
         let entries = entries(["a/", "a/link@", "a/pipe|", "empty/"]);
-        let drawn = Tree::new(&entries, None).draw(300);
+        let drawn = drawn(entries, None);
         let expected = "a/\n  link (link)\n  pipe (special)\nempty/ (0 files)\n";
         assert_eq!((drawn.text.as_str(), drawn.folded), (expected, 0));
     }
@@ -407,7 +434,7 @@ mod tests {
     fn what_a_walk_that_ended_did_not_look_at_is_said() {
         let seen = entries(["a/", "a/x.rs", "b/", "b/c/", "b/c/y.rs"]);
         let top = entries(["a/", "b/", "d/", "z.rs"]);
-        let drawn = Tree::new(&seen, Some(&top)).draw(300);
+        let drawn = drawn(seen, Some(&top));
         let expected = "a/\n  x.rs\nb/\n  c/\n    y.rs\n    (the rest was not looked at)\n  \
                         (the rest was not looked at)\nd/ (not looked at)\nz.rs\n";
         assert_eq!(drawn.text, expected);
@@ -421,7 +448,7 @@ mod tests {
             let files = if directory == 8 { 2 } else { 60 };
             all.extend((0..files).map(|file| entry(&format!("d{directory}/f{file:02}.rs"))));
         }
-        let drawn = Tree::new(&all, None).draw(300);
+        let drawn = drawn(all, None);
         assert!(drawn.text.contains("d0/\n"), "{}", drawn.text);
         assert!(drawn.text.contains("d7/ (60 .rs files)\n"), "{}", drawn.text);
         assert!(drawn.text.ends_with("d8/\n  f00.rs\n  f01.rs\n"), "{}", drawn.text);
@@ -430,6 +457,6 @@ mod tests {
     #[test]
     fn a_file_and_a_directory_of_like_names_do_not_mix() {
         let entries = entries(["a/", "a/b", "a-b", "a.b/", "a.b/c"]);
-        assert_eq!(Tree::new(&entries, None).draw(300).text, "a/\n  b\na.b/\n  c\na-b\n");
+        assert_eq!(drawn(entries, None).text, "a/\n  b\na.b/\n  c\na-b\n");
     }
 }

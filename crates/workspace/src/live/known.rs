@@ -8,6 +8,7 @@ use super::changed::ChangeLog;
 use super::entry::{DirectoryNumber, EntryState, NONE};
 use super::events::{TreeEvent, TreeEvents};
 use super::kept::KeptScans;
+use super::listings::KeptListings;
 use super::mounts::MountEvents;
 use super::sighted::{exclude_hash, open_live};
 use super::store::{ROOT, TreeStore};
@@ -34,6 +35,7 @@ pub(super) struct KnownTree {
     pub(super) new_links: BTreeSet<Identity>,
     pub(super) log: ChangeLog,
     pub(super) kept: KeptScans,
+    pub(super) listings: KeptListings,
     pub(super) options: LiveOptions,
 }
 
@@ -83,6 +85,7 @@ impl KnownTree {
             new_links: BTreeSet::new(),
             log: ChangeLog::new(options.changes_max),
             kept: KeptScans::default(),
+            listings: KeptListings::default(),
             options,
         };
         tree.doubt_whole(ROOT);

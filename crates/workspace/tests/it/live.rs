@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::fixture::{RESOLVERS, memory, open, rel};
+use crate::live_trees::{size_in_tree, trees_agree};
 use crate::live_visits::visits_agree;
 
 const ALL: ListOptions = ListOptions { recursive: true, entries_max: 100_000 };
@@ -99,6 +100,10 @@ impl Watched {
                 }
             }
         }
+        let lists = trees_agree(&self.workspace, &self.tree, path);
+        // Without events listings walk.
+        let is_live = self.tree.status().state == LiveState::Live;
+        assert!(lists == is_known || !is_live, "{path}");
         visits_agree(&self.workspace, &self.tree, path) && is_known
     }
 
@@ -363,6 +368,9 @@ fn ten_thousand_writes_are_never_answered_from_before() {
         }
         let listed = watched.listed("e/g/h", flat).unwrap().unwrap();
         assert_eq!(listed.entries[0].size_bytes, Some(size as u64), "round {round}");
+        fs::write(&path, &[b'y'; 98][..=size]).unwrap();
+        let in_tree = size_in_tree(&watched.tree, "e/g/h/i");
+        assert_eq!(in_tree, Some(size as u64 + 1), "round {round}");
         generation = watched.changes(generation).generation;
     }
 }

@@ -18,6 +18,7 @@ mod kill;
 mod kill_side_by_side;
 mod listing;
 mod live;
+mod live_trees;
 mod live_visits;
 mod races;
 mod reading;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use moss_sdk::file::Entry;
+use super::TreeFile;
 
 /// Most ends of names that a count of files gives.
 const ENDINGS_MAX: usize = 3;
@@ -14,11 +14,10 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// Counts files by the ends of their names, the most frequent first.
-pub(super) fn by_ending(files: &[&Entry]) -> String {
+pub(super) fn by_ending(files: &[TreeFile<'_>]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for file in files {
-        let name = file.path.file_name().unwrap_or_default();
-        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+        let ending = file.name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
         if let Some((_, ending)) = ending.filter(|(_, ending)| !ending.is_empty()) {
             *counts.entry(ending).or_default() += 1;
         }
