@@ -254,6 +254,17 @@ impl KeptTree {
         self.tree.list(directory, options, keep, cancelled)
     }
 
+    /// Lists a small directory where others wait, as [`moss_workspace::LiveTree::list_at_once`] does.
+    pub(crate) fn list_at_once(
+        &self,
+        directory: &RelPath,
+        options: ListOptions,
+        keep: &dyn Fn(&RelPath) -> bool,
+    ) -> Option<Listing> {
+        self.was_asked.store(true, Ordering::Relaxed);
+        self.tree.list_at_once(directory, options, keep)
+    }
+
     /// As [`LiveTree::visit_texts`], with what the index knows.
     pub(crate) fn visit_texts(
         &self,

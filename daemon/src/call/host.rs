@@ -33,10 +33,6 @@ use super::stop::EffectStop;
 use crate::artifacts::{self, SCHEME};
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
-use moss_schema::nearest;
-
-/// Most names in a directory among which one that was meant is looked for.
-const NEAR_NAMES_MAX: usize = 2_000;
 
 /// The host's side of one call of a native tool.
 pub(super) struct CallHost {
@@ -84,27 +80,6 @@ impl CallHost {
         }
     }
 
-    /// Adds to an error about a missing name which one may have been meant: of those in its
-    /// directory that a listing shows.
-    async fn with_near_name(&self, path: &RelPath, error: ToolError) -> ToolError {
-        let (Some(name), Some(parent)) = (path.file_name(), path.parent()) else { return error };
-        if error.code != ErrorCode::NotFound {
-            return error;
-        }
-        let options = ListOptions { recursive: false, entries_max: NEAR_NAMES_MAX };
-        let Ok(listing) = self.list_names(&parent, options).await else { return error };
-        let names = listing.entries.iter().filter_map(|entry| entry.path.file_name());
-        match nearest(name, names) {
-            Some(near) if near != name => {
-                let meant =
-                    listing.entries.iter().find(|entry| entry.path.file_name() == Some(near));
-                let meant = meant.map(|entry| entry.path.to_string()).unwrap_or_default();
-                error.hint(format!("did you mean `{meant}`?"))
-            }
-            _ => error,
-        }
-    }
-
     /// Reads lines of what a command wrote.
     async fn read_artifact(
         &self,
@@ -122,27 +97,6 @@ impl CallHost {
     fn todo_key(&self) -> TodoKey {
         let call = &self.scope.call;
         TodoKey { caller: call.caller.name().to_owned(), session: call.session_id.clone() }
-    }
-
-    async fn list_names(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {
-        let reader = self.reader();
-        let path = path.clone();
-        let list = move || {
-            if let Some((real, decision)) = reader.hides(&path) {
-                return Err(NotRead::Denied(real, decision));
-            }
-            let keep = |path: &RelPath| reader.lists(path);
-            let cancelled = || reader.is_cancelled();
-            Ok(reader.workspace().list(&path, options, &keep, &cancelled)?)
-        };
-        match self.scope.blocking(list).await? {
-            Ok(listing) => Ok(self.scope.hold_listing(listing.entries.len()).map(|()| listing)?),
-            Err(NotRead::Failed(error)) => Err(error),
-            Err(NotRead::Ask(real, decision) | NotRead::Denied(real, decision)) => {
-                let denied = self.effects.deny_read(&real, &decision).await;
-                Err(self.effects.pass_on(denied))
-            }
-        }
     }
 
     /// Has an effect carried out for the tool, which only gets an error of its own kind.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use moss_sdk::file::{ListOptions, Listing};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{GateKey, MayRead, OpenedFile, Protection};
 
@@ -146,6 +147,14 @@ impl ReadAccess {
             Some(verdict) => verdict != Verdict::Deny,
             None => self.effects.may_list((&self.policy, &self.tool), path),
         }
+    }
+
+    /// Lists a small directory where others wait. None where that takes longer, and where names have to be
+    /// decided about one by one: then a listing on another thread says what there is.
+    pub(super) fn list_at_once(&self, path: &RelPath, options: ListOptions) -> Option<Listing> {
+        let is_kept = self.decided_alike(None)? != Verdict::Deny;
+        let kept = self.workspace().live.get().filter(|_| is_kept)?;
+        kept.list_at_once(path, options, &|_| true)
     }
 
     /// Decides about a read on a walk, where nobody is asked.
