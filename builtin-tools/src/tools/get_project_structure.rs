@@ -22,7 +22,7 @@ use self::landmarks::Landmarks;
 use self::manifests::ManifestKind;
 use self::output::{ProjectManifest, ProjectStructure};
 use self::surroundings::{KnownManifests, ManifestPlace, is_file};
-use self::tree::{Drawn, Tree};
+use self::tree::{Drawn, Tree, TreePage};
 use crate::extent::{self, without_slash};
 
 /// Most bytes of a manifest that is read.
@@ -31,6 +31,8 @@ const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 const ENTRY_POINTS_MAX: usize = 40;
 /// Most lines that a tree may be asked to have.
 const TREE_LINES_MAX: u64 = 2_000;
+/// Most lines of a tree that is shown by pages, but for those of its first level.
+const TREE_DRAWN_MAX: usize = 2_000;
 
 fn default_limit() -> u64 {
     300
@@ -59,12 +61,18 @@ pub(crate) struct GetProjectStructure {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 2000), extend("x-extra" = true))]
     limit: u64,
+    /// Shows a tree of up to 2,000 lines by pages of `limit` lines: so many lines are passed over, and the directories
+    /// that the first one is in are repeated. 0 is the first page. Default: no pages, but the top of the project.
+    #[schemars(extend("x-extra" = true))]
+    offset: Option<u64>,
 }
 
 /// What follows from the names of entries.
 struct Survey {
     listing: Listing,
     drawn: Drawn,
+    /// Which page of the tree is drawn, where it has pages.
+    page: Option<String>,
     files: u64,
     directories: u64,
     landmarks: Landmarks,
@@ -90,8 +98,10 @@ impl Tool for GetProjectStructure {
         };
         let lines_max = usize::try_from(self.limit.min(TREE_LINES_MAX)).expect("a small bound");
         let map = cx.map_code(&base).await?.unwrap_or_default();
-        let survey = cx.compute(move || Survey::new(&base, listing, top, lines_max)).await?;
-        let Survey { listing, drawn, files, directories, landmarks } = survey;
+        let offset = self.offset.map(|offset| usize::try_from(offset).unwrap_or(usize::MAX));
+        let survey = move || Survey::new(&base, listing, top, (lines_max, offset));
+        let survey = cx.compute(survey).await?;
+        let Survey { listing, drawn, page, files, directories, landmarks } = survey;
         let mut starts: EntryPoints = landmarks.starts.into_iter().map(placed).collect();
         let mut manifests = Vec::new();
         let mut known = KnownManifests::default();
@@ -125,22 +135,34 @@ impl Tool for GetProjectStructure {
             folded: drawn.folded,
             truncated: listing.truncated,
             skipped: listing.skipped,
-            note: note(drawn.folded, listing.truncated),
+            note: note(drawn.folded, page, listing.truncated),
         };
         Ok(structure.fit())
     }
 }
 
 impl Survey {
-    fn new(base: &RelPath, listing: Listing, top: Option<Vec<Entry>>, lines_max: usize) -> Self {
+    /// Of a tree of so many lines, or of pages of so many, with how many lines are passed over.
+    fn new(
+        base: &RelPath,
+        listing: Listing,
+        top: Option<Vec<Entry>>,
+        (lines_max, offset): (usize, Option<usize>),
+    ) -> Self {
         let seen = seen_from(base, &listing.entries);
         let top = top.map(|top| seen_from(base, &top).into_owned());
         let mut tree = Tree::new(&seen, top.as_deref());
-        let drawn = tree.draw(lines_max);
+        let (drawn, page) = match offset {
+            None => (tree.draw(lines_max), None),
+            Some(offset) => {
+                let (drawn, note) = tree.draw(TREE_DRAWN_MAX).page(TreePage { offset, lines_max });
+                (drawn, Some(note))
+            }
+        };
         let (files, directories) = (tree.files(), tree.directories());
         let landmarks = Landmarks::find(&seen).in_directory(base);
         drop(seen);
-        Self { listing, drawn, files, directories, landmarks }
+        Self { listing, drawn, page, files, directories, landmarks }
     }
 }
 
@@ -189,13 +211,15 @@ fn named_starts(
     if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
 }
 
-fn note(folded: u64, walk_ended: bool) -> Option<String> {
-    let mut notes = Vec::new();
+fn note(folded: u64, page: Option<String>, walk_ended: bool) -> Option<String> {
+    let is_paged = page.is_some();
+    let mut notes = Vec::from_iter(page);
     if walk_ended {
         notes.push(extent::ended());
     }
     if folded > 0 {
-        notes.push(format!("{folded} entries are only counted: list_directory shows them"));
+        let more = if is_paged { "" } else { ", `offset` 0 a longer tree by pages" };
+        notes.push(format!("{folded} entries are only counted: list_directory shows them{more}"));
     }
     (!notes.is_empty()).then(|| notes.join("; "))
 }
