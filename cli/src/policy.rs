@@ -99,7 +99,7 @@ async fn show(session: &Session) -> Result<Outcome, CliError> {
                 return "no rules: the defaults decide".to_owned();
             }
             let rows: Vec<_> = listed.rules.iter().map(row).collect();
-            table::render(["LAYER", "DECISION", "LOCATION", "NAME", "REASON"], &rows)
+            table::render(["LAYER", "DECISION", "APPROVER", "LOCATION", "NAME", "REASON"], &rows)
         },
     )?;
     note_problems(&listed.problems, session);
@@ -113,10 +113,11 @@ fn note_problems(problems: &[String], session: &Session) {
     }
 }
 
-fn row(rule: &v1::PolicyRule) -> [String; 5] {
+fn row(rule: &v1::PolicyRule) -> [String; 6] {
     [
         rule.layer.clone(),
         views::decision(rule.decision()),
+        rule.approver.clone(),
         file_line(rule),
         rule.name.clone(),
         rule.reason.clone(),
@@ -210,6 +211,9 @@ fn place(rule: &v1::PolicyRule) -> String {
     }
     if !rule.name.is_empty() {
         let _ = write!(shown, " ({})", text::line(&rule.name));
+    }
+    if !rule.approver.is_empty() {
+        let _ = write!(shown, ", approver {}", text::line(&rule.approver));
     }
     if !rule.reason.is_empty() {
         let _ = write!(shown, ": {}", text::line(&rule.reason));
@@ -420,6 +424,10 @@ mod tests {
             ..Default::default()
         };
         assert_eq!(place(&rule), "user /p.toml:4 (n): because\\u{1b}");
+        let rule = v1::PolicyRule { approver: "person".into(), ..rule };
+        assert_eq!(place(&rule), "user /p.toml:4 (n), approver person: because\\u{1b}");
+        let row = row(&rule);
+        assert_eq!(row[2], "person");
         let built_in = v1::PolicyRule { layer: "default".into(), ..Default::default() };
         assert_eq!(place(&built_in), "default");
     }

@@ -267,6 +267,7 @@ pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
         "name": rule.name,
         "decision": decision(rule.decision()),
         "reason": rule.reason,
+        "approver": rule.approver,
     })
 }
 

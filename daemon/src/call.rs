@@ -40,6 +40,7 @@ pub(crate) use self::effect::{
     CommandRules, CommandSetting, EmbeddingRules, ReadableByAll, ShellFile, files_of_parts,
     known_directory, parts_in, protection, set_aside_new,
 };
+use self::holding::RanOutput;
 use self::host::CallHost;
 use self::stop::EffectStop;
 use crate::permits::Permit;
@@ -276,14 +277,16 @@ async fn run(
     effects: &Arc<Effects>,
     entry: &CatalogEntry,
     arguments: Value,
-) -> Result<Value, ToolError> {
+) -> Result<RanOutput, ToolError> {
     match &entry.runner {
         Runner::Native(tool) => {
             let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
-            tool.call(arguments, Context::new(Arc::new(host))).await
+            let output = tool.call(arguments, Context::new(Arc::new(host))).await;
+            output.map(RanOutput::Text)
         }
         Runner::Plugin(plugin) => {
-            Box::pin(plugin::run(scope, effects, entry, plugin, arguments)).await
+            let output = Box::pin(plugin::run(scope, effects, entry, plugin, arguments)).await;
+            output.map(RanOutput::Value)
         }
     }
 }

@@ -56,12 +56,21 @@ pub struct ToolUse {
     pub has_forms: bool,
     /// Whether a form of the client may decide about effects: the person said so.
     pub decides_by_form: bool,
-    /// Where questions are put to the person by results, so that nothing waits: the digests of the
-    /// effects that the person approved so far. None where questions are put otherwise.
-    pub in_rounds: Option<Vec<String>>,
+    /// Where questions are put to the person by results, so that nothing waits: what the person approved
+    /// so far. None where questions are put otherwise.
+    pub in_rounds: Option<ApprovedEffects>,
     /// The span that the call is a part of, as the client names it: a `traceparent` that nobody has
     /// looked at yet.
     pub trace_parent: Option<String>,
+}
+
+/// The effects of a call that the person approved, by their digests.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApprovedEffects {
+    /// In the order of the questions.
+    pub digests: Vec<String>,
+    /// Whether the last is allowed for the rest of the session; those before it were then, where they were.
+    pub for_session: bool,
 }
 
 /// What happens while a call runs.

@@ -5,14 +5,11 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use crate::backend::{ToolBackend, ToolUse, UseReply};
 use crate::fault::CallFault;
+use crate::reply::ReplyForm;
 use crate::rounds::{self, CallRound};
 use crate::server::McpConnection;
 use crate::set::ToolSet;
-use crate::{clarify, find_tools, following, line, listing, reply, revisions};
-
-fn has_links(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|one| revisions::has_links(&one))
-}
+use crate::{clarify, find_tools, following, line, listing, reply};
 
 // === impl McpConnection ===
 
@@ -70,7 +67,7 @@ impl McpConnection {
             return self.round(&**backend, call, request, context).await;
         }
         let reply = following::follow(&**backend, call, context, self.options.form_wait).await?;
-        Ok(reply::of_reply(reply, has_links(context)).into())
+        Ok(reply::of_reply(reply, ReplyForm::of(context)).into())
     }
 
     /// Makes a call that stands by itself, whose questions are part of its results.
@@ -87,11 +84,12 @@ impl McpConnection {
         if asked.name == clarify::TOOL
             && let Some(said) = rounds::answer(request, seal, &named)?
         {
-            return Ok(reply::of_output(&clarify::output(said.as_deref())).into());
+            let output = clarify::output(said.as_deref());
+            return Ok(reply::of_output(output, ReplyForm::of(context)).into());
         }
         let approved = match options.decides_by_form {
             true => match rounds::read(request, seal, &named)? {
-                CallRound::Approved(digests) => Some(digests),
+                CallRound::Approved(approved) => Some(approved),
                 CallRound::Denied(reason) => return Err(rounds::denied(reason)),
             },
             // No form decides about effects: what comes along is nobody's.
@@ -104,7 +102,7 @@ impl McpConnection {
         match (ended, approved) {
             (Ok(reply), _) => Ok(match put(&reply) {
                 Some(question) => question.into(),
-                None => reply::of_reply(reply, has_links(context)).into(),
+                None => reply::of_reply(reply, ReplyForm::of(context)).into(),
             }),
             (Err(fault), Some(approved)) => match rounds::ask(&fault, approved, seal, &named) {
                 Some(question) => Ok(question.into()),

@@ -24,6 +24,8 @@ pub struct QuestionShown {
     pub digest: String,
     /// Whether a form of the client may decide about it, where the person enabled that.
     pub is_for_forms: bool,
+    /// Whether it may be allowed for the rest of the session.
+    pub offers_session: bool,
 }
 
 /// The code of a name that no tool has.

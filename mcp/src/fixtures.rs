@@ -25,7 +25,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, Subsc
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::seal::{AskedDigests, StateSeal};
+use crate::seal::{AskedEffects, StateSeal};
 use crate::server::McpServer;
 use crate::{line, revisions};
 
@@ -164,12 +164,13 @@ impl ScriptedClient<'_> {
 
     /// Seals a state for a request that is named so.
     pub fn sealed(self, state: &str, named: &str) -> Option<String> {
-        self.seal.seal(&AskedDigests(vec![state.to_owned()]), &[named])
+        let asked = AskedEffects { digests: vec![state.to_owned()], offers_session: false };
+        self.seal.seal(&asked, &[named])
     }
 
     /// Opens a state that was sealed for a request that is named so, once.
     pub fn opened(self, state: &str, named: &str) -> Option<String> {
-        let AskedDigests(states) = self.seal.open(state, &[named]).ok()?;
+        let states = self.seal.open(state, &[named]).ok()?.digests;
         states.into_iter().next()
     }
 }

@@ -24,6 +24,7 @@ mod offers;
 mod prompts;
 mod reply;
 mod resources;
+mod result_line;
 mod revisions;
 mod roots;
 mod rounds;
@@ -35,7 +36,8 @@ mod stdio;
 mod tests;
 
 pub use self::backend::{
-    BackendOpener, CallNote, CommandArtifact, ReplyChange, ToolBackend, ToolUse, UseReply,
+    ApprovedEffects, BackendOpener, CallNote, CommandArtifact, ReplyChange, ToolBackend, ToolUse,
+    UseReply,
 };
 pub use self::fault::{CallFault, QuestionShown};
 #[cfg(feature = "fixtures")]

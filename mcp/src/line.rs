@@ -15,6 +15,8 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use moss_sdk::deceptive::quoted;
+
 use crate::in_flight::InFlight;
 use crate::revisions::REVISIONS;
 
@@ -151,9 +153,8 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     };
     let params = match parts.params {
         None => ParamMembers::default(),
-        Some(raw) => serde_json::from_str(raw.get()).map_err(|error| {
-            refuse(ErrorCode::INVALID_PARAMS, format!("`params` of {method}: {error}"))
-        })?,
+        Some(raw) => serde_json::from_str(raw.get())
+            .map_err(|error| refuse(ErrorCode::INVALID_PARAMS, unreadable(method, &error)))?,
     };
     let Some(id) = &id else { return Ok(notification(text, method, &params, lifecycle)) };
     let revision = Revision::of(&params);
@@ -245,7 +246,8 @@ fn tools_call(id: &RequestId, params: &ParamMembers<'_>) -> Result<ClientJsonRpc
 }
 
 fn unreadable(method: &str, error: &serde_json::Error) -> String {
-    format!("`params` of {method}: {error}")
+    // Texts of a client may look like others, and be long.
+    format!("`params` of {}: {}", quoted(method), quoted(&error.to_string()))
 }
 
 /// The arguments of a call as they came.
@@ -321,8 +323,9 @@ impl Lifecycle {
             _ if PROBES.contains(&method) => Ok(()),
             _ if self.is_initialized || revision != Revision::Unnamed => Ok(()),
             _ => Err(format!(
-                "{method} comes before `initialize`: send that first, or name the revision in \
-                 _meta[\"{REVISION_KEY}\"] of each request"
+                "{} comes before `initialize`: send that first, or name the revision in \
+                 _meta[\"{REVISION_KEY}\"] of each request",
+                quoted(method)
             )),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
 use tokio::io::BufReader;
@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use crate::in_flight::InFlight;
 use crate::line::{self, Lifecycle, ReadLine};
+use crate::result_line::{self, WrittenAsLine};
 
 /// Longest line that is read, in bytes: more than the largest file that is edited, with its escapes.
 pub(crate) const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -68,7 +69,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
         let (output, in_flight) = (Arc::clone(&self.output), self.in_flight.clone());
         let mut written = Box::pin(async move {
             let answered = answered(&item);
-            let text = serde_json::to_string(&item).map_err(io::Error::other)?;
+            let text = result_line::written(&item).map_err(io::Error::other)?;
             let written = write(&output, text).await;
             // Its id is free once the response is out: who reads no responses sends no more requests.
             if let Some(id) = answered {
@@ -112,6 +113,15 @@ fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
     }
 }
 
+/// Says of a call how its response is written.
+fn mark(message: &mut ClientJsonRpcMessage) {
+    if let JsonRpcMessage::Request(request) = message
+        && let ClientRequest::CallToolRequest(call) = &mut request.request
+    {
+        call.extensions.insert(WrittenAsLine);
+    }
+}
+
 async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, mut text: String) -> io::Result<()> {
     text.push('\n');
     let mut output = output.lock().await;
@@ -139,7 +149,10 @@ async fn read<W: AsyncWrite + Unpin>(
             }
         };
         let is_open = match read {
-            ReadLine::Message(message) => messages.send(*message).await.is_ok(),
+            ReadLine::Message(mut message) => {
+                mark(&mut message);
+                messages.send(*message).await.is_ok()
+            }
             ReadLine::Refused(response) => write(&output, response).await.is_ok(),
             ReadLine::Nothing => true,
         };

@@ -4,22 +4,34 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use moss_sdk::content::ContentPart;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
+use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use crate::backend::{ReplyChange, UseReply};
 use crate::fault::CallFault;
+use crate::result_line::{self, WrittenAsLine};
+use crate::revisions;
 
 /// Under which key of `_meta` a program finds what is no part of a tool's output.
 const META_KEY: &str = "moss/call";
 
-/// Makes the result of a call that ran; where `has_links` is not set, links are texts.
-pub(crate) fn of_reply(reply: UseReply, has_links: bool) -> CallToolResult {
+/// What a client can do with a result, and how it gets it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReplyForm {
+    /// Whether it knows links; otherwise they are texts.
+    has_links: bool,
+    /// Whether the response is written by [`result_line::written`].
+    is_line: bool,
+}
+
+/// Makes the result of a call that ran.
+pub(crate) fn of_reply(reply: UseReply, form: ReplyForm) -> CallToolResult {
     let UseReply { call_id, result, content, changes, digest, history } = reply;
-    let mut shown = match &result {
-        Ok(output) => of_output(output),
-        Err(fault) => of_fault(fault),
+    let (mut shown, failure) = match result {
+        Ok(output) => (of_output(output, form), None),
+        Err(fault) => (of_fault(&fault), Some(fault)),
     };
-    shown.content.extend(content.into_iter().map(|part| block(part, has_links)));
+    shown.content.extend(content.into_iter().map(|part| block(part, form.has_links)));
     let mut facts = json!({ "id": call_id });
     if !changes.is_empty() {
         facts["changes"] = json!(changes);
@@ -30,7 +42,7 @@ pub(crate) fn of_reply(reply: UseReply, has_links: bool) -> CallToolResult {
     if history != 0 {
         facts["history"] = history.into();
     }
-    if let Err(fault) = &result {
+    if let Some(fault) = &failure {
         facts["error"] = error(fault);
         if let Some(text) = undone(&changes) {
             shown.content.push(ContentBlock::text(text));
@@ -52,10 +64,12 @@ pub(crate) fn of_fault(fault: &CallFault) -> CallToolResult {
 }
 
 /// Makes the result of a tool that returned this.
-pub(crate) fn of_output(output: &str) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(output)]);
+pub(crate) fn of_output(output: String, form: ReplyForm) -> CallToolResult {
     // The daemon has held it to the schema of the tool, which is one of an object.
-    result.structured_content = serde_json::from_str(output).ok();
+    let as_it_is = if form.is_line { result_line::first_text(&output) } else { None };
+    let structured = as_it_is.or_else(|| serde_json::from_str(&output).ok());
+    let mut result = CallToolResult::success(vec![ContentBlock::text(output)]);
+    result.structured_content = structured;
     result
 }
 
@@ -96,4 +110,17 @@ fn meta(facts: Value) -> MetaObject {
     let mut meta = serde_json::Map::new();
     meta.insert(META_KEY.to_owned(), facts);
     MetaObject(meta)
+}
+
+// === impl ReplyForm ===
+
+impl ReplyForm {
+    /// Of the client that a request is from.
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let revision = context.protocol_version();
+        Self {
+            has_links: revision.is_some_and(|one| revisions::has_links(&one)),
+            is_line: context.extensions.get::<WrittenAsLine>().is_some(),
+        }
+    }
 }

@@ -9,9 +9,10 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use serde_json::Value;
 
+use crate::backend::ApprovedEffects;
 use crate::fault::CallFault;
 use crate::form::{ClientForm, FormReply};
-use crate::seal::{AskedDigests, BrokenSeal, StateSeal};
+use crate::seal::{AskedEffects, BrokenSeal, StateSeal};
 
 /// The name of the form that decides about an effect, the one of its result.
 const DECISION: &str = "decision";
@@ -23,8 +24,8 @@ const NO_DIGEST: &str = "00";
 /// What a call comes with.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CallRound {
-    /// The digests of the effects that the person approved; none in the first round.
-    Approved(Vec<String>),
+    /// What the person approved; nothing in the first round.
+    Approved(ApprovedEffects),
     /// The person said no, and why.
     Denied(String),
 }
@@ -46,11 +47,17 @@ pub(crate) fn read(
     seal: &StateSeal,
     call: &[&str],
 ) -> Result<CallRound, CallFault> {
-    let Some(state) = &request.request_state else { return Ok(CallRound::Approved(Vec::new())) };
-    let AskedDigests(digests) = opened(state, seal, &[call, &[DECISION]].concat())?;
+    let Some(state) = &request.request_state else {
+        return Ok(CallRound::Approved(ApprovedEffects::default()));
+    };
+    let AskedEffects { digests, offers_session } =
+        opened(state, seal, &[call, &[DECISION]].concat())?;
     let response = request.input_responses.as_ref().and_then(|all| all.get(DECISION));
-    match response.and_then(result).and_then(|result| form(String::new()).answer(&result)) {
-        Some(FormReply::AllowOnce) => Ok(CallRound::Approved(digests)),
+    let form = ClientForm::Decision { text: String::new(), offers_session };
+    let approved = |for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
+    match response.and_then(result).and_then(|result| form.answer(&result)) {
+        Some(FormReply::AllowOnce) => Ok(approved(false)),
+        Some(FormReply::AllowSession) => Ok(approved(true)),
         Some(FormReply::Deny(reason)) => Ok(CallRound::Denied(reason)),
         // Who closes the form has not decided.
         _ => Ok(CallRound::Denied("the form was closed without a decision".to_owned())),
@@ -61,14 +68,17 @@ pub(crate) fn read(
 /// were before it in the same call.
 pub(crate) fn ask(
     fault: &CallFault,
-    mut approved: Vec<String>,
+    approved: ApprovedEffects,
     seal: &StateSeal,
     call: &[&str],
 ) -> Option<InputRequiredResult> {
     let question = fault.question.as_ref().filter(|question| question.is_for_forms)?;
-    approved.push(question.digest.clone());
-    let state = seal.seal(&AskedDigests(approved), &[call, &[DECISION]].concat())?;
-    with_form(DECISION, &form(question.text.clone()), state)
+    let (text, offers_session) = (question.text.clone(), question.offers_session);
+    let mut digests = approved.digests;
+    digests.push(question.digest.clone());
+    let asked = AskedEffects { digests, offers_session };
+    let state = seal.seal(&asked, &[call, &[DECISION]].concat())?;
+    with_form(DECISION, &ClientForm::Decision { text, offers_session }, state)
 }
 
 /// Makes the result that puts a question of a tool to the person.
@@ -77,7 +87,7 @@ pub(crate) fn put(
     seal: &StateSeal,
     call: &[&str],
 ) -> Option<InputRequiredResult> {
-    let none = AskedDigests(vec![NO_DIGEST.to_owned()]);
+    let none = AskedEffects { digests: vec![NO_DIGEST.to_owned()], offers_session: false };
     with_form(ANSWER, question, seal.seal(&none, &[call, &[ANSWER]].concat())?)
 }
 
@@ -111,16 +121,11 @@ fn result(response: &Value) -> Option<ElicitResult> {
     serde_json::from_value(response.clone()).ok()
 }
 
-fn opened(state: &str, seal: &StateSeal, call: &[&str]) -> Result<AskedDigests, CallFault> {
+fn opened(state: &str, seal: &StateSeal, call: &[&str]) -> Result<AskedEffects, CallFault> {
     seal.open(state, call).map_err(|broken| match broken {
         BrokenSeal::Foreign => refused("is not one that was made for this call"),
         BrokenSeal::Spent => refused("is too old, or was used before"),
     })
-}
-
-/// For longer than this once, nothing is allowed: what is remembered is no part of a state.
-fn form(text: String) -> ClientForm {
-    ClientForm::Decision { text, offers_session: false }
 }
 
 fn refused(why: &str) -> CallFault {

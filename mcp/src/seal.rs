@@ -26,9 +26,14 @@ pub(crate) struct StateSeal {
     used: Mutex<HashMap<String, Duration>>,
 }
 
-/// The effects of one call that a person was asked about, by digest: all but the last are approved.
+/// The effects of one call that a person was asked about: all but the last are approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AskedDigests(pub(crate) Vec<String>);
+pub(crate) struct AskedEffects {
+    /// By digest.
+    pub(crate) digests: Vec<String>,
+    /// Whether the last may be allowed for the rest of the session.
+    pub(crate) offers_session: bool,
+}
 
 /// Why a state is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,16 +60,17 @@ impl StateSeal {
 
     /// Seals which digests were asked about in a call, which `call` names exactly. None where there are
     /// too many of them.
-    pub(crate) fn seal(&self, asked: &AskedDigests, call: &[&str]) -> Option<String> {
+    pub(crate) fn seal(&self, asked: &AskedEffects, call: &[&str]) -> Option<String> {
         let mut mark = [0; 16];
         getrandom::fill(&mut mark).ok()?;
         let is_digest = |text: &String| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if asked.0.len() > DIGESTS_MAX || !asked.0.iter().all(is_digest) {
+        if asked.digests.len() > DIGESTS_MAX || !asked.digests.iter().all(is_digest) {
             return None;
         }
         let expires_ms = (self.begun.elapsed() + VALID_FOR).as_millis();
         let mark = u128::from_le_bytes(mark);
-        let text = format!("{VERSION}.{expires_ms}.{mark:032x}.{}", asked.0.join(","));
+        let (digests, offer) = (asked.digests.join(","), u8::from(asked.offers_session));
+        let text = format!("{VERSION}.{expires_ms}.{mark:032x}.{digests}.{offer}");
         let mac = self.mac(&text, call);
         Some(format!("{text}.{mac}"))
     }
@@ -74,7 +80,7 @@ impl StateSeal {
     /// # Errors
     ///
     /// See [`BrokenSeal`].
-    pub(crate) fn open(&self, state: &str, call: &[&str]) -> Result<AskedDigests, BrokenSeal> {
+    pub(crate) fn open(&self, state: &str, call: &[&str]) -> Result<AskedEffects, BrokenSeal> {
         if state.len() > STATE_BYTES_MAX {
             return Err(BrokenSeal::Foreign);
         }
@@ -86,10 +92,11 @@ impl StateSeal {
         }
         let mut parts = text.split('.').skip(1);
         let mut part = || parts.next().ok_or(BrokenSeal::Foreign);
-        let (expires_ms, mark, digests) = (part()?, part()?, part()?);
+        let (expires_ms, mark, digests, offer) = (part()?, part()?, part()?, part()?);
         let expires = expires_ms.parse().map_err(|_| BrokenSeal::Foreign)?;
         self.spend(mark, Duration::from_millis(expires))?;
-        Ok(AskedDigests(digests.split(',').map(ToOwned::to_owned).collect()))
+        let digests = digests.split(',').map(ToOwned::to_owned).collect();
+        Ok(AskedEffects { digests, offers_session: offer == "1" })
     }
 
     fn spend(&self, mark: &str, expires: Duration) -> Result<(), BrokenSeal> {
@@ -125,8 +132,9 @@ mod tests {
 
     const CALL: [&str; 2] = ["create_file", "{}"];
 
-    fn asked(digests: &[&str]) -> AskedDigests {
-        AskedDigests(digests.iter().map(ToString::to_string).collect())
+    fn asked(digests: &[&str]) -> AskedEffects {
+        let digests = digests.iter().map(ToString::to_string).collect();
+        AskedEffects { digests, offers_session: false }
     }
 
     #[test]
@@ -139,8 +147,11 @@ mod tests {
             assert_eq!(seal.open(&state, other), Err(BrokenSeal::Foreign), "{other:?}");
         }
         assert_eq!(StateSeal::new().unwrap().open(&state, &CALL), Err(BrokenSeal::Foreign));
-        assert_eq!(seal.open(&state, &CALL), Ok(asked));
+        assert_eq!(seal.open(&state, &CALL), Ok(asked.clone()));
         assert_eq!(seal.open(&state, &CALL), Err(BrokenSeal::Spent));
+        let asked = AskedEffects { offers_session: true, ..asked };
+        let state = seal.seal(&asked, &CALL).unwrap();
+        assert_eq!(seal.open(&state, &CALL), Ok(asked));
     }
 
     #[test]

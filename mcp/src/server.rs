@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use moss_sdk::deceptive::quoted;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -291,7 +292,8 @@ impl ServerHandler for McpServer {
                  response to initialize"
             ),
             method => format!(
-                "there is no method `{method}` here: this server has initialize, {DISCOVER}, ping, {}",
+                "there is no method `{}` here: this server has initialize, {DISCOVER}, ping, {}",
+                quoted(method),
                 METHODS.join(", ")
             ),
         };

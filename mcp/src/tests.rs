@@ -555,6 +555,29 @@ async fn lines_that_are_no_messages_get_an_error_and_the_connection_stays() {
 }
 
 #[tokio::test]
+async fn names_with_control_characters_come_back_as_escapes_and_short() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let deceptive = format!("a\u{1b}[31m\u{202e}\u{7}{}", "x".repeat(5_000));
+    for (method, params) in [
+        (deceptive.as_str(), json!({})),
+        ("tools/list", json!({ &deceptive: 1, "cursor": 5 })),
+        (
+            "tools/call",
+            json!({ "name": "find_tools", "_meta": { "progressToken": &deceptive, "x": [] }, "arguments": {} }),
+        ),
+        ("prompts/get", json!({ "name": &deceptive })),
+        ("prompts/get", json!({ "name": "moss_tool", "arguments": { "name": &deceptive } })),
+        ("resources/read", json!({ "uri": &deceptive })),
+        ("resources/read", json!({ "uri": format!("moss://files/{deceptive}") })),
+    ] {
+        let response = client.request(json!(1), method, params).await;
+        let message = response["error"]["message"].as_str().unwrap_or_default();
+        assert!(!message.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{method}: {message:?}");
+        assert!(message.len() < 5_000, "{method}: {}", message.len());
+    }
+}
+
+#[tokio::test]
 async fn deep_nesting_is_an_error_wherever_it_is() {
     let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
     let deep = "[".repeat(200_000) + &"]".repeat(200_000);

@@ -218,7 +218,8 @@ impl MemoryHost {
     ///
     /// What the tool says.
     pub fn call(&self, tool: &dyn AnyTool, arguments: Value) -> Result<Value, ToolError> {
-        finish(tool.call(arguments, self.context()))
+        let output = finish(tool.call(arguments, self.context()))?;
+        Ok(serde_json::from_str(&output).expect("a tool returns JSON"))
     }
 
     fn state(&self) -> MutexGuard<'_, MemoryHostState> {

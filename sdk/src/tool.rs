@@ -43,12 +43,13 @@ pub trait AnyTool: Send + Sync {
     /// Describes the tool in English.
     fn spec(&self) -> ToolSpec;
 
-    /// Binds arguments that passed the strict schema and runs the tool.
+    /// Binds arguments that passed the strict schema and runs the tool. Returns the JSON text of its output:
+    /// values would only be written as text again.
     ///
     /// # Errors
     ///
     /// `InvalidArguments` where the arguments fit the schema but not the type; what the tool says.
-    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<Value, ToolError>>;
+    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<String, ToolError>>;
 }
 
 /// Makes a table entry of a tool.
@@ -85,12 +86,12 @@ impl<T: Tool> AnyTool for Erased<T> {
         }
     }
 
-    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<Value, ToolError>> {
+    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<String, ToolError>> {
         Box::pin(async move {
             let tool: T = serde_json::from_value(arguments)
                 .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))?;
             let output = tool.run(cx).await?;
-            serde_json::to_value(output)
+            serde_json::to_string(&output)
                 .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
         })
     }

@@ -124,6 +124,19 @@ fn arguments_that_do_not_fit_say_how_they_would() {
 }
 
 #[test]
+fn control_characters_of_names_are_shown_as_escapes() {
+    let site = Site::new();
+    let mut client = McpClient::connect(&site, &[]);
+    let deceptive = "a\u{1b}[2K\u{202e}b";
+    let is_harmless = |shown: &str| !shown.contains(['\u{1b}', '\u{202e}']);
+    let unknown = client.request("tools/call", json!({ "name": deceptive }));
+    let message = unknown["error"]["message"].as_str().unwrap();
+    assert!(is_harmless(message), "{message:?}");
+    let missing = client.call("read_file", json!({ "path": deceptive }));
+    assert!(is_harmless(text(&missing)), "{missing}");
+}
+
+#[test]
 fn sets_differ_in_what_they_list() {
     let site = Site::new();
     let all = McpClient::connect(&site, &["--set", "all"]).tools();

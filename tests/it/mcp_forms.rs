@@ -45,6 +45,7 @@ fn an_unconfirmed_call_shows_its_effect_and_goes_through_once_it_is_approved() {
     assert_eq!(first["isError"], true);
     let told = text(&first);
     assert!(told.contains("+x") && told.contains("send exactly the same call again"), "{told}");
+    assert!(told.contains("ask the person to approve it in moss"), "{told}");
     let digest = first["_meta"]["moss/call"]["digest"].as_str().unwrap();
     assert!(told.contains(digest), "{told}");
     assert!(!site.has("a.txt"));
@@ -342,7 +343,7 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         assert_eq!(form["method"], "elicitation/create", "{asked}");
         assert!(form["params"]["message"].as_str().unwrap().contains("+x"), "{form}");
         let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
-        assert_eq!(decision["enum"], json!(["allow_once", "deny"]), "{form}");
+        assert_eq!(decision["enum"], json!(["allow_once", "allow_session", "deny"]), "{form}");
         assert!(!site.has("a.txt"));
         // A state is for its own call, once, and none that was made up.
         let yes = || decide("allow_once");
@@ -367,10 +368,6 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         let asked = call(create("c.txt"));
         let closed = call(again(create("c.txt"), &asked, json!({ "action": "cancel" })));
         assert_eq!(closed["isError"], true, "{closed}");
-        // For longer than once nothing is allowed there.
-        let asked = call(create("c.txt"));
-        let longer = call(again(create("c.txt"), &asked, decide("allow_session")));
-        assert!(text(&longer).contains("without a decision"), "{longer}");
         assert!(!site.has("c.txt"));
         // What forms never decide about waits for an approver.
         let protected = json!({
@@ -378,6 +375,38 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         });
         let waiting = call(protected);
         assert_eq!(waiting["isError"], true, "{waiting}");
+        drop(daemon);
+    }
+}
+
+#[test]
+fn what_is_allowed_for_the_session_is_asked_about_in_others_alone() {
+    for has_daemon in [false, true] {
+        let site = Site::new();
+        // What the workspace asks about, no standing approval covers.
+        let rule = "[[rule]]\neffects = [\"write\"]\npaths = [\"asked/**\"]\ndecision = \"ask\"\n";
+        site.write(".moss/policy.toml", format!("version = 1\n{rule}"));
+        let daemon = has_daemon.then(|| site.serve());
+        let mut client = McpClient::start(&site, &["--elicit"]);
+        let mut call =
+            |params: Value| client.request("tools/call", alone(params))["result"].clone();
+        let asked = call(create("asked/c.txt"));
+        let decision = &asked["inputRequests"]["decision"]["params"]["requestedSchema"];
+        assert_eq!(decision["properties"]["decision"]["enum"], json!(["allow_once", "deny"]));
+        let longer = call(again(create("asked/c.txt"), &asked, decide("allow_session")));
+        assert!(text(&longer).contains("without a decision"), "{longer}");
+        assert!(!site.has("c.txt") && !site.has("asked/c.txt"));
+        let asked = call(create("c.txt"));
+        let done = call(again(create("c.txt"), &asked, decide("allow_session")));
+        assert_ne!(done["isError"], true, "{done}");
+        std::fs::remove_file(site.workspace().join("c.txt")).unwrap();
+        let unasked = call(create("c.txt"));
+        assert_eq!((&unasked["isError"], site.read("c.txt").as_str()), (&json!(false), "x\n"));
+        std::fs::remove_file(site.workspace().join("c.txt")).unwrap();
+        let mut other = McpClient::start(&site, &["--elicit"]);
+        let asked = other.request("tools/call", alone(create("c.txt")))["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        assert!(!site.has("c.txt"));
         drop(daemon);
     }
 }

@@ -282,7 +282,7 @@ async fn explanations_name_the_rules_and_where_they_stand() {
 #[tokio::test]
 async fn the_rules_in_effect_are_listed_with_what_is_broken() {
     let mut site = Site::new();
-    site.admin_policy(&rule("ask"));
+    site.admin_policy(&format!("{}approver = \"person\"\n", rule("ask")));
     site.user_policy(&format!("{}name = \"mine\"\n", rule("allow")));
     site.workspace_policy("version = 1\n[[rule]]\n");
     let daemon = site.serve();
@@ -292,12 +292,21 @@ async fn the_rules_in_effect_are_listed_with_what_is_broken() {
     let rules: Vec<_> = listed
         .rules
         .iter()
-        .map(|rule| (rule.layer.as_str(), rule.line, rule.name.as_str(), rule.decision()))
+        .map(|rule| {
+            (rule.layer.as_str(), rule.line, rule.name.as_str(), rule.decision(), &*rule.approver)
+        })
         .collect();
     assert_eq!(
         rules,
-        [("admin", 2, "", v1::Decision::Ask), ("user", 2, "mine", v1::Decision::Allow)]
+        [
+            ("admin", 2, "", v1::Decision::Ask, "person"),
+            ("user", 2, "mine", v1::Decision::Allow, "")
+        ]
     );
+    let shown = site.run(&["policy", "show"]).stdout;
+    assert!(shown.contains("APPROVER") && shown.contains("ask       person "), "{shown}");
+    let shown = site.run(&["policy", "explain", "create_file", "path=a", "content=b"]).stdout;
+    assert!(shown.contains("approver person"), "{shown}");
     assert_eq!(listed.problems.len(), 1);
     assert!(listed.problems[0].contains(".moss/policy.toml:2"), "{:?}", listed.problems);
 }

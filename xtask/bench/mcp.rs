@@ -1,6 +1,7 @@
 //! What a client of the Model Context Protocol waits for: the official client for Node.js calls `moss mcp`, in
 //! one process and through a daemon, in turns with the reference server for files and with a bare server that
-//! returns what it is given.
+//! returns what it is given. That one also returns the very results of moss: what the client and the pipe take
+//! for them, whoever sends them.
 
 mod echo;
 
@@ -111,11 +112,19 @@ fn calls(workspace: &Path) -> Result<Value> {
         json!({ "path": large, "edits": [{ "oldText": old, "newText": new }], "dryRun": true });
     let mut edited = call("edit moss", "process", "replace_text", edit);
     edited["fails"] = true.into();
+    let kept = |name: &str| json!({ "name": name });
+    let keeping = |name: &str, mut call: Value| {
+        call["keeps"] = name.into();
+        call
+    };
     Ok(json!([
-        call("read moss", "process", "read_file", at("large.rs")),
+        keeping("read", call("read moss", "process", "read_file", at("large.rs"))),
         call("read files", "files", "read_text_file", at(large)),
-        call("list moss", "process", "list_directory", at("listed")),
+        call("read echo", "echo", "kept", kept("read")),
+        keeping("list", call("list moss", "process", "list_directory", at("listed"))),
         call("list files", "files", "list_directory", at(listed)),
+        call("sizes files", "files", "list_directory_with_sizes", at(listed)),
+        call("list echo", "echo", "kept", kept("list")),
         edited,
         call("edit files", "files", "edit_file", shown),
         call("small process", "process", "read_file", at("small.txt")),
@@ -159,6 +168,26 @@ impl ClientTimes {
                 "list moss",
                 "list files",
                 "ratio ≤ 0.5",
+            )?,
+            row(
+                "list_directory, 100 files, against files with sizes",
+                "list moss",
+                "sizes files",
+                "",
+            )?,
+            row("read_file, 16 KiB, against its result alone", "read moss", "read echo", "")?,
+            row(
+                "list_directory, 100 files, against its result alone",
+                "list moss",
+                "list echo",
+                "",
+            )?,
+            row("the result of read_file alone, against files", "read echo", "read files", "")?,
+            row(
+                "the result of list_directory alone, against files",
+                "list echo",
+                "list files",
+                "",
             )?,
             row("an edit, shown, against files", "edit moss", "edit files", "")?,
             row("start to first response, against files", "start process", "start files", "")?,

@@ -143,7 +143,8 @@ pub(crate) const TABLES: &[Table] = &[
         title: "Clients of MCP",
         text: "The official client for Node.js over standard input and output: `moss mcp` in one process, in \
                turns with the reference server for files (npm, Node.js), and beside a bare server of rmcp \
-               that returns its argument. An edit is shown as a diff and not done.",
+               that returns its argument, or the very result that moss had returned (its result alone): what \
+               client, pipe and rmcp take for it, whoever sends it. An edit is shown as a diff and not done.",
         subject: "call",
         own: "moss",
         baseline: "other",

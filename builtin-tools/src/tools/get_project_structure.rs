@@ -24,7 +24,7 @@ use self::languages::LanguageCount;
 use self::manifests::ManifestKind;
 use self::output::{ProjectManifest, ProjectStructure};
 use self::surroundings::{KnownManifests, ManifestPlace, is_file};
-use self::tree::{Drawn, Tree};
+use self::tree::{Drawn, Tree, TreePage};
 use crate::extent::{self, without_slash};
 
 /// Most bytes of a manifest that is read.
@@ -33,6 +33,8 @@ const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 const ENTRY_POINTS_MAX: usize = 40;
 /// Most lines that a tree may be asked to have.
 const TREE_LINES_MAX: u64 = 2_000;
+/// Most lines of a tree that is shown by pages, but for those of its first level.
+const TREE_DRAWN_MAX: usize = 2_000;
 
 fn default_limit() -> u64 {
     300
@@ -61,11 +63,17 @@ pub(crate) struct GetProjectStructure {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 2000), extend("x-extra" = true))]
     limit: u64,
+    /// Shows a tree of up to 2,000 lines by pages of `limit` lines: so many lines are passed over, and the directories
+    /// that the first one is in are repeated. 0 is the first page. Default: no pages, but the top of the project.
+    #[schemars(extend("x-extra" = true))]
+    offset: Option<u64>,
 }
 
 /// What follows from the names and sizes of entries.
 struct Survey {
     drawn: Arc<Drawn>,
+    /// A page of the tree, and which that is, where pages are wanted.
+    page: Option<(String, String)>,
     landmarks: Arc<Landmarks>,
     bytes: u64,
     languages: Vec<LanguageCount>,
@@ -98,9 +106,10 @@ impl Tool for GetProjectStructure {
         };
         let lines_max = usize::try_from(self.limit.min(TREE_LINES_MAX)).expect("a small bound");
         let map = cx.map_code(&base).await?.unwrap_or_default();
+        let offset = self.offset.map(|offset| usize::try_from(offset).unwrap_or(usize::MAX));
         let surveyed = listing.clone();
-        let survey = cx.compute(move || Survey::new(&surveyed, top.as_deref(), lines_max)).await?;
-        let Survey { drawn, landmarks, bytes, languages } = survey;
+        let survey = move || Survey::new(&surveyed, top.as_deref(), (lines_max, offset));
+        let Survey { drawn, page, landmarks, bytes, languages } = cx.compute(survey).await?;
         let mut starts: EntryPoints = landmarks.starts.iter().cloned().map(placed).collect();
         let mut manifests = Vec::new();
         let mut known = KnownManifests::default();
@@ -114,10 +123,12 @@ impl Tool for GetProjectStructure {
             let path = path.to_string();
             manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name, commands });
         }
+        let (tree, page_note) = page.unzip();
+        let tree = tree.unwrap_or_else(|| drawn.text.clone());
         let entry_points_total = starts.len();
         let first = starts.into_iter().take(ENTRY_POINTS_MAX);
         let structure = ProjectStructure {
-            tree: drawn.text.clone(),
+            tree,
             files: drawn.files,
             directories: drawn.directories,
             bytes,
@@ -134,23 +145,31 @@ impl Tool for GetProjectStructure {
             folded: drawn.folded,
             truncated: names.is_truncated(),
             skipped: names.skipped(),
-            note: note(drawn.folded, names.is_truncated()),
+            note: note(drawn.folded, page_note, names.is_truncated()),
         };
         Ok(structure.fit())
     }
 }
 
 impl Survey {
-    /// What only follows from names is worked out once for as long as they stay the same.
-    fn new(listing: &TreeListing, top: Option<&[Entry]>, lines_max: usize) -> Self {
+    /// Of a tree of so many lines, or of pages of so many, with how many lines are passed over. What only
+    /// follows from names is worked out once for as long as they stay the same.
+    fn new(
+        listing: &TreeListing,
+        top: Option<&[Entry]>,
+        (lines_max, offset): (usize, Option<usize>),
+    ) -> Self {
         let names = listing.names();
         let landmarks = names.derived(Landmarks::find);
         let sizes = (0..).zip(&landmarks.languages).map(|(number, _)| listing.size_bytes(number));
+        let drawn_max = if offset.is_some() { TREE_DRAWN_MAX } else { lines_max };
+        let drawn = match top {
+            None => names.derived(|_| LastDrawn::default()).draw(names, drawn_max),
+            Some(_) => Arc::new(Tree::new(names, top).draw(drawn_max)),
+        };
         Self {
-            drawn: match top {
-                None => names.derived(|_| LastDrawn::default()).draw(names, lines_max),
-                Some(_) => Arc::new(Tree::new(names, top).draw(lines_max)),
-            },
+            page: offset.map(|offset| drawn.page(TreePage { offset, lines_max })),
+            drawn,
             bytes: sizes.flatten().sum(),
             languages: languages::counted(listing, &landmarks.languages),
             landmarks,
@@ -211,13 +230,15 @@ fn named_starts(
     if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
 }
 
-fn note(folded: u64, walk_ended: bool) -> Option<String> {
-    let mut notes = Vec::new();
+fn note(folded: u64, page: Option<String>, walk_ended: bool) -> Option<String> {
+    let is_paged = page.is_some();
+    let mut notes = Vec::from_iter(page);
     if walk_ended {
         notes.push(extent::ended());
     }
     if folded > 0 {
-        notes.push(format!("{folded} entries are only counted: list_directory shows them"));
+        let more = if is_paged { "" } else { ", `offset` 0 a longer tree by pages" };
+        notes.push(format!("{folded} entries are only counted: list_directory shows them{more}"));
     }
     (!notes.is_empty()).then(|| notes.join("; "))
 }

@@ -367,7 +367,9 @@ fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
     let mut fault = CallFault::new(code, failure.message).hint(hint);
     fault.question = failure.confirmation.map(|asked| {
         let is_for_forms = calling::is_for_forms(&asked);
-        Box::new(QuestionShown { text: calling::shown(&asked), digest: asked.digest, is_for_forms })
+        let offers_session = calling::session_offer(&asked).is_some();
+        let (text, digest) = (calling::shown(&asked), asked.digest);
+        Box::new(QuestionShown { text, digest, is_for_forms, offers_session })
     });
     fault
 }

@@ -2,7 +2,7 @@
 //! enabled them, approvers everywhere else.
 
 use moss_dispatch::Reason;
-use moss_mcp::{CallNote, ClientForm, FORM_BYTES_MAX, FormReply, ToolUse};
+use moss_mcp::{ApprovedEffects, CallNote, ClientForm, FORM_BYTES_MAX, FormReply, ToolUse};
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use tokio::sync::{mpsc, oneshot};
@@ -106,29 +106,25 @@ async fn to_end(
     }
 }
 
-/// Makes a call with the effects that the person approved so far, by digest. Its next question is its
-/// end.
+/// Makes a call with the effects that the person approved so far. Its next question is its end.
 async fn in_round(
     client: &Client,
     request: &ToolUse,
-    approved: &[String],
+    approved: &ApprovedEffects,
     notes: &mpsc::Sender<CallNote>,
     attached: &mut ClarifyingClient,
 ) -> Result<v1::CallResult, RequestFailure> {
-    if approved.is_empty() {
-        let calling = begin(client, request, v1::ConfirmMode::Refuse, false).await?;
+    if approved.digests.is_empty() {
+        let calling = begin(client, request, v1::ConfirmMode::Refuse, true).await?;
         return to_end(calling, notes, attached).await;
     }
     let mut calling = begin(client, request, v1::ConfirmMode::Wait, true).await?;
     loop {
         match next(&mut calling, notes, attached).await? {
-            Event::ConfirmationNeeded(asked) if approved.contains(&asked.digest) => {
-                match client.resolve(&asked, OneTimeDecision::Yes).await {
-                    Ok(_) => {}
-                    // Somebody was faster: the call says what came of it.
-                    Err(failure) if failure.is(Reason::ConfirmationOver) => {}
-                    Err(failure) => return Err(failure),
-                }
+            Event::ConfirmationNeeded(asked) if approved.digests.contains(&asked.digest) => {
+                let for_session =
+                    approved.for_session && approved.digests.last() == Some(&asked.digest);
+                allow(client, &asked, for_session).await?;
             }
             // Dropping the call withdraws its question.
             Event::ConfirmationNeeded(asked) => {
@@ -225,8 +221,25 @@ fn form(asked: &v1::Confirmation) -> Option<ClientForm> {
         .then_some(ClientForm::Decision { text, offers_session })
 }
 
-fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
+pub(super) fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
     asked.offers.iter().find(|offer| offer.scope() == v1::ApprovalScope::Session)
+}
+
+/// Allows an effect, where that is offered for the rest of the session. Somebody else may be faster: the call
+/// says what came of it.
+async fn allow(
+    client: &Client,
+    asked: &v1::Confirmation,
+    for_session: bool,
+) -> Result<(), RequestFailure> {
+    let allowed = match session_offer(asked).filter(|_| for_session) {
+        Some(offer) => client.remember(asked, offer).await.map(drop),
+        None => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
+    };
+    match allowed {
+        Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(()),
+        allowed => allowed,
+    }
 }
 
 /// Puts a question to the person, and does what the person says. Somebody else may be faster.
@@ -245,23 +258,20 @@ async fn decided(
         said = answered => said,
         event = calling.next() => return Ok(AfterQuestion::Event(Box::new(event?))),
     };
-    let resolved = match said {
-        Ok(FormReply::AllowOnce) => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
-        Ok(FormReply::AllowSession) => match session_offer(asked) {
-            Some(offer) => client.remember(asked, offer).await.map(drop),
-            None => client.resolve(asked, OneTimeDecision::Yes).await.map(drop),
-        },
+    match said {
+        Ok(FormReply::AllowOnce) => allow(client, asked, false).await?,
+        Ok(FormReply::AllowSession) => allow(client, asked, true).await?,
         Ok(FormReply::Deny(reason)) => {
-            client.resolve(asked, OneTimeDecision::No(reason)).await.map(drop)
+            match client.resolve(asked, OneTimeDecision::No(reason)).await {
+                Ok(_) => {}
+                // Somebody was faster: the call says what came of it.
+                Err(failure) if failure.is(Reason::ConfirmationOver) => {}
+                Err(failure) => return Err(failure),
+            }
         }
         Ok(FormReply::Said(_)) | Err(_) => return Ok(AfterQuestion::Undecided),
-    };
-    match resolved {
-        Ok(()) => Ok(AfterQuestion::Resolved),
-        // Somebody was faster: the call says what came of it.
-        Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(AfterQuestion::Resolved),
-        Err(failure) => Err(failure),
     }
+    Ok(AfterQuestion::Resolved)
 }
 
 /// Returns the next event that is more than progress, which goes to the client. Questions of the tool

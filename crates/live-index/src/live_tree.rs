@@ -267,6 +267,17 @@ impl KeptTree {
         self.tree.list_tree(directory, entries_max, gate)
     }
 
+    /// Lists a small directory where others wait, as [`LiveTree::list_at_once`] does.
+    pub fn list_at_once(
+        &self,
+        directory: &RelPath,
+        options: ListOptions,
+        keep: &dyn Fn(&RelPath) -> bool,
+    ) -> Option<Listing> {
+        self.was_asked.store(true, Ordering::Relaxed);
+        self.tree.list_at_once(directory, options, keep)
+    }
+
     /// As [`LiveTree::visit_texts`], with what the index knows.
     pub fn visit_texts(
         &self,

@@ -128,6 +128,7 @@ fn built_in(name: &str, reason: String) -> Arc<RuleRef> {
         line: None,
         name: Some(name.to_owned()),
         reason: Some(reason),
+        for_person: false,
         answer: None,
     })
 }

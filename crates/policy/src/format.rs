@@ -248,8 +248,8 @@ fn rule<V: LayerVerdict>(
     let name = form.name.map(|name| label(name, "name", NAME_BYTES_MAX)).transpose()?;
     let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
     let (file, line) = (Some(file.to_owned()), Some(line));
-    let rule = RuleRef { layer, file, line, name, reason, answer: None };
-    Ok(Rule { conditions, verdict, grants, for_person, rule: Arc::new(rule) })
+    let rule = RuleRef { layer, file, line, name, reason, for_person, answer: None };
+    Ok(Rule { conditions, verdict, grants, rule: Arc::new(rule) })
 }
 
 /// Reads a text that decisions show: short, on one line, as it looks.

@@ -66,8 +66,6 @@ pub struct PolicyFile {
 pub(super) struct Match<'a> {
     pub(super) verdict: Verdict,
     pub(super) opens_protected: bool,
-    /// Whether what it asks is for a person in moss alone.
-    pub(super) for_person: bool,
     pub(super) rule: &'a Arc<RuleRef>,
 }
 
@@ -210,7 +208,7 @@ fn approved<'a>(
     };
     let answer = subject.answers.iter().find(|answer| answer.allows(subject))?;
     // One may come from a form of a client.
-    let by_person = users.iter().any(|matched| matched.for_person);
+    let by_person = users.iter().any(|matched| matched.rule.for_person);
     ((by_user || by_default) && !by_person).then(|| Match::plain(Verdict::Allow, &answer.rule))
 }
 
@@ -308,6 +306,7 @@ impl<V: format::LayerVerdict> LayerRules<V> {
                 "only reads are allowed until the file is fixed: column {}: {}",
                 error.column, error.message
             )),
+            for_person: false,
             answer: None,
         });
         Self::Broken { error, rule }
@@ -363,7 +362,6 @@ impl<V: RuleVerdict> Rule<V> {
         Match {
             verdict: if is_uncertain { Verdict::Ask } else { verdict },
             opens_protected: self.verdict.opens_protected(),
-            for_person: self.for_person,
             rule: &self.rule,
         }
     }
@@ -378,7 +376,7 @@ impl<V: RuleVerdict> Rule<V> {
 impl<'a> Match<'a> {
     /// Of a rule that says no more than its verdict.
     fn plain(verdict: Verdict, rule: &'a Arc<RuleRef>) -> Self {
-        Self { verdict, opens_protected: false, for_person: false, rule }
+        Self { verdict, opens_protected: false, rule }
     }
 }
 

@@ -148,6 +148,9 @@ pub struct RuleRef {
     /// The reason, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether what it asks is for a person in moss alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub for_person: bool,
     /// The standing approval that it is of, if it is of one.
     #[serde(rename = "approval", skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
@@ -186,7 +189,7 @@ pub enum Layer {
 /// nobody knows what it does, asks, whatever allows it.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let mut wants_person = false;
-    let each = policy.matches(subject).inspect(|matched| wants_person |= matched.for_person);
+    let each = policy.matches(subject).inspect(|matched| wants_person |= matched.rule.for_person);
     let ruled = each.reduce(stricter).expect("where no rule matches, a built-in one does");
     Decision {
         verdict: ruled.verdict,
@@ -359,7 +362,8 @@ impl fmt::Display for Decision {
 impl RuleRef {
     fn built_in(layer: Layer, reason: &str) -> Arc<Self> {
         let reason = Some(reason.to_owned());
-        Arc::new(Self { layer, file: None, line: None, name: None, reason, answer: None })
+        let (file, line, name) = (None, None, None);
+        Arc::new(Self { layer, file, line, name, reason, for_person: false, answer: None })
     }
 }
 

@@ -21,8 +21,6 @@ pub(super) struct Rule<V> {
     pub(super) verdict: V,
     /// What it grants the commands that it is about.
     pub(super) grants: RuleGrants,
-    /// Whether what it asks is for a person in moss alone.
-    pub(super) for_person: bool,
     pub(super) rule: Arc<RuleRef>,
 }
 

@@ -218,6 +218,7 @@ impl StandingApproval {
             line: None,
             name: Some(format!("{kind} approval {id}")),
             reason: Some(format!("a person allowed it until {until}")),
+            for_person: false,
             answer: Some(id.to_owned()),
         })
     }

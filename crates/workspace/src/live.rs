@@ -10,6 +10,7 @@
 //! What the policy denies it does not know; each caller brings its own gate.
 
 mod answer;
+mod at_once;
 mod changed;
 mod entry;
 mod events;

@@ -82,6 +82,11 @@ impl Workspace {
         None
     }
 
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn directory_cached(&self, _path: &RelPath) -> Option<crate::handle::Identity> {
+        None
+    }
+
     /// Opens a regular file for reading, after all links.
     pub(crate) fn open_file(&self, path: &RelPath) -> Result<(ResolvedPath, OwnedFd, Stat), Error> {
         self.retry(path, || {

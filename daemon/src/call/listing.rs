@@ -15,11 +15,16 @@ const NEAR_NAMES_MAX: usize = 2_000;
 // === impl CallHost ===
 
 impl CallHost {
+    /// Lists a directory, as far as the rules show it. What is known of a small one is listed at once; whatever
+    /// may have to wait for a disk does so on the blocking pool.
     pub(super) async fn list_names(
         &self,
         path: &RelPath,
         options: ListOptions,
     ) -> Result<Listing, ToolError> {
+        if let Some(listing) = self.reader().list_at_once(path, options) {
+            return Ok(listing);
+        }
         let list = move |reader: &ReadAccess, path: &RelPath| {
             let keep = |path: &RelPath| reader.lists(path);
             reader.workspace().list(path, options, &keep, &|| reader.is_cancelled())

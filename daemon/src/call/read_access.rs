@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use moss_sdk::file::{ListOptions, Listing};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{GateKey, MayRead, OpenedFile, Protection};
 
@@ -150,6 +151,13 @@ impl ReadAccess {
     /// Whether every name may be.
     pub(super) fn lists_all(&self) -> bool {
         self.decided_alike(None).is_some_and(|verdict| verdict != Verdict::Deny)
+    }
+
+    /// Lists a small directory where others wait. None where that takes longer, and where names have to be
+    /// decided about one by one: then a listing on another thread says what there is.
+    pub(super) fn list_at_once(&self, path: &RelPath, options: ListOptions) -> Option<Listing> {
+        let kept = self.workspace().live.get().filter(|_| self.lists_all())?;
+        kept.list_at_once(path, options, &|_| true)
     }
 
     /// Decides about a read on a walk, where nobody is asked.

@@ -20,6 +20,9 @@ use moss_policy::{RuleRef, Verdict};
 use moss_schema::arguments;
 use std::collections::HashMap;
 
+/// Who decides about what a rule asks, as policy files have it.
+const PERSON: &str = "person";
+
 #[derive(Debug, Clone)]
 pub(super) struct PolicyRpc(pub(super) Arc<Daemon>);
 
@@ -206,6 +209,7 @@ fn rule(verdict: Verdict, rule: &RuleRef) -> v1::PolicyRule {
         name: rule.name.clone().unwrap_or_default(),
         decision: decision(verdict).into(),
         reason: rule.reason.clone().unwrap_or_default(),
+        approver: if rule.for_person { PERSON.to_owned() } else { String::new() },
     }
 }
 

@@ -39,12 +39,12 @@ impl CallerSeals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seal::AskedDigests;
+    use crate::seal::AskedEffects;
 
     #[test]
     fn a_seal_is_of_one_caller_and_callers_are_bounded() {
         let seals = CallerSeals::default();
-        let asked = AskedDigests(vec!["0a".to_owned()]);
+        let asked = AskedEffects { digests: vec!["0a".to_owned()], offers_session: false };
         let state = seals.of("alice").unwrap().seal(&asked, &["call"]).unwrap();
         assert!(seals.of("bob").unwrap().open(&state, &["call"]).is_err());
         assert_eq!(seals.of("alice").unwrap().open(&state, &["call"]), Ok(asked));

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::tests::{Opener, Recorded, WAIT_MAX, initialize, stateless};
 
+mod client_of_rmcp;
 mod forms;
 
 /// Lets in `alice`, `bob` and `carol`, and has the set `review` beside those that there always are.

@@ -172,7 +172,7 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
 }
 
 /// rmcp's client, whose person does the same with every form.
-struct RmcpClient(ElicitationAction, Arc<Mutex<Vec<String>>>);
+pub(crate) struct RmcpClient(pub(crate) ElicitationAction, pub(crate) Arc<Mutex<Vec<String>>>);
 
 impl ClientHandler for RmcpClient {
     fn get_info(&self) -> ClientConfig {

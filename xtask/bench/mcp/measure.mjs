@@ -34,6 +34,11 @@ const clients = {};
 for (const [name, server] of Object.entries(servers)) {
   clients[name] = await connected(server);
 }
+// What the bare server returns in place of another: the very result of that call.
+for (const { server, tool, given, keeps } of calls.filter((call) => call.keeps)) {
+  const result = await clients[server].callTool({ name: tool, arguments: given });
+  await clients.echo.callTool({ name: "keep", arguments: { name: keeps, result } });
+}
 const times = {};
 for (let round = -warm; round < rounds; round += 1) {
   for (const { name, server, tool, given, fails } of calls) {

@@ -261,6 +261,35 @@ fn a_tree_has_as_many_lines_as_asked_for() {
 }
 
 #[test]
+fn a_longer_tree_comes_by_pages_that_together_are_all_of_it() {
+    let names: Vec<String> = (0..40).map(|number| format!("d/e{number:02}/f.rs")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let asked = |arguments: Value| {
+        let output = call(&host, "get_project_structure", arguments).unwrap();
+        let lines = lines(&output).into_iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+        (lines, output["note"].as_str().unwrap_or_default().to_owned())
+    };
+    let (whole, _) = asked(json!({ "limit": 200 }));
+    assert_eq!(whole.len(), 81);
+    let (first, note) = asked(json!({ "limit": 30, "offset": 0 }));
+    assert_eq!(first, whole[..30]);
+    assert_eq!(note, "lines 1 to 30 of 81 of the tree: continue with `offset` 30");
+    let (second, _) = asked(json!({ "limit": 30, "offset": 30 }));
+    // Where the first of them is.
+    assert_eq!(second[..2], ["d/", "e14/"]);
+    assert_eq!(second[2..], whole[30..60]);
+    let (last, note) = asked(json!({ "limit": 30, "offset": 60 }));
+    assert_eq!(last[2..], whole[60..]);
+    assert_eq!(note, "lines 61 to 81 of 81 of the tree");
+    let (none, note) = asked(json!({ "offset": 81 }));
+    assert_eq!(none, Vec::<String>::new());
+    assert!(note.contains("passes over all of them"), "{note}");
+    // Without pages, what there is no room for is only counted, and the note says how to see more.
+    let (_, note) = asked(json!({ "limit": 50 }));
+    assert!(note.contains("only counted") && note.contains("`offset` 0"), "{note}");
+}
+
+#[test]
 fn commands_come_from_manifests_and_what_stands_around_them() {
     let host = MemoryHost::new([
         ("Makefile", "lint:\n\tx\n"),

@@ -2,11 +2,13 @@
 //! fit is given as counts, and the first level is there as far as its names are not very long.
 
 mod counts;
+mod page;
 
 use moss_sdk::file::{Entry, EntryKind};
 use moss_sdk::tree_listing::TreeNames;
 
 use self::counts::{by_ending, counted};
+pub(super) use self::page::TreePage;
 
 /// Most bytes of a tree.
 const BYTES_MAX: usize = 16 << 10;

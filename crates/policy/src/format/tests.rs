@@ -263,7 +263,7 @@ fn a_workspace_has_no_words_to_widen() {
 #[test]
 fn an_approver_belongs_to_a_question() {
     let rules = "version = 1\n[[rule]]\ndecision = \"ask\"\napprover = \"person\"\n[[rule]]\ndecision = \"ask\"";
-    let wanted: Vec<_> = read(rules).unwrap().iter().map(|rule| rule.for_person).collect();
+    let wanted: Vec<_> = read(rules).unwrap().iter().map(|rule| rule.rule.for_person).collect();
     assert_eq!(wanted, [true, false]);
     for decision in ["allow", "deny"] {
         let expected = "4:12: `approver` says who decides a question; write `decision = \"ask\"` in a rule \

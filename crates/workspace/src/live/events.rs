@@ -112,6 +112,11 @@ impl TreeEvents {
         let _ = inotify::remove_watch(&self.0, watch);
     }
 
+    /// Whether none is queued. Where that cannot be said, some may be.
+    pub(super) fn are_none_queued(&self) -> bool {
+        rustix::io::ioctl_fionread(&self.0).is_ok_and(|queued_bytes| queued_bytes == 0)
+    }
+
     /// Takes out all events that are queued by now. Those that come meanwhile may stay: somebody who
     /// writes without a pause does not keep the others waiting.
     pub(super) fn drain(&self, mut take: impl FnMut(TreeEvent<'_>)) -> Result<(), Errno> {
@@ -162,6 +167,10 @@ impl TreeEvents {
     }
 
     pub(super) fn unwatch(&self, _: i32) {}
+
+    pub(super) fn are_none_queued(&self) -> bool {
+        false
+    }
 
     pub(super) fn drain(&self, _: impl FnMut(TreeEvent<'_>)) -> Result<(), Errno> {
         Err(Errno::NOSYS)

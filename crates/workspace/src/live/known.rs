@@ -145,6 +145,22 @@ impl KnownTree {
         self.doubt_excludes(workspace);
     }
 
+    /// Whether all that is known is how it is now, as far as that shows without looking at any entry. What it
+    /// finds to be in doubt is looked at by the next refresh.
+    pub(super) fn is_current(&mut self, workspace: &Workspace) -> bool {
+        let is_told_of_all = self.events.as_ref().is_some_and(TreeEvents::are_none_queued);
+        if !is_told_of_all || !self.store.unsure.is_empty() || !self.new_links.is_empty() {
+            return false;
+        }
+        if self.mounts.as_ref().is_some_and(MountEvents::have_come) {
+            self.doubt_everything();
+        }
+        if self.doubts.is_empty() {
+            self.doubt_excludes(workspace);
+        }
+        self.doubts.is_empty()
+    }
+
     fn take_events(&mut self, workspace: &Workspace) {
         let Some(events) = self.events.take() else { return };
         let mut were_lost = false;

@@ -12,7 +12,7 @@ use rustix::io::{Errno, Result};
 
 use super::OpenedFile;
 use crate::cached::BYTES_MAX;
-use crate::handle;
+use crate::handle::{self, Identity};
 use crate::resolve::kernel;
 use crate::root::Workspace;
 
@@ -39,6 +39,19 @@ impl Workspace {
                 None
             }
         }
+    }
+
+    /// Says which directory a path leads to, where it is its own real path and nobody has to wait for a
+    /// disk to say so.
+    pub(crate) fn directory_cached(&self, path: &RelPath) -> Option<Identity> {
+        if !self.cached.works() {
+            return None;
+        }
+        let hold = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let held = self.open_if_cached(path, hold, ResolveFlags::NO_SYMLINKS).ok()?;
+        let stat = handle::stat(&held).ok()?;
+        let is_sure = self.is_surely_listed(path).ok()? && !self.secrets.contains(stat.identity);
+        is_sure.then_some(stat.identity)
     }
 
     fn open_at_once(&self, path: &RelPath) -> Result<Option<OpenedFile<'_>>> {

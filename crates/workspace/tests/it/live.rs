@@ -121,6 +121,49 @@ fn lay_out(root: &Path) {
 }
 
 #[test]
+fn a_small_directory_is_listed_at_once_until_something_changes() {
+    const SHALLOW: ListOptions = ListOptions { recursive: false, entries_max: 100_000 };
+    let watched = Watched::new(Resolver::Kernel, WITH_EVENTS, |root| {
+        lay_out(root);
+        symlink("a", root.join("link")).unwrap();
+        fs::create_dir(root.join("large")).unwrap();
+        (0..257).for_each(|n| fs::write(root.join(format!("large/{n}")), "").unwrap());
+    });
+    let at_once = |path: &str| watched.tree.list_at_once(&rel(path), SHALLOW, &|_| true);
+    let agrees = |path: &str| {
+        let (listed, walked) = (at_once(path).unwrap(), watched.walked(path, SHALLOW).unwrap());
+        assert_eq!(as_known(listed), as_known(walked), "{path}");
+    };
+    for path in [".", "a", "a/b", "e/g"] {
+        agrees(path);
+    }
+    let kept = watched.tree.list_at_once(&rel("a"), SHALLOW, &|path| path.as_str() != "a/b");
+    assert_eq!(kept.unwrap().skipped.denied, 1);
+    // What takes longer, what has another real name, and what there is not.
+    for path in ["large", "link", "ignored", "a/b/c.rs", "missing", ".git"] {
+        assert_eq!(at_once(path), None, "{path}");
+    }
+    assert_eq!(watched.tree.list_at_once(&rel("a"), ALL, &|_| true), None);
+    // Each change is looked at first, by who may wait.
+    let changes: [(&str, &dyn Fn()); 5] = [
+        ("a new file", &|| watched.put("a/new", "1")),
+        ("another content", &|| watched.put("a/new", "12")),
+        ("an ignore file", &|| watched.put("a/.gitignore", "new\n")),
+        ("rules of a repository", &|| watched.put(".git/info/exclude", "b\n")),
+        ("a directory that is gone", &|| fs::remove_dir_all(watched.at("e/g")).unwrap()),
+    ];
+    for (what, change) in changes {
+        change();
+        assert_eq!(at_once("a"), None, "{what}");
+        watched.listed("a", SHALLOW).unwrap();
+        agrees("a");
+    }
+    assert_eq!(at_once("e/g"), None);
+    let sweeping = Watched::new(Resolver::Kernel, SWEEPING, lay_out);
+    assert_eq!(sweeping.tree.list_at_once(&rel("a"), SHALLOW, &|_| true), None);
+}
+
+#[test]
 fn answers_are_those_of_a_walk() {
     for resolver in RESOLVERS {
         let watched = Watched::new(resolver, WITH_EVENTS, lay_out);

@@ -318,8 +318,12 @@ impl Effects {
     /// Makes the error of an effect that nobody confirmed, and sends to who follows the call what
     /// the effect was: a status has no room for a long diff.
     async fn unconfirmed(&self, question: Question, message: String) -> CallError {
-        // Nothing waits: nothing can be accepted.
-        let question = Question { offers: Vec::new(), ..question };
+        // Nothing waits, and nothing can be accepted; but who decides about the call where it is made learns what
+        // the same call, made again to wait, will offer.
+        let call = &self.scope.call;
+        let comes_again = call.is_attended && call.confirm == ConfirmMode::Refuse;
+        let offers = if comes_again { question.offers } else { Vec::new() };
+        let question = Question { offers, ..question };
         let now = jiff::Timestamp::now();
         let confirmation = Arc::new(Confirmation {
             id: String::new(),

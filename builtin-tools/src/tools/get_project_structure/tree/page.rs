@@ -1,0 +1,87 @@
+//! A page of a drawn tree: some of its lines, and the directories that the first of them is in.
+
+use super::{Drawn, INDENT};
+
+/// Which lines of a tree are shown.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct TreePage {
+    /// How many are passed over.
+    pub(in super::super) offset: usize,
+    /// Most that are shown.
+    pub(in super::super) lines_max: usize,
+}
+
+fn depth(line: &str) -> usize {
+    let mut rest = line;
+    let mut depth = 0;
+    while let Some(inner) = rest.strip_prefix(INDENT) {
+        (rest, depth) = (inner, depth + 1);
+    }
+    depth
+}
+
+/// The lines of the directories that a line is in, the outermost first.
+fn above<'a>(lines: &[&'a str], at: usize) -> Vec<&'a str> {
+    let mut wanted = depth(lines[at]);
+    let mut above = Vec::new();
+    for line in lines[..at].iter().rev() {
+        if depth(line) < wanted {
+            wanted = depth(line);
+            above.push(*line);
+        }
+    }
+    above.reverse();
+    above
+}
+
+// === impl Drawn ===
+
+impl Drawn {
+    /// Returns a page of it, and which that is.
+    pub(in super::super) fn page(&self, page: TreePage) -> (String, String) {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let (total, first) = (lines.len(), page.offset);
+        let end = total.min(first.saturating_add(page.lines_max));
+        if first >= end {
+            let note = format!("the tree has {total} lines: `offset` passes over all of them");
+            return (String::new(), note);
+        }
+        let mut note = format!("lines {} to {end} of {total} of the tree", first + 1);
+        if end < total {
+            note.push_str(&format!(": continue with `offset` {end}"));
+        }
+        let shown = above(&lines, first).into_iter().chain(lines[first..end].iter().copied());
+        let text = shown.map(|line| format!("{line}\n")).collect();
+        (text, note)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(text: &str, offset: usize, lines_max: usize) -> (String, String) {
+        let drawn = Drawn { text: text.to_owned(), files: 0, directories: 0, folded: 0 };
+        drawn.page(TreePage { offset, lines_max })
+    }
+
+    #[test]
+    fn pages_follow_one_another_each_with_the_directories_around_it() {
+        let tree = "a/\n  b/\n    c\n    d\n  e\nf\n";
+        for (offset, text, note) in [
+            (0, "a/\n  b/\n", "lines 1 to 2 of 6 of the tree: continue with `offset` 2"),
+            (
+                2,
+                "a/\n  b/\n    c\n    d\n",
+                "lines 3 to 4 of 6 of the tree: continue with `offset` 4",
+            ),
+            (4, "a/\n  e\nf\n", "lines 5 to 6 of 6 of the tree"),
+            (6, "", "the tree has 6 lines: `offset` passes over all of them"),
+            (usize::MAX, "", "the tree has 6 lines: `offset` passes over all of them"),
+        ] {
+            assert_eq!(page(tree, offset, 2), (text.to_owned(), note.to_owned()));
+        }
+        assert_eq!(page(tree, 0, usize::MAX).0, tree);
+        assert_eq!(page("", 0, 1).0, "");
+    }
+}
