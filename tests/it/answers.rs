@@ -186,6 +186,39 @@ async fn an_approval_of_a_command_covers_a_compound_only_where_each_part_is_cove
 }
 
 #[tokio::test]
+async fn an_approval_of_tests_or_of_a_linter_covers_their_next_run_and_no_other() {
+    let site = Site::new();
+    site.config(
+        "[linters]\ntodos = { command = \"sh lint.sh\", format = \"gnu\", files = [\"*.py\"] }\n",
+    );
+    site.write("lint.sh", "exit 0\n");
+    let test =
+        "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n";
+    site.write("test_a.py", test);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let path = json!({"path": "."});
+    for (tool, words, status) in [
+        ("run_tests", r#"["python3", "-m", "unittest", "discover", "-v"]"#, "passed"),
+        ("lint_check", r#"["sh", "lint.sh"]"#, "clean"),
+    ] {
+        let refused = caller.call(refusing(tool, path.clone())).await.unwrap_err();
+        assert_eq!(refused.code(), Code::FailedPrecondition, "{tool}: {refused:?}");
+        let (question, _) = remembered(&daemon, waiting(tool, path.clone()), Always).await;
+        let rule = &offer(&question, Always).rule_toml;
+        assert!(rule.contains(&format!("tools = [\"{tool}\"]")), "{rule}");
+        assert!(rule.contains(&format!("exact_argv = {words}")), "{rule}");
+        let again = output(&caller.call(refusing(tool, path.clone())).await.unwrap());
+        assert_eq!(again["status"], status, "{again}");
+    }
+    // Other words are another command, and so is another tool.
+    let one = refusing("run_tests", json!({"testPattern": "test_a"}));
+    assert_eq!(caller.call(one).await.unwrap_err().code(), Code::FailedPrecondition);
+    let plain = json!({"command": "sh lint.sh"});
+    assert_eq!(fate(&caller, "run_terminal_cmd", plain).await, Fate::Asked);
+}
+
+#[tokio::test]
 async fn an_approval_for_a_session_applies_to_it_while_the_daemon_runs() {
     let site = Site::new();
     let daemon = site.serve();

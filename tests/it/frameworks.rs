@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::{Value, json};
 
 use self::samples::{FrameworkSample, SAMPLES, SampleEnd, SampleOrigin};
-use crate::harness::{Client, Daemon, Site, failure, output};
+use crate::harness::{Client, Daemon, Site, failure, output, refusing};
 use crate::run_terminal_cmd::ALLOWING;
 use crate::run_tests::toolchain;
 
@@ -53,18 +54,27 @@ pub(crate) fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// What came of a call, as the table of samples has it.
-async fn came_of(client: &Client, directory: &str) -> (SampleEnd<String>, Value) {
-    let result = client.ran("run_tests", json!({"path": directory})).await;
+/// What came of a call, as the table of samples has it, and how far it was said to be meanwhile.
+async fn came_of(client: &Client, directory: &str) -> (SampleEnd<String>, Value, Vec<String>) {
+    let call = refusing("run_tests", json!({"path": directory}));
+    let mut events = client.stream(call).await.unwrap();
+    let mut progress = Vec::new();
+    let result = loop {
+        match events.next().await.unwrap().expect("an end") {
+            Event::Progress(said) => progress.push(said.message),
+            Event::Result(result) => break result,
+            _ => {}
+        }
+    };
     if result.outcome() != v1::Outcome::Ok {
         let error = failure(&result);
-        return (SampleEnd::Refused(error.code.clone()), json!(error.message));
+        return (SampleEnd::Refused(error.code.clone()), json!(error.message), progress);
     }
     let output = output(&result);
     let count = |key: &str| output["totals"][key].as_u64().unwrap();
     let totals = ["passed", "failed", "skipped", "errored"].map(count);
     let status = output["status"].as_str().unwrap().to_owned();
-    (SampleEnd::Ended(status, totals), output)
+    (SampleEnd::Ended(status, totals), output, progress)
 }
 
 /// Lays a sample out with a test file of its own, or without one.
@@ -89,14 +99,25 @@ fn lay_out(site: &Site, sample: &FrameworkSample, test: Option<&str>) {
     }
 }
 
+/// Whether a message says how many tests have ended: `1 of 2`, or `2 tests` where nobody knows how many there are.
+fn counts_tests(message: &str) -> bool {
+    let words: Vec<&str> = message.split([' ', ',']).collect();
+    matches!(words[..], [done, "of", total, ..] if [done, total].iter().all(|word| word.parse::<u64>().is_ok()))
+        || matches!(words[..], [done, "tests", ..] if done.parse::<u64>().is_ok())
+}
+
 async fn check(site: &Site, client: &Client, sample: &FrameworkSample) -> Vec<String> {
     let mut wrong = Vec::new();
     for (variant, text, expected) in &sample.variants {
         lay_out(site, sample, *text);
-        let (found, said) = came_of(client, sample.framework).await;
+        let (found, said, progress) = came_of(client, sample.framework).await;
+        let framework = sample.framework;
         if found != expected.owned() {
-            let framework = sample.framework;
             wrong.push(format!("{framework}, {variant}: {found:?} for {expected:?}: {said}"));
+        } else if *variant == "passing" && !progress.iter().any(|said| counts_tests(said)) {
+            wrong.push(format!(
+                "{framework}, {variant}: it is not said how far it is: {progress:?}"
+            ));
         } else if let SampleEnd::Ended(..) = found {
             let is_named = said["framework"] == sample.framework;
             let files = || said["failures"].as_array().unwrap().iter();

@@ -119,6 +119,7 @@ async fn a_linter_that_fails_or_is_missing_is_no_finding() {
         ("exec no-such-linter\n", "not_installed", "not installed"),
         ("exit 1\n", "failed", "it found nothing"),
         ("yes 'plain text' | head -c 18000000\nexit 1\n", "failed", "16 MiB"),
+        ("kill -SEGV $$\n", "interrupted", "ended before its end"),
     ] {
         site.write("lint.sh", script);
         let checked = lint(&client, "src/a.py").await;
@@ -131,6 +132,46 @@ async fn a_linter_that_fails_or_is_missing_is_no_finding() {
         assert!(tool["message"].as_str().unwrap().contains(says), "{checked}");
         assert!(tool["hint"].is_string(), "{checked}");
     }
+}
+
+#[tokio::test]
+async fn a_linter_that_needs_a_network_has_none_and_finds_nothing() {
+    let site = site();
+    site.user_policy(ALLOWING);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let fetch = format!(
+        "import urllib.request\ntry:\n    urllib.request.urlopen('http://127.0.0.1:{port}/rules')\n\
+         except OSError:\n    urllib.request.urlopen('http://rules.example/')\n"
+    );
+    site.write("fetch.py", fetch);
+    site.write("lint.sh", "exec python3 fetch.py\n");
+    let daemon = site.serve();
+    let checked = lint(&daemon.caller().await, "src/a.py").await;
+    let tool = &checked["tools"][0];
+    assert_eq!((&checked["status"], &tool["status"]), (&json!("incomplete"), &json!("failed")));
+    assert!(tool["message"].as_str().unwrap().contains("URLError"), "{checked}");
+    assert!(tool["hint"].as_str().unwrap().contains("network"), "{checked}");
+    let reached = listener.accept().map(drop).map_err(|error| error.kind());
+    assert_eq!(reached, Err(std::io::ErrorKind::WouldBlock));
+}
+
+#[tokio::test]
+async fn fifty_thousand_findings_of_a_linter_are_counted_and_few_are_shown() {
+    let site = site();
+    site.user_policy(ALLOWING);
+    let script = "seq -f 'src/a.py:%g:1: warning: this is too much [much]' 1 50000\nexit 1\n";
+    site.write("lint.sh", script);
+    let daemon = site.serve();
+    let checked = lint(&daemon.caller().await, "src/a.py").await;
+    assert_eq!(
+        (&checked["status"], &checked["totals"]["warning"]),
+        (&json!("findings"), &json!(50_000))
+    );
+    assert_eq!((found(&checked).len(), &checked["not_shown"]), (100, &json!(49_900)));
+    assert!(checked.to_string().len() < 100_000, "{} bytes", checked.to_string().len());
+    assert!(checked["tools"][0]["artifact"].is_string(), "{}", checked["tools"][0]);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
-//! `lint_check` with real linters: of each a project that is clean, one with findings, and where it has one that can
-//! be broken a configuration with which it cannot check. Rules and lines are those that the linter itself prints.
+//! `lint_check` with real linters: of each a project that is clean, one with findings, one that does not parse, one
+//! without any file for it, and where it has one that can be broken a configuration with which it cannot check. Rules and lines
+//! are those that the linter itself prints.
 //!
 //! Those that cargo, pip and npm bring run always; `MOSS_TEST_LINTERS=all` runs those of the system, too.
 
@@ -28,6 +29,12 @@ struct LintSample {
     found: &'static [(u64, &'static str, &'static str)],
     /// What of its configuration cannot be read.
     broken: Option<(&'static str, &'static str)>,
+    /// What does not parse, where anything does not, and the rule by which the linter says so; none where a grammar of
+    /// moss does, and the linter does not run.
+    unparsable: Option<(&'static str, &'static str)>,
+    /// What is said of a project without any file for it: `clean` where its configuration is one that a grammar or the
+    /// linter itself checks.
+    empty: &'static str,
 }
 
 const CLIPPY: &str = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
@@ -47,6 +54,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "pub fn empty(v: &[u8]) -> bool {\n    v.len() == 0\n}\n",
         found: &[(2, "clippy::len_zero", "warning")],
         broken: Some(("Cargo.toml", NO_MANIFEST)),
+        unparsable: Some(("pub fn (\n", "")),
+        empty: "incomplete",
     },
     LintSample {
         linter: "cargo check",
@@ -58,6 +67,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "pub fn used() -> u32 {\n    \"no\"\n}\n",
         found: &[(2, "E0308", "error")],
         broken: Some(("Cargo.toml", NO_MANIFEST)),
+        unparsable: Some(("pub fn (\n", "")),
+        empty: "incomplete",
     },
     LintSample {
         linter: "ruff",
@@ -69,6 +80,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "x = 1\nimport os\n",
         found: &[(2, "F401", "error")],
         broken: Some(("ruff.toml", "lint.select = 3\n")),
+        unparsable: Some(("def (\n", "")),
+        empty: "clean",
     },
     LintSample {
         linter: "mypy",
@@ -80,6 +93,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "def f(x: int) -> str:\n    return x\n",
         found: &[(2, "return-value", "error")],
         broken: Some(("mypy.ini", "[mypy]\nplugins = missing_plugin\n")),
+        unparsable: Some(("def (\n", "")),
+        empty: "unchecked",
     },
     LintSample {
         linter: "pyright",
@@ -91,6 +106,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "def f(x: int) -> str:\n    return x\n",
         found: &[(2, "reportReturnType", "error")],
         broken: Some(("pyrightconfig.json", "{\n")),
+        unparsable: Some(("def (\n", "")),
+        empty: "clean",
     },
     LintSample {
         linter: "eslint",
@@ -105,6 +122,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "export const x = 1;\nlet unused = 2;\n",
         found: &[(2, "no-unused-vars", "error")],
         broken: Some(("eslint.config.mjs", "throw new Error('no configuration');\n")),
+        unparsable: Some(("let = ;\n", "")),
+        empty: "clean",
     },
     LintSample {
         linter: "tsc",
@@ -116,6 +135,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "\nexport const x: number = \"no\";\n",
         found: &[(2, "TS2322", "error")],
         broken: None,
+        unparsable: Some(("let = ;\n", "")),
+        empty: "clean",
     },
     LintSample {
         linter: "biome",
@@ -127,6 +148,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "export const x = 1;\ndebugger;\n",
         found: &[(2, "lint/suspicious/noDebugger", "error")],
         broken: Some(("biome.json", "{ \"linter\": 3 }\n")),
+        unparsable: Some(("let = ;\n", "")),
+        empty: "clean",
     },
     LintSample {
         linter: "oxlint",
@@ -138,6 +161,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "export const x = 1;\ndebugger;\n",
         found: &[(2, "eslint(no-debugger)", "error")],
         broken: Some((".oxlintrc.json", "{ \"rules\": 3 }\n")),
+        unparsable: Some(("let = ;\n", "")),
+        empty: "clean",
     },
     LintSample {
         linter: "yamllint",
@@ -149,6 +174,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "a: 1\na: 2\n",
         found: &[(2, "key-duplicates", "error")],
         broken: Some((".yamllint", "rules: 3\n")),
+        unparsable: Some(("a: [1\n", "")),
+        empty: "unchecked",
     },
     LintSample {
         linter: "shellcheck",
@@ -160,6 +187,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "#!/bin/sh\necho $1\n",
         found: &[(2, "SC2086", "info")],
         broken: None,
+        unparsable: Some(("if true; then\n", "SC1073")),
+        empty: "unchecked",
     },
     LintSample {
         linter: "markdownlint",
@@ -172,6 +201,8 @@ const SAMPLES: &[LintSample] = &[
         found: &[(3, "MD009", "error")],
         // It passes over a configuration that it cannot read.
         broken: None,
+        unparsable: None,
+        empty: "clean",
     },
     LintSample {
         linter: "markdownlint-cli2",
@@ -186,6 +217,21 @@ const SAMPLES: &[LintSample] = &[
         wrong: "# A\n\nend \n",
         found: &[(3, "MD009", "error")],
         broken: Some((".markdownlint-cli2.jsonc", "{\n")),
+        unparsable: None,
+        empty: "unchecked",
+    },
+    LintSample {
+        linter: "hadolint",
+        directory: "hadolint",
+        system: None,
+        files: &[(".hadolint.yaml", "ignored: [DL3008]\n")],
+        file: "Dockerfile",
+        clean: "FROM debian:12.1\n",
+        wrong: "FROM debian\n",
+        found: &[(1, "DL3006", "warning")],
+        broken: Some((".hadolint.yaml", "ignored: 3\n")),
+        unparsable: Some(("FROM debian:12.1\nRUNN x\n", "DL1000")),
+        empty: "clean",
     },
     LintSample {
         linter: "go vet",
@@ -198,6 +244,8 @@ const SAMPLES: &[LintSample] = &[
         found: &[(5, "", "warning")],
         // What is wrong with `go.mod` has a place in it, and is a finding.
         broken: None,
+        unparsable: Some(("package a\n\nfunc (\n", "")),
+        empty: "unchecked",
     },
     LintSample {
         linter: "cppcheck",
@@ -209,6 +257,8 @@ const SAMPLES: &[LintSample] = &[
         wrong: "int main(void) {\n    int *p = 0;\n    return *p;\n}\n",
         found: &[(3, "nullPointer", "error")],
         broken: None,
+        unparsable: Some(("int main( {\n", "syntaxError")),
+        empty: "unchecked",
     },
 ];
 
@@ -248,6 +298,21 @@ async fn check(site: &Site, client: &Client, sample: &LintSample) -> Vec<String>
     let is_located =
         bad["diagnostics"].as_array().unwrap().iter().all(|one| one["path"] == inside(file));
     hold("wrong", ran(&bad) && found(&bad) == sample.found && is_located, &bad);
+    if let Some((text, rule)) = sample.unparsable {
+        site.write(&inside(file), text);
+        let said = lint(client, &inside(file)).await;
+        let (status, source) =
+            if rule.is_empty() { ("skipped", "syntax") } else { ("ran", *linter) };
+        let mut all = said["diagnostics"].as_array().unwrap().iter();
+        let is_said =
+            all.any(|one| one["source"] == source && (rule.is_empty() || one["code"] == rule));
+        let is_run = said["tools"][0]["status"] == status;
+        hold("unparsable", said["status"] == "findings" && is_said && is_run, &said);
+    }
+    std::fs::remove_file(site.workspace().join(inside(file))).unwrap();
+    let empty = lint(client, directory).await;
+    let is_none = empty["diagnostics"] == json!([]);
+    hold("empty", empty["status"] == sample.empty && is_none, &empty);
     if let Some((path, text)) = sample.broken {
         site.write(&inside(file), sample.clean);
         site.write(&inside(path), text);

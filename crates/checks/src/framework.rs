@@ -24,7 +24,7 @@ pub enum TestFramework {
     Jest,
     /// `vitest` of the project, which writes JSON.
     Vitest,
-    /// `mocha` of the project, which writes JSON.
+    /// `mocha` of the project, with a reporter of moss's that writes JSON.
     Mocha,
     /// `node --test`, the runner of Node.js itself.
     Node,

@@ -140,7 +140,7 @@ impl LintFormat {
             Self::ClangTidy => own(GnuDialect::Clang, stdout),
             Self::Markdownlint => markdownlint::read(stderr),
             Self::MarkdownlintCli2 => markdownlint::read_cli2(stderr),
-            Self::Hadolint => hadolint::read(stdout),
+            Self::Hadolint => hadolint::read(stdout, stderr),
             Self::Sarif => sarif::read(stdout, source),
             Self::Checkstyle => checkstyle::read(stdout, source),
             Self::Gnu => match own(GnuDialect::Plain, stdout) {

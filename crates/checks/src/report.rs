@@ -5,6 +5,7 @@ pub(crate) mod javascript;
 pub(crate) mod junit;
 pub(crate) mod libtest;
 pub(crate) mod rspec;
+pub(crate) mod swift;
 pub(crate) mod trx;
 pub(crate) mod unittest;
 pub(crate) mod xml;

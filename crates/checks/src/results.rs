@@ -16,7 +16,8 @@ use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
 use crate::jvm_sources;
 use crate::report::{
-    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, trx, unittest,
+    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, swift, trx,
+    unittest,
 };
 use crate::run::FinishedRun;
 use crate::shortening::{ended, shortened};
@@ -259,6 +260,9 @@ impl TestFramework {
         report.add_build(self.build_errors(finished));
         if self == Self::Node {
             unloaded::explain_node(&mut report.build, finished.stdout);
+        }
+        if self == Self::Swift {
+            swift::explain(&mut report, finished.stdout);
         }
         let is_cut = |text: &str| finished.is_cut && text.len() >= OUTPUT_BYTES_MIN_CUT;
         if self.report_in_output(finished).is_some_and(is_cut) {

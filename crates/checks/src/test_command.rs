@@ -15,6 +15,9 @@ use crate::framework::TestFramework;
 use crate::project::{ProjectDirectory, ProjectFiles};
 use crate::run::{CheckCommand, ReportFile};
 
+/// The name of the reporter of Mocha, which lies where reports do.
+const MOCHA_REPORTER: &str = "mocha.cjs";
+
 /// Which tests are run, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestChoice {
@@ -135,6 +138,7 @@ impl TestFramework {
         let (name, text) = match self {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
             Self::Gradle => ("reports.gradle", compiled::gradle_script(reports, coverage)),
+            Self::Mocha => (MOCHA_REPORTER, include_str!("test_command/mocha.cjs").to_owned()),
             _ => return Vec::new(),
         };
         vec![ReportFile { name: name.to_owned(), text }]

@@ -8,8 +8,9 @@
 //! * [`WorkerLimits`]: what such a program allows itself, set by itself before it looks at its input.
 //!
 //! A command becomes a plan of what it sees (`plan.rs`), an order for its keeper (`order.rs`) and a
-//! process (`means.rs`), which the fork server makes (`fork_server.rs`). `running.rs` watches over it on moss's side, `keeper.rs` on the other. What it
-//! sees is set up by moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
+//! process (`means.rs`), which the fork server makes (`fork_server.rs`). `running.rs` watches over it on
+//! moss's side, `keeper.rs` on the other; `output.rs` hands on what it writes. What it sees is set up by
+//! moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
 
 mod bubblewrap;
 mod caches;
@@ -38,6 +39,7 @@ mod means;
 mod mount_index;
 mod mounts;
 mod order;
+mod output;
 mod plan;
 mod probe;
 mod program;
@@ -75,12 +77,11 @@ pub use crate::input::CommandInput;
 pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
 pub use crate::lookup::find_program;
+pub use crate::output::{OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream};
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
 pub use crate::record::{CommandRecord, LeftCommand};
-pub use crate::running::{
-    OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream, RunningCommand, Stopper,
-};
+pub use crate::running::{RunningCommand, Stopper};
 pub use crate::sandbox::{Sandbox, SandboxOptions};
 pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::worker::{ProcessExit, Worker, WorkerError};

@@ -3,8 +3,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -21,11 +20,10 @@ use crate::error::SandboxError;
 use crate::input::CommandInput;
 use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
+use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::start::ProgramOrder;
 use crate::wire::{Decoder, LENGTH_BYTES};
 
-/// Most bytes of one chunk of output.
-pub const OUTPUT_CHUNK_BYTES_MAX: usize = 64 << 10;
 /// Longest wait for a sandbox to be set up.
 const START_MAX: Duration = Duration::from_secs(30);
 /// Longest wait for the keeper once everything was killed.
@@ -34,24 +32,6 @@ const KILL_MAX: Duration = Duration::from_secs(10);
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 /// How much of what a failed sandbox said is shown, in bytes.
 const SAID_BYTES_MAX: u64 = 4 << 10;
-
-/// A piece of output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputChunk {
-    /// Where it was written.
-    pub stream: OutputStream,
-    /// At most [`OUTPUT_CHUNK_BYTES_MAX`] of them, and at least one.
-    pub bytes: Vec<u8>,
-}
-
-/// Where a command writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OutputStream {
-    /// Descriptor 1, its standard output.
-    Stdout,
-    /// Descriptor 2, its standard error.
-    Stderr,
-}
 
 /// A command that runs. Dropping it kills the command with all that it started.
 #[derive(Debug)]
@@ -114,15 +94,14 @@ pub(crate) struct Preparation {
     pub(crate) grace: Duration,
 }
 
-/// How many bytes each stream had so far.
-type OutputCounts = Arc<[AtomicU64; 2]>;
-
 /// What a driver works with.
 struct CommandRun {
     reports: OwnedReadHalf,
     control: OwnedWriteHalf,
     readers: JoinSet<()>,
     counts: OutputCounts,
+    /// Says to the readers that the command has ended.
+    ended: watch::Sender<bool>,
     stopped: watch::Receiver<StopLevel>,
     preparation: Preparation,
     started: Instant,
@@ -159,16 +138,19 @@ pub(crate) async fn start(
         Err(error) => return Err(failed_start(kept, error).await),
     }
     let mut readers = JoinSet::new();
-    let counts = OutputCounts::default();
+    let (counts, ended) = (OutputCounts::default(), watch::Sender::new(false));
+    let is_dialogue = kept.input.is_some();
     for stdout in [Some(kept.stdout), kept.terminal].into_iter().flatten() {
-        let counts = Arc::clone(&counts);
-        readers.spawn(pump(stdout, OutputStream::Stdout, output.clone(), counts));
+        let pump = OutputPump::new(OutputStream::Stdout, output.clone(), &counts, &ended);
+        readers.spawn(pump.of_dialogue(is_dialogue).run(stdout));
     }
-    readers.spawn(pump(kept.stderr, OutputStream::Stderr, output, Arc::clone(&counts)));
+    let pump = OutputPump::new(OutputStream::Stderr, output, &counts, &ended);
+    readers.spawn(pump.of_dialogue(is_dialogue).run(kept.stderr));
     let (stop, stopped) = watch::channel(StopLevel::Not);
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
-    let run = CommandRun { reports, control, readers, counts, stopped, preparation, started };
+    let run =
+        CommandRun { reports, control, readers, counts, ended, stopped, preparation, started };
     let stop = Stopper(stop);
     let driver = Driver { task: tokio::spawn(run.drive()), stop: stop.clone() };
     Ok(RunningCommand { facts, stop, input: kept.input, driver })
@@ -195,22 +177,6 @@ async fn read_report(control: &mut (impl AsyncRead + Unpin)) -> io::Result<Keepe
     let mut message = vec![0; Decoder::length(length)?];
     control.read_exact(&mut message).await?;
     KeeperReport::decode(&message)
-}
-
-/// Hands on all that is written, until nobody can write any more.
-async fn pump(
-    mut from: impl AsyncRead + Unpin,
-    stream: OutputStream,
-    output: mpsc::Sender<OutputChunk>,
-    counts: OutputCounts,
-) {
-    let mut buffer = vec![0; OUTPUT_CHUNK_BYTES_MAX];
-    while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        counts[stream as usize].fetch_add(count as u64, Ordering::Relaxed);
-        let chunk = OutputChunk { stream, bytes: buffer[..count].to_vec() };
-        // Nobody may want it any more; it is read all the same, so that the command goes on.
-        let _ = output.send(chunk).await;
-    }
 }
 
 // === impl RunningCommand ===
@@ -364,6 +330,7 @@ impl CommandRun {
 
     /// Waits for the rest of the output. Returns whether its end is missing.
     async fn drain(&mut self) -> bool {
+        self.ended.send_replace(true);
         let drained =
             timeout(DRAIN_MAX, async { while self.readers.join_next().await.is_some() {} });
         let is_cut = drained.await.is_err();

@@ -10,8 +10,9 @@ use tokio::task::spawn_blocking;
 use crate::command::SandboxedCommand;
 use crate::error::SandboxError;
 use crate::means::Means;
+use crate::output::OutputChunk;
 use crate::probe;
-use crate::running::{self, OutputChunk, RunningCommand};
+use crate::running::{self, RunningCommand};
 use crate::tier::{LauncherKind, SandboxReport, Tier};
 
 /// The door through which commands run, as good as this machine allows. Clones share it.

@@ -2,8 +2,9 @@
 //!
 //! Recorded from clippy and cargo 1.95.0, ruff 0.17.6, mypy 2.4.1, pyright 1.1.414, ESLint 10.15.0,
 //! TypeScript 7.0.2, Biome 2.6.8, oxlint 1.94.0, go vet 1.19.8, ShellCheck 0.11.0, yamllint 1.38.0, cppcheck
-//! 2.10, clang-tidy 23.1.4, markdownlint-cli 0.48.0, markdownlint-cli2 0.22.1, RuboCop 1.39.0; the root is written
-//! `/work`. golangci-lint, PHPStan, hadolint and the rest of RuboCop are as their documentation has them.
+//! 2.10, clang-tidy 23.1.4, markdownlint-cli 0.48.0, markdownlint-cli2 0.22.1, RuboCop 1.39.0, hadolint 2.15.1; the root
+//! is written `/work`. Of golangci-lint and PHPStan, which no registry in reach brings, the tests say by which program of
+//! which version the texts are written.
 
 use super::*;
 use crate::diagnostic::CheckFix;
@@ -318,20 +319,37 @@ fn recorded_output_of_checkstyle_of_oxlint() {
     holds(LintFormat::Checkstyle, include_str!("../../tests/fixtures/lints/checkstyle_oxlint.xml"), ColumnUnit::Characters, &expected);
 }
 
+/// By `Issue` of `pkg/result/issue.go`, `JSONResult` of `pkg/printers/json.go` and `Data` of `pkg/report`: of 1.64, where
+/// an issue has `Replacement`, and of 2, where it may have `SuggestedFixes`, and statistics may follow the object. Before
+/// 1.60 a run without issues wrote null.
 #[test]
 fn golangci_lint_of_both_versions() {
-    let issue = r#"{"FromLinter":"errcheck","Text":"Error return value is not checked","Severity":"","SourceLines":["\tf()"],"Pos":{"Filename":"p/a.go","Offset":40,"Line":5,"Column":3},"ExpectNoLint":false}"#;
-    let typecheck = r#"{"FromLinter":"typecheck","Text":"undefined: x","Severity":"","Pos":{"Filename":"p/b.go","Line":7,"Column":0}}"#;
+    let issue = |fix: &str| {
+        format!(
+            r#"{{"FromLinter":"errcheck","Text":"Error return value is not checked","Severity":"","SourceLines":["\tf()"],{fix}"Pos":{{"Filename":"p/a.go","Offset":40,"Line":5,"Column":3}},"ExpectNoLint":false,"ExpectedNoLintLinter":""}}"#
+        )
+    };
+    let typecheck = r#"{"FromLinter":"typecheck","Text":"undefined: x","Severity":"","SourceLines":null,"Pos":{"Filename":"p/b.go","Offset":0,"Line":7,"Column":0},"ExpectNoLint":false,"ExpectedNoLintLinter":""}"#;
+    let ranged = r#"{"FromLinter":"revive","Text":"unused-parameter: é","Severity":"warning","SourceLines":["x"],"LineRange":{"From":9,"To":9},"Pos":{"Filename":"p/b.go","Offset":90,"Line":9,"Column":2},"ExpectNoLint":false,"ExpectedNoLintLinter":""}"#;
     let expected = [
         "p/a.go 5:3-5:3 Warning golangci-lint errcheck: Error return value is not checked",
         "p/b.go 7:1-7:1 Error golangci-lint typecheck: undefined: x",
+        "p/b.go 9:2-9:2 Warning golangci-lint revive: unused-parameter: é",
     ];
-    let first = format!("{{\"Issues\":[{issue},{typecheck}],\"Report\":{{\"Linters\":[]}}}}");
-    let second = format!("{first}\n2 issues:\n* errcheck: 1\n");
+    let report = r#"{"Warnings":[{"Tag":"runner","Text":"a linter is deprecated"}],"Linters":[{"Name":"errcheck","Enabled":true,"EnabledByDefault":true},{"Name":"revive"}]}"#;
+    let document = |fix: &str| {
+        format!("{{\"Issues\":[{},{typecheck},{ranged}],\"Report\":{report}}}\n", issue(fix))
+    };
+    let first = document(r#""Replacement":null,"#);
+    let fixes = r#""SuggestedFixes":[{"Message":"","TextEdits":[{"Pos":39,"End":43,"NewText":"XyA9IGYoKQ=="}]}],"#;
+    let second = format!("{}2 issues:\n* errcheck: 1\n* revive: 1\n", document(fixes));
     for output in [first, second] {
         holds(LintFormat::Golangci, &output, ColumnUnit::Bytes, &expected);
     }
-    holds(LintFormat::Golangci, "{\"Issues\":null,\"Report\":{}}", ColumnUnit::Bytes, &[]);
+    for none in ["{\"Issues\":null,\"Report\":{}}", "{\"Issues\":[],\"Report\":{\"Linters\":[]}}\n"]
+    {
+        holds(LintFormat::Golangci, none, ColumnUnit::Bytes, &[]);
+    }
     let failed =
         read(LintFormat::Golangci, "x", "{\"Issues\":[],\"Report\":{\"Error\":\"no go files\"}}");
     assert_eq!(failed.problem.as_deref(), Some("no go files"));
@@ -353,30 +371,58 @@ fn recorded_output_of_rubocop() {
     holds(LintFormat::Rubocop, output, ColumnUnit::Characters, &expected);
 }
 
+/// What the recording has none of: a fatal error, a file without offenses.
 #[test]
-fn rubocop_phpstan_and_hadolint() {
+fn offenses_of_rubocop_that_are_fatal() {
     let rubocop = r#"{"metadata":{"rubocop_version":"1.84.0"},"files":[{"path":"lib/a.rb","offenses":[{"severity":"convention","message":"Trailing whitespace detected.","cop_name":"Layout/TrailingWhitespace","corrected":false,"correctable":true,"location":{"start_line":3,"start_column":6,"last_line":3,"last_column":7,"length":2,"line":3,"column":6}},{"severity":"fatal","message":"unexpected token","cop_name":"Lint/Syntax","location":{"start_line":4,"start_column":1,"last_line":4,"last_column":1,"length":1}}]},{"path":"b.rb","offenses":[]}],"summary":{"offense_count":2}}"#;
     let expected = [
         "lib/a.rb 3:6-3:8 Hint rubocop Layout/TrailingWhitespace: Trailing whitespace detected.",
         "lib/a.rb 4:1-4:2 Error rubocop Lint/Syntax: unexpected token",
     ];
     holds(LintFormat::Rubocop, rubocop, ColumnUnit::Characters, &expected);
-    let phpstan = r#"{"totals":{"errors":0,"file_errors":2},"files":{"/work/src/T.php (in context of class A)":{"errors":1,"messages":[{"message":"Method A::f() has no return type.","line":8,"ignorable":true,"identifier":"missingType.return","tip":"Add one"}]},"/work/src/b.php":{"errors":1,"messages":[{"message":"Undefined variable: $x","line":null,"ignorable":true}]}},"errors":[]}"#;
+}
+
+/// By `JsonErrorFormatter` of phpstan-src 2 in `src/Command/ErrorFormatter`: `files` is a list where it is empty and an
+/// object elsewhere; `tip` and `identifier` stand only where there is one, `line` may be null; what concerns no file is in
+/// `errors`. A file of a trait has behind it who uses it.
+#[test]
+fn errors_of_phpstan() {
+    let phpstan = r#"{"totals":{"errors":0,"file_errors":3},"files":{"/work/src/T.php (in context of class A)":{"errors":1,"messages":[{"message":"Method A::f() has no return type.","line":8,"ignorable":true,"tip":"Add one","identifier":"missingType.return"}]},"/work/src/a b.php":{"errors":2,"messages":[{"message":"Undefined variable: $x","line":null,"ignorable":true},{"message":"Syntax error, unexpected EOF on line 3","line":3,"ignorable":false,"identifier":"phpstan.parse"}]}},"errors":[]}"#;
     let expected = [
         "/work/src/T.php 8:1-8:1 Error phpstan missingType.return: Method A::f() has no return type. / Add one",
-        "/work/src/b.php 1:1-1:1 Error phpstan -: Undefined variable: $x",
+        "/work/src/a b.php 1:1-1:1 Error phpstan -: Undefined variable: $x",
+        "/work/src/a b.php 3:1-3:1 Error phpstan phpstan.parse: Syntax error, unexpected EOF on line 3",
     ];
     holds(LintFormat::Phpstan, phpstan, ColumnUnit::Characters, &expected);
+    let clean = r#"{"totals":{"errors":0,"file_errors":0},"files":[],"errors":[]}"#;
+    holds(LintFormat::Phpstan, clean, ColumnUnit::Characters, &[]);
     let failed =
         r#"{"totals":{"errors":1,"file_errors":0},"files":[],"errors":["Unable to autoload"]}"#;
     let failed = read(LintFormat::Phpstan, "phpstan", failed);
     assert_eq!((failed.found.len(), failed.problem.as_deref()), (0, Some("Unable to autoload")));
-    let hadolint = r#"[{"line":1,"code":"DL3006","message":"Always tag the version of an image explicitly","column":1,"file":"docker/Dockerfile","level":"warning"},{"line":2,"code":"SC2086","message":"Double quote","column":5,"file":"docker/Dockerfile","level":"style"}]"#;
+}
+
+#[test]
+#[rustfmt::skip]
+fn recorded_output_of_hadolint() {
     let expected = [
-        "docker/Dockerfile 1:1-1:1 Warning hadolint DL3006: Always tag the version of an image explicitly",
-        "docker/Dockerfile 2:5-2:5 Hint hadolint SC2086: Double quote",
+        "it's a/Dockerfile 1:1-1:1 Warning hadolint DL3006: Always tag the version of an image explicitly",
+        "it's a/Dockerfile 2:1-2:1 Warning hadolint DL3003: Use WORKDIR to switch to a directory",
+        "it's a/Dockerfile 2:1-2:1 Info hadolint SC2086: Double quote to prevent globbing and word splitting.",
+        "it's a/Dockerfile 3:1-3:1 Warning hadolint DL3014: Use the `-y` switch to avoid manual input `apt-get -y install <package>`",
+        "it's a/Dockerfile 3:1-3:1 Info hadolint DL3015: Avoid additional packages by specifying `--no-install-recommends`",
+        "it's a/Dockerfile 4:1-4:1 Error hadolint DL4000: MAINTAINER is deprecated",
+        "bad.Dockerfile 2:4-2:4 Error hadolint DL1000: missing whitespace",
     ];
-    holds(LintFormat::Hadolint, hadolint, ColumnUnit::Characters, &expected);
+    let output = include_str!("../../tests/fixtures/lints/hadolint.json");
+    holds(LintFormat::Hadolint, output, ColumnUnit::Characters, &expected);
+    // Of a configuration that is none it says so on its standard error, and exits with 0.
+    let said = "Error parsing your config file in  '/work/.hadolint.yaml':\nIt should contain one of the keys\n";
+    let finished = FinishedRun {
+        exit_code: Some(0), stdout: "[]", stderr: said, reports: &[], left_out: None, is_cut: false,
+    };
+    let report = LintFormat::Hadolint.read("hadolint", &finished);
+    assert!(report.problem.is_some_and(|problem| problem.contains("cannot read its configuration")));
 }
 
 #[test]

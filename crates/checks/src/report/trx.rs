@@ -8,17 +8,27 @@ use super::{CaseOutcome, TestCase, TestReport, first_line};
 #[derive(Debug, Default)]
 struct TrxReading {
     report: TestReport,
-    case: Option<TestCase>,
-    /// The tests that were read, each with the id of its definition, which stands behind all of them.
-    cases: Vec<(String, TestCase)>,
-    /// The id of the case or the definition that is read.
-    test: String,
+    /// The tests that are read, innermost last: one with data has a result of its own around those of its rows, and is
+    /// counted beside them.
+    open: Vec<TrxResult>,
+    /// The tests that were read.
+    closed: Vec<TrxResult>,
+    /// The id of the definition that is read.
+    definition: String,
     /// What chooses the test of a definition: its class and its method.
     names: BTreeMap<String, String>,
     /// The elements around, innermost last.
     around: Vec<String>,
     text: String,
     is_report: bool,
+}
+
+/// A result, with the id of its definition, which stands behind all of them.
+#[derive(Debug, Default)]
+struct TrxResult {
+    definition: String,
+    case: TestCase,
+    has_rows: bool,
 }
 
 /// Reads a TRX file; one cut short counts as far as it goes.
@@ -30,9 +40,9 @@ pub(crate) fn read(text: &str) -> TestReport {
         XmlPart::Text(text) => add_text(&mut reading.text, text),
     });
     let not_one = (!reading.is_report).then(|| "the report is no trx".to_owned());
-    for (test, mut case) in std::mem::take(&mut reading.cases) {
+    for TrxResult { definition, mut case, has_rows: _ } in std::mem::take(&mut reading.closed) {
         // NUnit and MSTest show the method alone, which chooses nothing.
-        if let Some(name) = reading.names.get(&test) {
+        if let Some(name) = reading.names.get(&definition) {
             case.id.clone_from(name);
         }
         reading.report.push(case);
@@ -60,11 +70,14 @@ impl TrxReading {
             // The arguments of a test are no part of what chooses it.
             let id = id.split('(').next().unwrap_or_default().to_owned();
             let duration_ms = element.attribute("duration").and_then(|text| duration(&text));
-            self.test = element.attribute("testId").unwrap_or_default();
-            self.case = Some(TestCase { id, outcome, duration_ms, ..TestCase::default() });
+            self.open.push(TrxResult {
+                definition: element.attribute("testId").unwrap_or_default(),
+                case: TestCase { id, outcome, duration_ms, ..TestCase::default() },
+                has_rows: element.attribute("resultType").as_deref() == Some("DataDrivenTest"),
+            });
         }
         if name == "UnitTest" {
-            self.test = element.attribute("id").unwrap_or_default();
+            self.definition = element.attribute("id").unwrap_or_default();
         }
         if name == "TestMethod" {
             let class = element.attribute("className").unwrap_or_default();
@@ -74,8 +87,8 @@ impl TrxReading {
             let method = method.split('(').next().unwrap_or_default();
             let is_whole = class.is_empty() || method.starts_with(&format!("{class}."));
             let name = if is_whole { method.to_owned() } else { format!("{class}.{method}") };
-            if !name.is_empty() && !self.test.is_empty() {
-                self.names.insert(self.test.clone(), name);
+            if !name.is_empty() && !self.definition.is_empty() {
+                self.names.insert(self.definition.clone(), name);
             }
         }
         self.around.push(name);
@@ -85,7 +98,7 @@ impl TrxReading {
     fn close(&mut self, name: &str) {
         self.around.pop();
         let text = std::mem::take(&mut self.text);
-        let Some(case) = &mut self.case else { return };
+        let Some(TrxResult { case, .. }) = self.open.last_mut() else { return };
         match name {
             "Message" if self.around.iter().any(|one| one == "ErrorInfo") => {
                 case.message = text.trim().to_owned();
@@ -107,11 +120,15 @@ impl TrxReading {
             }
             "StdOut" | "StdErr" => case.output.push_str(&text),
             "UnitTestResult" => {
-                let mut case = self.case.take().unwrap_or_default();
+                let Some(mut closed) = self.open.pop() else { return };
+                let case = &mut closed.case;
                 if case.is_bad() && case.message.is_empty() {
-                    case.message = first_line(&case.details);
+                    case.message = match closed.has_rows {
+                        true => "a row of its data failed".to_owned(),
+                        false => first_line(&case.details),
+                    };
                 }
-                self.cases.push((std::mem::take(&mut self.test), case));
+                self.closed.push(closed);
             }
             _ => {}
         }

@@ -8,6 +8,8 @@ use crate::run::FinishedRun;
 
 /// Most lines of output that are looked at.
 const LINES_MAX: usize = 2_000;
+/// What Swift says of a package without a target of tests, as an error.
+pub(super) const NO_TESTS_OF_SWIFT: &str = "error: no tests found";
 
 // === impl TestFramework ===
 
@@ -144,7 +146,8 @@ fn compiled(said: &str, framework: TestFramework) -> Option<Vec<CheckDiagnostic>
         TestFramework::Dotnet => &["error CS", "error FS", "Build FAILED"],
         _ => &["error: "],
     };
-    if !signs.iter().any(|sign| said.contains(sign)) {
+    let is_without_tests = framework == TestFramework::Swift && said.contains(NO_TESTS_OF_SWIFT);
+    if is_without_tests || !signs.iter().any(|sign| said.contains(sign)) {
         return None;
     }
     let mut found: Vec<CheckDiagnostic> = Vec::new();

@@ -1,6 +1,6 @@
 //! How a run ended: what report, exit status and output say together.
 
-use super::{MESSAGE_BYTES_MAX, TestStatus, TestTotals};
+use super::{MESSAGE_BYTES_MAX, TestStatus, TestTotals, unloaded};
 use crate::framework::TestFramework;
 use crate::report::{TestReport, without_colours};
 use crate::run::FinishedRun;
@@ -253,7 +253,8 @@ impl TestFramework {
             }
             Self::Deno => says("No test modules found"),
             Self::Phpunit => says("No tests executed"),
-            Self::Maven | Self::Gradle | Self::Dotnet | Self::Swift => code == Some(0),
+            Self::Swift => code == Some(0) || says(unloaded::NO_TESTS_OF_SWIFT),
+            Self::Maven | Self::Gradle | Self::Dotnet => code == Some(0),
             _ => report.problem.is_none() && code == Some(0),
         }
     }

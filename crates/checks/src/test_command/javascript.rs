@@ -71,8 +71,7 @@ impl Words<'_> {
         vec![
             script.start,
             script.options,
-            "--reporter json".to_owned(),
-            format!("--reporter-option output={}", self.report("mocha.json")),
+            format!("--reporter {}", self.report(super::MOCHA_REPORTER)),
             self.expression("--grep "),
             script.files,
             self.paths(),

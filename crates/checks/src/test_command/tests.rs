@@ -333,7 +333,7 @@ fn words_of_the_script_of_a_package_are_kept() {
         framework.command(&files, 0, choice, "/r").command.command
     };
     let mocha = "mocha --require ./setup.js 'spec/**'";
-    let report = "--reporter json --reporter-option output=/r/mocha.json";
+    let report = "--reporter /r/mocha.cjs";
     let all = TestChoice::default();
     assert_eq!(
         words(TestFramework::Mocha, mocha, &all),

@@ -244,56 +244,6 @@ fn builds_that_fail_are_located() {
     }
 }
 
-/// Forms by their documents: surefire 3, trx of 2010, XCTest.
-#[test]
-fn reports_of_tools_that_were_not_at_hand_are_read() {
-    let surefire = "<testsuite name=\"a.CalcTest\" tests=\"3\"><testcase name=\"adds\" classname=\"a.CalcTest\" time=\"0.01\"/>\
-        <testcase name=\"wrong\" classname=\"a.CalcTest\"><failure message=\"expected: &lt;4&gt; but was: &lt;3&gt;\" \
-        type=\"AssertionFailedError\"><![CDATA[org.opentest4j.AssertionFailedError: expected: <4> but was: <3>\n\
-        \tat a.CalcTest.wrong(CalcTest.java:12)\n]]></failure></testcase>\
-        <testcase name=\"later\" classname=\"a.CalcTest\"><skipped/></testcase></testsuite>";
-    let trx = "<TestRun><Results><UnitTestResult testName=\"A.Calc.Adds\" outcome=\"Passed\" duration=\"00:00:00.0120000\"/>\
-        <UnitTestResult testName=\"A.Calc.Wrong(x: 1)\" outcome=\"Failed\"><Output><StdOut>about to fail</StdOut>\
-        <ErrorInfo><Message>Assert.Equal() Failure\nExpected: 4\nActual:   3</Message>\
-        <StackTrace>   at A.Calc.Wrong() in /w/tests/Calc.cs:line 12</StackTrace></ErrorInfo></Output></UnitTestResult>\
-        <UnitTestResult testName=\"A.Calc.Later\" outcome=\"NotExecuted\"/></Results></TestRun>";
-    for (framework, name, report, id, place) in [
-        (
-            TestFramework::Maven,
-            "TEST-a.CalcTest.xml",
-            surefire,
-            "a.CalcTest#wrong",
-            (None, Some(12)),
-        ),
-        (
-            TestFramework::Gradle,
-            "TEST-a.CalcTest.xml",
-            surefire,
-            "a.CalcTest.wrong",
-            (None, Some(12)),
-        ),
-        (TestFramework::Dotnet, "x.trx", trx, "A.Calc.Wrong", (Some("tests/Calc.cs"), Some(12))),
-    ] {
-        let report = Some((name, report));
-        let found = read(&Ended { framework, exit_code: Some(1), stdout: "", stderr: "", report });
-        let totals = found.totals;
-        assert_eq!(
-            (found.status, totals.passed, totals.failed, totals.skipped),
-            (TestStatus::Failed, 1, 1, 1)
-        );
-        let failure = &found.failures[0];
-        assert_eq!(
-            (failure.id.as_str(), (failure.file.as_deref(), failure.line)),
-            (id, place),
-            "{failure:?}"
-        );
-        assert_eq!(
-            (failure.expected.as_deref(), failure.actual.as_deref()),
-            (Some("4"), Some("3"))
-        );
-    }
-}
-
 #[test]
 fn libtest_counts_what_tests_wrote_into_its_lines() {
     let stdout = "\nrunning 3 tests\ntest a ... written by a test\nok\ntest b ... ok\ntest x ... ok\ntest y ... FAILED\n\
@@ -427,21 +377,4 @@ fn a_module_that_is_not_built_is_not_hidden_by_the_reports_of_others() {
     assert_eq!((results.totals.passed, results.diagnostics[0].line), (1, 3));
     ended.exit_code = Some(0);
     assert_eq!(read(&ended).status, TestStatus::Passed);
-}
-
-#[test]
-fn ids_of_dotnet_have_the_class_whatever_the_framework_shows() {
-    let trx = "<TestRun><Results>\
-               <UnitTestResult testId=\"1\" testName=\"Adds\" outcome=\"Failed\"><Output><ErrorInfo><Message>no\
-               </Message></ErrorInfo></Output></UnitTestResult>\
-               <UnitTestResult testId=\"2\" testName=\"Calc.Tests.Adds(a: 1)\" outcome=\"Failed\"/>\
-               <UnitTestResult testId=\"3\" testName=\"Calc.Tests.Other\" outcome=\"Failed\"/></Results>\
-               <TestDefinitions><UnitTest name=\"Adds\" id=\"1\"><Execution id=\"9\"/>\
-               <TestMethod className=\"Calc.OldTests, Calc, Version=1.0\" name=\"Adds\"/></UnitTest>\
-               <UnitTest id=\"2\"><TestMethod className=\"Calc.Tests\" name=\"Adds(1)\"/></UnitTest>\
-               </TestDefinitions></TestRun>";
-    let mut ended = of(TestFramework::Dotnet, 1, "", "");
-    ended.report = Some(("a.trx", trx));
-    let ids: Vec<String> = read(&ended).failures.into_iter().map(|failure| failure.id).collect();
-    assert_eq!(ids, ["Calc.OldTests.Adds", "Calc.Tests.Adds", "Calc.Tests.Other"]);
 }
