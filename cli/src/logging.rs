@@ -5,13 +5,14 @@ use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts it. A daemon logs what it does, a command only what goes wrong.
-pub(super) fn start(is_daemon: bool) {
-    // rmcp warns of every request that was refused: its client hears of that. What is the matter with a plugin is
-    // said by the commands that are about plugins or need it.
-    let level = match is_daemon {
-        true => "info,rmcp=error",
-        false => "warn,rmcp=error,moss_plugins::slot=error",
+/// Starts it. A daemon logs what it does, a command only what goes wrong; not what is the matter with plugins
+/// where it names those itself.
+pub(super) fn start(is_daemon: bool, names_plugins: bool) {
+    // rmcp warns of every request that was refused: its client hears of that.
+    let level = match (is_daemon, names_plugins) {
+        (true, _) => "info,rmcp=error",
+        (false, false) => "warn,rmcp=error",
+        (false, true) => "warn,rmcp=error,moss_plugins::slot=error",
     };
     let filter = EnvFilter::try_from_env("MOSS_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let terminal = std::io::stderr().is_terminal();

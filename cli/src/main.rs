@@ -205,7 +205,7 @@ fn run(arguments: &[OsString]) -> ExitCode {
     if is_daemon {
         memory::bound();
     }
-    logging::start(is_daemon);
+    logging::start(is_daemon, matches!(cli.command, Command::Tools(_)));
     let ui = Ui::new(cli.global.json);
     let compilations = match is_daemon {
         // It writes to its log.

@@ -29,7 +29,7 @@ pub(crate) struct StateSeal {
 /// The effects of one call that a person was asked about: all but the last are approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AskedEffects {
-    /// By digest.
+    /// The digest of each, in the order in which they were asked about.
     pub(crate) digests: Vec<String>,
     /// Whether the last may be allowed for the rest of the session.
     pub(crate) offers_session: bool,

@@ -107,7 +107,7 @@ impl ScannedPath {
         PathText { given: self.given.as_bytes(), chars: &self.lower, name: self.name }
     }
 
-    /// The directories alone.
+    /// The directories that a path is in, without its name.
     fn directories(&self) -> PathText<'_, u8> {
         let given = &self.given.as_bytes()[..self.name];
         PathText { given, chars: &self.lower[..self.name], name: self.name }
