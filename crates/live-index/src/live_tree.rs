@@ -185,7 +185,7 @@ impl KeptTree {
         (self.tree.status().state == LiveState::Live).then_some(&self.tree)
     }
 
-    /// The turn of who has to ask git what was committed, as [`RankedTexts::commits_turn`] gives it.
+    /// The turn of who has to ask git what was committed, as the words of the workspace give it.
     pub fn commits_turn(&self, head: HeadStamp) -> Option<CommitsTurn<'_>> {
         let is_asked = matches!(self.tree.status().state, LiveState::Live | LiveState::Sweeping);
         if is_asked { self.ranked.commits_turn(head) } else { None }
