@@ -20,7 +20,6 @@ mod past;
 mod plugin;
 mod read_access;
 mod record;
-mod result_text;
 mod roots;
 mod searching;
 mod stop;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::context::{BoxFuture, Context};
 use crate::error::{ErrorCode, ToolError};
+use crate::json_text;
 use crate::schema::{self, ParameterSchemas};
 use crate::spec::{Annotations, Effect, ToolSpec, ToolText, Toolset};
 
@@ -43,8 +44,7 @@ pub trait AnyTool: Send + Sync {
     /// Describes the tool in English.
     fn spec(&self) -> ToolSpec;
 
-    /// Binds arguments that passed the strict schema and runs the tool. Returns the JSON text of its output:
-    /// values would only be written as text again.
+    /// Binds arguments that passed the strict schema and runs the tool. Returns the JSON text of its output.
     ///
     /// # Errors
     ///
@@ -91,8 +91,10 @@ impl<T: Tool> AnyTool for Erased<T> {
             let tool: T = serde_json::from_value(arguments)
                 .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))?;
             let output = tool.run(cx).await?;
-            serde_json::to_string(&output)
-                .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
+            // By way of values: `serde_json` itself looks at each byte of a long text alone.
+            let output = serde_json::to_value(output)
+                .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+            Ok(json_text::of(&output))
         })
     }
 }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use moss_sdk::{ErrorCode, ToolError};
+use moss_sdk::{ErrorCode, ToolError, json_text};
 use serde_json::{Map, Value};
 
-use super::{CallScope, result_text};
+use super::CallScope;
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
 use moss_schema::{ValidationOutcome, Violation};
@@ -102,7 +102,7 @@ fn check(
             }
         }
     }
-    bounded(result_text::of(output), shown_bytes, bytes_max)
+    bounded(json_text::of(output), shown_bytes, bytes_max)
 }
 
 /// Holds a text to the bound on its size; what is shown beside it counts as well.
