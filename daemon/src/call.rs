@@ -20,6 +20,7 @@ mod past;
 mod plugin;
 mod read_access;
 mod record;
+mod result_text;
 mod roots;
 mod searching;
 mod stop;
@@ -39,7 +40,6 @@ pub(crate) use self::effect::{
     CommandRules, CommandSetting, EmbeddingRules, ReadableByAll, ShellFile, files_of_parts,
     known_directory, parts_in, protection, set_aside_new,
 };
-use self::holding::RanOutput;
 use self::host::CallHost;
 use self::stop::EffectStop;
 use crate::permits::Permit;
@@ -276,16 +276,14 @@ async fn run(
     effects: &Arc<Effects>,
     entry: &CatalogEntry,
     arguments: Value,
-) -> Result<RanOutput, ToolError> {
+) -> Result<Value, ToolError> {
     match &entry.runner {
         Runner::Native(tool) => {
             let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
-            let output = tool.call(arguments, Context::new(Arc::new(host))).await;
-            output.map(RanOutput::Text)
+            tool.call(arguments, Context::new(Arc::new(host))).await
         }
         Runner::Plugin(plugin) => {
-            let output = Box::pin(plugin::run(scope, effects, entry, plugin, arguments)).await;
-            output.map(RanOutput::Value)
+            Box::pin(plugin::run(scope, effects, entry, plugin, arguments)).await
         }
     }
 }

@@ -50,8 +50,6 @@ pub mod history;
 #[cfg(feature = "host")]
 pub mod job;
 #[cfg(feature = "host")]
-pub mod json_text;
-#[cfg(feature = "host")]
 pub mod language_server;
 #[cfg(feature = "host")]
 pub mod plugin;

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::context::{BoxFuture, Context};
 use crate::error::{ErrorCode, ToolError};
-use crate::json_text;
 use crate::schema::{self, ParameterSchemas};
 use crate::spec::{Annotations, Effect, ToolSpec, ToolText, Toolset};
 
@@ -44,12 +43,12 @@ pub trait AnyTool: Send + Sync {
     /// Describes the tool in English.
     fn spec(&self) -> ToolSpec;
 
-    /// Binds arguments that passed the strict schema and runs the tool. Returns the JSON text of its output.
+    /// Binds arguments that passed the strict schema and runs the tool.
     ///
     /// # Errors
     ///
     /// `InvalidArguments` where the arguments fit the schema but not the type; what the tool says.
-    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<String, ToolError>>;
+    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<Value, ToolError>>;
 }
 
 /// Makes a table entry of a tool.
@@ -86,15 +85,13 @@ impl<T: Tool> AnyTool for Erased<T> {
         }
     }
 
-    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<String, ToolError>> {
+    fn call(&self, arguments: Value, cx: Context) -> BoxFuture<'static, Result<Value, ToolError>> {
         Box::pin(async move {
             let tool: T = serde_json::from_value(arguments)
                 .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))?;
             let output = tool.run(cx).await?;
-            // By way of values: `serde_json` itself looks at each byte of a long text alone.
-            let output = serde_json::to_value(output)
-                .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
-            Ok(json_text::of(&output))
+            serde_json::to_value(output)
+                .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
         })
     }
 }

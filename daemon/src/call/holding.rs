@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use moss_sdk::{ErrorCode, ToolError, json_text};
+use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
-use super::CallScope;
+use super::{CallScope, result_text};
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
 use moss_schema::{ValidationOutcome, Violation};
@@ -32,16 +32,7 @@ pub(super) async fn bind(
     }
 }
 
-/// What a tool returned.
-pub(super) enum RanOutput {
-    /// The text of a native tool, whose schema is made from the type that it returns.
-    Text(String),
-    /// What a plugin returned, which may be anything.
-    Value(Value),
-}
-
-/// Holds a tool to its declared output and to the bound on its size, and writes it as text. A native tool is held
-/// to its type by the compiler, and to the schema made from that in builds for tests.
+/// Holds a tool to its declared output and to the bound on its size, and writes it as text.
 ///
 /// # Errors
 ///
@@ -49,18 +40,10 @@ pub(super) enum RanOutput {
 pub(super) async fn check_output(
     scope: &CallScope,
     entry: &Arc<CatalogEntry>,
-    output: RanOutput,
+    output: Value,
     bytes_max: usize,
 ) -> Result<String, ToolError> {
     let shown_bytes = scope.content.size_bytes();
-    let output = match output {
-        RanOutput::Text(text) if !cfg!(debug_assertions) => {
-            return bounded(text, shown_bytes, bytes_max);
-        }
-        RanOutput::Text(text) => serde_json::from_str(&text)
-            .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?,
-        RanOutput::Value(output) => output,
-    };
     if output.as_object().is_none_or(|fields| entry.output.is_light(fields)) {
         return check(entry, &output, shown_bytes, bytes_max);
     }
@@ -102,11 +85,8 @@ fn check(
             }
         }
     }
-    bounded(json_text::of(output), shown_bytes, bytes_max)
-}
-
-/// Holds a text to the bound on its size; what is shown beside it counts as well.
-fn bounded(text: String, shown_bytes: usize, bytes_max: usize) -> Result<String, ToolError> {
+    let text = result_text::of(output);
+    // What is shown beside it counts as well.
     let size = text.len().saturating_add(shown_bytes);
     if size > bytes_max {
         return Err(ToolError::new(

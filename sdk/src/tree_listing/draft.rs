@@ -83,19 +83,9 @@ impl TreeNamesDraft {
         self.names.directories.last().map_or(0..0, |last| last.entries.clone())
     }
 
-    /// How many directories were added.
-    pub fn directories(&self) -> usize {
-        self.names.directories.len()
-    }
-
     /// The name and the kind of an entry.
     pub fn entry(&self, number: EntryNumber) -> (&str, EntryKind) {
         (self.names.name(number), self.names.kind(number))
-    }
-
-    /// Which of the directories an entry is in.
-    pub fn directory_of(&self, number: EntryNumber) -> usize {
-        self.names.directory_of(number)
     }
 
     /// Ends it, with what was left out.

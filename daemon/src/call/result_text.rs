@@ -1,4 +1,4 @@
-//! The JSON text of a value, byte for byte as `serde_json` writes it.
+//! The JSON text of a result, byte for byte as `serde_json` writes it.
 //!
 //! Nearly all of a result is the text of files, and `serde_json` looks at each byte of it alone: that was a
 //! quarter of the instructions of a read. Here a block of bytes is looked at at once.
@@ -9,7 +9,7 @@ use serde_json::Value;
 const BLOCK_BYTES: usize = 64;
 
 /// Writes a value into room that mostly is enough: growing by doubling copies a large text several times.
-pub fn of(value: &Value) -> String {
+pub(super) fn of(value: &Value) -> String {
     let mut text = String::with_capacity(expected_bytes(value));
     put(&mut text, value);
     text
