@@ -47,7 +47,7 @@ impl McpConnection {
         }
         if !matches!(set, ToolSet::Default | ToolSet::All) {
             let tools = listing::all(backend).await?;
-            // A name that no tool has is answered by who knows the nearest ones.
+            // A name that no tool has is left to who knows the nearest ones.
             if tools.iter().any(|tool| tool.name == name && !set.allows(tool)) {
                 let message = format!("the tool set `{}` has no tool `{name}`", set.name());
                 return Err(CallFault::unknown_tool(message));

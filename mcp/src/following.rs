@@ -104,7 +104,7 @@ async fn pass_on(
     answer: oneshot::Sender<FormReply>,
 ) {
     if let Some(said) = show(peer, &form, wait).await {
-        // A call that ended meanwhile wants no answer.
+        // A call that ended meanwhile wants no response.
         let _ = answer.send(said);
     }
 }

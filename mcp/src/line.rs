@@ -164,7 +164,7 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     let read = match method {
         "initialize" => initialize(text, parts.params).inspect(|_| lifecycle.is_initialized = true),
         "tools/call" => tools_call(id, &params),
-        // To rmcp a cursor that is no text is none.
+        // To rmcp a cursor that is no text is absent.
         "tools/list" if !params.has_text_or_nothing("cursor") => {
             Err("`params` of tools/list: `cursor` must be a text".to_owned())
         }

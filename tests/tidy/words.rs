@@ -1,9 +1,8 @@
 //! One word for each idea in what people read: the field's word, and not a paraphrase of it.
 //!
-//! Read are guides, comments of the protocol, texts and doc comments of the product's own crates
-//! (not their tests), and the names of its types. What stands in quotes or backticks by itself is a
-//! name of a field, an option or a function, and names are not prose. Not read are comments inside
-//! of code, and data such as prompts in TOML.
+//! Read are guides, comments of the protocol, texts and comments of the product's own crates (not their
+//! tests), and the names of its types. What stands in quotes or backticks by itself is a name of a field,
+//! an option or a function, and names are not prose. Not read is data such as prompts in TOML.
 
 use std::sync::LazyLock;
 
@@ -91,7 +90,7 @@ fn a_paraphrase_is_found() {
         ("docs/x.md", "as [`Index::answer`] and `answer_now` do", ""),
         ("CHANGELOG.md", "moss told the client", ""),
         ("proto/moss/v1/x.proto", "  // There is none.\n  string answer = 1;", "1 is none"),
-        ("cli/src/x.rs", "//! Told.\n// told\n/// It is none.\nfn told() {}", "1 Told; 3 is none"),
+        ("cli/src/x.rs", "//! Told.\n// told\n/// It is none.\nfn told() {}", "1 Told; 2 told; 3 is none"),
         ("cli/src/x.rs", "f(\"a\");\ng(\"the \\\n  answer {told}\", \"answer\");", "3 answer"),
         ("cli/src/x.rs", "/// It is none of these.\nstruct S;", ""),
         ("cli/src/x.rs", "enum AnswerKind {}\nuse m::A as Told;", "1 AnswerKind; 2 Told"),
@@ -139,10 +138,8 @@ fn in_rust(file: &File) -> Vec<Offence> {
     let mut offences = Vec::new();
     let mut line = 1;
     for (piece, is_code) in rust::pieces(before_tests(&file.text)) {
-        let is_doc = piece.starts_with("///") || piece.starts_with("//!");
-        let is_prose = is_doc || !is_code && !piece.starts_with('/');
         // A text without a space is a name or a key.
-        if is_prose && piece.contains(' ') {
+        if !is_code && piece.contains(' ') {
             offences.extend(in_lines(piece, |line| line).into_iter().map(|mut offence| {
                 offence.line += line - 1;
                 offence

@@ -70,7 +70,7 @@ pub fn line_hashes(text: &str) -> Vec<u32> {
     let hash = |line: &str| {
         let mut hasher = DefaultHasher::new();
         line.hash(&mut hasher);
-        // Half of it is enough to tell the lines of one file apart.
+        // Half of it is enough to distinguish the lines of one file.
         (hasher.finish() >> 32) as u32
     };
     text.lines().map(hash).collect()

@@ -91,7 +91,7 @@ impl PlannedLint {
         let has_found = !report.found.is_empty() || outside > 0;
         let (status, message) = self.status(finished, report.problem, has_found);
         let (status, message) = match (&self.partial, status) {
-            // What it was not even told it did not check.
+            // What it was not given it did not check.
             (Some(partial), LintStatus::Ran) => (LintStatus::Incomplete, Some(partial.clone())),
             _ => (status, message),
         };

@@ -92,7 +92,7 @@ fn opened(directory: &Path, disk_bytes: u64) -> Result<TextIndex, moss_workspace
 
 fn mark(mark: &FileMark) -> DocumentMark {
     let modified = mark.modified.duration_since(std::time::UNIX_EPOCH);
-    // Times before that are as good as any: size, change and number tell files apart, too.
+    // Times before that are as good as any: size, change and number distinguish files, too.
     let modified = modified.unwrap_or_default();
     DocumentMark {
         size_bytes: mark.size_bytes,

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::quoted;
+
 /// Most characters of a value that an error repeats.
 const SHOWN_CHARS_MAX: usize = 60;
 /// Most characters of a name or a pointer that an error repeats.
@@ -15,7 +17,8 @@ const COMPARED_CHARS_MAX: usize = 64;
 /// One way in which arguments break the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// JSON pointer to the offending or missing value; empty for the arguments as a whole.
+    /// JSON pointer to the offending or missing value; empty for the arguments as a whole. Exact: what is not
+    /// drawn is escaped where a violation is shown.
     pub pointer: String,
     /// What the schema wants.
     pub expected: String,
@@ -112,10 +115,10 @@ impl Violation {
         if self.got == MISSING {
             write!(to, "{MISSING}, expected {}", self.expected)?;
         } else {
-            write!(to, "expected {}, got {}", self.expected, self.got)?;
+            write!(to, "expected {}, got {}", self.expected, quoted(&self.got))?;
         }
         match &self.suggestion {
-            Some(suggestion) => write!(to, " (did you mean {suggestion}?)"),
+            Some(suggestion) => write!(to, " (did you mean {}?)", quoted(suggestion)),
             None => Ok(()),
         }
     }
@@ -123,8 +126,10 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.pointer.is_empty() { "the arguments" } else { &self.pointer })?;
-        f.write_str(": ")?;
+        match self.pointer.as_str() {
+            "" => f.write_str("the arguments: ")?,
+            pointer => write!(f, "{}: ", quoted(pointer))?,
+        }
         self.write(f)
     }
 }
@@ -150,6 +155,22 @@ impl std::io::Write for Beginning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_drawn_is_escaped_where_a_violation_is_shown() {
+        let violation = Violation {
+            pointer: pointer("a\u{1b}[2J\u{202e}"),
+            expected: "no such key".to_owned(),
+            got: shown(&"b\u{202e}c".into()),
+            suggestion: Some("d\u{9b}".to_owned()),
+        };
+        assert_eq!(
+            violation.to_string(),
+            "/a\\u{1b}[2J\\u{202e}: expected no such key, got string \"b\\u{202e}c\" \
+             (did you mean d\\u{9b}?)"
+        );
+        assert_eq!(violation.pointer, "/a\u{1b}[2J\u{202e}");
+    }
 
     #[test]
     fn words_longer_than_names_have_no_neighbours() {

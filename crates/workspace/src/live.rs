@@ -167,7 +167,7 @@ impl LiveTree {
         let mut look = TreeLook::new(&self.workspace, cancelled);
         look.progress = &progress;
         match tree.settle_doubts(&mut look) {
-            // What is in doubt is looked at before the first answer.
+            // What is in doubt is looked at before the first result.
             Ok(()) | Err(Halt::Unsteady) => {}
             Err(Halt::Cancelled) => return Err("the walk was cancelled".to_owned()),
             Err(Halt::TooLarge) => return Err(self.too_large()),

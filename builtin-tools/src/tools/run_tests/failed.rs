@@ -75,7 +75,7 @@ impl FailedTests {
         // Those without a name cannot be chosen, nor those that were not even loaded.
         let shown = failures().take(IDS_MAX).count() as u64;
         let more = (failed + errored).saturating_sub(shown) + results.diagnostics.len() as u64;
-        // Where a failure is located says nothing of the test's own file unless that is what it names.
+        // Where a failure is located does not show the test's own file unless that is what it names.
         let framework = chosen.framework;
         let file = |file: &String| {
             let file = relative(file, &directory);

@@ -244,7 +244,7 @@ fn mocha(line: &str) -> Option<ProgressLine> {
     match line.split_once(' ')?.0 {
         "✓" | "○" => Some(ProgressLine::Ended { failed: false }),
         "✗" => Some(ProgressLine::Ended { failed: true }),
-        // What fails before and after tests is none.
+        // What fails before and after tests is not a test.
         "‼" => Some(ProgressLine::EndedTogether { done: 0, failed: 1 }),
         _ => None,
     }

@@ -102,7 +102,7 @@ impl Words<'_> {
             (_, Some(pattern)) => format!("-run {}", quoted(pattern)),
             (None, None) => String::new(),
         };
-        // A result of an earlier run says nothing about flaky tests.
+        // A result of an earlier run does not show which tests are flaky.
         let again = if self.ids().is_some() { "-count=1" } else { "" };
         let coverage = match self.choice.coverage {
             true => format!("-coverprofile={}", self.report("cover.out")),

@@ -40,7 +40,7 @@ impl Words<'_> {
             self.directory().has_file(&["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"]);
         let place = match files.as_slice() {
             [file] if self.ids().is_none() => super::path(file),
-            // Without a configuration it looks nowhere by itself.
+            // Without a configuration it does not look anywhere by itself.
             [_, ..] if !is_configured => super::path(&common_directory(files)),
             _ => String::new(),
         };

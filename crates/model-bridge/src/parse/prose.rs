@@ -68,7 +68,7 @@ impl Parser {
                 self.has_begun = !matches!(mark, MarkOutcome::NeedsMore);
                 return self.came_upon(mark);
             }
-            // A mark begins with `[`, too; which it is, is looked at below when it is none.
+            // A mark begins with `[`, too; what is not a mark is looked at below.
             if first == '{' || (first == '[' && !self.rest().starts_with("[TOOL")) {
                 if first == '[' && "[TOOL".starts_with(self.rest()) && !is_last {
                     self.has_begun = false;

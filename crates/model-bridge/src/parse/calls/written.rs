@@ -29,7 +29,7 @@ pub(super) fn gather(value: Value, written: &mut Vec<WrittenCall>) -> usize {
         Value::Array(values) => values,
         _ => return 1,
     };
-    // A list without anything in it is none of calls.
+    // An empty list is not a list of calls.
     let values = listed.len().max(1);
     let before = written.len();
     for value in listed {

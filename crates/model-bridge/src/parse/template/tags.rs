@@ -189,7 +189,7 @@ impl Tags {
         let is_known = parameters.may_end_with_call && ends_group;
         let slip = if is_known { Slip::EndsWithCall } else { Slip::Endless };
         self.slips.push(slip(self.key.clone()));
-        // The line end before the end mark is none of the value.
+        // The line end before the end mark is not part of the value.
         let value = &body[..place];
         let value = value.strip_suffix('\n').unwrap_or(value);
         self.push(value.strip_suffix('\r').unwrap_or(value).len().max(self.value));

@@ -98,7 +98,7 @@ impl Effects {
         tool: &ToolFacts,
         relative: &Path,
     ) -> Option<ProtectedKind> {
-        // Of a name that nobody knows how to read, nobody knows that it is none of a secret.
+        // A name that cannot be read may be that of a secret.
         let Some(path) = decidable(relative) else { return Some(ProtectedKind::Masked) };
         let names = FileNames { real: &path, asked: &path };
         let verdict_on =
