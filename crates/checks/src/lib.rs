@@ -33,7 +33,7 @@ pub use framework::{FoundFramework, TestFramework, test_frameworks};
 pub use line_map::LineMap;
 pub use lint_memory::{LintChange, LintMemory, PastDiagnostic, line_hashes};
 pub use lint_output::LintFormat;
-pub use lint_output::column::{ColumnUnit, CheckedText, drop_unplaced_fixes};
+pub use lint_output::column::{CheckedText, ColumnUnit, drop_unplaced_fixes};
 pub use lint_plan::{
     LintPlan, LintTarget, OwnLinter, PlannedLint, may_configure_linter, planned_lints,
 };

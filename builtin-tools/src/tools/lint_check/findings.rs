@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use moss_checks::{
-    CheckDiagnostic, CheckSeverity, ColumnUnit, CheckedText, LintChange, LintMemory, LintStatus,
+    CheckDiagnostic, CheckSeverity, CheckedText, ColumnUnit, LintChange, LintMemory, LintStatus,
     PastDiagnostic, drop_unplaced_fixes,
 };
 use moss_sdk::ToolError;

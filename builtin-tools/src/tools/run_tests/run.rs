@@ -5,8 +5,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use moss_checks::{
     FinishedRun, NamedSources, ReportFile, SourcePaths, TestChoice, TestCommand, TestFramework,
-    TestProgress, TestResults, TestSelection, TestStatus, named_sources, passed_tests, source_names,
-    test_results,
+    TestProgress, TestResults, TestSelection, TestStatus, named_sources, passed_tests,
+    source_names, test_results,
 };
 use moss_sdk::command::{
     CheckFollower, CheckReport, CheckReportFile, CheckRequest, CheckStream, CommandReport,

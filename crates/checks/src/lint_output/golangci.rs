@@ -37,7 +37,8 @@ fn diagnostic(issue: &Value) -> CheckDiagnostic {
     let (line, column) = (from_one(issue, "/Pos/Line", 1), from_one(issue, "/Pos/Column", 1));
     let text = text_at(issue, "/Text");
     let replaced = issue.get("Replacement").and_then(|new| replacement(issue, new, &path, line));
-    let suggested = list_at(issue, "/SuggestedFixes").iter().filter_map(|fix| suggested(fix, &path));
+    let suggested =
+        list_at(issue, "/SuggestedFixes").iter().filter_map(|fix| suggested(fix, &path));
     let found = CheckDiagnostic::at(&path, line, column, severity, "golangci-lint", text);
     CheckDiagnostic {
         fixes: replaced.into_iter().chain(suggested).collect(),
@@ -67,7 +68,9 @@ fn replacement(issue: &Value, new: &Value, path: &str, line: u64) -> Option<Chec
                 return None;
             }
             let (first, last) = match issue.get("LineRange").is_some_and(Value::is_object) {
-                true => (from_one(issue, "/LineRange/From", 1), from_one(issue, "/LineRange/To", 1)),
+                true => {
+                    (from_one(issue, "/LineRange/From", 1), from_one(issue, "/LineRange/To", 1))
+                }
                 false => (line, line),
             };
             FixEdit {

@@ -6,8 +6,8 @@
 //! is written `/work`. Of golangci-lint and PHPStan, which no registry in reach brings, the tests say by which program of
 //! which version the texts are written.
 
-use super::*;
 use super::column::{CheckedText, drop_unplaced_fixes};
+use super::*;
 use crate::diagnostic::CheckFix;
 
 /// Reads an output that comes where the tool writes it, and shows each finding on a line.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_checks::{
-    CheckDiagnostic, FinishedRun, CheckedText, LintMemory, LintResults, LintStatus, PlannedLint,
+    CheckDiagnostic, CheckedText, FinishedRun, LintMemory, LintResults, LintStatus, PlannedLint,
     line_hashes,
 };
 use moss_dispatch::change::FileChange;
