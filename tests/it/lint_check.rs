@@ -1,9 +1,11 @@
 //! `lint_check` on the real binary: what is checked unasked, what asks, what a linter that fails is, what is
 //! new since the last check.
 
+use std::time::Duration;
+
 use moss_proto::v1;
 use serde_json::{Value, json};
-use tonic::Code;
+use tonic::{Code, Request};
 
 use crate::harness::{Client, Daemon, Site, failure, output, reason, refusing, waiting};
 use crate::run_tests::serve_with_pytest;
@@ -63,6 +65,8 @@ async fn syntax_is_checked_unasked_and_each_linter_asks() {
         (asked.command.as_str(), asked.directory.as_str(), asked.network),
         ("sh lint.sh", ".", false)
     );
+    let offers = &question.offers;
+    assert!(!offers.is_empty(), "its words are the same each time: {question:?}");
     approver.approve(&question).await.unwrap();
     let checked = output(&events.end().await.unwrap());
     assert_eq!(found(&checked), [(2, None, "todo".to_owned())], "{checked}");
@@ -114,12 +118,14 @@ async fn a_linter_that_fails_or_is_missing_is_no_finding() {
     site.user_policy(ALLOWING);
     let daemon = site.serve();
     let client = daemon.caller().await;
-    for (script, status, says) in [
-        ("echo 'it broke' >&2; exit 3\n", "failed", "it broke"),
-        ("exec no-such-linter\n", "not_installed", "not installed"),
-        ("exit 1\n", "failed", "it found nothing"),
-        ("yes 'plain text' | head -c 18000000\nexit 1\n", "failed", "16 MiB"),
-        ("kill -SEGV $$\n", "interrupted", "ended before its end"),
+    for (script, status, says, hint) in [
+        ("echo 'it broke' >&2; exit 3\n", "failed", "it broke", "run_terminal_cmd"),
+        ("exec no-such-linter\n", "not_installed", "not installed", "moss installs nothing"),
+        ("exit 1\n", "failed", "it found nothing", "run_terminal_cmd"),
+        ("yes 'plain text' | head -c 18000000\nexit 1\n", "failed", "16 MiB", "run_terminal_cmd"),
+        ("echo 'so far' >&2; kill -SEGV $$\n", "interrupted", "so far", "it crashed"),
+        ("sh -c 'kill -ABRT $$'; exit $?\n", "interrupted", "(SIGABRT)", "it crashed"),
+        ("kill -KILL $$\n", "interrupted", "signal 9 (SIGKILL)", "it was killed"),
     ] {
         site.write("lint.sh", script);
         let checked = lint(&client, "src/a.py").await;
@@ -130,8 +136,21 @@ async fn a_linter_that_fails_or_is_missing_is_no_finding() {
             "{checked}"
         );
         assert!(tool["message"].as_str().unwrap().contains(says), "{checked}");
-        assert!(tool["hint"].is_string(), "{checked}");
+        assert!(tool["hint"].as_str().unwrap().contains(hint), "{checked}");
+        assert_eq!(found(&checked), [], "{checked}");
     }
+    // One that hangs is ended before the time of the call is over, to report.
+    site.write("lint.sh", "sleep 1000\n");
+    let call = v1::CallToolRequest { call: Some(refusing("lint_check", path("src/a.py"))) };
+    let mut request = Request::new(call);
+    request.set_timeout(Duration::from_secs(8));
+    let response = client.tools().call_tool(request).await.unwrap().into_inner();
+    let hung = output(&response.result.unwrap());
+    let tool = &hung["tools"][0];
+    let statuses = (&hung["status"], &tool["status"]);
+    assert_eq!(statuses, (&json!("incomplete"), &json!("interrupted")), "{hung}");
+    assert!(tool["hint"].as_str().unwrap().contains("more time"), "{hung}");
+    assert!(hung["notes"].to_string().contains("was ended"), "{hung}");
 }
 
 #[tokio::test]

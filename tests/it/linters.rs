@@ -6,7 +6,8 @@
 
 use serde_json::{Value, json};
 
-use crate::frameworks::{copy_modules, is_installed, serve_with_tools};
+use crate::frameworks::samples::SampleOrigin;
+use crate::frameworks::{is_installed, serve_with_tools, share_modules};
 use crate::harness::{Client, Site};
 use crate::run_terminal_cmd::ALLOWING;
 
@@ -18,8 +19,7 @@ struct LintSample {
     /// As results name it.
     linter: &'static str,
     directory: &'static str,
-    /// What the system has to bring; none of what the tests install.
-    system: Option<(&'static str, &'static str)>,
+    origin: SampleOrigin,
     files: &'static [(&'static str, &'static str)],
     /// The file that is checked, without and with something wrong.
     file: &'static str,
@@ -47,7 +47,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "clippy",
         directory: "clippy",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[("Cargo.toml", CLIPPY)],
         file: "src/lib.rs",
         clean: "pub fn empty(v: &[u8]) -> bool {\n    v.is_empty()\n}\n",
@@ -60,7 +60,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "cargo check",
         directory: "check",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[("Cargo.toml", CHECK)],
         file: "src/lib.rs",
         clean: "pub fn used() {}\n",
@@ -73,7 +73,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "ruff",
         directory: "ruff",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[("ruff.toml", "lint.select = [\"F\"]\n")],
         file: "a.py",
         clean: "x = 1\n",
@@ -86,7 +86,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "mypy",
         directory: "mypy",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[("mypy.ini", "[mypy]\nstrict = true\n")],
         file: "a.py",
         clean: "def f(x: int) -> int:\n    return x\n",
@@ -99,7 +99,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "pyright",
         directory: "pyright",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[("pyrightconfig.json", "{}\n")],
         file: "a.py",
         clean: "def f(x: int) -> int:\n    return x\n",
@@ -112,7 +112,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "eslint",
         directory: "eslint",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[(
             "eslint.config.mjs",
             "export default [{ rules: { 'no-unused-vars': 'error' } }];\n",
@@ -128,7 +128,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "tsc",
         directory: "tsc",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"types\": []}}\n")],
         file: "a.ts",
         clean: "export const x: number = 1;\n",
@@ -141,7 +141,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "biome",
         directory: "biome",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[("biome.json", "{}\n")],
         file: "a.js",
         clean: "export const x = 1;\n",
@@ -154,7 +154,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "oxlint",
         directory: "oxlint",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[(".oxlintrc.json", "{ \"rules\": { \"no-debugger\": \"error\" } }\n")],
         file: "a.js",
         clean: "export const x = 1;\n",
@@ -167,7 +167,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "yamllint",
         directory: "yamllint",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[(".yamllint", "rules:\n  key-duplicates: enable\n")],
         file: "a.yaml",
         clean: "a: 1\nb: 2\n",
@@ -180,7 +180,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "shellcheck",
         directory: "shellcheck",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[(".shellcheckrc", "")],
         file: "a.sh",
         clean: "#!/bin/sh\necho \"$1\"\n",
@@ -193,7 +193,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "markdownlint",
         directory: "markdownlint",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[(".markdownlint.json", "{ \"default\": false, \"MD009\": true }\n")],
         file: "a.md",
         clean: "# A\n",
@@ -207,7 +207,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "markdownlint-cli2",
         directory: "markdownlint-cli2",
-        system: None,
+        origin: SampleOrigin::Npm,
         files: &[(
             ".markdownlint-cli2.jsonc",
             "{ \"config\": { \"default\": false, \"MD009\": true } }\n",
@@ -223,7 +223,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "hadolint",
         directory: "hadolint",
-        system: None,
+        origin: SampleOrigin::Packages,
         files: &[(".hadolint.yaml", "ignored: [DL3008]\n")],
         file: "Dockerfile",
         clean: "FROM debian:12.1\n",
@@ -236,7 +236,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "go vet",
         directory: "vet",
-        system: Some(("go", "`apt install golang`")),
+        origin: SampleOrigin::System { program: "go", install: "`apt install golang`" },
         files: &[("go.mod", "module example.com/a\n\ngo 1.19\n")],
         file: "a.go",
         clean: "package a\n\nimport \"fmt\"\n\nfunc F() { fmt.Printf(\"%d\\n\", 1) }\n",
@@ -250,7 +250,7 @@ const SAMPLES: &[LintSample] = &[
     LintSample {
         linter: "cppcheck",
         directory: "cppcheck",
-        system: Some(("cppcheck", "`apt install cppcheck`")),
+        origin: SampleOrigin::System { program: "cppcheck", install: "`apt install cppcheck`" },
         files: &[("CMakeLists.txt", "set(CMAKE_C_CPPCHECK cppcheck)\n")],
         file: "a.c",
         clean: "int main(void) { return 0; }\n",
@@ -259,6 +259,35 @@ const SAMPLES: &[LintSample] = &[
         broken: None,
         unparsable: Some(("int main( {\n", "syntaxError")),
         empty: "unchecked",
+    },
+    LintSample {
+        linter: "clang-tidy",
+        directory: "clang-tidy",
+        origin: SampleOrigin::System { program: "clang-tidy", install: "`apt install clang-tidy`" },
+        files: &[(".clang-tidy", "Checks: '-*,readability-braces-around-statements'\n")],
+        file: "a.c",
+        clean: "int main(void) { return 0; }\n",
+        wrong: "int f(int a) {\n  if (a) return 1;\n  return 0;\n}\n",
+        found: &[(2, "readability-braces-around-statements", "warning")],
+        broken: None,
+        unparsable: Some(("int main( {\n", "clang-diagnostic-error")),
+        empty: "unchecked",
+    },
+    LintSample {
+        linter: "rubocop",
+        directory: "rubocop",
+        origin: SampleOrigin::System { program: "rubocop", install: "`apt install rubocop`" },
+        files: &[(
+            ".rubocop.yml",
+            "AllCops:\n  DisabledByDefault: true\nLint/UselessAssignment:\n  Enabled: true\n",
+        )],
+        file: "a.rb",
+        clean: "puts 1\n",
+        wrong: "def f\n  x = 1\nend\n",
+        found: &[(2, "Lint/UselessAssignment", "warning")],
+        broken: Some((".rubocop.yml", "inherit_from: missing.yml\n")),
+        unparsable: Some(("def (\n", "")),
+        empty: "clean",
     },
 ];
 
@@ -325,24 +354,36 @@ async fn check(site: &Site, client: &Client, sample: &LintSample) -> Vec<String>
     wrong
 }
 
-#[tokio::test]
-async fn what_each_linter_finds_is_what_a_result_says() {
+/// Checks the samples whose linters npm brings, or all others.
+async fn check_samples(of_npm: bool) {
     let site = Site::new();
     site.user_policy(ALLOWING);
     site.write(".gitignore", "node_modules\ntarget\n.mypy_cache\n");
-    copy_modules(&site);
+    if of_npm {
+        share_modules(&site);
+    }
     let daemon = serve_with_tools(&site);
     let client = daemon.caller().await;
     let runs_all = std::env::var_os(ALL).is_some_and(|value| value == "all");
     let mut wrong = Vec::new();
-    for sample in SAMPLES {
-        if let Some((program, install)) = sample.system {
-            if !runs_all {
-                continue;
+    for sample in SAMPLES.iter().filter(|sample| sample.origin.is_npm() == of_npm) {
+        match sample.origin {
+            SampleOrigin::System { .. } if !runs_all => continue,
+            SampleOrigin::System { program, install } if !is_installed(program) => {
+                wrong.push(format!("{ALL}=all needs `{program}`: {install}"));
             }
-            assert!(is_installed(program), "{ALL}=all needs `{program}`: {install}");
+            _ => wrong.extend(check(&site, &client, sample).await),
         }
-        wrong.extend(check(&site, &client, sample).await);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn what_each_linter_finds_is_what_a_result_says() {
+    check_samples(false).await;
+}
+
+#[tokio::test]
+async fn what_each_linter_of_npm_finds_is_what_a_result_says() {
+    check_samples(true).await;
 }

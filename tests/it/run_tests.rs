@@ -263,14 +263,21 @@ async fn what_tests_leave_behind_is_ended_and_listed() {
     let site = Site::new();
     site.user_policy(ALLOWING);
     let leaves = "import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True); \
-                  open('made.txt', 'w').close()";
-    site.write("test_a.py", unittest(leaves));
+                  open('made.txt', 'w').close(); open('data.txt', 'a').write('more'); os.remove('old.txt')";
+    site.write("test_a.py", format!("import os\n{}", unittest(leaves)));
+    site.write("data.txt", "some");
+    site.write("old.txt", "");
+    site.write("same.txt", "");
     let daemon = site.serve();
     let client = daemon.caller().await;
     let found = client.done(TESTS, json!({})).await;
     assert_eq!(found["status"], "passed", "{found}");
     assert!(found["left_running"][0]["command"].as_str().unwrap().contains("sleep"), "{found}");
-    assert!(found["changed"].to_string().contains("made.txt"), "{found}");
+    let mut changed = found["changed"].as_array().unwrap().clone();
+    changed.retain(|one| !one["path"].as_str().unwrap().contains("__pycache__"));
+    let expected = [("data.txt", "modified"), ("made.txt", "created"), ("old.txt", "deleted")];
+    let expected = expected.map(|(path, what)| json!({"path": path, "what": what}));
+    assert_eq!(changed, expected, "{found}");
 
     site.write("test_a.py", unittest("import time; time.sleep(1000)"));
     let call = v1::CallToolRequest { call: Some(refusing(TESTS, json!({}))) };

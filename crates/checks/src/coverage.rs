@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::reading::{is_profile, jvm_names, read};
+pub(crate) use self::reading::{is_profile, read, source_names};
 
 /// Most files of one result, those with the most lines that did not run first.
 const FILES_MAX: usize = 50;
@@ -222,6 +222,7 @@ mod tests {
         let reports = [ReportFile { name: name.to_owned(), text: text.to_owned() }];
         let finished = FinishedRun {
             exit_code: Some(0),
+            signal: None,
             stdout: "",
             stderr: "",
             reports: &reports,
@@ -330,16 +331,17 @@ mod tests {
         let reports = [ReportFile { name: "jacoco-app.xml".to_owned(), text: text.to_owned() }];
         let finished = FinishedRun {
             exit_code: Some(0),
+            signal: None,
             stdout: "",
             stderr: "",
             reports: &reports,
             left_out: None,
             is_cut: false,
         };
-        let names = jvm_names(&finished);
+        let names = source_names(&finished);
         assert_eq!(names.iter().collect::<Vec<_>>(), ["com/example/Calc.java"]);
         let files = ["app/src/main/java/com/example/Calc.java"];
-        let sources = crate::jvm_sources::jvm_sources(&names, files.into_iter());
+        let sources = crate::named_sources::named_sources(&names, files.into_iter());
         let paths = SourcePaths::new("/w", "app").with_sources(sources);
         let found = read(&finished, &paths).unwrap();
         let missed = vec![("app/src/main/java/com/example/Calc.java", "6".to_owned())];

@@ -8,13 +8,13 @@ mod comparison;
 mod coverage;
 mod diagnostic;
 mod framework;
-mod jvm_sources;
 mod line_map;
 mod lint_memory;
 mod lint_output;
 mod lint_plan;
 mod lint_results;
 mod linter;
+mod named_sources;
 mod progress;
 mod project;
 mod report;
@@ -30,19 +30,19 @@ pub use changed_lines::{GIT_CHANGES, changed_lines, lines_of_git};
 pub use coverage::{ChangedCoverage, ChangedFileCoverage, FileCoverage, TestCoverage};
 pub use diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 pub use framework::{FoundFramework, TestFramework, test_frameworks};
-pub use jvm_sources::{JvmSources, jvm_sources};
 pub use line_map::LineMap;
 pub use lint_memory::{LintChange, LintMemory, PastDiagnostic, line_hashes};
 pub use lint_output::LintFormat;
-pub use lint_output::column::ColumnUnit;
+pub use lint_output::column::{CheckedText, ColumnUnit, drop_unplaced_fixes};
 pub use lint_plan::{
     LintPlan, LintTarget, OwnLinter, PlannedLint, may_configure_linter, planned_lints,
 };
 pub use lint_results::{LintResults, LintStatus};
+pub use named_sources::{NamedSources, named_sources};
 pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 pub use results::{
-    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, jvm_names, passed_tests,
+    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, passed_tests, source_names,
     test_results,
 };
 pub use run::{CheckCommand, FinishedRun, ReportFile};

@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diagnostic::CheckDiagnostic;
+use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
+use crate::lint_output::LintFormat;
 use crate::lint_output::column::ColumnUnit;
 use crate::lint_plan::PlannedLint;
 use crate::report::without_colours;
@@ -61,6 +62,24 @@ pub struct LintResults {
     pub hint: Option<String>,
 }
 
+/// What to do about a program that crashed.
+const CRASHED: &str = "it crashed, so nobody knows what it would find: check smaller paths to see which file makes it \
+                       crash, or have a person install another version";
+/// What cargo says of a compiler that a signal ended.
+const COMPILER_SIGNAL: &str = "(signal: ";
+/// The signals that end programs, by their names on Linux and macOS alike.
+const SIGNALS: [(i32, &str); 9] = [
+    (2, "SIGINT"),
+    (4, "SIGILL"),
+    (5, "SIGTRAP"),
+    (6, "SIGABRT"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (15, "SIGTERM"),
+];
+
 /// What programs write that miss the network.
 const NETWORK_SIGNS: &[&str] = &[
     "Could not resolve host",
@@ -83,13 +102,15 @@ impl PlannedLint {
     pub fn results(&self, finished: &FinishedRun<'_>, root: &str) -> LintResults {
         let paths = SourcePaths::new(root, &self.base);
         let mut report = self.format.read(&self.name, finished);
+        let has_error = report.found.iter().any(|found| found.severity == CheckSeverity::Error);
         let outside = self.settle(&mut report.found, &paths);
         if finished.is_cut {
             let cut = "its output is longer than 16 MiB and not whole: check a smaller path";
             report.problem = Some(cut.to_owned());
         }
         let has_found = !report.found.is_empty() || outside > 0;
-        let (status, message) = self.status(finished, report.problem, has_found);
+        let is_usual = self.is_usual(finished, has_error);
+        let (status, message) = self.status(finished, report.problem, has_found, is_usual);
         let (status, message) = match (&self.partial, status) {
             // What it was not given it did not check.
             (Some(partial), LintStatus::Ran) => (LintStatus::Incomplete, Some(partial.clone())),
@@ -135,14 +156,17 @@ impl PlannedLint {
         finished: &FinishedRun<'_>,
         problem: Option<String>,
         has_found: bool,
+        is_usual: bool,
     ) -> (LintStatus, Option<String>) {
-        let Some(code) = finished.exit_code else {
-            return (LintStatus::Interrupted, Some("it was ended before its end".to_owned()));
-        };
-        let is_usual = code == 0 || self.finding_codes.contains(&code);
         let because = |why: String| match tail(finished) {
             tail if tail.is_empty() => why,
             tail => format!("{why}; it wrote at its end:\n{tail}"),
+        };
+        let signal = ended_by(finished);
+        let Some(code) = finished.exit_code.filter(|_| signal.is_none()) else {
+            let why = signal.map_or_else(String::new, |signal| format!(", by {}", named(signal)));
+            let why = format!("it was ended before its end{why}");
+            return (LintStatus::Interrupted, Some(because(why)));
         };
         if self.is_missing(finished) {
             let missing = format!("`{}` is not installed", self.program);
@@ -160,6 +184,18 @@ impl PlannedLint {
                 (LintStatus::Failed, Some(because(why)))
             }
             (None, _, _) => (LintStatus::Ran, None),
+        }
+    }
+
+    /// Whether its exit status is one with which it checked everything. cargo has the same one for errors in the code and
+    /// for a compiler that did not come to its end.
+    fn is_usual(&self, finished: &FinishedRun<'_>, has_error: bool) -> bool {
+        let is_whole = self.format != LintFormat::Cargo
+            || (has_error && !finished.stderr.contains(COMPILER_SIGNAL));
+        match finished.exit_code {
+            Some(0) => true,
+            Some(code) => self.finding_codes.contains(&code) && is_whole,
+            None => false,
         }
     }
 
@@ -190,9 +226,37 @@ impl PlannedLint {
             LintStatus::Failed => {
                 "run the command with run_terminal_cmd and read what it writes".to_owned()
             }
-            LintStatus::Interrupted => "check a smaller path".to_owned(),
+            LintStatus::Interrupted => interrupted(ended_by(finished)).to_owned(),
+            LintStatus::Incomplete if finished.stderr.contains(COMPILER_SIGNAL) => {
+                CRASHED.to_owned()
+            }
             _ => return None,
         })
+    }
+}
+
+/// The signal that ended a linter, or a program that its shell ran.
+fn ended_by(finished: &FinishedRun<'_>) -> Option<i32> {
+    let by_shell = || finished.exit_code.filter(|code| (129..=192).contains(code));
+    finished.signal.or_else(|| by_shell().map(|code| code - 128))
+}
+
+fn named(signal: i32) -> String {
+    match SIGNALS.iter().find(|(number, _)| *number == signal) {
+        Some((_, name)) => format!("signal {signal} ({name})"),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// What to do about a linter that a signal ended.
+fn interrupted(signal: Option<i32>) -> &'static str {
+    match signal {
+        // SIGBUS is 7 on Linux and 10 on macOS.
+        Some(4..=8 | 10 | 11) => CRASHED,
+        Some(9) => {
+            "it was killed: it took too long, or too much memory. Check a smaller path, or give the call more time"
+        }
+        _ => "check a smaller path, or give the call more time",
     }
 }
 
@@ -205,4 +269,89 @@ fn tail(finished: &FinishedRun<'_>) -> String {
     // What is further from the end is not shown, however much of it are colours.
     let start = text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES_MAX * 8));
     ended(without_colours(&text[start..]).trim(), TAIL_BYTES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::CheckCommand;
+
+    const WARNING: &str = r#"{"reason":"compiler-message","message":{"level":"warning","message":"unused","code":{"code":"unused"},"spans":[{"is_primary":true,"file_name":"src/a.rs","line_start":1,"column_start":1,"line_end":1,"column_end":2}],"children":[]}}"#;
+    const CRASH: &str = "error: could not compile `a` (lib)\n\nCaused by:\n  process didn't exit successfully: `rustc a` \
+                         (signal: 11, SIGSEGV: invalid memory reference)\n";
+
+    fn planned(format: LintFormat, finding_codes: &'static [i32]) -> PlannedLint {
+        PlannedLint {
+            name: "x".to_owned(),
+            reason: String::new(),
+            command: CheckCommand { command: "x .".to_owned(), directory: String::new() },
+            notes: Vec::new(),
+            partial: None,
+            base: String::new(),
+            format,
+            finding_codes,
+            program: "x".to_owned(),
+            install: "`install x`".to_owned(),
+        }
+    }
+
+    /// What came of a run: its status, how much it found, its message and its hint.
+    fn came_of(
+        lint: &PlannedLint,
+        ended: (Option<i32>, Option<i32>),
+        stdout: &str,
+        stderr: &str,
+    ) -> (LintStatus, usize, String, String) {
+        let (exit_code, signal) = ended;
+        let (reports, left_out) = (&[][..], None);
+        let finished =
+            FinishedRun { exit_code, signal, stdout, stderr, reports, left_out, is_cut: false };
+        let LintResults { status, found, message, hint, .. } = lint.results(&finished, "/w");
+        (status, found.len(), message.unwrap_or_default(), hint.unwrap_or_default())
+    }
+
+    #[test]
+    fn what_a_signal_ended_is_interrupted_whatever_it_found() {
+        let lint = planned(LintFormat::Gnu, &[1]);
+        for (ended, says, hint) in [
+            ((None, Some(11)), "by signal 11 (SIGSEGV)", "it crashed"),
+            ((Some(139), None), "by signal 11 (SIGSEGV)", "it crashed"),
+            ((Some(134), None), "by signal 6 (SIGABRT)", "it crashed"),
+            ((None, Some(9)), "by signal 9 (SIGKILL)", "it was killed"),
+            ((None, Some(15)), "by signal 15 (SIGTERM)", "more time"),
+            ((None, Some(42)), "by signal 42", "a smaller path"),
+            ((None, None), "before its end", "a smaller path"),
+        ] {
+            for (stdout, count) in [("", 0), ("a.c:1:1: error: no\n", 1)] {
+                let (status, found, message, hinted) = came_of(&lint, ended, stdout, "core dumped");
+                assert_eq!((status, found), (LintStatus::Interrupted, count), "{ended:?}");
+                assert!(message.contains(says) && message.contains("core dumped"), "{message}");
+                assert!(hinted.contains(hint), "{ended:?}: {hinted}");
+            }
+        }
+        for code in [0, 1] {
+            let (status, ..) = came_of(&lint, (Some(code), None), "a.c:1:1: error: no\n", "");
+            assert_eq!(status, LintStatus::Ran);
+        }
+    }
+
+    #[test]
+    fn what_cargo_could_not_compile_without_an_error_in_the_code_is_not_all_checked() {
+        let lint = planned(LintFormat::Cargo, &[101]);
+        let error = WARNING.replace("\"level\":\"warning\"", "\"level\":\"error\"");
+        let error = error.replace("\"unused\",\"code\"", "\"broken\",\"code\"");
+        let both = format!("{WARNING}\n{error}\n");
+        let of = |stdout: &str, stderr: &str| came_of(&lint, (Some(101), None), stdout, stderr);
+        assert_eq!(of(&both, "error: could not compile `a` (lib)").0, LintStatus::Ran);
+        for (stdout, count) in [(WARNING, 1), (both.as_str(), 2)] {
+            let (status, found, message, hint) = of(stdout, CRASH);
+            assert_eq!((status, found), (LintStatus::Incomplete, count), "{message}");
+            assert!(message.contains("SIGSEGV") && hint.contains("it crashed"), "{message} {hint}");
+        }
+        let failed = "error: failed to run custom build command for `b v0.1.0`\n";
+        let (status, _, message, _) = of(WARNING, failed);
+        assert_eq!(status, LintStatus::Incomplete);
+        assert!(message.contains("custom build command"), "{message}");
+        assert_eq!(of("", failed).0, LintStatus::Failed);
+    }
 }

@@ -21,8 +21,8 @@ pub(crate) struct TestCase {
     /// What runs it again.
     pub(crate) id: String,
     pub(crate) outcome: CaseOutcome,
-    /// Its class, where only that says in which file it stands.
-    pub(crate) class: Option<String>,
+    /// What its file may be called, by package or module, where no path says it: the likeliest first.
+    pub(crate) sources: Vec<String>,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u64>,
     /// Why it failed, in short.

@@ -14,7 +14,7 @@ use crate::comparison::ComparedValues;
 use crate::coverage::{self, TestCoverage};
 use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
-use crate::jvm_sources;
+use crate::named_sources;
 use crate::report::{
     CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, swift, trx,
     unittest,
@@ -33,8 +33,8 @@ const MESSAGE_BYTES_MAX: usize = 2_000;
 const OUTPUT_BYTES_MAX: usize = 2_000;
 /// A stream of which something is left out has at least so many bytes.
 const OUTPUT_BYTES_MIN_CUT: usize = 16 << 20;
-/// Most sources that are looked for by their packages.
-const JVM_NAMES_MAX: usize = 5_000;
+/// Most sources that are looked for by their packages or modules.
+const SOURCE_NAMES_MAX: usize = 5_000;
 /// Most lines of a stack.
 const FRAMES_MAX: usize = 20;
 /// Most slow tests of one result, and how long each takes at least.
@@ -200,18 +200,20 @@ pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTr
     passed.map(|case| case.id).filter(|id| !id.is_empty() && !bad.contains(id)).collect()
 }
 
-/// What a run of Maven or Gradle names of its sources, by package and name; nothing of other frameworks.
-pub fn jvm_names(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
-    if !matches!(framework, TestFramework::Maven | TestFramework::Gradle) {
-        return BTreeSet::new();
+/// What a run names of its sources that is no path: of Maven and Gradle by package and name, of Swift Testing by module
+/// and name; nothing of other frameworks.
+pub fn source_names(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
+    let mut names = match framework {
+        TestFramework::Maven | TestFramework::Gradle => coverage::source_names(finished),
+        TestFramework::Swift => BTreeSet::new(),
+        _ => return BTreeSet::new(),
+    };
+    for case in framework.report(finished).cases.into_iter().filter(TestCase::is_bad) {
+        let frames = case.details.lines().filter_map(named_sources::frame_name);
+        names.extend(frames.map(|(name, _)| name));
+        names.extend(case.sources);
     }
-    let mut names = coverage::jvm_names(finished);
-    for case in framework.report(finished).cases.iter().filter(|case| case.is_bad()) {
-        names
-            .extend(case.details.lines().filter_map(jvm_sources::frame_name).map(|(name, _)| name));
-        names.extend(case.class.iter().flat_map(|class| jvm_sources::names_of_class(class)));
-    }
-    names.into_iter().take(JVM_NAMES_MAX).collect()
+    names.into_iter().take(SOURCE_NAMES_MAX).collect()
 }
 
 // === impl TestCase ===
@@ -324,7 +326,8 @@ impl TestFramework {
     ) -> (Option<String>, Option<u64>) {
         let file = case.file.as_deref();
         let file = file.map(|file| paths.of_workspace(file).unwrap_or_else(|| file.to_owned()));
-        let file = file.or_else(|| paths.source_of_class(case.class.as_deref()?).cloned());
+        let mut names = case.sources.iter();
+        let file = file.or_else(|| names.find_map(|name| paths.source(name)).cloned());
         // Python names the innermost last.
         let is_last = matches!(self, Self::Pytest | Self::Unittest);
         let nearest = |frames: &mut dyn DoubleEndedIterator<Item = &StackFrame>| match is_last {

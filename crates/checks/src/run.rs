@@ -14,6 +14,8 @@ pub struct CheckCommand {
 pub struct FinishedRun<'a> {
     /// The exit status; `None` where a signal ended it.
     pub exit_code: Option<i32>,
+    /// The signal that ended it, where that is known.
+    pub signal: Option<i32>,
     /// What it wrote to its standard output.
     pub stdout: &'a str,
     /// What it wrote to its standard error.

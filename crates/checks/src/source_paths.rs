@@ -1,6 +1,6 @@
 //! Paths as tools write them, relative to the workspace root.
 
-use crate::jvm_sources::{self, JvmSources};
+use crate::named_sources::{self, NamedSources};
 
 /// Directories of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,8 +11,8 @@ pub struct SourcePaths {
     directory: String,
     /// What stands before the paths of the project's own packages, such as the module path of Go.
     prefix: Option<String>,
-    /// Where the sources lie of which only the packages are named.
-    sources: JvmSources,
+    /// Where the sources lie that are not named by their paths.
+    sources: NamedSources,
 }
 
 // === impl SourcePaths ===
@@ -21,7 +21,7 @@ impl SourcePaths {
     /// Paths of a run in a directory of a workspace.
     pub fn new(root: &str, directory: &str) -> Self {
         let root = root.trim_end_matches('/').to_owned();
-        Self { root, directory: directory.to_owned(), prefix: None, sources: JvmSources::new() }
+        Self { root, directory: directory.to_owned(), prefix: None, sources: NamedSources::new() }
     }
 
     /// As these, with what the project calls its own directory in the names of its packages.
@@ -29,19 +29,14 @@ impl SourcePaths {
         Self { prefix, ..self }
     }
 
-    /// As these, with sources that are named by their packages.
-    pub fn with_sources(self, sources: JvmSources) -> Self {
+    /// As these, with sources that are not named by their paths.
+    pub fn with_sources(self, sources: NamedSources) -> Self {
         Self { sources, ..self }
     }
 
-    /// The source of a name with its package, `com/example/CalcTest.java`, where it is known.
+    /// The source of a name with its package or module, `com/example/CalcTest.java`, where it is known.
     pub(crate) fn source(&self, name: &str) -> Option<&String> {
         self.sources.get(name)
-    }
-
-    /// The source of a class, where it is known.
-    pub(crate) fn source_of_class(&self, class: &str) -> Option<&String> {
-        jvm_sources::names_of_class(class).find_map(|name| self.sources.get(&name))
     }
 
     /// A path relative to the workspace root; none where it lies outside.
@@ -71,7 +66,7 @@ impl SourcePaths {
         // Quoted code is indented, or stands behind a mark.
         let is_at_margin = !line.starts_with([' ', '\t', '>', 'E']);
         let line = line.trim();
-        if let Some((name, number)) = jvm_sources::frame_name(line) {
+        if let Some((name, number)) = named_sources::frame_name(line) {
             let path = self.sources.get(&name)?.clone();
             return Some(StackFrame { path, line: number, text: line.to_owned() });
         }

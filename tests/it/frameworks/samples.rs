@@ -9,11 +9,13 @@ pub(super) enum SampleEnd<Text> {
     Refused(Text),
 }
 
-/// What brings a framework.
+/// What brings a framework or a linter.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum SampleOrigin {
-    /// cargo, or the packages of pip and npm that the tests install.
+pub(crate) enum SampleOrigin {
+    /// cargo, or the packages of pip that the tests install.
     Packages,
+    /// The packages of npm that the tests install.
+    Npm,
     /// The system, or a person.
     System { program: &'static str, install: &'static str },
 }
@@ -42,6 +44,14 @@ impl SampleEnd<&str> {
             Self::Ended(status, totals) => SampleEnd::Ended((*status).to_owned(), *totals),
             Self::Refused(code) => SampleEnd::Refused((*code).to_owned()),
         }
+    }
+}
+
+// === impl SampleOrigin ===
+
+impl SampleOrigin {
+    pub(crate) fn is_npm(self) -> bool {
+        matches!(self, Self::Npm)
     }
 }
 
@@ -195,7 +205,7 @@ pub(super) const SAMPLES: &[FrameworkSample] = &[
     },
     FrameworkSample {
         framework: "jest",
-        origin: SampleOrigin::Packages,
+        origin: SampleOrigin::Npm,
         files: &[("package.json", r#"{"devDependencies": {"jest": "*"}}"#)],
         prepared_by: &[],
         test_file: "calc.test.js",
@@ -218,7 +228,7 @@ pub(super) const SAMPLES: &[FrameworkSample] = &[
     },
     FrameworkSample {
         framework: "vitest",
-        origin: SampleOrigin::Packages,
+        origin: SampleOrigin::Npm,
         files: &[("package.json", r#"{"type": "module", "devDependencies": {"vitest": "*"}}"#)],
         prepared_by: &[],
         test_file: "calc.test.js",
@@ -252,7 +262,7 @@ pub(super) const SAMPLES: &[FrameworkSample] = &[
     },
     FrameworkSample {
         framework: "mocha",
-        origin: SampleOrigin::Packages,
+        origin: SampleOrigin::Npm,
         files: &[("package.json", r#"{"devDependencies": {"mocha": "*"}}"#)],
         prepared_by: &[],
         test_file: "test/calc.js",

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use moss_checks::{
-    CheckDiagnostic, CheckSeverity, ColumnUnit, LintChange, LintMemory, LintStatus, PastDiagnostic,
+    CheckDiagnostic, CheckSeverity, CheckedText, ColumnUnit, LintChange, LintMemory, LintStatus,
+    PastDiagnostic, drop_unplaced_fixes,
 };
 use moss_sdk::ToolError;
 use moss_sdk::command::AlteredFile;
@@ -251,11 +252,16 @@ impl FoundGroup {
 
     /// Turns columns in other units into characters, which `line` and `column` of results count in.
     fn convert(&mut self, looked: &ReadFiles) {
-        let mut lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut lined: BTreeMap<&str, CheckedText<'_>> = BTreeMap::new();
         for found in &mut self.found {
-            let Some((path, text)) = looked.texts.get_key_value(&found.path) else { continue };
-            let lines = lines.entry(path).or_insert_with(|| text.lines().collect());
-            self.unit.to_characters(found, lines);
+            let known = looked.texts.get_key_value(&found.path);
+            // What counts bytes of the file counts those of its byte-order mark.
+            if known.is_none() || looked.marked.contains(&found.path) {
+                drop_unplaced_fixes(found);
+            }
+            let Some((path, text)) = known else { continue };
+            let text = lined.entry(path).or_insert_with(|| CheckedText::new(text));
+            self.unit.to_characters(found, text);
         }
     }
 

@@ -17,6 +17,8 @@ const BYTES_MAX: usize = 64 << 20;
 pub(super) struct ReadFiles {
     /// Texts of those that may be read.
     pub(super) texts: BTreeMap<String, String>,
+    /// Those that begin with a byte-order mark, which their text is without.
+    pub(super) marked: BTreeSet<String>,
     /// All that were looked at.
     pub(super) seen: BTreeSet<String>,
     /// Hashes of their lines.
@@ -50,6 +52,9 @@ impl ReadFiles {
             match cx.read_unasked(&parsed).await {
                 Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => {
                     bytes += text.text.len();
+                    if text.form.bom {
+                        looked.marked.insert(path.clone());
+                    }
                     looked.hashes.insert(path.clone(), line_hashes(&text.text));
                     looked.texts.insert(path, text.text);
                 }

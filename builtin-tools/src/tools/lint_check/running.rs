@@ -89,6 +89,7 @@ impl LinterRun {
     fn ended(planned: PlannedLint, ended: CheckReport) -> Self {
         let finished = FinishedRun {
             exit_code: ended.command.exit_code,
+            signal: ended.command.signal,
             stdout: &ended.stdout,
             stderr: &ended.stderr,
             reports: &[],
@@ -105,12 +106,6 @@ impl LinterRun {
             ));
         }
         let command = ended.command;
-        let message = match (command.exit_code, command.signal) {
-            (None, Some(signal)) => {
-                Some(format!("it was ended before its end, by signal {signal}"))
-            }
-            _ => message,
-        };
         if status != LintStatus::Ran {
             notes.extend(command.notes.iter().map(|note| format!("{}: {note}", planned.name)));
         }

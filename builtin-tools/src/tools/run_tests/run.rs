@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 use moss_checks::{
-    FinishedRun, JvmSources, ReportFile, SourcePaths, TestChoice, TestCommand, TestFramework,
-    TestProgress, TestResults, TestSelection, TestStatus, jvm_names, jvm_sources, passed_tests,
-    test_results,
+    FinishedRun, NamedSources, ReportFile, SourcePaths, TestChoice, TestCommand, TestFramework,
+    TestProgress, TestResults, TestSelection, TestStatus, named_sources, passed_tests,
+    source_names, test_results,
 };
 use moss_sdk::command::{
     CheckFollower, CheckReport, CheckReportFile, CheckRequest, CheckStream, CommandReport,
@@ -27,7 +27,7 @@ const AGAIN_MAX: usize = 10;
 const AGAIN_AFTER_MS_MAX: u64 = 300_000;
 /// How a directory of reports is looked at.
 const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 1_000 };
-/// How far sources are looked for that a report names by their packages.
+/// How far sources are looked for that a report names by their packages or modules.
 const WALK: ListOptions = ListOptions { recursive: true, entries_max: 100_000 };
 /// Most bytes of the reports in such directories.
 const REPORTS_BYTES_MAX: usize = 64 << 20;
@@ -170,7 +170,7 @@ async fn run_planned(
     }
     let paths = SourcePaths::new(&report.root, base).with_prefix(prefix);
     let mut left = LeftBehind { report, reports, paths };
-    let names = jvm_names(chosen.framework, &left.finished());
+    let names = source_names(chosen.framework, &left.finished());
     if !names.is_empty() {
         let sources = sources(cx, chosen.path(), &names).await?;
         left.paths = left.paths.with_sources(sources);
@@ -178,20 +178,20 @@ async fn run_planned(
     Ok(left)
 }
 
-/// Finds the sources of some names of packages in a project.
+/// Finds the sources in a project that a run names by their packages or modules.
 async fn sources(
     cx: &Context,
     project: &str,
     names: &BTreeSet<String>,
-) -> Result<JvmSources, ToolError> {
+) -> Result<NamedSources, ToolError> {
     let project = if project.is_empty() { RelPath::root() } else { RelPath::parse(project)? };
     let listing = match cx.list(&project, WALK).await {
         Ok(listing) => listing,
         Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
         // Without it a failure has no file, as a class of a library.
-        Err(_) => return Ok(JvmSources::new()),
+        Err(_) => return Ok(NamedSources::new()),
     };
-    Ok(jvm_sources(names, listing.entries.iter().map(|entry| entry.path.as_str())))
+    Ok(named_sources(names, listing.entries.iter().map(|entry| entry.path.as_str())))
 }
 
 /// When the reports were written that lie where the tool writes its own.
@@ -243,6 +243,7 @@ impl LeftBehind {
     fn finished(&self) -> FinishedRun<'_> {
         FinishedRun {
             exit_code: self.report.command.exit_code,
+            signal: self.report.command.signal,
             stdout: &self.report.stdout,
             stderr: &self.report.stderr,
             reports: &self.reports,

@@ -62,7 +62,7 @@ pub(crate) fn is_profile(name: &str) -> bool {
 }
 
 /// The sources that profiles of JaCoCo name, by package and name.
-pub(crate) fn jvm_names(finished: &FinishedRun<'_>) -> BTreeSet<String> {
+pub(crate) fn source_names(finished: &FinishedRun<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let is_it = |name: &str| ProfileFormat::of(name) == Some(ProfileFormat::Jacoco);
     for file in finished.reports.iter().filter(|file| is_it(&file.name)) {

@@ -1,6 +1,6 @@
 //! The units in which tools count columns.
 
-use crate::diagnostic::CheckDiagnostic;
+use crate::diagnostic::{CheckDiagnostic, FixEdit};
 
 /// In which unit a tool counts columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,31 +14,86 @@ pub enum ColumnUnit {
     Bytes,
 }
 
+/// A text with the beginnings of its lines.
+#[derive(Debug, Clone)]
+pub struct CheckedText<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+/// An edit by bytes of its file, counted from 0. Until [`ColumnUnit::to_characters`] finds out where that is, it stands in
+/// line 0.
+pub(crate) fn edit_of_bytes(path: &str, start: u64, end: u64, new_text: String) -> FixEdit {
+    let path = path.to_owned();
+    FixEdit { path, line: 0, column: start, end_line: 0, end_column: end, new_text }
+}
+
+/// Drops the fixes of which only a text says where they are: there is none.
+pub fn drop_unplaced_fixes(found: &mut CheckDiagnostic) {
+    found.fixes.retain(|fix| fix.edits.iter().all(|edit| edit.line > 0));
+}
+
+// === impl CheckedText ===
+
+impl<'t> CheckedText<'t> {
+    /// Finds the lines of a text, without its byte-order mark.
+    pub fn new(text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// A line, counted from 1, without its end.
+    fn line(&self, number: u64) -> Option<&'t str> {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        let start = *self.starts.get(at)?;
+        let end = self.starts.get(at + 1).copied().unwrap_or(self.text.len());
+        let line = &self.text[start..end];
+        let bare = line.strip_suffix('\n').unwrap_or(line);
+        Some(bare.strip_suffix('\r').unwrap_or(bare))
+    }
+
+    /// The line and the character, from 1, of a byte, from 0; none where no character begins there.
+    fn location(&self, byte: u64) -> Option<(u64, u64)> {
+        let byte = usize::try_from(byte).ok()?;
+        let line = self.starts.partition_point(|start| *start <= byte);
+        let before = self.text.get(*self.starts.get(line.checked_sub(1)?)?..byte)?;
+        Some((line as u64, before.chars().count() as u64 + 1))
+    }
+}
+
 // === impl ColumnUnit ===
 
 impl ColumnUnit {
-    /// Makes the columns of a diagnostic characters, by the lines of its file. An end behind the end of its
-    /// line is that end. Fixes of other files have no text here and are dropped.
-    pub fn to_characters(self, found: &mut CheckDiagnostic, lines: &[&str]) {
-        let column = |line: u64, column: u64| self.column(lines, line, column);
-        found.column = column(found.line, found.column);
-        found.end_column = column(found.end_line, found.end_column);
-        if self != Self::Characters {
-            let path = &found.path;
-            found.fixes.retain(|fix| fix.edits.iter().all(|edit| edit.path == *path));
-        }
-        for edit in found.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
-            if edit.path == found.path {
-                edit.column = column(edit.line, edit.column);
-                edit.end_column = column(edit.end_line, edit.end_column);
-            }
-        }
+    /// Makes the columns of a diagnostic characters, by the text of its file. An end behind the end of its
+    /// line is that end. Fixes that cannot be placed are dropped: other files have no text here.
+    pub fn to_characters(self, found: &mut CheckDiagnostic, text: &CheckedText<'_>) {
+        found.column = self.column(text, found.line, found.column);
+        found.end_column = self.column(text, found.end_line, found.end_column);
+        let path = &found.path;
+        found.fixes.retain_mut(|fix| {
+            fix.edits.iter_mut().all(|edit| match edit.path == *path {
+                true => self.place(edit, text),
+                false => self == Self::Characters && edit.line > 0,
+            })
+        });
     }
 
-    fn column(self, lines: &[&str], line: u64, column: u64) -> u64 {
-        let at = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
-        let Some(text) = at.and_then(|at| lines.get(at)) else { return column };
-        self.characters(text, column)
+    /// Makes the columns of an edit characters; returns whether it lies in the text.
+    fn place(self, edit: &mut FixEdit, text: &CheckedText<'_>) -> bool {
+        if edit.line > 0 {
+            edit.column = self.column(text, edit.line, edit.column);
+            edit.end_column = self.column(text, edit.end_line, edit.end_column);
+            return true;
+        }
+        let is_ordered = edit.column <= edit.end_column;
+        let (start, end) = (text.location(edit.column), text.location(edit.end_column));
+        let (Some(start), Some(end), true) = (start, end, is_ordered) else { return false };
+        ((edit.line, edit.column), (edit.end_line, edit.end_column)) = (start, end);
+        true
+    }
+
+    fn column(self, text: &CheckedText<'_>, line: u64, column: u64) -> u64 {
+        text.line(line).map_or(column, |line| self.characters(line, column))
     }
 
     /// The character that a column of a line names, both from 1.
@@ -77,5 +132,26 @@ mod tests {
             }
             assert_eq!(unit.characters(line, 100), 4, "the end of the line");
         }
+    }
+
+    #[test]
+    fn bytes_of_a_file_are_lines_and_characters() {
+        let text = CheckedText::new("é😀\r\nx\n");
+        for (byte, location) in [
+            (0, Some((1, 1))),
+            (1, None),
+            (2, Some((1, 2))),
+            (6, Some((1, 3))),
+            (8, Some((2, 1))),
+            (9, Some((2, 2))),
+            (10, Some((3, 1))),
+            (11, None),
+            (u64::MAX, None),
+        ] {
+            assert_eq!(text.location(byte), location, "{byte}");
+        }
+        let lines = [1, 2, 3, 4].map(|number| text.line(number));
+        assert_eq!(lines, [Some("é😀"), Some("x"), Some(""), None]);
+        assert_eq!(text.line(0), None);
     }
 }

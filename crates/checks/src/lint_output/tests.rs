@@ -6,6 +6,7 @@
 //! is written `/work`. Of golangci-lint and PHPStan, which no registry in reach brings, the tests say by which program of
 //! which version the texts are written.
 
+use super::column::{CheckedText, drop_unplaced_fixes};
 use super::*;
 use crate::diagnostic::CheckFix;
 
@@ -13,6 +14,7 @@ use crate::diagnostic::CheckFix;
 fn read(format: LintFormat, source: &str, output: &str) -> LintReport {
     let finished = FinishedRun {
         exit_code: Some(1),
+        signal: None,
         stdout: output,
         stderr: "",
         reports: &[],
@@ -341,8 +343,7 @@ fn golangci_lint_of_both_versions() {
         format!("{{\"Issues\":[{},{typecheck},{ranged}],\"Report\":{report}}}\n", issue(fix))
     };
     let first = document(r#""Replacement":null,"#);
-    let fixes = r#""SuggestedFixes":[{"Message":"","TextEdits":[{"Pos":39,"End":43,"NewText":"XyA9IGYoKQ=="}]}],"#;
-    let second = format!("{}2 issues:\n* errcheck: 1\n* revive: 1\n", document(fixes));
+    let second = format!("{}2 issues:\n* errcheck: 1\n* revive: 1\n", document(""));
     for output in [first, second] {
         holds(LintFormat::Golangci, &output, ColumnUnit::Bytes, &expected);
     }
@@ -353,6 +354,64 @@ fn golangci_lint_of_both_versions() {
     let failed =
         read(LintFormat::Golangci, "x", "{\"Issues\":[],\"Report\":{\"Error\":\"no go files\"}}");
     assert_eq!(failed.problem.as_deref(), Some("no go files"));
+}
+
+/// By `buildIssues` of golangci-lint 2 in `pkg/goanalysis/runners.go`, which counts bytes of the file from 0, and by
+/// `Replacement` of golangci-lint 1 in `pkg/result/issue.go`.
+#[test]
+fn fixes_of_golangci_lint() {
+    let text = "package a\n\nfunc f() {\n\té := f(`😀`)\n}\n";
+    let issue = |fix: &str| {
+        format!(
+            r#"{{"Issues":[{{"FromLinter":"x","Text":"y",{fix}"Pos":{{"Filename":"a.go","Offset":23,"Line":4,"Column":2}}}}]}}"#
+        )
+    };
+    let suggested = |edits: &str| {
+        issue(&format!(r#""SuggestedFixes":[{{"Message":"Use z","TextEdits":[{edits}]}}],"#))
+    };
+    let start = text.find('😀').unwrap();
+    let within = format!(r#"{{"Pos":{start},"End":{},"NewText":"eg=="}}"#, start + '😀'.len_utf8());
+    let all = r#"{"Pos":0,"End":9,"NewText":null},{"Pos":11,"End":26,"NewText":"w6kK"}"#;
+    let split = format!(r#"{{"Pos":{},"End":{},"NewText":""}}"#, start + 1, start + 2);
+    for (output, expected) in [
+        (suggested(&within), r#" | Unknown 4:10-4:11 "z""#),
+        (suggested(all), r#" | Unknown 1:1-1:10 "", 3:1-4:4 "é\n""#),
+        (suggested(&split), ""),
+        (suggested(r#"{"Pos":9,"End":4,"NewText":""}"#), ""),
+        (suggested(r#"{"Pos":0,"End":9999,"NewText":""}"#), ""),
+        (suggested(r#"{"Pos":-1,"End":2,"NewText":""}"#), ""),
+        (suggested(r#"{"Pos":0,"End":2,"NewText":"*"}"#), ""),
+        (suggested(""), ""),
+        (
+            issue(
+                r#""Replacement":{"NeedOnlyDelete":false,"NewLines":null,"Inline":{"StartCol":9,"Length":6,"NewString":"z"}},"#,
+            ),
+            r#" | Unknown 4:9-4:12 "z""#,
+        ),
+        (
+            issue(r#""LineRange":{"From":3,"To":4},"Replacement":{"NewLines":["a","é"]},"#),
+            r#" | Unknown 3:1-5:1 "a\né\n""#,
+        ),
+        (
+            issue(r#""Replacement":{"NeedOnlyDelete":true,"NewLines":null},"#),
+            r#" | Unknown 4:1-5:1 """#,
+        ),
+        (issue(r#""Replacement":{"NeedOnlyDelete":false,"NewLines":null},"#), ""),
+    ] {
+        let mut report = read(LintFormat::Golangci, "x", &output);
+        assert_eq!(report.problem, None, "{output}");
+        report.unit.to_characters(&mut report.found[0], &CheckedText::new(text));
+        let found = shown(&report).concat();
+        assert_eq!(
+            found.strip_prefix("a.go 4:2-4:2 Warning golangci-lint x: y"),
+            Some(expected),
+            "{output}"
+        );
+    }
+    // Where the file cannot be read, nobody knows where that is.
+    let mut report = read(LintFormat::Golangci, "x", &suggested(&within));
+    drop_unplaced_fixes(&mut report.found[0]);
+    assert_eq!(report.found[0].fixes, []);
 }
 
 #[test]
@@ -420,6 +479,7 @@ fn recorded_output_of_hadolint() {
     let said = "Error parsing your config file in  '/work/.hadolint.yaml':\nIt should contain one of the keys\n";
     let finished = FinishedRun {
         exit_code: Some(0), stdout: "[]", stderr: said, reports: &[], left_out: None, is_cut: false,
+        signal: None,
     };
     let report = LintFormat::Hadolint.read("hadolint", &finished);
     assert!(report.problem.is_some_and(|problem| problem.contains("cannot read its configuration")));

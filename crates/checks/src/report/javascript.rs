@@ -110,7 +110,7 @@ fn jest_case(file: &str, test: JestTest) -> TestCase {
     TestCase {
         id: escaped(test.full_name.trim()),
         outcome,
-        class: None,
+        sources: Vec::new(),
         file: Some(file.to_owned()),
         line: line_in(file, &details).or(test.location.map(|location| location.line)),
         message: message(&details),
@@ -183,7 +183,7 @@ fn mocha_case(test: &MochaTest, skipped: bool) -> TestCase {
     TestCase {
         id: escaped(without_hook(&test.full_title)),
         outcome,
-        class: None,
+        sources: Vec::new(),
         line: file.as_deref().and_then(|file| line_in(file, &details)),
         file,
         message: if message.is_empty() { first_line(&details) } else { message },

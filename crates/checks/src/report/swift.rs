@@ -29,8 +29,11 @@ pub(crate) fn explain(report: &mut TestReport, output: &str) {
         let own: Vec<&SaidFailure<'_>> = said.iter().filter(|said| said.is_of(&case.id)).collect();
         let Some(first) = own.first() else { continue };
         if !first.file.contains('/') {
-            // Of Swift Testing: the directory of the file is not known.
+            // Of Swift Testing: of the file only its name is known, and its module begins the name of the test.
+            let module = case.id.split('.').next().unwrap_or_default();
+            case.sources = vec![format!("{module}/{}", first.file), first.file.to_owned()];
             case.message = format!("{} ({}:{})", case.message, first.file, first.line);
+            case.line = Some(first.line);
             continue;
         }
         let messages: Vec<&str> = own.iter().map(|said| said.message).collect();

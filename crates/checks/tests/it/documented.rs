@@ -3,7 +3,7 @@
 
 use moss_checks::{
     FinishedRun, ReportFile, SourcePaths, TestFailure, TestFramework, TestResults, TestStatus,
-    test_results,
+    named_sources, source_names, test_results,
 };
 
 fn read(
@@ -11,6 +11,17 @@ fn read(
     exit_code: i32,
     stdout: &str,
     reports: &[(&str, &str)],
+) -> TestResults {
+    read_in(framework, exit_code, stdout, reports, &[])
+}
+
+/// Reads what a run left behind in a project that has these files.
+fn read_in(
+    framework: TestFramework,
+    exit_code: i32,
+    stdout: &str,
+    reports: &[(&str, &str)],
+    files: &[&str],
 ) -> TestResults {
     let file = |(name, text): &(&str, &str)| ReportFile {
         name: (*name).to_owned(),
@@ -20,13 +31,15 @@ fn read(
     let exit_code = Some(exit_code);
     let finished = FinishedRun {
         exit_code,
+        signal: None,
         stdout,
         stderr: "",
         reports: &reports,
         left_out: None,
         is_cut: false,
     };
-    test_results(framework, &SourcePaths::new("/w", ""), &finished)
+    let sources = named_sources(&source_names(framework, &finished), files.iter().copied());
+    test_results(framework, &SourcePaths::new("/w", "").with_sources(sources), &finished)
 }
 
 fn totals(found: &TestResults) -> [u64; 4] {
@@ -179,8 +192,16 @@ fn reports_of_swift() {
     assert_eq!(location(old), (Some("Tests/CalcTests/CalcTests.swift"), Some(8)), "{old:?}");
     assert!(old.message.contains("is not equal to") && old.message.contains("sums"), "{old:?}");
     assert_eq!(compared(old), (Some("4"), Some("3")));
-    assert_eq!((new.id.as_str(), location(new)), ("CalcTests.wrong", (None, None)));
+    assert_eq!((new.id.as_str(), location(new)), ("CalcTests.wrong", (None, Some(12))));
     assert_eq!(new.message, "Expectation failed: (1 + 2 → 3) == 4 (Sums.swift:12)");
+    // Of a file it says the name: which one that is says the module, or that only one has the name.
+    for (files, file) in [
+        (["Tests/CalcTests/deep/Sums.swift", "Tests/OtherTests/Sums.swift"], 0),
+        (["Sources/Calc/Calc.swift", "checks/Sums.swift"], 1),
+    ] {
+        let found = read_in(TestFramework::Swift, 1, stdout, &reports, &files);
+        assert_eq!(location(&found.failures[1]), (Some(files[file]), Some(12)), "{found:?}");
+    }
     // On macOS XCTest names methods as Objective-C does.
     let apple =
         stdout.replace("error: CalcTests.testWrong", "error: -[CalcTests.CalcTests testWrong]");

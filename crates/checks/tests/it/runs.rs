@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use moss_checks::{
-    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, jvm_names, jvm_sources,
+    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, named_sources, source_names,
     test_results,
 };
 
@@ -92,6 +92,7 @@ fn read(run: &str) -> TestResults {
     let paths = SourcePaths::new("/project", "").with_prefix(prefix);
     let finished = FinishedRun {
         exit_code,
+        signal: None,
         stdout: &stdout,
         stderr: &stderr,
         reports: &reports,
@@ -99,7 +100,7 @@ fn read(run: &str) -> TestResults {
         is_cut: false,
     };
     let files = ["src/main/java/com/example/Calc.java", "src/test/java/com/example/CalcTest.java"];
-    let sources = jvm_sources(&jvm_names(framework, &finished), files.into_iter());
+    let sources = named_sources(&source_names(framework, &finished), files.into_iter());
     test_results(framework, &paths.with_sources(sources), &finished)
 }
 
@@ -185,6 +186,7 @@ fn a_report_that_is_not_whole_is_never_called_passed() {
                 for exit_code in [Some(0), Some(1), None] {
                     let finished = FinishedRun {
                         exit_code,
+                        signal: None,
                         stdout: "",
                         stderr: "",
                         reports: &reports,

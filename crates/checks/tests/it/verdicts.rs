@@ -18,8 +18,15 @@ fn read(ended: &Ended) -> TestResults {
         |(name, text): (&str, &str)| ReportFile { name: name.to_owned(), text: text.to_owned() };
     let reports: Vec<ReportFile> = ended.report.into_iter().map(file).collect();
     let Ended { framework, exit_code, stdout, stderr, .. } = *ended;
-    let finished =
-        FinishedRun { exit_code, stdout, stderr, reports: &reports, left_out: None, is_cut: false };
+    let finished = FinishedRun {
+        exit_code,
+        signal: None,
+        stdout,
+        stderr,
+        reports: &reports,
+        left_out: None,
+        is_cut: false,
+    };
     test_results(framework, &SourcePaths::new("/w", ""), &finished)
 }
 

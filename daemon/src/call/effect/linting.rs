@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_checks::{
-    CheckDiagnostic, FinishedRun, LintMemory, LintResults, LintStatus, PlannedLint, line_hashes,
+    CheckDiagnostic, CheckedText, FinishedRun, LintMemory, LintResults, LintStatus, PlannedLint,
+    line_hashes,
 };
 use moss_dispatch::change::FileChange;
 use moss_sandbox::FileView;
@@ -239,18 +240,23 @@ impl LintOutcome {
         texts: &[ChangedText],
         side: ChangeSide,
     ) -> Self {
-        let UnseenRun { exit_code, stdout, stderr, is_cut, .. } = ended;
-        let (exit_code, is_cut) = (*exit_code, *is_cut);
-        let finished =
-            FinishedRun { exit_code, stdout, stderr, reports: &[], left_out: None, is_cut };
+        let UnseenRun { stdout, stderr, .. } = ended;
+        let finished = FinishedRun {
+            exit_code: ended.exit_code,
+            signal: ended.signal,
+            stdout,
+            stderr,
+            reports: &[],
+            left_out: None,
+            is_cut: ended.is_cut,
+        };
         let results = lint.results(&finished, &root.display().to_string());
         let LintResults { status, found: all, unit, left_out, message, .. } = results;
         let mut found = Vec::new();
         for mut one in all {
             let Some(text) = texts.iter().find(|text| text.is_of(&one.path)) else { continue };
-            let lines: Vec<&str> = text.on(side).unwrap_or_default().lines().collect();
             one.path = text.path.to_string();
-            unit.to_characters(&mut one, &lines);
+            unit.to_characters(&mut one, &CheckedText::new(text.on(side).unwrap_or_default()));
             found.push(one);
         }
         let problem = match status {

@@ -4,6 +4,7 @@
 use super::{CaseOutcome, JunitCase, TestCase, TestReport};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::framework::TestFramework;
+use crate::named_sources;
 use crate::report::{escaped, libtest, line_in};
 
 /// What is said of a file that the report does not name.
@@ -274,7 +275,9 @@ fn dotted(found: JunitCase) -> Finished {
 
 /// Finds the line of a failure in the stack of a Java class, and what its assertion compared.
 fn in_class(class: &str, case: &mut TestCase) {
-    case.class = Some(class.to_owned()).filter(|class| !class.is_empty());
+    if !class.is_empty() {
+        case.sources = named_sources::names_of_class(class);
+    }
     let simple = class.rsplit('.').next().unwrap_or(class).split('$').next().unwrap_or(class);
     for end in ["java", "kt", "groovy", "scala"] {
         case.line = case.line.or_else(|| line_in(&format!("{simple}.{end}"), &case.details));

@@ -30,6 +30,7 @@ pub(in crate::call::effect) struct PermittedLint {
 pub(in crate::call::effect) struct UnseenRun {
     /// None where a signal ended it.
     pub(in crate::call::effect) exit_code: Option<i32>,
+    pub(in crate::call::effect) signal: Option<i32>,
     pub(in crate::call::effect) stdout: String,
     pub(in crate::call::effect) stderr: String,
     /// Whether either is not whole.
@@ -115,13 +116,14 @@ impl Effects {
         command.limits.timeout = Some(timeout.max(Duration::from_millis(1)));
         let sandbox = self.sandbox().await?;
         let (end, output) = self.run_sandboxed(sandbox, command, OutputUse::Unseen).await?;
-        let exit_code = match end.exit {
-            ProcessExit::Exited(code) => Some(code),
-            ProcessExit::Killed(_) => None,
+        let (exit_code, signal) = match end.exit {
+            ProcessExit::Exited(code) => (Some(code), None),
+            ProcessExit::Killed(signal) => (None, Some(signal)),
         };
         let (stdout, is_stdout_cut) = output.stdout.whole();
         let (stderr, is_stderr_cut) = output.stderr.whole();
         let is_cut = is_stdout_cut || is_stderr_cut;
-        Ok(UnseenRun { exit_code, stdout, stderr, is_cut, is_late: end.cause == EndCause::Timeout })
+        let is_late = end.cause == EndCause::Timeout;
+        Ok(UnseenRun { exit_code, signal, stdout, stderr, is_cut, is_late })
     }
 }

@@ -1,18 +1,19 @@
-//! Where the classes lie that reports of the JVM name: those have packages and bare names of files, not paths.
+//! Where the sources lie that reports do not name by their paths: those of the JVM have packages and bare names of files,
+//! Swift Testing has a module and one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Endings of what is compiled to classes.
 const ENDINGS: [&str; 4] = ["java", "kt", "groovy", "scala"];
 
-/// Sources by package and name: `com/example/CalcTest.java`.
-pub type JvmSources = BTreeMap<String, String>;
+/// Sources by package and name, `com/example/CalcTest.java`, or by module and name, `CalcTests/Sums.swift`.
+pub type NamedSources = BTreeMap<String, String>;
 
 /// Finds the files of some names among all paths of a project. One that lies in several of its modules is in none.
-pub fn jvm_sources<'a>(
+pub fn named_sources<'a>(
     names: &BTreeSet<String>,
     paths: impl Iterator<Item = &'a str>,
-) -> JvmSources {
+) -> NamedSources {
     let mut wanted: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for name in names {
         wanted.entry(last(name)).or_default().push(name);
@@ -37,10 +38,14 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether a path is that of a package and name. Kotlin may leave out what all of its packages begin with.
+/// Whether a path is that of a package and name. Kotlin may leave out what all of its packages begin with; the files of a
+/// module of Swift lie anywhere in its directory.
 fn is_source(path: &str, name: &str) -> bool {
     if path == name || path.strip_suffix(name).is_some_and(|before| before.ends_with('/')) {
         return true;
+    }
+    if name.ends_with(".swift") {
+        return name.split_once('/').is_some_and(|(module, _)| is_in_module(path, module));
     }
     let is_end = |inside: &str| {
         !inside.is_empty() && name.strip_suffix(inside).is_some_and(|before| before.ends_with('/'))
@@ -49,6 +54,12 @@ fn is_source(path: &str, name: &str) -> bool {
         && ["/kotlin/", "/java/"]
             .iter()
             .any(|set| path.rsplit_once(set).is_some_and(|(_, inside)| is_end(inside)))
+}
+
+/// Whether a directory of a path is that of a module, whose name has `_` for what no identifier has.
+fn is_in_module(path: &str, module: &str) -> bool {
+    let is_it = |name: &str| name.replace(|c: char| !c.is_alphanumeric(), "_") == module;
+    path.rsplit_once('/').is_some_and(|(directories, _)| directories.split('/').any(is_it))
 }
 
 /// `at app//com.example.CalcTest.adds(CalcTest.java:12)`: `com/example/CalcTest.java`, and the line.
@@ -63,11 +74,10 @@ pub(crate) fn frame_name(line: &str) -> Option<(String, u64)> {
 }
 
 /// What the file of a class may be called.
-pub(crate) fn names_of_class(class: &str) -> impl Iterator<Item = String> {
+pub(crate) fn names_of_class(class: &str) -> Vec<String> {
     let simple = class.rsplit('.').next().unwrap_or(class);
     let outer = simple.split('$').next().unwrap_or(simple).to_owned();
-    let class = class.to_owned();
-    ENDINGS.into_iter().map(move |ending| in_package(&class, &format!("{outer}.{ending}")))
+    ENDINGS.map(|ending| in_package(class, &format!("{outer}.{ending}"))).to_vec()
 }
 
 fn in_package(class: &str, file: &str) -> String {
@@ -114,6 +124,9 @@ mod tests {
             "one/src/test/java/a/Twice.java",
             "two/src/test/java/a/Twice.java",
             "src/test/groovy/Plain.groovy",
+            "Tests/calc-tests/deep/Sums.swift",
+            "Tests/OtherTests/Sums.swift",
+            "checks/Odd.swift",
         ];
         let names = [
             "com/example/CalcTest.java",
@@ -121,11 +134,17 @@ mod tests {
             "a/Twice.java",
             "Plain.groovy",
             "java/lang/reflect/Method.java",
+            "calc_tests/Sums.swift",
+            "Sums.swift",
+            "OddTests/Odd.swift",
+            "Odd.swift",
         ];
         let names = names.map(str::to_owned).into_iter().collect();
-        let found: Vec<_> = jvm_sources(&names, paths.into_iter()).into_iter().collect();
+        let found: Vec<_> = named_sources(&names, paths.into_iter()).into_iter().collect();
         let expected = [
+            ("Odd.swift", "checks/Odd.swift"),
             ("Plain.groovy", "src/test/groovy/Plain.groovy"),
+            ("calc_tests/Sums.swift", "Tests/calc-tests/deep/Sums.swift"),
             ("com/example/CalcTest.java", "app/src/test/java/com/example/CalcTest.java"),
             ("com/example/deep/ListTest.kt", "lib/src/test/kotlin/deep/ListTest.kt"),
         ];
