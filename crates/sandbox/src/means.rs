@@ -11,7 +11,9 @@ use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, ForkServer, KEEPER, SystemLayers};
+use crate::elsewhere::{
+    self as system, CommandGroup, CommandGroups, ForkServer, KEEPER, SystemLayers,
+};
 use crate::ending::SandboxFacts;
 use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
@@ -24,7 +26,13 @@ use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
-use crate::{fork_server::ForkServer, keeper::KEEPER, system, system_layer::SystemLayers};
+use crate::{
+    fork_server::ForkServer,
+    groups::{CommandGroup, CommandGroups},
+    keeper::KEEPER,
+    system,
+    system_layer::SystemLayers,
+};
 use tempfile::TempDir;
 
 /// Most mounts that cover something; a command that needs more is refused.
@@ -127,6 +135,16 @@ fn not_run(program: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} cannot be run: {error}{why}", program.display()))
 }
 
+/// Has a keeper inherit what is open of a command's group. Returns the number of the first there.
+fn add_group(ends: &mut KeeperEnds, group: &CommandGroup) -> io::Result<u32> {
+    let [first, rest @ ..] = group.open()?;
+    let first = ends.add(first)?;
+    for fd in rest {
+        ends.add(fd)?;
+    }
+    u32::try_from(first).map_err(io::Error::other)
+}
+
 /// Whether another command could put a link in the stead of what a mount shows; `before` are those that come before it.
 fn may_be_replaced(mount: &PlannedMount, before: &[PlannedMount]) -> bool {
     let nested = |path: &Path| {
@@ -145,9 +163,12 @@ impl Means {
     pub(crate) fn spawn(
         &self,
         command: &SandboxedCommand,
+        groups: Option<&CommandGroups>,
     ) -> Result<(Kept, Preparation), SandboxError> {
         check(command)?;
         let mut ends = KeeperEnds::open(command)?;
+        let group = groups.map(|groups| groups.make(&command.limits)).transpose()?;
+        let first = group.as_ref().map(|group| add_group(&mut ends, group)).transpose()?;
         let kind = match self.launcher {
             None => StartKind::Keeper,
             Some(Launcher::Own) => StartKind::Launcher(command.network),
@@ -158,7 +179,8 @@ impl Means {
         if is_early {
             self.fork(kind, &mut ends)?;
         }
-        let preparation = self.prepare(command, &mut ends)?;
+        let mut preparation = self.prepare(command, &mut ends)?;
+        (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
             self.fork(kind, &mut ends)?;
         }
@@ -204,6 +226,7 @@ impl Means {
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: has_rules.then_some(plan.landlock),
             layer,
+            group: None,
             covers: CoverOrder::default(),
         };
         let facts = SandboxFacts {
@@ -233,6 +256,7 @@ impl Means {
             facts,
             snapshot,
             private,
+            group: None,
             timeout: limits.timeout,
             grace: limits.grace,
         })

@@ -41,6 +41,8 @@ pub(crate) struct KeeperOrder {
     pub(crate) landlock: Option<LandlockRules>,
     /// The descriptor of such rules that apply besides, which the keeper inherited: see `system_layer.rs`.
     pub(crate) layer: Option<u32>,
+    /// The first of the descriptors of its control group, which the keeper inherited; none where it has none.
+    pub(crate) group: Option<u32>,
     /// What has to stay as it is while it runs.
     pub(crate) covers: CoverOrder,
 }
@@ -136,6 +138,7 @@ impl KeeperOrder {
             self.is_offline.into(),
             self.is_filtered.into(),
             encode_descriptor(self.layer),
+            encode_descriptor(self.group),
             self.landlock.is_some().into(),
         ] {
             message.number(number);
@@ -167,6 +170,7 @@ impl KeeperOrder {
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
             layer: decode_descriptor(message.number()?)?,
+            group: decode_descriptor(message.number()?)?,
             landlock: None,
             covers: CoverOrder::default(),
         };

@@ -116,7 +116,7 @@ impl Effects {
         wanted: OutputWanted,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let writes = planned.profile != Profile::ReadOnly;
-        let before = async { if writes { self.file_moment().await.map(Some) } else { Ok(None) } };
+        let before = async { if writes { self.moment_before().await.map(Some) } else { Ok(None) } };
         // Both walk through the workspace.
         let (mut command, before) = tokio::try_join!(self.sandboxed(planned, tier_min), before)?;
         let (reports, output_use, time_max) = match wanted {
@@ -146,7 +146,7 @@ impl Effects {
                 let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
                 report.sandbox.restored.extend(set_aside);
                 report.notes.extend(made.notes());
-                list_changed(&mut report, after.changed_since(&before));
+                list_changed(&mut report, self.changed_files(before, after).await?);
                 (end, output, report)
             }
         };
