@@ -101,6 +101,7 @@ mod serve;
 mod shutdown;
 mod side_by_side;
 mod structure;
+mod submodules;
 mod terminal;
 mod text_index;
 mod todos;

@@ -11,8 +11,9 @@ use crate::harness::{KEEPER, Place, WAYS, alive, dead, eventually, marker};
 
 /// How systemd marks what it leaves to others.
 const MARK: &str = "user.delegate";
-/// Has a process be in the group that is named first, and become another program.
-const ENTER: &str = "echo $$ > \"$1/cgroup.procs\" && shift && exec \"$@\"";
+/// Has a process be in the group that is named first, or where moss is in it, and become another program.
+const ENTER: &str = "g=$1; [ ! -d \"$g/moss-itself\" ] || g=$g/moss-itself
+echo $$ > \"$g/cgroup.procs\" && shift && exec \"$@\"";
 /// The same, and it stays there beside that program.
 const ENTER_BESIDE: &str = "echo $$ > \"$1/cgroup.procs\" && shift && \"$@\"; exit $?";
 /// Takes more than it may, and would end before anybody has counted it.

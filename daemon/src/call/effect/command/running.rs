@@ -33,28 +33,21 @@ const CHUNKS_MAX: usize = 16;
 
 /// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
 /// signatures (which the configuration, a format and an option can each ask for), none that fetches what a
-/// partial clone lacks, and nothing of a directory that is made to look like a repository.
-const READING_GIT: [(&str, &str); 16] = [
+/// partial clone lacks, and nothing of a directory that is made to look like a repository. In the form of `git -c`,
+/// the only one that git hands on to the git that it starts in a submodule. Where git would check a signature no
+/// program can be: one that starts and ends without reading could end git with it, and what git says of the path names
+/// the reason.
+const READING_GIT: [(&str, &str); 2] = [
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_CONFIG_COUNT", "7"),
-    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
-    ("GIT_CONFIG_VALUE_1", "explicit"),
-    ("GIT_CONFIG_KEY_2", "log.showSignature"),
-    ("GIT_CONFIG_VALUE_2", "false"),
-    ("GIT_CONFIG_KEY_3", "gpg.program"),
-    ("GIT_CONFIG_VALUE_3", NO_PROGRAM),
-    ("GIT_CONFIG_KEY_4", "gpg.openpgp.program"),
-    ("GIT_CONFIG_VALUE_4", NO_PROGRAM),
-    ("GIT_CONFIG_KEY_5", "gpg.x509.program"),
-    ("GIT_CONFIG_VALUE_5", NO_PROGRAM),
-    ("GIT_CONFIG_KEY_6", "gpg.ssh.program"),
-    ("GIT_CONFIG_VALUE_6", NO_PROGRAM),
+    (
+        "GIT_CONFIG_PARAMETERS",
+        "'core.fsmonitor=false' 'safe.bareRepository=explicit' 'log.showSignature=false' \
+         'gpg.program=/dev/null/no-signatures-are-checked-unasked' \
+         'gpg.openpgp.program=/dev/null/no-signatures-are-checked-unasked' \
+         'gpg.x509.program=/dev/null/no-signatures-are-checked-unasked' \
+         'gpg.ssh.program=/dev/null/no-signatures-are-checked-unasked'",
+    ),
 ];
-/// Stands where git would run another program. No program can be there: one that starts and ends without reading could
-/// end git with it. What git says of it names the reason.
-const NO_PROGRAM: &str = "/dev/null/no-signatures-are-checked-unasked";
 
 /// How much of what a command writes is wanted.
 pub(super) enum OutputWanted {
