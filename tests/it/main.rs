@@ -17,6 +17,7 @@ mod bridge_parse;
 mod bridge_requests;
 mod bridge_service;
 mod broken_syntax;
+mod builds;
 mod calls;
 mod cli;
 mod client_setup;

@@ -92,6 +92,10 @@ pub(crate) fn run() -> io::Result<()> {
         // It may be the leader of a session already.
         let _ = rustix::process::setsid();
     }
+    if let Some(other) = order.identities.iter().find(|one| !one.is_seen()) {
+        let why = format!("{} was replaced while it was set up", other.at.display());
+        return send(&mut control, &KeeperReport::Failed(why));
+    }
     let covers = CoverWatch::begin(&order.covers)?;
     match start(&order) {
         Ok((leader, group)) => {

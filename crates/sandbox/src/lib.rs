@@ -28,6 +28,7 @@ mod error;
 mod fork_server;
 #[cfg(target_os = "linux")]
 mod groups;
+mod identity;
 mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
