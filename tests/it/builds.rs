@@ -61,9 +61,17 @@ async fn fetches(site: &Site, fetch: &str, after: &str) {
     assert_eq!(alone["sandbox"]["network"], false, "{alone}");
     assert_ne!(alone["exit_code"], 0, "it needs no network, and proves nothing: {alone}");
     let found = run(&client, fetch).await;
-    assert_eq!((&found["exit_code"], &found["sandbox"]["network"]), (&json!(0), &json!(true)), "{found}");
+    assert_eq!(
+        (&found["exit_code"], &found["sandbox"]["network"]),
+        (&json!(0), &json!(true)),
+        "{found}"
+    );
     let built = run(&client, after).await;
-    assert_eq!((&built["stdout"], &built["sandbox"]["network"]), (&json!("built\n"), &json!(false)), "{built}");
+    assert_eq!(
+        (&built["stdout"], &built["sandbox"]["network"]),
+        (&json!("built\n"), &json!(false)),
+        "{built}"
+    );
 }
 
 #[tokio::test]
@@ -76,7 +84,10 @@ async fn cargo_fetches_and_builds_offline_afterwards() {
         "Cargo.toml",
         "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nitoa = \"=1.0.15\"\n",
     );
-    site.write("src/main.rs", "fn main() { itoa::Buffer::new().format(1); println!(\"built\"); }\n");
+    site.write(
+        "src/main.rs",
+        "fn main() { itoa::Buffer::new().format(1); println!(\"built\"); }\n",
+    );
     fetches(&site, "cargo fetch", "cargo build --offline --quiet && ./target/debug/tiny").await;
 }
 

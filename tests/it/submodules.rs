@@ -26,8 +26,13 @@ const SETTINGS: &[(&str, &str)] = &[
     ("alias.st", "alias"),
 ];
 /// What git runs by itself.
-const HOOKS: &[&str] =
-    &["post-checkout", "post-index-change", "pre-commit", "reference-transaction", "fsmonitor-watchman"];
+const HOOKS: &[&str] = &[
+    "post-checkout",
+    "post-index-change",
+    "pre-commit",
+    "reference-transaction",
+    "fsmonitor-watchman",
+];
 /// What only reads and looks into submodules, the questions of moss itself among it.
 const READING: &[&str] = &[
     "git status",
@@ -122,7 +127,8 @@ impl HostileSite {
     fn program(&self, what: &str, last: &str) -> PathBuf {
         let path = self.site.outside(&format!("evil/{what}"));
         let (marks, root) = (self.marks.display(), self.site.workspace());
-        let text = format!("#!/bin/sh\ntouch {marks}/{what} {}/{what}.mark\n{last}", root.display());
+        let text =
+            format!("#!/bin/sh\ntouch {marks}/{what} {}/{what}.mark\n{last}", root.display());
         // In the workspace: a command sees it.
         let seen = self.site.workspace().join(format!("evil-{what}"));
         executable(&seen, &text);
@@ -137,7 +143,10 @@ impl HostileSite {
             let last = if *what == "ending" { "kill -9 $PPID\n" } else { "cat\n" };
             let program = self.program(what, last);
             let repository = repository.to_str().unwrap();
-            git(&self.site.workspace(), &["--git-dir", repository, "config", key, program.to_str().unwrap()]);
+            git(
+                &self.site.workspace(),
+                &["--git-dir", repository, "config", key, program.to_str().unwrap()],
+            );
         }
         for hook in HOOKS {
             let program = std::fs::read(self.program(hook, "")).unwrap();
@@ -147,7 +156,8 @@ impl HostileSite {
 
     /// What ran and could write.
     fn marks(&self) -> Vec<PathBuf> {
-        let listed = |path: &Path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+        let listed =
+            |path: &Path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
         let here = self.site.workspace();
         let here = listed(&here).filter(|path| path.extension().is_some_and(|end| end == "mark"));
         listed(&self.marks).chain(here).collect()

@@ -99,7 +99,8 @@ impl CommandGroups {
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
             let name = entry.file_name();
-            let maker = name.to_str().and_then(|name| name.strip_prefix(COMMAND)?.split('-').next());
+            let maker =
+                name.to_str().and_then(|name| name.strip_prefix(COMMAND)?.split('-').next());
             if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
                 // One in which something is still alive stays.
                 let _ = fs::remove_dir(entry.path());

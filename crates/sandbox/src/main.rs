@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use moss_sandbox::{
-    CommandLimits, CommandRecord, EndCause, LauncherKind, ProtectedKind, Sandbox, SandboxOptions, SandboxedCommand, Tier,
-    find_protected,
+    CommandLimits, CommandRecord, EndCause, LauncherKind, ProtectedKind, Sandbox, SandboxOptions,
+    SandboxedCommand, Tier, find_protected,
 };
 use tokio::sync::mpsc;
 

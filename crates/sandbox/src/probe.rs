@@ -18,9 +18,7 @@ use crate::means::{Launcher, Means};
 use crate::running;
 use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
 #[cfg(target_os = "linux")]
-use crate::{
-    fork_server::ForkServer, groups::CommandGroups, system, system_layer::SystemLayers,
-};
+use crate::{fork_server::ForkServer, groups::CommandGroups, system, system_layer::SystemLayers};
 
 /// Longest run of the command.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -149,10 +149,8 @@ async fn what_a_killed_moss_leaves_of_groups_is_removed_by_the_next_one() {
     host.kill().unwrap();
     host.wait().unwrap();
     dead(&marker).await;
-    eventually("nothing is in its group", || {
-        group.commands().iter().all(|path| is_empty(path))
-    })
-    .await;
+    eventually("nothing is in its group", || group.commands().iter().all(|path| is_empty(path)))
+        .await;
     group.run(ENTER, "1000000000 500", &["run", workspace, "own", "true"]);
     assert_eq!(group.commands(), [""; 0].map(PathBuf::from));
 }

@@ -75,7 +75,8 @@ fn newest(
     moment: &FileMoment,
     mut within: impl FnMut(&FileLook) -> bool,
 ) -> Vec<(&RelPath, &FileLook)> {
-    let mut files: Vec<_> = moment.looks().filter(|(_, look)| look.file_bytes().is_some()).collect();
+    let mut files: Vec<_> =
+        moment.looks().filter(|(_, look)| look.file_bytes().is_some()).collect();
     if files.len() > FILES_MAX {
         files.select_nth_unstable_by_key(FILES_MAX, |(_, look)| Reverse(look.changed));
         files.truncate(FILES_MAX);

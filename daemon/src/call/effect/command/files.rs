@@ -11,7 +11,7 @@ use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{Entry, EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
-use super::contents::{ReadContent, KnownContents};
+use super::contents::{KnownContents, ReadContent};
 use super::grants::named_caches;
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::by_rules::{decidable, protected_kind};
@@ -142,9 +142,8 @@ impl Effects {
         after: FileMoment,
     ) -> Result<Option<Vec<AlteredFile>>, ToolError> {
         let workspace = Arc::clone(&self.scope.workspace);
-        let compare = move || {
-            after.changed_since(&before, &|path| ReadContent::read(&workspace.files, path))
-        };
+        let compare =
+            move || after.changed_since(&before, &|path| ReadContent::read(&workspace.files, path));
         self.scope.blocking(compare).await
     }
 }
