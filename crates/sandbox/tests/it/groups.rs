@@ -17,7 +17,7 @@ echo $$ > \"$g/cgroup.procs\" && shift && exec \"$@\"";
 /// The same, and it stays there beside that program.
 const ENTER_BESIDE: &str = "echo $$ > \"$1/cgroup.procs\" && shift && \"$@\"; exit $?";
 /// Takes more than it may, and would end before anybody has counted it.
-const SPIKE: &str = "cat /proc/self/cgroup; python3 -c 'len(bytes(400 << 20)); print(\"through\")'";
+const SPIKE: &str = "cat /proc/self/cgroup; python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'";
 /// Starts more than it may.
 const BOMB: &str = "for i in $(seq 80); do sleep MARKER & done; wait";
 
@@ -115,7 +115,7 @@ async fn the_kernel_bounds_the_memory_and_the_processes_of_a_command() {
         assert_eq!(group.commands(), [""; 0].map(PathBuf::from), "{way}");
         dead(&marker).await;
 
-        let fits = "python3 -c 'len(bytes(400 << 20)); print(\"through\")'; echo ended";
+        let fits = "python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'; echo ended";
         let found = group.run(ENTER, "1000000000 500", &["run", workspace, &way, fits]);
         assert_eq!(found, "through\nended\nit ended with status 0\n", "{way}");
     }
