@@ -3,6 +3,7 @@
 
 mod file_system;
 mod language_servers;
+mod limits;
 mod own_files;
 mod plugins;
 mod sandbox;
@@ -59,6 +60,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     checks.extend(workspace(&setup));
     checks.push(configuration(&setup));
     checks.push(sandbox::check().await);
+    checks.push(limits::check(&setup).await);
     checks.push(language_servers::check(&setup));
     checks.extend(plugins::check(session, &setup).await);
     session.ui.print_either(

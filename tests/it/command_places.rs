@@ -106,6 +106,40 @@ int main(int count, char **words) {
 }
 "#;
 
+/// What `moss doctor` says of one thing on a machine that lacks something.
+fn doctor(site: &Site, prepare: &str, name: &str) -> Value {
+    let ended = run_in(site, prepare, &["doctor", "--json"]);
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
+    let checks = found["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("{found}")).clone()
+}
+
+#[test]
+fn doctor_says_which_tier_there_is_what_keeps_a_better_one_away_and_what_raises_it() {
+    let site = Site::new();
+    let full = doctor(&site, ":", "command sandbox");
+    assert!(full["state"] == "ok" && full["hint"].is_null(), "{full}");
+    let detail = full["detail"].as_str().unwrap();
+    assert!(detail.starts_with("tier full (moss's own launcher, seccomp, Landlock ABI"), "{full}");
+    let less = doctor(&site, NO_NAMESPACES, "command sandbox");
+    assert_eq!(less["state"], "warn", "{less}");
+    let detail = less["detail"].as_str().unwrap();
+    assert!(detail.starts_with("tier landlock (seccomp, Landlock ABI "), "{less}");
+    assert!(detail.contains("; no tier full: moss's own launcher: a user namespace"), "{less}");
+    assert!(less["hint"].as_str().unwrap().contains("max_user_namespaces=15000"), "{less}");
+}
+
+#[test]
+fn doctor_says_who_bounds_the_memory_and_the_processes_of_commands() {
+    let site = Site::new();
+    let limits = doctor(&site, ":", "limits of commands");
+    assert_eq!(limits["state"], "ok", "{limits}");
+    // Whoever runs the tests is in the same group.
+    let detail = limits["detail"].as_str().unwrap();
+    let counted = "memory and processes counted five times a second, since ";
+    assert!(detail.starts_with(counted) && detail.contains("control group"), "{limits}");
+}
+
 #[test]
 fn without_namespaces_what_only_reads_asks_and_what_writes_needs_a_policy_that_says_so() {
     let site = Site::new();

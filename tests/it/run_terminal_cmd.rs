@@ -514,6 +514,31 @@ async fn a_file_with_its_old_size_and_time_is_listed_as_changed() {
     assert_eq!(found["changed"], changed, "{found}");
 }
 
+#[tokio::test]
+async fn a_file_that_is_written_as_it_was_is_not_listed_as_changed() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    for name in ["same.txt", "touched.txt", "made-executable.txt", "other.txt"] {
+        site.write(name, "one\n");
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let write = "import os, time\n\
+                 while time.time() < os.stat('same.txt').st_mtime + 0.02: pass\n\
+                 open('same.txt', 'w').write('one\\n')\n\
+                 open('other.txt', 'w').write('six\\n')\n\
+                 os.utime('touched.txt'); os.utime('made-executable.txt')\n\
+                 os.chmod('made-executable.txt', 0o755)\n";
+    site.write("write.py", write);
+    let listed = json!([{"path": "made-executable.txt", "what": "modified"},
+        {"path": "other.txt", "what": "modified"}]);
+    let found = ran(&client, "python3 write.py").await;
+    assert_eq!((&found["exit_code"], &found["changed"]), (&json!(0), &listed), "{found}");
+    // The second time nothing is another one.
+    let found = ran(&client, "python3 write.py").await;
+    assert_eq!((&found["exit_code"], found.get("changed")), (&json!(0), None), "{found}");
+}
+
 /// Whether a process has words one after the other in its command line.
 pub(crate) fn is_running(words: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();

@@ -135,6 +135,9 @@ Description=moss serves %f
 Type=notify
 ExecStart=\"{binary}\" serve --workspace %f
 Restart=on-failure
+# The memory and the processes of commands are bounded by the kernel. One that is over ends alone.
+Delegate=yes
+OOMPolicy=continue
 # Running calls get shutdown.grace_ms to end, then 5 seconds to notice that they are cancelled.
 TimeoutStopSec=30
 

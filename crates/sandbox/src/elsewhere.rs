@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::command::CommandLimits;
 use crate::order::AppliedLayer;
 use crate::start::StartKind;
 
@@ -38,6 +39,35 @@ pub(crate) fn open_without_links(_path: &Path) -> io::Result<OwnedFd> {
 
 pub(crate) fn landlock_version() -> Option<u32> {
     None
+}
+
+/// Returns why commands have no control groups of their own.
+pub fn group_hindrance(_process: u32) -> Option<String> {
+    Some("control groups are a part of Linux".to_owned())
+}
+
+/// Where groups of commands would be made.
+#[derive(Debug)]
+pub(crate) struct CommandGroups;
+
+/// What the group of a command would be.
+#[derive(Debug)]
+pub(crate) struct CommandGroup;
+
+impl CommandGroups {
+    pub(crate) fn prepare() -> Result<Self, String> {
+        Err(group_hindrance(0).unwrap_or_default())
+    }
+
+    pub(crate) fn make(&self, _limits: &CommandLimits) -> io::Result<CommandGroup> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl CommandGroup {
+    pub(crate) fn open(&self) -> io::Result<[OwnedFd; 4]> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// What would keep secrets of the system from commands.

@@ -10,6 +10,7 @@
 
 mod covers;
 mod filter;
+mod group;
 mod restrict;
 mod tree;
 
@@ -24,6 +25,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
 use self::covers::CoverWatch;
+use self::group::KeptGroup;
 use self::restrict::Restrictions;
 pub(crate) use self::restrict::{NEWEST, drop_rights};
 use self::tree::ProcessTree;
@@ -55,6 +57,7 @@ struct CommandKeeper {
     leader: Pid,
     exit: Option<ProcessExit>,
     limit: Option<CommandLimit>,
+    group: Option<KeptGroup>,
     covers: CoverWatch,
     disturbance: Option<Disturbance>,
     counted: Instant,
@@ -89,12 +92,16 @@ pub(crate) fn run() -> io::Result<()> {
         // It may be the leader of a session already.
         let _ = rustix::process::setsid();
     }
+    if let Some(other) = order.identities.iter().find(|one| !one.is_seen()) {
+        let why = format!("{} was replaced while it was set up", other.at.display());
+        return send(&mut control, &KeeperReport::Failed(why));
+    }
     let covers = CoverWatch::begin(&order.covers)?;
     match start(&order) {
-        Ok(leader) => {
+        Ok((leader, group)) => {
             release_streams()?;
             send(&mut control, &KeeperReport::Started)?;
-            let kept = CommandKeeper::new(control, &order, (leader, covers)).keep();
+            let kept = CommandKeeper::new(control, &order, (leader, group, covers)).keep();
             // Where it could not be watched to its end: all that is known is ended.
             kept.inspect_err(|_| {
                 let _ = rustix::process::kill_process_group(leader, Signal::KILL);
@@ -123,12 +130,14 @@ pub(crate) fn send(control: &mut UnixStream, report: &KeeperReport) -> io::Resul
 }
 
 /// Starts the command in its restrictions.
-fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
+fn start(order: &KeeperOrder) -> Result<(Pid, Option<KeptGroup>), KeeperReport> {
     let failed = |why: &str| KeeperReport::Failed(why.to_owned());
     let (program, arguments) =
         order.arguments.split_first().ok_or_else(|| failed("there is no program"))?;
     let input = order.input.map(system::adopt).transpose();
     let input = input.map_err(|error| failed(&error.to_string()))?;
+    let group = order.group.map(group::adopt).transpose();
+    let (entry, group) = group.map_err(|error| failed(&error.to_string()))?.unzip();
     let mut restrictions = Restrictions::prepare(order).map_err(|why| failed(&why))?;
     let (mut reasons, mut reason) = io::pipe().map_err(|error| failed(&error.to_string()))?;
     let mut command = Command::new(program);
@@ -148,7 +157,9 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
         if has_terminal {
             rustix::process::ioctl_tiocsctty(io::stdin())?;
         }
-        restrictions.enter().map_err(|(step, why)| {
+        let entered = entry.as_ref().map_or(Ok(()), group::enter);
+        let entered = entered.map_err(|error| ("its control group", error.to_string()));
+        entered.and_then(|()| restrictions.enter()).map_err(|(step, why)| {
             // The error of a process before its exec is a number: the text goes this way.
             let _ = write!(reason, "{step} cannot be applied: {why}");
             io::Error::other("restrictions")
@@ -163,7 +174,7 @@ fn start(order: &KeeperOrder) -> Result<Pid, KeeperReport> {
             _ => KeeperReport::NoProgram(error.to_string()),
         }
     })?;
-    Ok(Pid::from_child(&child))
+    Ok((Pid::from_child(&child), group))
 }
 
 /// Gives up the streams that are the command's alone from now on.
@@ -188,7 +199,11 @@ pub(crate) fn prepare() {
 // === impl CommandKeeper ===
 
 impl CommandKeeper {
-    fn new(control: UnixStream, order: &KeeperOrder, (leader, covers): (Pid, CoverWatch)) -> Self {
+    fn new(
+        control: UnixStream,
+        order: &KeeperOrder,
+        (leader, group, covers): (Pid, Option<KeptGroup>, CoverWatch),
+    ) -> Self {
         Self {
             control,
             tree: if order.is_init { ProcessTree::Namespace } else { ProcessTree::Descendants },
@@ -197,6 +212,7 @@ impl CommandKeeper {
             leader,
             exit: None,
             limit: None,
+            group,
             covers,
             disturbance: None,
             counted: Instant::now(),
@@ -215,6 +231,9 @@ impl CommandKeeper {
             self.count()?;
         }
         let left = self.settle()?;
+        if self.group.as_ref().is_some_and(KeptGroup::is_out_of_memory) {
+            self.limit = self.limit.or(Some(CommandLimit::Memory));
+        }
         let exit = self.exit.unwrap_or(ProcessExit::Killed(0));
         let limit = self.limit.or(match exit {
             ProcessExit::Killed(signal) if signal == Signal::XCPU.as_raw() => {
@@ -261,7 +280,7 @@ impl CommandKeeper {
         let mut word = [0];
         match self.control.read(&mut word) {
             Ok(1) if word[0] == TERMINATE => self.tree.signal(Signal::TERM)?,
-            Ok(1) if word[0] == KILL => self.tree.signal(Signal::KILL)?,
+            Ok(1) if word[0] == KILL => self.kill()?,
             Ok(1) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(_) | Err(_) => return Ok(Moss::Gone),
@@ -292,18 +311,27 @@ impl CommandKeeper {
         let processes = self.tree.processes()?;
         self.counted = Instant::now();
         let memory: u64 = processes.iter().map(|process| process.memory_bytes).sum();
-        let reached = if memory > self.memory_bytes_max {
+        let counted = if memory > self.memory_bytes_max {
             Some(CommandLimit::Memory)
         } else if processes.len() as u64 > self.processes_max {
             Some(CommandLimit::Processes)
         } else {
             None
         };
+        // A command that nothing keeps in can leave its group.
+        let reached = self.group.as_ref().and_then(KeptGroup::reached).or(counted);
         if reached.is_some() {
             self.limit = self.limit.or(reached);
-            self.tree.signal(Signal::KILL)?;
+            self.kill()?;
         }
         Ok(())
+    }
+
+    fn kill(&self) -> io::Result<()> {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
+        self.tree.signal(Signal::KILL)
     }
 
     /// Ends a command from which something is no more kept that has to be.
@@ -311,7 +339,7 @@ impl CommandKeeper {
         if self.exit.is_none() && self.disturbance.is_none() {
             self.disturbance = self.covers.look(is_all);
             if self.disturbance.is_some() {
-                self.tree.signal(Signal::KILL)?;
+                self.kill()?;
             }
         }
         Ok(())
@@ -350,7 +378,7 @@ impl CommandKeeper {
             }
             // What is stopped starts nothing new while the others are found.
             self.tree.signal(Signal::STOP)?;
-            self.tree.signal(Signal::KILL)?;
+            self.kill()?;
             let pause = Timespec::try_from(LEFT_EVERY).map_err(io::Error::other)?;
             let _ = poll(&mut [], Some(&pause));
         }

@@ -26,6 +26,9 @@ mod environment;
 mod error;
 #[cfg(target_os = "linux")]
 mod fork_server;
+#[cfg(target_os = "linux")]
+mod groups;
+mod identity;
 mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
@@ -66,12 +69,14 @@ pub use crate::command::{
 pub use crate::compare::{ComparedPaths, set_aside};
 pub use crate::cover::TooManyMounts;
 #[cfg(not(target_os = "linux"))]
-pub use crate::elsewhere::keeper;
+pub use crate::elsewhere::{group_hindrance, keeper};
 pub use crate::ending::{
     CommandEnd, CommandLimit, CoverChange, Disturbance, EndCause, LEFT_COMMAND_BYTES_MAX,
     LEFT_RUNNING_MAX, LeftProcess, SandboxFacts,
 };
 pub use crate::error::SandboxError;
+#[cfg(target_os = "linux")]
+pub use crate::groups::group_hindrance;
 pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;

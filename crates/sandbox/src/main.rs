@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use moss_sandbox::{
-    CommandRecord, LauncherKind, ProtectedKind, Sandbox, SandboxOptions, SandboxedCommand, Tier,
-    find_protected,
+    CommandLimits, CommandRecord, EndCause, LauncherKind, ProtectedKind, Sandbox, SandboxOptions,
+    SandboxedCommand, Tier, find_protected,
 };
 use tokio::sync::mpsc;
 
@@ -22,6 +22,8 @@ const RUN: &str = "run";
 const REPORT: &str = "report";
 /// The variable that names where records of these are written.
 const RECORDS: &str = "RECORDS";
+/// The variable that says how much memory, in bytes, and how many processes a command may have.
+const LIMITS: &str = "LIMITS";
 /// What no command may change.
 const PROTECTED: &str = ".vscode/tasks.json";
 /// What no command may read.
@@ -88,6 +90,7 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     let sandbox = sandbox(way).await?;
     let mut command = SandboxedCommand::shell(workspace, script);
     command.tier_min = sandbox.tier();
+    limit(&mut command.limits)?;
     let found = find_protected(Path::new(workspace), ENTRIES_MAX, &|path| {
         path.ends_with(MASKED).then_some(ProtectedKind::Masked)
     });
@@ -104,6 +107,9 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     };
     let (shown, end) = tokio::join!(show, running.wait());
     let end = (shown?, end?).1;
+    if let EndCause::Limit(limit) = end.cause {
+        writeln!(out, "it reached its limit: {limit}")?;
+    }
     for path in end.restored {
         writeln!(out, "restored {}", path.display())?;
     }
@@ -111,6 +117,15 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
         writeln!(out, "changed {}", path.display())?;
     }
     Ok(writeln!(out, "it {}", end.exit)?)
+}
+
+/// What the environment says that a command may use.
+fn limit(limits: &mut CommandLimits) -> Result<(), Failure> {
+    let Some(wanted) = std::env::var_os(LIMITS) else { return Ok(()) };
+    let wanted = wanted.into_string().map_err(|_| "the limits are no text")?;
+    let (memory, processes) = wanted.split_once(' ').ok_or("there are two limits")?;
+    (limits.memory_bytes_max, limits.processes_max) = (memory.parse()?, processes.parse()?);
+    Ok(())
 }
 
 async fn host(workspace: &str, way: &str, script: &str, count: usize) -> Result<(), Failure> {

@@ -11,12 +11,16 @@ use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, ForkServer, KEEPER, SystemLayers};
+use crate::elsewhere::{
+    self as system, CommandGroup, CommandGroups, ForkServer, KEEPER, SystemLayers,
+};
 use crate::ending::SandboxFacts;
 use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
+use crate::identity::MountIdentity;
 use crate::launch_order::LaunchOrder;
+use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, KeeperOrder};
 use crate::plan::{self, FilePlan};
@@ -24,7 +28,13 @@ use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
-use crate::{fork_server::ForkServer, keeper::KEEPER, system, system_layer::SystemLayers};
+use crate::{
+    fork_server::ForkServer,
+    groups::{CommandGroup, CommandGroups},
+    keeper::KEEPER,
+    system,
+    system_layer::SystemLayers,
+};
 use tempfile::TempDir;
 
 /// Most mounts that cover something; a command that needs more is refused.
@@ -71,6 +81,8 @@ struct KeeperStart {
     unmasked: Vec<PathBuf>,
     /// The descriptor of rules for the system, in the keeper.
     layer: Option<u32>,
+    /// What has to be seen where, as it is mounted by its name.
+    identities: Vec<MountIdentity>,
 }
 
 fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
@@ -127,6 +139,16 @@ fn not_run(program: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} cannot be run: {error}{why}", program.display()))
 }
 
+/// Has a keeper inherit what is open of a command's group. Returns the number of the first there.
+fn add_group(ends: &mut KeeperEnds, group: &CommandGroup) -> io::Result<u32> {
+    let [first, rest @ ..] = group.open()?;
+    let first = ends.add(first)?;
+    for fd in rest {
+        ends.add(fd)?;
+    }
+    u32::try_from(first).map_err(io::Error::other)
+}
+
 /// Whether another command could put a link in the stead of what a mount shows; `before` are those that come before it.
 fn may_be_replaced(mount: &PlannedMount, before: &[PlannedMount]) -> bool {
     let nested = |path: &Path| {
@@ -145,9 +167,12 @@ impl Means {
     pub(crate) fn spawn(
         &self,
         command: &SandboxedCommand,
+        groups: Option<&CommandGroups>,
     ) -> Result<(Kept, Preparation), SandboxError> {
         check(command)?;
         let mut ends = KeeperEnds::open(command)?;
+        let group = groups.map(|groups| groups.make(&command.limits)).transpose()?;
+        let first = group.as_ref().map(|group| add_group(&mut ends, group)).transpose()?;
         let kind = match self.launcher {
             None => StartKind::Keeper,
             Some(Launcher::Own) => StartKind::Launcher(command.network),
@@ -158,7 +183,8 @@ impl Means {
         if is_early {
             self.fork(kind, &mut ends)?;
         }
-        let preparation = self.prepare(command, &mut ends)?;
+        let mut preparation = self.prepare(command, &mut ends)?;
+        (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
             self.fork(kind, &mut ends)?;
         }
@@ -184,7 +210,7 @@ impl Means {
         let mut plan = plan::plan(command, &environment, mounts_max)?;
         let is_kept_in = command.profile != Profile::DangerFull;
         let has_rules = is_kept_in && self.has_landlock && self.tier > Tier::None;
-        let KeeperStart { launch, temporary, private, unmasked, layer } =
+        let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());
         let limits = command.limits;
@@ -204,6 +230,8 @@ impl Means {
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: has_rules.then_some(plan.landlock),
             layer,
+            group: None,
+            identities,
             covers: CoverOrder::default(),
         };
         let facts = SandboxFacts {
@@ -233,6 +261,7 @@ impl Means {
             facts,
             snapshot,
             private,
+            group: None,
             timeout: limits.timeout,
             grace: limits.grace,
         })
@@ -247,20 +276,25 @@ impl Means {
         ends: &mut KeeperEnds,
     ) -> io::Result<KeeperStart> {
         let temporary = "/tmp".into();
-        let (launch, private, unmasked, layer) = (None, None, Vec::new(), None);
+        let none = KeeperStart {
+            launch: None,
+            temporary,
+            private: None,
+            unmasked: Vec::new(),
+            layer: None,
+            identities: Vec::new(),
+        };
         Ok(match &self.launcher {
             Some(Launcher::Bubblewrap(bubblewrap)) => {
-                let order = self.wrapped(bubblewrap, command, plan, ends)?;
-                let launch = Some(LaunchMessage::Program(order));
-                KeeperStart { launch, temporary, private, unmasked, layer }
+                let (order, identities) = self.wrapped(bubblewrap, command, plan, ends)?;
+                KeeperStart { launch: Some(LaunchMessage::Program(order)), identities, ..none }
             }
             Some(Launcher::Own) => {
                 let launch = LaunchOrder {
                     mounts: std::mem::take(&mut plan.mounts),
                     scratch_bytes: command.limits.memory_bytes_max,
                 };
-                let launch = Some(LaunchMessage::Own(launch));
-                KeeperStart { launch, temporary, private, unmasked, layer }
+                KeeperStart { launch: Some(LaunchMessage::Own(launch)), ..none }
             }
             None => {
                 let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
@@ -273,7 +307,7 @@ impl Means {
                 };
                 let layer = layer.map(u32::try_from).transpose().map_err(io::Error::other)?;
                 let unmasked = plan.narrow(&temporary, command.network, &carved);
-                KeeperStart { launch, temporary, private: Some(directory), unmasked, layer }
+                KeeperStart { temporary, private: Some(directory), unmasked, layer, ..none }
             }
         })
     }
@@ -285,13 +319,13 @@ impl Means {
         command: &SandboxedCommand,
         plan: &FilePlan,
         ends: &mut KeeperEnds,
-    ) -> io::Result<ProgramOrder> {
+    ) -> io::Result<(ProgramOrder, Vec<MountIdentity>)> {
         let program = File::open(&self.program).map_err(|error| not_run(&self.program, &error))?;
         let program = ends.add(program.into())?;
         let path = Path::new("/proc/self/fd").join(program.to_string());
         let bytes = command.limits.memory_bytes_max;
         let mut mounts: Vec<PlannedMount> = Vec::new();
-        let mut opened = Vec::new();
+        let (mut opened, mut identities) = (Vec::new(), Vec::new());
         for mount in &plan.mounts {
             let found = match mount.source().filter(|_| may_be_replaced(mount, &mounts)) {
                 Some(path) => system::open_without_links(path).map(Some),
@@ -301,12 +335,20 @@ impl Means {
             if mount.is_cache() && found.is_err() {
                 continue;
             }
-            let found = found?.filter(|_| bubblewrap.has_descriptors);
+            let found = found?;
+            if let Some(found) = found.as_ref().filter(|_| !bubblewrap.has_descriptors) {
+                identities.push((mounts.len(), MountIdentity::of(mount.at(), found)?));
+            }
+            let found = found.filter(|_| bubblewrap.has_descriptors);
             opened.push(found.map(|found| ends.add(found)).transpose()?);
             mounts.push(mount.clone());
         }
+        // What a later mount hides is not seen.
+        let index = MountIndex::of(&mounts);
+        identities.retain(|(place, identity)| index.find(&identity.at) == Some(*place));
+        let identities = identities.into_iter().map(|(_, identity)| identity).collect();
         let mut arguments = bubblewrap.arguments(&mounts, &opened, command.network, bytes);
         arguments.extend([path.into(), KEEPER.into()]);
-        Ok(ProgramOrder { program: bubblewrap.path.clone(), arguments })
+        Ok((ProgramOrder { program: bubblewrap.path.clone(), arguments }, identities))
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LeftProcess};
+use crate::identity::MountIdentity;
 use crate::wire::{Decoder, Encoder};
 use crate::worker::ProcessExit;
 
@@ -41,6 +42,10 @@ pub(crate) struct KeeperOrder {
     pub(crate) landlock: Option<LandlockRules>,
     /// The descriptor of such rules that apply besides, which the keeper inherited: see `system_layer.rs`.
     pub(crate) layer: Option<u32>,
+    /// The first of the descriptors of its control group, which the keeper inherited; none where it has none.
+    pub(crate) group: Option<u32>,
+    /// What has to be seen where, as it was mounted by its name.
+    pub(crate) identities: Vec<MountIdentity>,
     /// What has to stay as it is while it runs.
     pub(crate) covers: CoverOrder,
 }
@@ -136,6 +141,7 @@ impl KeeperOrder {
             self.is_offline.into(),
             self.is_filtered.into(),
             encode_descriptor(self.layer),
+            encode_descriptor(self.group),
             self.landlock.is_some().into(),
         ] {
             message.number(number);
@@ -146,7 +152,10 @@ impl KeeperOrder {
             message.number(rules.has_network.into());
         }
         let CoverOrder { masked, protected, missing } = &self.covers;
-        message.list(masked).list(protected).list(missing);
+        message.list(masked).list(protected).list(missing).number(self.identities.len() as u64);
+        for identity in &self.identities {
+            identity.encode(&mut message);
+        }
         message.finish()
     }
 
@@ -167,7 +176,9 @@ impl KeeperOrder {
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
             layer: decode_descriptor(message.number()?)?,
+            group: decode_descriptor(message.number()?)?,
             landlock: None,
+            identities: Vec::new(),
             covers: CoverOrder::default(),
         };
         let paths = |list: Vec<OsString>| list.into_iter().map(PathBuf::from).collect();
@@ -185,6 +196,9 @@ impl KeeperOrder {
             protected: paths(message.list()?),
             missing: paths(message.list()?),
         };
+        let count = message.number()?;
+        let identities = (0..count).map(|_| MountIdentity::decode(&mut message));
+        order.identities = identities.collect::<io::Result<_>>()?;
         Ok(order)
     }
 }
@@ -313,11 +327,15 @@ mod tests {
             is_offline: true,
             is_filtered: false,
             layer: Some(4),
+            group: Some(5),
             landlock: None,
+            identities: Vec::new(),
             covers: CoverOrder::default(),
         };
         assert_eq!(KeeperOrder::decode(&message(order.encode())).unwrap(), order);
         order.input = Some(0);
+        let opened = std::fs::File::open("/").unwrap().into();
+        order.identities.push(MountIdentity::of(Path::new("/"), &opened).unwrap());
         order.covers.masked = vec!["/w/.env".into()];
         order.covers.missing = vec!["/w/a".into(), "/w/b".into()];
         order.landlock = Some(LandlockRules {

@@ -12,13 +12,13 @@ use tokio::sync::mpsc;
 use crate::bubblewrap::Bubblewrap;
 use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{self as system, ForkServer, SystemLayers};
+use crate::elsewhere::{self as system, CommandGroups, ForkServer, SystemLayers};
 use crate::error::SandboxError;
 use crate::means::{Launcher, Means};
 use crate::running;
 use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
 #[cfg(target_os = "linux")]
-use crate::{fork_server::ForkServer, system, system_layer::SystemLayers};
+use crate::{fork_server::ForkServer, groups::CommandGroups, system, system_layer::SystemLayers};
 
 /// Longest run of the command.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -134,7 +134,7 @@ async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<Strin
             }
         };
         means.launcher = Some(launcher);
-        match attempt(means, &script).await {
+        match attempt(means, None, &script).await {
             Ok(()) => return Ok(name),
             Err(why) => reasons.push(format!("{name}: {why}")),
         }
@@ -176,11 +176,23 @@ async fn try_landlock(means: &Means) -> Result<(), MissingPart> {
         return Err(missing(reason, &["cat /sys/kernel/security/lsm"]));
     }
     let script = format!("{ESCAPES}echo {DONE}");
-    attempt(means, &script).await.map_err(|why| missing(why, &[]))
+    attempt(means, None, &script).await.map_err(|why| missing(why, &[]))
+}
+
+/// Finds the control groups of commands, where a command can be in one.
+pub(crate) async fn find_groups(means: &Means) -> Option<CommandGroups> {
+    let prepared = tokio::task::spawn_blocking(CommandGroups::prepare).await;
+    let groups = prepared.ok()?.ok()?;
+    let tried = attempt(means, Some(&groups), &format!("echo {DONE}")).await;
+    tried.ok().map(|()| groups)
 }
 
 /// Runs a script that says what it could do and should not.
-async fn attempt(means: &Means, script: &str) -> Result<(), String> {
+async fn attempt(
+    means: &Means,
+    groups: Option<&CommandGroups>,
+    script: &str,
+) -> Result<(), String> {
     let scene =
         tokio::task::spawn_blocking(Scene::make).await.map_err(|error| error.to_string())?;
     let scene = scene.map_err(|error| format!("no directory to try it in: {error}"))?;
@@ -190,7 +202,7 @@ async fn attempt(means: &Means, script: &str) -> Result<(), String> {
     command.environment.set.push(("OUTSIDE".into(), scene.outside.clone().into()));
     command.limits.timeout = Some(TIMEOUT);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
-    let (kept, preparation) = means.spawn(&command).map_err(|error| error.to_string())?;
+    let (kept, preparation) = means.spawn(&command, groups).map_err(|error| error.to_string())?;
     let running = running::start(kept, preparation, sender).await;
     let running = running.map_err(|error| match error {
         SandboxError::Setup(reason) => reason,

@@ -16,10 +16,8 @@ const LINKS: &[&str] = &["commondir", "config.worktree", "gitdir"];
 const OF_MAIN: &[&str] = &["HEAD", "index"];
 /// Longest file that leads somewhere, in bytes.
 const POINTER_BYTES_MAX: u64 = 8 << 10;
-/// Most repositories of submodules that are looked for.
-const MODULES_MAX: usize = 256;
-/// Deepest repository of a submodule, in directories.
-const MODULE_DEPTH_MAX: usize = 8;
+/// Deepest repository of a submodule, in directories: its name, which may have slashes, is whatever somebody chose.
+const MODULE_DEPTH_MAX: usize = 64;
 
 /// What of a repository is where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -92,6 +90,24 @@ fn is_file(file: &fs::File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
+/// The repositories of the submodules of one, or of one of its worktrees. No link is followed: a command can make it
+/// lead anywhere.
+fn modules(of: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![(of.join("modules"), 0)];
+    while let Some((directory, depth)) = directories.pop() {
+        if !fs::symlink_metadata(&directory).is_ok_and(|found| found.is_dir()) {
+            continue;
+        }
+        if directory.join("HEAD").exists() && directory.join("objects").exists() {
+            found.push(directory);
+        } else if depth < MODULE_DEPTH_MAX {
+            directories.extend(children(&directory).into_iter().map(|path| (path, depth + 1)));
+        }
+    }
+    found
+}
+
 fn children(directory: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(directory).into_iter().flatten().flatten();
     listed.map(|entry| entry.path()).collect()
@@ -103,20 +119,13 @@ impl GitAccess {
     /// A directory with objects and references, and what lies in it of worktrees and submodules.
     fn add_common(&mut self, directory: &Path) {
         self.writable.push(directory.to_owned());
-        self.protect(directory);
-        for worktree in children(&directory.join("worktrees")) {
-            self.protected.extend(LINKS.iter().map(|name| worktree.join(name)));
-        }
-        let mut count = 0;
-        let mut directories = vec![(directory.join("modules"), 0)];
-        while let Some((module, depth)) = directories.pop() {
-            if module.join("HEAD").exists() && module.join("objects").exists() {
-                count += 1;
-                self.protect(&module);
-                directories.push((module.join("modules"), depth + 1));
-            } else if depth < MODULE_DEPTH_MAX && count < MODULES_MAX {
-                let below = children(&module).into_iter().filter(|path| path.is_dir());
-                directories.extend(below.map(|path| (path, depth + 1)));
+        let mut repositories = vec![directory.to_owned()];
+        while let Some(repository) = repositories.pop() {
+            self.protect(&repository);
+            repositories.extend(modules(&repository));
+            for worktree in children(&repository.join("worktrees")) {
+                self.protected.extend(LINKS.iter().map(|name| worktree.join(name)));
+                repositories.extend(modules(&worktree));
             }
         }
     }
@@ -148,6 +157,37 @@ mod tests {
         for name in ["hooks", "config", "commondir", "modules/a/hooks", "modules/a/config"] {
             assert!(access.protected.contains(&git.join(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn every_submodule_is_found_however_it_is_called_and_whose_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let git = root.path().join(".git");
+        // Many that a command made, which hide no other.
+        for number in 0..300 {
+            write(&git.join(format!("modules/made/{number}/HEAD")), "");
+            write(&git.join(format!("modules/made/{number}/objects/x")), "");
+        }
+        let deep = "modules/a/b/c/d/e/f/g/h/i/j/k";
+        let all = [
+            deep.to_owned(),
+            format!("{deep}/modules/inner"),
+            "worktrees/tree/modules/sub".to_owned(),
+            format!("{deep}/worktrees/other/modules/sub"),
+        ];
+        for module in &all {
+            write(&git.join(module).join("HEAD"), "");
+            write(&git.join(module).join("objects/x"), "");
+        }
+        std::os::unix::fs::symlink("..", git.join("modules/loop")).unwrap();
+        let access = read(&git, root.path());
+        for name in ["config", "hooks", "info/attributes", "commondir"] {
+            for module in &all {
+                assert!(access.protected.contains(&git.join(module).join(name)), "{module} {name}");
+            }
+        }
+        let link = git.join(deep).join("worktrees/other/commondir");
+        assert!(access.protected.contains(&link), "a worktree of a submodule is led elsewhere");
     }
 
     #[test]

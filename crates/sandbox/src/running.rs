@@ -15,8 +15,12 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use crate::compare::Snapshot;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::CommandGroup;
 use crate::ending::{CommandEnd, EndCause, SandboxFacts};
 use crate::error::SandboxError;
+#[cfg(target_os = "linux")]
+use crate::groups::CommandGroup;
 use crate::input::CommandInput;
 use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
@@ -90,6 +94,8 @@ pub(crate) struct Preparation {
     pub(crate) snapshot: Snapshot,
     /// Its temporary directory, where it is not in memory; removed at the end.
     pub(crate) private: Option<TempDir>,
+    /// Its control group, where it has one; removed at the end.
+    pub(crate) group: Option<CommandGroup>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) grace: Duration,
 }
@@ -251,9 +257,9 @@ impl CommandRun {
         }
         let is_output_cut = self.drain().await;
         let snapshot = std::mem::take(&mut self.preparation.snapshot);
-        let private = self.preparation.private.take();
+        let own = (self.preparation.private.take(), self.preparation.group.take());
         let compared = tokio::task::spawn_blocking(move || {
-            drop(private);
+            drop(own);
             snapshot.restore()
         });
         let compared = compared.await;

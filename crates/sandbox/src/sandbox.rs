@@ -4,11 +4,15 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{OnceCell, mpsc};
 use tokio::task::spawn_blocking;
 
 use crate::command::SandboxedCommand;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::CommandGroups;
 use crate::error::SandboxError;
+#[cfg(target_os = "linux")]
+use crate::groups::CommandGroups;
 use crate::means::Means;
 use crate::output::OutputChunk;
 use crate::probe;
@@ -36,6 +40,8 @@ pub struct SandboxOptions {
 struct Inner {
     report: SandboxReport,
     means: Means,
+    /// Looked for when there is a command; none where none were delegated.
+    groups: OnceCell<Option<CommandGroups>>,
 }
 
 // === impl Sandbox ===
@@ -45,7 +51,7 @@ impl Sandbox {
     pub async fn detect(options: SandboxOptions) -> Self {
         let SandboxOptions { program, tier_max, launchers } = options;
         let (report, means) = probe::detect(program, tier_max, launchers).await;
-        Self { inner: Arc::new(Inner { report, means }) }
+        Self { inner: Arc::new(Inner { report, means, groups: OnceCell::new() }) }
     }
 
     /// The best tier that works here.
@@ -74,8 +80,14 @@ impl Sandbox {
             let report = Box::new(self.inner.report.clone());
             return Err(SandboxError::Tier { found, needed: command.tier_min, report });
         }
+        let Inner { means, groups, .. } = &*self.inner;
+        groups.get_or_init(|| probe::find_groups(means)).await;
         let inner = Arc::clone(&self.inner);
-        let started = spawn_blocking(move || inner.means.spawn(&command)).await;
+        let start = move || {
+            let groups = inner.groups.get().and_then(Option::as_ref);
+            inner.means.spawn(&command, groups)
+        };
+        let started = spawn_blocking(start).await;
         let (kept, preparation) =
             started.map_err(|error| io::Error::other(error.to_string()))??;
         running::start(kept, preparation, output).await

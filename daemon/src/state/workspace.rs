@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::approvals::StandingApprovals;
 use crate::artifacts::Artifacts;
+use crate::call::ContentMemory;
 use crate::editors::EditorRegistry;
 use crate::left_commands::LeftCommands;
 use crate::remembered::Remembered;
@@ -71,6 +72,8 @@ pub struct WorkspaceState {
     pub artifacts: Artifacts,
     /// What they left, where moss was killed with them.
     pub left_commands: LeftCommands,
+    /// What files held before the last of them.
+    pub(crate) contents: ContentMemory,
     /// The vectors of its texts, where an endpoint makes some.
     pub embeddings: Arc<WorkspaceEmbeddings>,
     /// Checks take turns: they report into one directory.
@@ -146,6 +149,7 @@ impl WorkspaceState {
             remembered: Remembered::default(),
             artifacts,
             left_commands,
+            contents: ContentMemory::default(),
             embeddings: Arc::default(),
             checks: tokio::sync::Mutex::new(()),
         }

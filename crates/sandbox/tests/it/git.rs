@@ -2,7 +2,7 @@
 //! code stays as it is.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use moss_sandbox::{ProcessExit, SandboxedCommand, Tier};
@@ -113,6 +113,105 @@ async fn a_submodule_commits() {
         assert_eq!(ran.stdout, "outer\ninner\n", "{way}");
         script(way, &place.root, "echo x > .git/modules/sub/hooks/pre-commit").await;
         assert!(!place.root.join(".git/modules/sub/hooks/pre-commit").exists(), "{way}");
+    }
+}
+
+/// What of a repository decides about code that git runs, what is mostly there first: a command that makes what may not
+/// be is ended.
+const OF_REPOSITORY: &[&str] =
+    &["config", "hooks/pre-commit", "config.worktree", "info/attributes", "commondir"];
+/// What of a linked worktree's directory does.
+const OF_WORKTREE: &[&str] = &["commondir", "gitdir", "config.worktree"];
+
+/// A repository with a submodule whose name has slashes, which has one itself; a worktree of it, with a submodule of
+/// its own; and a worktree of the submodule. Returns it with the workspaces, and the directories of git that are in it.
+fn repository_with_submodules() -> (Place, Vec<Place>, [PathBuf; 2], Vec<PathBuf>) {
+    let (inner, other, place) = (repository(), repository(), repository());
+    let add = |place: &Place, from: &Place, name: &str| {
+        let url = from.root.to_str().unwrap();
+        git(&place.root, &["submodule", "add", "-q", "--name", name, url, "sub"]);
+        git(&place.root, &["commit", "-q", "-m", "with a submodule"]);
+    };
+    add(&other, &inner, "inner");
+    add(&place, &other, "libs/deep/sub");
+    git(&place.root, &["submodule", "update", "-q", "--init", "--recursive"]);
+    let beside = |name: &str| place.root.with_file_name(name);
+    let (tree, of_sub) = (beside("tree"), beside("tree-of-sub"));
+    git(&place.root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+    git(&tree, &["submodule", "update", "-q", "--init", "--recursive"]);
+    git(&place.root.join("sub"), &["worktree", "add", "-q", of_sub.to_str().unwrap()]);
+    let own = place.root.join(".git");
+    let directories = [
+        "modules/libs/deep/sub",
+        "modules/libs/deep/sub/modules/inner",
+        "modules/libs/deep/sub/worktrees/tree-of-sub",
+        "worktrees/tree",
+        "worktrees/tree/modules/libs/deep/sub",
+        "worktrees/tree/modules/libs/deep/sub/modules/inner",
+    ];
+    let directories = directories.map(|path| own.join(path)).to_vec();
+    for directory in &directories {
+        assert!(directory.join("HEAD").exists(), "{}", directory.display());
+    }
+    let workspaces = [place.root.clone(), tree];
+    (place, vec![inner, other], workspaces, directories)
+}
+
+/// The content of a file; none where it is not there.
+fn content(path: &Path) -> Option<Vec<u8>> {
+    fs::read(path).ok()
+}
+
+/// What of these directories decides about code.
+fn deciding(directories: &[PathBuf]) -> Vec<PathBuf> {
+    let all = directories.iter().flat_map(|directory| {
+        let is_worktree = directory.parent().unwrap().ends_with("worktrees");
+        let names = if is_worktree { OF_WORKTREE } else { OF_REPOSITORY };
+        names.iter().enumerate().map(move |(place, name)| (place, directory.join(name)))
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort();
+    all.into_iter().map(|(_, path)| path).collect()
+}
+
+#[tokio::test]
+async fn what_runs_code_in_any_repository_of_a_submodule_stays_as_it_is() {
+    for (way, place) in WAYS.iter().flat_map(|&way| [(way, 0), (way, 1)]) {
+        let (_place, _others, workspaces, directories) = repository_with_submodules();
+        let deciding = deciding(&directories);
+        let before: Vec<_> = deciding.iter().map(|path| content(path)).collect();
+        let moved = directories.iter().map(|directory| {
+            let directory = directory.display();
+            format!("mv {directory} {directory}-moved && mkdir {directory} && echo x > {directory}/config")
+        });
+        let written = deciding.iter().map(|path| {
+            let path = path.display();
+            format!("echo evil >> {path}; rm -f {path}; echo evil > {path}")
+        });
+        let lines: Vec<_> = ["set +e".to_owned()].into_iter().chain(moved).chain(written).collect();
+        let workspace = &workspaces[place];
+        script(way, workspace, &format!("{}\ntrue", lines.join("\n"))).await;
+        for (path, before) in deciding.iter().zip(&before) {
+            let shown = path.display();
+            assert_eq!(content(path), *before, "{way}, {}: {shown}", workspace.display());
+        }
+    }
+}
+
+#[tokio::test]
+async fn submodules_of_submodules_and_of_worktrees_commit() {
+    for way in WAYS {
+        let (_place, _others, workspaces, _) = repository_with_submodules();
+        for workspace in &workspaces {
+            let text = "
+                cd sub/sub; git switch -q -c topic-$$; echo two >> file; git commit -q -a -m innermost
+                cd ..; git add sub; git commit -q -m inner
+                cd ..; git add sub; git commit -q -m outer
+                git log --format=%s -1; git -C sub log --format=%s -1; git -C sub/sub log --format=%s -1
+                git status --porcelain";
+            let ran = works(way, workspace, text).await;
+            assert_eq!(ran.stdout, "outer\ninner\ninnermost\n", "{way}, {}", workspace.display());
+        }
     }
 }
 

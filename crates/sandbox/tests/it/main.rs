@@ -14,6 +14,7 @@ mod escapes;
 mod forks;
 mod git;
 mod grants;
+mod groups;
 mod harness;
 mod launchers;
 mod limits;

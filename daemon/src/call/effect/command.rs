@@ -6,6 +6,7 @@
 mod background;
 mod checking;
 mod commits;
+mod contents;
 mod files;
 mod granted;
 mod grants;
@@ -25,6 +26,7 @@ use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
+pub(crate) use self::contents::ContentMemory;
 pub(crate) use self::made::set_aside_new;
 pub(crate) use self::parts::{
     CommandSetting, ShellFile, files_of_parts, known_directory, parts_in,

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use moss_sandbox::{FileView, ProtectedKind, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{Entry, EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
+use super::contents::{KnownContents, ReadContent};
 use super::grants::named_caches;
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::by_rules::{decidable, protected_kind};
@@ -29,14 +30,17 @@ pub(super) struct FileMoment {
     files: BTreeMap<RelPath, FileLook>,
     /// Whether there are more than are compared.
     is_cut: bool,
+    /// What some of them hold.
+    contents: Arc<KnownContents>,
 }
 
 /// How a file looks from outside. A program can give it its old time, and not the time of that.
-#[derive(Debug, PartialEq, Eq)]
-struct FileLook {
-    size_bytes: Option<u64>,
-    modified: Option<SystemTime>,
-    changed: Option<SystemTime>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileLook {
+    pub(super) is_file: bool,
+    pub(super) size_bytes: Option<u64>,
+    pub(super) modified: Option<SystemTime>,
+    pub(super) changed: Option<SystemTime>,
 }
 
 // === impl Effects ===
@@ -106,6 +110,17 @@ impl Effects {
         protected_kind(verdict_on, &path, self.scope.workspace.files.protection(&path))
     }
 
+    /// Remembers the files as they are now, and what those hold that changed last.
+    pub(super) async fn moment_before(&self) -> Result<FileMoment, ToolError> {
+        let moment = self.file_moment().await?;
+        let workspace = Arc::clone(&self.scope.workspace);
+        let learn = move || {
+            let contents = workspace.contents.learn(&workspace.files, &moment);
+            FileMoment { contents, ..moment }
+        };
+        self.scope.blocking(learn).await
+    }
+
     /// Remembers the files as they are now.
     pub(super) async fn file_moment(&self) -> Result<FileMoment, ToolError> {
         let (workspace, cancel) = (Arc::clone(&self.scope.workspace), self.scope.cancel.clone());
@@ -116,10 +131,20 @@ impl Effects {
         };
         let listing = self.scope.blocking(look).await??;
         let files = listing.entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
-        Ok(FileMoment {
-            files: files.map(|entry| (entry.path.clone(), FileLook::of(&entry))).collect(),
-            is_cut: listing.truncated,
-        })
+        let moment = FileMoment::of(files.map(|entry| (entry.path.clone(), FileLook::of(&entry))));
+        Ok(FileMoment { is_cut: listing.truncated, ..moment })
+    }
+
+    /// Finds the files that are others than they were before; none where there are too many to compare.
+    pub(super) async fn changed_files(
+        &self,
+        before: FileMoment,
+        after: FileMoment,
+    ) -> Result<Option<Vec<AlteredFile>>, ToolError> {
+        let workspace = Arc::clone(&self.scope.workspace);
+        let compare =
+            move || after.changed_since(&before, &|path| ReadContent::read(&workspace.files, path));
+        self.scope.blocking(compare).await
     }
 }
 
@@ -127,24 +152,56 @@ impl Effects {
 
 impl FileLook {
     fn of(entry: &Entry) -> Self {
-        let Entry { size_bytes, modified, changed, .. } = *entry;
-        Self { size_bytes, modified, changed }
+        let Entry { kind, size_bytes, modified, changed, .. } = *entry;
+        Self { is_file: kind == EntryKind::File, size_bytes, modified, changed }
+    }
+
+    /// The size of a file whose content can be read.
+    pub(super) fn file_bytes(&self) -> Option<u64> {
+        self.size_bytes.filter(|_| self.is_file)
+    }
+
+    /// Whether a program has written it, or only given it a time.
+    pub(super) fn is_retimed(&self, now: &Self) -> bool {
+        self.file_bytes().is_some()
+            && self.file_bytes() == now.file_bytes()
+            && self.modified != now.modified
+    }
+
+    /// Whether it has looked so for a while.
+    pub(super) fn is_settled(&self, now: SystemTime, after: Duration) -> bool {
+        let age = self.changed.and_then(|changed| now.duration_since(changed).ok());
+        age.is_some_and(|age| age > after)
     }
 }
 
 // === impl FileMoment ===
 
 impl FileMoment {
-    /// The files that are others than they were before; none where there are too many to compare.
-    pub(super) fn changed_since(&self, before: &Self) -> Option<Vec<AlteredFile>> {
+    pub(super) fn of(files: impl IntoIterator<Item = (RelPath, FileLook)>) -> Self {
+        Self { files: files.into_iter().collect(), ..Self::default() }
+    }
+
+    /// How each of them looks.
+    pub(super) fn looks(&self) -> impl Iterator<Item = (&RelPath, &FileLook)> {
+        self.files.iter()
+    }
+
+    fn changed_since(
+        &self,
+        before: &Self,
+        read: &dyn Fn(&RelPath) -> Option<ReadContent>,
+    ) -> Option<Vec<AlteredFile>> {
         if self.is_cut || before.is_cut {
             return None;
         }
         let changed = |path: &RelPath, what| AlteredFile { path: path.to_string(), what };
         let here = self.files.iter().filter_map(|(path, now)| match before.files.get(path) {
             None => Some(changed(path, FileFate::Created)),
-            Some(was) if was != now => Some(changed(path, FileFate::Modified)),
-            Some(_) => None,
+            Some(was) => {
+                let is_other = before.contents.is_modified(path, (was, now), || read(path));
+                is_other.then(|| changed(path, FileFate::Modified))
+            }
         });
         let gone = before.files.keys().filter(|path| !self.files.contains_key(*path));
         let mut all: Vec<_> =

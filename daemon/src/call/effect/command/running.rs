@@ -33,28 +33,21 @@ const CHUNKS_MAX: usize = 16;
 
 /// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
 /// signatures (which the configuration, a format and an option can each ask for), none that fetches what a
-/// partial clone lacks, and nothing of a directory that is made to look like a repository.
-const READING_GIT: [(&str, &str); 16] = [
+/// partial clone lacks, and nothing of a directory that is made to look like a repository. In the form of `git -c`,
+/// the only one that git hands on to the git that it starts in a submodule. Where git would check a signature no
+/// program can be: one that starts and ends without reading could end git with it, and what git says of the path names
+/// the reason.
+const READING_GIT: [(&str, &str); 2] = [
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_CONFIG_COUNT", "7"),
-    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
-    ("GIT_CONFIG_VALUE_1", "explicit"),
-    ("GIT_CONFIG_KEY_2", "log.showSignature"),
-    ("GIT_CONFIG_VALUE_2", "false"),
-    ("GIT_CONFIG_KEY_3", "gpg.program"),
-    ("GIT_CONFIG_VALUE_3", NO_PROGRAM),
-    ("GIT_CONFIG_KEY_4", "gpg.openpgp.program"),
-    ("GIT_CONFIG_VALUE_4", NO_PROGRAM),
-    ("GIT_CONFIG_KEY_5", "gpg.x509.program"),
-    ("GIT_CONFIG_VALUE_5", NO_PROGRAM),
-    ("GIT_CONFIG_KEY_6", "gpg.ssh.program"),
-    ("GIT_CONFIG_VALUE_6", NO_PROGRAM),
+    (
+        "GIT_CONFIG_PARAMETERS",
+        "'core.fsmonitor=false' 'safe.bareRepository=explicit' 'log.showSignature=false' \
+         'gpg.program=/dev/null/no-signatures-are-checked-unasked' \
+         'gpg.openpgp.program=/dev/null/no-signatures-are-checked-unasked' \
+         'gpg.x509.program=/dev/null/no-signatures-are-checked-unasked' \
+         'gpg.ssh.program=/dev/null/no-signatures-are-checked-unasked'",
+    ),
 ];
-/// Stands where git would run another program. No program can be there: one that starts and ends without reading could
-/// end git with it. What git says of it names the reason.
-const NO_PROGRAM: &str = "/dev/null/no-signatures-are-checked-unasked";
 
 /// How much of what a command writes is wanted.
 pub(super) enum OutputWanted {
@@ -116,7 +109,7 @@ impl Effects {
         wanted: OutputWanted,
     ) -> Result<(CommandReport, CollectedOutput), ToolError> {
         let writes = planned.profile != Profile::ReadOnly;
-        let before = async { if writes { self.file_moment().await.map(Some) } else { Ok(None) } };
+        let before = async { if writes { self.moment_before().await.map(Some) } else { Ok(None) } };
         // Both walk through the workspace.
         let (mut command, before) = tokio::try_join!(self.sandboxed(planned, tier_min), before)?;
         let (reports, output_use, time_max) = match wanted {
@@ -146,7 +139,7 @@ impl Effects {
                 let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
                 report.sandbox.restored.extend(set_aside);
                 report.notes.extend(made.notes());
-                list_changed(&mut report, after.changed_since(&before));
+                list_changed(&mut report, self.changed_files(before, after).await?);
                 (end, output, report)
             }
         };

@@ -1,0 +1,160 @@
+//! Control groups of commands, where a part of the hierarchy can be delegated: to the root user of a machine that
+//! gives memory and processes to version 2, or by a systemd of the user.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::harness::{KEEPER, Place, WAYS, alive, dead, eventually, marker};
+
+/// How systemd marks what it leaves to others.
+const MARK: &str = "user.delegate";
+/// Has a process be in the group that is named first, or where moss is in it, and become another program.
+const ENTER: &str = "g=$1; [ ! -d \"$g/moss-itself\" ] || g=$g/moss-itself
+echo $$ > \"$g/cgroup.procs\" && shift && exec \"$@\"";
+/// The same, and it stays there beside that program.
+const ENTER_BESIDE: &str = "echo $$ > \"$1/cgroup.procs\" && shift && \"$@\"; exit $?";
+/// Takes more than it may, and would end before anybody has counted it.
+const SPIKE: &str = "cat /proc/self/cgroup; python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'";
+/// Starts more than it may.
+const BOMB: &str = "for i in $(seq 80); do sleep MARKER & done; wait";
+
+/// A group that was given to whoever is put there. Removed at the end.
+struct Delegated(PathBuf);
+
+/// Where groups of version 2 are mounted.
+fn mount() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let line = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+    line.split(' ').nth(4).map(PathBuf::from)
+}
+
+// === impl Delegated ===
+
+impl Delegated {
+    /// Makes one; says past the test runner where this machine has none to give.
+    fn make() -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let made = mount().and_then(|mount| {
+            // A systemd has done so already.
+            let _ = fs::write(mount.join("cgroup.subtree_control"), "+memory +pids");
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = mount.join(format!("moss-test-{}-{number}", std::process::id()));
+            fs::create_dir(&path).ok()?;
+            let group = Self(path);
+            let has_all = group.0.join("memory.max").exists() && group.0.join("pids.max").exists();
+            let flags = rustix::fs::XattrFlags::empty();
+            let marked = rustix::fs::setxattr(&group.0, MARK, b"1", flags);
+            (has_all && marked.is_ok()).then_some(group)
+        });
+        if made.is_none() {
+            let note = "\nNOT TESTED: control groups of commands: no group with memory and processes can be made here \
+                        (they need the root user, and control groups of version 2 that have both)\n";
+            std::io::stderr().write_all(note.as_bytes()).unwrap();
+        }
+        made
+    }
+
+    /// Starts the stand-in for moss in it.
+    fn command(&self, how: &str, limits: &str, words: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", how, "sh"]).arg(&self.0).arg(KEEPER).args(words).env("LIMITS", limits);
+        command
+    }
+
+    fn run(&self, how: &str, limits: &str, words: &[&str]) -> String {
+        let Output { status, stdout, stderr } = self.command(how, limits, words).output().unwrap();
+        let said = String::from_utf8_lossy(&stdout).into_owned();
+        assert!(status.success(), "{said}{}", String::from_utf8_lossy(&stderr));
+        said
+    }
+
+    /// The groups of commands that are there.
+    fn commands(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
+        all.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("command-"))
+            .collect()
+    }
+}
+
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        let _ = fs::write(self.0.join("cgroup.kill"), "1");
+        for _ in 0..1_000 {
+            for entry in fs::read_dir(&self.0).unwrap().flatten() {
+                if entry.path().is_dir() {
+                    let _ = fs::remove_dir(entry.path());
+                }
+            }
+            if fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_kernel_bounds_the_memory_and_the_processes_of_a_command() {
+    for way in WAYS {
+        let Some(group) = Delegated::make() else { return };
+        let (place, way) = (Place::new(), way.to_string());
+        let workspace = place.root.to_str().unwrap();
+        let found = group.run(ENTER, "100000000 500", &["run", workspace, &way, SPIKE]);
+        assert!(found.contains("/command-"), "{way}: {found}");
+        assert!(found.contains("it reached its limit: memory\n"), "{way}: {found}");
+        assert!(!found.contains("through"), "{way}: {found}");
+        assert_eq!(group.commands(), [""; 0].map(PathBuf::from), "{way}");
+
+        let marker = marker();
+        let bomb = BOMB.replace("MARKER", &marker);
+        let found = group.run(ENTER, "1000000000 40", &["run", workspace, &way, &bomb]);
+        assert!(found.contains("it reached its limit: number of processes\n"), "{way}: {found}");
+        assert_eq!(group.commands(), [""; 0].map(PathBuf::from), "{way}");
+        dead(&marker).await;
+
+        let fits = "python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'; echo ended";
+        let found = group.run(ENTER, "1000000000 500", &["run", workspace, &way, fits]);
+        assert_eq!(found, "through\nended\nit ended with status 0\n", "{way}");
+    }
+}
+
+#[tokio::test]
+async fn beside_others_in_its_group_moss_counts_alone_and_moves_nobody() {
+    let Some(group) = Delegated::make() else { return };
+    let place = Place::new();
+    let script = "cat /proc/self/cgroup; echo ended";
+    let words = ["run", place.root.to_str().unwrap(), "own", script];
+    let found = group.run(ENTER_BESIDE, "1000000000 500", &words);
+    assert!(found.ends_with("ended\nit ended with status 0\n"), "{found}");
+    assert!(!found.contains("command-"), "{found}");
+    let groups = fs::read_dir(&group.0).unwrap().flatten().filter(|entry| entry.path().is_dir());
+    assert_eq!(groups.count(), 0);
+}
+
+#[tokio::test]
+async fn what_a_killed_moss_leaves_of_groups_is_removed_by_the_next_one() {
+    let Some(group) = Delegated::make() else { return };
+    let (place, marker) = (Place::new(), marker());
+    let workspace = place.root.to_str().unwrap();
+    let script = format!("sleep {marker}");
+    let words = ["host", workspace, "own", &script, "1"];
+    let mut host = group.command(ENTER, "1000000000 500", &words).spawn().unwrap();
+    eventually("it runs", || !alive(&marker).is_empty()).await;
+    assert_eq!(group.commands().len(), 1);
+    let inside = fs::read_to_string(group.commands()[0].join("cgroup.procs")).unwrap();
+    assert!(!inside.is_empty());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    dead(&marker).await;
+    eventually("nothing is in its group", || group.commands().iter().all(|path| is_empty(path)))
+        .await;
+    group.run(ENTER, "1000000000 500", &["run", workspace, "own", "true"]);
+    assert_eq!(group.commands(), [""; 0].map(PathBuf::from));
+}
+
+fn is_empty(group: &Path) -> bool {
+    fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|text| text.is_empty())
+}
