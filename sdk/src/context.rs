@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::ops::{ControlFlow, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::checks::Checks;
@@ -17,8 +17,8 @@ use crate::editor::{
 };
 use crate::error::ToolError;
 use crate::file::{
-    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, TextPattern,
-    VisitOptions, Visited, VisitedText,
+    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+    Visited,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
@@ -31,12 +31,10 @@ use crate::tree_listing::TreeListing;
 
 pub use crate::progress::{BoxFuture, Progress};
 pub use crate::proposal::{Applied, AppliedFile, ProposalOutcome};
+pub use crate::visitor::{PartScanner, PartVerdict, TextFinding, TextScanner, TextVisitor};
 
 /// A visitor that has been round, and what became of its walk.
 pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
-
-/// What a scanner found in one text, for the visitor that made the scanner: it has lost its type.
-pub type TextFinding = Box<dyn Any + Send>;
 
 /// Work for a thread of its own; what it returns has lost its type.
 pub type BlockingWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
@@ -159,39 +157,6 @@ pub trait Files: Send + Sync {
 
     /// Returns up to so many files that the caller of this session has seen, the last one first.
     fn recently_read(&self, files_max: usize) -> Vec<RelPath>;
-}
-
-/// Gathers what is found in texts on a walk: see [`Files::visit_texts`].
-pub trait TextVisitor: Any + Send + Sync {
-    /// Whether to read a file. What is not wanted is not counted either.
-    fn wants(&self, path: &RelPath) -> bool;
-
-    /// Names which files are wanted: visitors with the same choice want the same files, so that a
-    /// host need not ask about each of them again. None where that cannot be said.
-    fn choice(&self) -> Option<String> {
-        None
-    }
-
-    /// The regular expression of which a text must have a match to be of interest: texts that cannot
-    /// have one need not be shown to a scanner, and count all the same. None where every text is of
-    /// interest.
-    fn pattern(&self) -> Option<TextPattern> {
-        None
-    }
-
-    /// Makes what looks at texts on one thread.
-    fn scanner(&self) -> Box<dyn TextScanner>;
-
-    /// Takes what was found in a file, one file after the other in the order of the walk; may end
-    /// the walk.
-    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()>;
-}
-
-/// Looks at texts on one of the threads of a walk.
-pub trait TextScanner: Send {
-    /// Looks at the text of a file that was wanted; none where there is nothing to gather. Files
-    /// come in any order, and some whose findings nobody gathers.
-    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding>;
 }
 
 /// The editors that are attached to the workspace of the call, filtered by the policy. One that

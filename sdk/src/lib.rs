@@ -71,6 +71,8 @@ pub mod todo;
 pub mod tool;
 #[cfg(feature = "host")]
 pub mod tree_listing;
+#[cfg(feature = "host")]
+mod visitor;
 
 pub use crate::error::{ErrorCode, ToolError};
 pub use crate::hash::ContentHash;

@@ -229,6 +229,11 @@ fn sources() -> Site {
     site.write("odd/binary", b"\0needle\nneedle\n");
     site.write("odd/long.txt", format!("{}needle{}\n", "é".repeat(3_000), "x".repeat(3_000)));
     site.write("odd/empty.txt", "");
+    let line = |number: usize| match number % 997 {
+        0 => format!("{number} fn Needle_{number}(te\u{17f}t) -> Result\r\n"),
+        _ => format!("{number} and nothing else\n"),
+    };
+    site.write("odd/large.txt", (0..30_000).map(line).collect::<String>());
     site.write("odd/bom.txt", "\u{feff}needle first\n");
     site.write("odd/.gitignore", "*.log\n!keep.log\n/deep/\n");
     site.write("odd/more/.ignore", "!seen.log\n");

@@ -2,6 +2,7 @@
 
 mod ascii;
 mod familiar;
+mod letters;
 mod query;
 mod rank;
 mod scan;

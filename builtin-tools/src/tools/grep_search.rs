@@ -1,9 +1,12 @@
 //! `grep_search`: the lines that a regular expression matches, over all files.
 
+mod finder;
+mod found;
 mod hits;
 pub(crate) mod line_search;
 mod page;
 mod pattern;
+mod required;
 mod scope;
 
 use moss_sdk::context::Context;
@@ -12,8 +15,9 @@ use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::hits::COUNTED_MAX;
-use self::hits::{Hit, Hits};
+pub(crate) use self::found::COUNTED_MAX;
+use self::found::Hit;
+use self::hits::Hits;
 use self::page::{FileCount, HitPage, HitView};
 use self::pattern::Pattern;
 use self::scope::GrepScope;

@@ -6,6 +6,7 @@
 //! is dropped.
 
 mod gathering;
+mod parts;
 mod plan;
 mod reading;
 

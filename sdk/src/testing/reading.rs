@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::text::window;
 use super::tree::check_size;
 use super::{MemoryFile, MemoryHostState, decode, hash};
-use crate::context::TextVisitor;
+use crate::context::{PartVerdict, TextFinding, TextScanner, TextVisitor};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
     Content, EntryKind, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions,
@@ -13,6 +13,30 @@ use crate::file::{
 };
 use crate::path::RelPath;
 use crate::ranking;
+
+/// Larger texts come in parts of about so many bytes, where that is wanted.
+const PART_BYTES: usize = 1_000;
+
+/// Has a text looked at, part by part where it is not small.
+fn scanned(scanner: &mut dyn TextScanner, file: VisitedText<'_>) -> Option<TextFinding> {
+    if let Some(mut parts) = scanner.parts().filter(|_| file.text.len() > PART_BYTES) {
+        let mut verdict = PartVerdict::More;
+        let mut part = String::new();
+        for line in file.text.split_inclusive('\n') {
+            part.push_str(line);
+            if part.len() >= PART_BYTES && verdict == PartVerdict::More {
+                verdict = parts.scan(&std::mem::take(&mut part));
+            }
+        }
+        if verdict == PartVerdict::More && !part.is_empty() {
+            verdict = parts.scan(&part);
+        }
+        if verdict != PartVerdict::WantsWhole {
+            return parts.finish(file.path);
+        }
+    }
+    scanner.scan(file)
+}
 
 // === impl MemoryHostState ===
 
@@ -102,7 +126,7 @@ impl MemoryHostState {
             };
             visited.files += 1;
             bytes_read += size_bytes;
-            let finding = scanner.scan(VisitedText { path, text: &text });
+            let finding = scanned(&mut *scanner, VisitedText { path, text: &text });
             if finding.is_some_and(|finding| visitor.gather(finding).is_break()) {
                 break;
             }

@@ -67,6 +67,11 @@ impl AsciiPattern {
         })
     }
 
+    /// The letters that the path of any file has that fits.
+    pub(super) fn letters(&self) -> &[u8] {
+        &self.letters
+    }
+
     /// Compares the directories of a path, up to the slash before the name.
     pub(super) fn fit_directories(&self, text: &PathText<'_, u8>) -> DirectoriesFit {
         let has_case = holds(text.given, &self.given);

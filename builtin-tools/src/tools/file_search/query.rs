@@ -149,17 +149,25 @@ impl FileQuery {
             || rank.class() < MatchClass::Typo
     }
 
+    /// Whether the last names of a path are compared, and not its name alone.
+    fn has_slash(&self) -> bool {
+        self.wanted.contains(&'/')
+    }
+
+    /// Whether a file may be a typo away from what is searched for, by its name: surely not where this says no.
+    pub(super) fn may_be_typo(&self, name: &str) -> bool {
+        let errors_max = rank::typos_max(&self.wanted);
+        self.has_slash()
+            || typo::may_be_as_long(name, self.wanted.len(), errors_max)
+                && typo::may_resemble(name, self.name_set, errors_max)
+    }
+
     /// Says whether the name of a file is a typo away from what is searched for.
     pub(super) fn typo(&self, path: &str) -> Option<Rank> {
         let errors_max = rank::typos_max(&self.wanted);
-        let may_be = match self.wanted.contains(&'/') {
+        let may_be = match self.has_slash() {
             true => typo::may_resemble(path, self.name_set, errors_max),
-            // The name is compared alone.
-            false => {
-                let name = name_of(path);
-                typo::may_be_as_long(name, self.wanted.len(), errors_max)
-                    && typo::may_resemble(name, self.name_set, errors_max)
-            }
+            false => self.may_be_typo(name_of(path)),
         };
         if !may_be {
             return None;

@@ -1,10 +1,12 @@
 //! Looking through all files of a listing for those that a query finds.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use moss_sdk::tree_listing::{EntryNumber, TreeNames};
 
 use super::ascii::{AsciiPattern, DirectoriesFit};
+use super::letters::{LetterSets, letters_of};
 use super::query::FileQuery;
 use super::rank::{PathText, Rank};
 
@@ -13,6 +15,9 @@ pub(super) struct FileScan<'a> {
     query: &'a FileQuery,
     names: &'a TreeNames,
     ascii: Option<AsciiPattern>,
+    /// Which letters a file has that fits, where that is known, and which letters the files have.
+    letters: u32,
+    letter_sets: Arc<LetterSets>,
     /// How the pattern fits each of the directories, as far as that was asked.
     fits: Vec<Option<DirectoriesFit>>,
     path: ScannedPath,
@@ -37,7 +42,10 @@ struct ScannedPath {
 impl<'a> FileScan<'a> {
     pub(super) fn new(query: &'a FileQuery, names: &'a TreeNames) -> Self {
         let fits = names.directories().iter().map(|_| None).collect();
-        Self { query, names, ascii: query.ascii(), fits, path: ScannedPath::default() }
+        let ascii = query.ascii();
+        let letters = ascii.as_ref().map_or(0, |ascii| letters_of(ascii.letters()));
+        let letter_sets = names.derived(LetterSets::of);
+        Self { query, names, ascii, letters, letter_sets, fits, path: ScannedPath::default() }
     }
 
     /// Says how well a file fits; none where it does not.
@@ -45,11 +53,14 @@ impl<'a> FileScan<'a> {
         if self.query.is_of_names() {
             return self.query.rank(self.names.name(file));
         }
+        let directory = self.names.directory_of(file);
+        if !self.letter_sets.may_hold(file, directory, self.letters) {
+            return None;
+        }
         self.path.come_to(self.names, file);
         let Some(ascii) = self.ascii.as_ref().filter(|_| self.path.is_ascii) else {
             return self.query.rank(&self.path.given);
         };
-        let directory = self.names.directory_of(file);
         let fit = self.fits[directory]
             .get_or_insert_with(|| ascii.fit_directories(&self.path.directories()));
         ascii.rank(&self.path.given, &self.path.text(), fit)
@@ -57,20 +68,24 @@ impl<'a> FileScan<'a> {
 
     /// The files whose names are a typo away, each with its place among those that are given.
     pub(super) fn typos(&mut self, files: &[EntryNumber]) -> HashMap<u32, Rank> {
-        self.each(files, FileQuery::typo).collect()
+        let (query, names) = (self.query, self.names);
+        let may_be = |file: EntryNumber| query.may_be_typo(names.name(file));
+        self.each(files, may_be, FileQuery::typo).collect()
     }
 
     /// The files that look alike.
     pub(super) fn alike(&mut self, files: &[EntryNumber]) -> Vec<(u32, Rank)> {
-        self.each(files, FileQuery::likeness).collect()
+        self.each(files, |_| true, FileQuery::likeness).collect()
     }
 
     fn each(
         &mut self,
         files: &[EntryNumber],
+        may_fit: impl Fn(EntryNumber) -> bool,
         rank: impl Fn(&FileQuery, &str) -> Option<Rank>,
     ) -> impl Iterator<Item = (u32, Rank)> {
-        (0..).zip(files).filter_map(move |(at, file)| {
+        let files = (0..).zip(files).filter(move |(_, file)| may_fit(**file));
+        files.filter_map(move |(at, file)| {
             self.path.come_to(self.names, *file);
             rank(self.query, &self.path.given).map(|rank| (at, rank))
         })

@@ -72,6 +72,10 @@ impl TextVisitor for LineSearch {
         self.0.scanner()
     }
 
+    fn findings_max(&self) -> usize {
+        self.0.findings_max()
+    }
+
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
         self.0.gather(finding)
     }

@@ -7,6 +7,9 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use regex_syntax::ast;
+use regex_syntax::hir::Hir;
+
+use super::required::{ByRequired, RequiredText};
 
 /// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 4_096;
@@ -23,6 +26,15 @@ pub(super) struct Pattern {
     pub(super) spans_lines: bool,
     /// What it was compiled from.
     pub(super) source: TextPattern,
+    /// What is looked for first, where that is quicker than the expression.
+    required: Option<RequiredText>,
+}
+
+/// Parses an expression as it is searched for in lines.
+fn syntax_of(expression: &str, case_sensitive: bool) -> Option<Hir> {
+    let mut parser = regex_syntax::ParserBuilder::new();
+    parser.utf8(false).multi_line(true).crlf(true).case_insensitive(!case_sensitive);
+    parser.build().parse(expression).ok()
 }
 
 // === impl Pattern ===
@@ -72,11 +84,23 @@ impl Pattern {
             }
         };
         let source = TextPattern { expression: expression.clone(), case_sensitive };
-        let built = built.map(|(matcher, spans_lines)| Self { matcher, spans_lines, source });
+        let built = built.map(|(matcher, spans_lines)| {
+            // In one case alone, the expression is as quick.
+            let is_of_use = !spans_lines && !case_sensitive;
+            let hir = is_of_use.then(|| syntax_of(&expression, case_sensitive)).flatten();
+            let required = hir.as_ref().and_then(RequiredText::of);
+            Self { matcher, spans_lines, source, required }
+        });
         built.map_err(|error| {
             invalid(format!("`pattern` cannot be compiled: {error}"))
                 .hint("make it smaller: large counts such as `{1000}` cost most")
         })
+    }
+
+    /// Returns what finds its lines in a text by what they have to hold; none where that cannot be said.
+    pub(super) fn by_required(&self, text: &str) -> Option<ByRequired<'_>> {
+        let required = self.required.as_ref().filter(|required| required.fits(text))?;
+        Some(ByRequired { matcher: &self.matcher, required })
     }
 
     /// Makes what searches texts for it: with lines of context, or, where there are none, only to count.

@@ -4,7 +4,7 @@ use moss_sdk::ErrorCode;
 use moss_sdk::testing::MemoryHost;
 use serde_json::{Value, json};
 
-use super::hits::COUNTED_MAX;
+use super::COUNTED_MAX;
 use crate::check::{call, refused};
 
 fn search(host: &MemoryHost, arguments: Value) -> Value {

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use moss_sdk::context::{TextScanner, TextVisitor};
+use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
 
 use super::plan::{KnownRun, ReadingPlan};
@@ -16,12 +17,13 @@ use crate::root::Workspace;
 use crate::scan::ScannedTree;
 use crate::threads;
 
-/// So many files are taken at once.
-const BATCH_FILES: usize = 16;
+/// Most files that are taken at once, and in how many turns the files are taken where they are fewer.
+const BATCH_FILES_MAX: usize = 16;
+const BATCHES: usize = 64;
+/// So long one thread reads alone: others take about as long to start.
+const ALONE: Duration = Duration::from_micros(100);
 /// Most batches that are ahead of the one that is gathered next.
 const AHEAD_MAX: usize = 256;
-/// Most findings that wait to be gathered before no more files are taken.
-const FINDINGS_MAX: usize = 128;
 
 /// What became of a few files, each with those that were not read before it.
 type BatchOutcomes = Vec<(KnownRun, ReadOutcome)>;
@@ -32,6 +34,8 @@ pub(super) struct TextGathering<'a> {
     gate: VisitGate<'a>,
     tree: &'a ScannedTree,
     plan: ReadingPlan,
+    /// So many files are taken at once.
+    batch_files: usize,
     bytes_max: u64,
     state: Mutex<GatheringState<'a>>,
     changed: Condvar,
@@ -83,6 +87,7 @@ impl<'a> TextGathering<'a> {
             workspace,
             gate,
             tree,
+            batch_files: (plan.reads.len() / BATCHES).clamp(1, BATCH_FILES_MAX),
             plan,
             bytes_max: options.bytes_max,
             state: Mutex::new(state),
@@ -95,11 +100,8 @@ impl<'a> TextGathering<'a> {
         if (self.gate.cancelled)() && self.tree.len() > 0 {
             return Err(Error::Cancelled);
         }
-        match self.plan.reads.len() {
-            0 => {}
-            // Other threads take longer to start than these few take to read.
-            few if few <= 2 * BATCH_FILES => self.read_files(),
-            _ => threads::share(&|| self.read_files()),
+        if !self.plan.reads.is_empty() {
+            self.read_all();
         }
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if state.is_cancelled {
@@ -111,12 +113,33 @@ impl<'a> TextGathering<'a> {
         Ok(state.visited)
     }
 
-    fn read_files(&self) {
+    /// Reads the files, with the help of other threads where that takes longer than a moment.
+    fn read_all(&self) {
+        let started = Instant::now();
+        let mut reading = self.reading();
+        self.read_files(&mut reading, &|| started.elapsed() > ALONE);
+        if !self.is_all_taken(&self.lock()) {
+            // One of the threads goes on with what this one has begun with.
+            let begun = Mutex::new(Some(reading));
+            threads::share(&|| {
+                let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let mut reading = begun.unwrap_or_else(|| self.reading());
+                self.read_files(&mut reading, &|| false);
+            });
+        }
+    }
+
+    fn reading(&self) -> TextReading<'a> {
+        let scanner = self.lock().visitor.scanner();
+        TextReading::new(self.workspace, self.gate, self.tree, scanner)
+    }
+
+    fn read_files(&self, reading: &mut TextReading<'_>, is_enough: &dyn Fn() -> bool) {
         let _end = EndOnPanic(self);
-        let scanner: Box<dyn TextScanner> = self.lock().visitor.scanner();
-        let mut reading = TextReading::new(self.workspace, self.gate, self.tree, scanner);
-        while let Some((number, reads)) = self.take() {
-            let mut batch = Vec::with_capacity(BATCH_FILES);
+        while !is_enough()
+            && let Some((number, reads)) = self.take()
+        {
+            let mut batch = Vec::with_capacity(reads.len());
             for read in &self.plan.reads[reads] {
                 if self.has_ended.load(Ordering::Relaxed) {
                     return;
@@ -127,18 +150,23 @@ impl<'a> TextGathering<'a> {
         }
     }
 
+    fn is_all_taken(&self, state: &GatheringState<'_>) -> bool {
+        self.has_ended.load(Ordering::Relaxed) || state.next == self.plan.reads.len()
+    }
+
     /// Takes the next batch of files to read: its number, and theirs among them.
     fn take(&self) -> Option<(usize, Range<usize>)> {
         let mut state = self.lock();
         loop {
-            if self.has_ended.load(Ordering::Relaxed) || state.next == self.plan.reads.len() {
+            if self.is_all_taken(&state) {
                 return None;
             }
-            let number = state.next / BATCH_FILES;
+            let number = state.next / self.batch_files;
             let ahead = number - state.gathered;
+            let has_room = state.findings < state.visitor.findings_max();
             // Whoever reads the batch that is gathered next waits for nobody.
-            if ahead < AHEAD_MAX && (state.findings < FINDINGS_MAX || ahead == 0) {
-                let end = (state.next + BATCH_FILES).min(self.plan.reads.len());
+            if ahead < AHEAD_MAX && (has_room || ahead == 0) {
+                let end = (state.next + self.batch_files).min(self.plan.reads.len());
                 let reads = state.next..end;
                 state.next = end;
                 state.ahead.push_back(None);

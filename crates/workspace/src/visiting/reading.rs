@@ -5,10 +5,11 @@ use std::os::fd::OwnedFd;
 use std::sync::PoisonError;
 
 use moss_sdk::RelPath;
-use moss_sdk::context::{TextFinding, TextScanner};
+use moss_sdk::context::{PartVerdict, TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 use rustix::io::Errno;
 
+use super::parts::{PART_BYTES, PartsStop, TextParts};
 use crate::gate::VisitGate;
 use crate::handle;
 use crate::plain_text::{self, PlainProblem};
@@ -72,6 +73,11 @@ impl<'a> TextReading<'a> {
             Ok(opened) => opened,
             Err(problem) => return problem.into(),
         };
+        if opened.1 > PART_BYTES as u64
+            && let Some(outcome) = self.scan_parts((&opened.0, opened.1), path)
+        {
+            return outcome;
+        }
         if opened.1 <= plain_text::LARGE_BYTES {
             return self.scan(opened, path);
         }
@@ -96,6 +102,35 @@ impl<'a> TextReading<'a> {
             }
             Err(problem) => problem.into(),
         }
+    }
+
+    /// Has the text of an open file of so many bytes looked at part by part. None where it has to be looked at
+    /// whole.
+    fn scan_parts(&mut self, opened: (&OwnedFd, u64), path: &RelPath) -> Option<ReadOutcome> {
+        let bytes_max = self.workspace.limits().search_bytes_max;
+        if opened.1 > bytes_max {
+            return Some(ReadOutcome::TooLarge);
+        }
+        let mut scanner = self.scanner.parts()?;
+        let mut parts = TextParts::new(opened, bytes_max, &mut self.buffer);
+        let mut verdict = PartVerdict::More;
+        loop {
+            if (self.gate.cancelled)() {
+                return Some(ReadOutcome::Cancelled);
+            }
+            match parts.next() {
+                Ok(Some(part)) if verdict == PartVerdict::More => verdict = scanner.scan(part),
+                // The rest is read all the same: whether the file is a text shows at its end.
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(PartsStop::NotPlain) => return None,
+                Err(PartsStop::Problem(problem)) => return Some(problem.into()),
+            }
+            if verdict == PartVerdict::WantsWhole {
+                return None;
+            }
+        }
+        Some(ReadOutcome::Scanned(parts.read_bytes(), scanner.finish(path)))
     }
 
     /// Opens a file; returns how many bytes it has, too.

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::RelPath;
-use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
+use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
 use moss_workspace::{
     Error, FileLimits, MayRead, NoBuffers, VisitGate, Workspace, WorkspaceOptions,
@@ -166,6 +166,98 @@ fn bounds_and_the_visitor_end_the_walk() {
     let cancelled = VisitGate { cancelled: &|| true, ..OPEN };
     let ended = fixture.workspace.visit_texts(&rel("."), ALL, cancelled, &mut Texts::default());
     assert!(matches!(ended, Err(Error::Cancelled)));
+}
+
+/// Counts the letters `x` of a text, in parts where they come so; a text that says so it wants whole.
+struct LetterCounter;
+
+/// How many of them were in the parts so far.
+struct CountedLetters(usize);
+
+impl TextScanner for LetterCounter {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        let letters = file.text.matches('x').count();
+        Some(Box::new((file.path.to_string(), format!("{letters} at once"))))
+    }
+
+    fn parts(&mut self) -> Option<Box<dyn PartScanner + '_>> {
+        Some(Box::new(CountedLetters(0)))
+    }
+}
+
+impl PartScanner for CountedLetters {
+    fn scan(&mut self, part: &str) -> PartVerdict {
+        self.0 += part.matches('x').count();
+        match part {
+            part if part.contains("whole") => PartVerdict::WantsWhole,
+            part if part.contains("enough") => PartVerdict::Settled,
+            _ => PartVerdict::More,
+        }
+    }
+
+    fn finish(self: Box<Self>, path: &RelPath) -> Option<TextFinding> {
+        Some(Box::new((path.to_string(), format!("{} in parts", self.0))))
+    }
+}
+
+/// Gathers what it finds.
+#[derive(Default)]
+struct Letters(Texts);
+
+impl TextVisitor for Letters {
+    fn wants(&self, _: &RelPath) -> bool {
+        true
+    }
+
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(LetterCounter)
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        self.0.gather(finding)
+    }
+}
+
+#[test]
+fn large_texts_come_in_parts_unless_they_have_to_be_whole() {
+    let fixture = Fixture::new();
+    let lines = "x and some more\n".repeat(40_000);
+    let with = |before: &str, after: &[u8]| [before.as_bytes(), lines.as_bytes(), after].concat();
+    for (path, bytes) in [
+        ("a-small", b"x\n".to_vec()),
+        ("b-large", with("", b"x")),
+        ("c-marked", with("\u{feff}", b"")),
+        ("d-legacy", with("", b"caf\xe9 au lait\n")),
+        ("e-whole", with("", b"whole\n")),
+        ("f-enough", with("enough", b"xxx\n")),
+        ("g-one-line", b"x".repeat(300_000)),
+        ("h-late", with("", b"\0")),
+        ("i-early", with("enough", b"\0")),
+    ] {
+        fs::write(fixture.root().join(path), bytes).unwrap();
+    }
+    let mut letters = Letters::default();
+    let visited = fixture.workspace.visit_texts(&rel("."), ALL, OPEN, &mut letters).unwrap();
+    let Letters(Texts { texts, .. }) = letters;
+    let found: Vec<_> = texts.iter().map(|(path, found)| (path.as_str(), found.as_str())).collect();
+    let (_, enough) = found[5];
+    assert!(enough.ends_with(" in parts") && enough < "40003", "{enough}");
+    let expected = [
+        ("a-small", "1 at once"),
+        ("b-large", "40001 in parts"),
+        ("c-marked", "40000 at once"),
+        ("d-legacy", "40000 at once"),
+        ("e-whole", "40000 at once"),
+        ("f-enough", enough),
+        ("g-one-line", "300000 in parts"),
+    ];
+    assert_eq!(found, expected);
+    let skipped = SkippedTexts { binary: 2, ..SkippedTexts::default() };
+    assert_eq!(visited, Visited { files: 7, skipped, truncated: false });
+    let small = VisitOptions { bytes_max: 600_000, ..ALL };
+    let mut letters = Letters::default();
+    let visited = fixture.workspace.visit_texts(&rel("."), small, OPEN, &mut letters).unwrap();
+    assert_eq!((visited.files, visited.truncated), (2, true));
 }
 
 #[test]

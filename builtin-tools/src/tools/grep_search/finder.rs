@@ -1,0 +1,106 @@
+//! Searching the text of one file after the other on one thread, whole or part by part.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use grep_searcher::{Searcher, Sink};
+use moss_sdk::RelPath;
+use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner};
+use moss_sdk::file::VisitedText;
+
+use super::found::{COUNTED_MAX, FileHits, MatchCounter, Show};
+use super::page::HitPage;
+use super::pattern::Pattern;
+
+/// Searches one file after the other on one thread.
+pub(super) struct HitFinder {
+    pattern: Pattern,
+    page: HitPage,
+    showing: Searcher,
+    counting: Searcher,
+    /// Whether matches are only counted from now on.
+    is_full: Arc<AtomicBool>,
+}
+
+/// Counts the matches of a text part by part. Where they are to be shown, it only says whether there are any.
+struct CountedParts<'a> {
+    finder: &'a mut HitFinder,
+    total: u64,
+}
+
+/// Searches a text, by the quickest way that there is.
+fn search(
+    pattern: &Pattern,
+    searcher: &mut Searcher,
+    text: &str,
+    sink: impl Sink<Error = io::Error>,
+) {
+    let searched = match pattern.by_required(text) {
+        Some(matcher) => searcher.search_slice(matcher, text.as_bytes(), sink),
+        None => searcher.search_slice(&pattern.matcher, text.as_bytes(), sink),
+    };
+    searched.expect("a text in memory can be searched");
+}
+
+// === impl HitFinder ===
+
+impl HitFinder {
+    /// Makes one for a page of matches.
+    pub(super) fn new(pattern: Pattern, page: HitPage, is_full: Arc<AtomicBool>) -> Self {
+        let showing = pattern.searcher(Some(page.context_lines));
+        let counting = pattern.searcher(None);
+        Self { pattern, page, showing, counting, is_full }
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Counts the matches of a text, up to so many.
+    fn count(&mut self, text: &str, max: u64) -> u64 {
+        let mut counter = MatchCounter::up_to(max);
+        search(&self.pattern, &mut self.counting, text, &mut counter);
+        counter.found
+    }
+}
+
+impl TextScanner for HitFinder {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        let found = if self.is_full() {
+            FileHits::counted(file.path, self.count(file.text, COUNTED_MAX))
+        } else {
+            let how = (&self.pattern.matcher, self.pattern.spans_lines);
+            let mut show = Show::new(file.path, how, self.page);
+            search(&self.pattern, &mut self.showing, file.text, &mut show);
+            show.into_found()
+        };
+        if found.total == 0 { None } else { Some(Box::new(found)) }
+    }
+
+    fn parts(&mut self) -> Option<Box<dyn PartScanner + '_>> {
+        // A match may be in two parts.
+        if self.pattern.spans_lines {
+            return None;
+        }
+        Some(Box::new(CountedParts { finder: self, total: 0 }))
+    }
+}
+
+// === impl CountedParts ===
+
+impl PartScanner for CountedParts<'_> {
+    fn scan(&mut self, part: &str) -> PartVerdict {
+        if !self.finder.is_full() {
+            let has_match = self.finder.count(part, 1) > 0;
+            return if has_match { PartVerdict::WantsWhole } else { PartVerdict::More };
+        }
+        self.total += self.finder.count(part, COUNTED_MAX - self.total);
+        if self.total < COUNTED_MAX { PartVerdict::More } else { PartVerdict::Settled }
+    }
+
+    fn finish(self: Box<Self>, path: &RelPath) -> Option<TextFinding> {
+        let Self { total, .. } = *self;
+        (total > 0).then(|| Box::new(FileHits::counted(path, total)) as TextFinding)
+    }
+}

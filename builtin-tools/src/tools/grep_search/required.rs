@@ -1,0 +1,364 @@
+//! The text that every match of a pattern holds, and a quick look for it in either case.
+//!
+//! Where a line does not have it, the line has no match: most of a text is passed over without the regular expression.
+//! It is told apart by its three rarest bytes, looked for in many places at once.
+
+use std::ops::Range;
+
+use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
+use grep_regex::RegexMatcher;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Shorter texts are in too many lines.
+const BYTES_MIN: usize = 3;
+/// So many places are looked at at once.
+const BLOCK: usize = 64;
+/// Bytes of source code, those that occur most first; letters in either case.
+const COMMON: &[u8] = b" etrnsoiacldup_m,.f(gh)b:;v\"ywx=0/k1>&<-*{}2|'q[]3z4j\t#!8659+7`\\@$%?^~";
+/// What `s` and `k` also match where case does not count, though they are no letters of ASCII.
+const LONG_S: char = '\u{17f}';
+const KELVIN: char = '\u{212a}';
+
+/// A text of ASCII letters in either case and of other bytes that every match of a pattern holds.
+#[derive(Debug, Clone)]
+pub(super) struct RequiredText {
+    needle: CaselessNeedle,
+    /// Whether it is all of the pattern: each place where it stands is a match.
+    is_whole: bool,
+    /// Characters that stand for letters of it: a text with one of them has to be searched otherwise.
+    strangers: Vec<CaselessNeedle>,
+}
+
+/// A pattern that is searched for by a text that its matches hold.
+#[derive(Clone, Copy)]
+pub(super) struct ByRequired<'a> {
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) required: &'a RequiredText,
+}
+
+/// Finds a sequence of bytes, ASCII letters in either case.
+#[derive(Debug, Clone)]
+struct CaselessNeedle {
+    /// Letters in lower case.
+    bytes: Box<[u8]>,
+    rare: [RareByte; 3],
+}
+
+/// A byte of a sequence that occurs rarely elsewhere.
+#[derive(Debug, Clone, Copy)]
+struct RareByte {
+    at: usize,
+    byte: u8,
+    /// What is set in it before it is compared: letters differ by one bit.
+    mask: u8,
+}
+
+/// Goes over an expression for sequences that all its matches hold.
+#[derive(Default)]
+struct RequiredRuns {
+    current: Vec<u8>,
+    longest: Vec<u8>,
+    /// Whether there is more to the expression than one sequence in either case.
+    is_part: bool,
+}
+
+/// The only letter of ASCII that a class stands for, in lower case, and whether it does so in both cases.
+fn letter_of(characters: impl Iterator<Item = char>) -> Option<(u8, bool)> {
+    let (mut letter, mut cases) = (None, [false; 2]);
+    for character in characters {
+        let plain = match character {
+            LONG_S => 's',
+            KELVIN => 'k',
+            other if other.is_ascii() => {
+                cases[usize::from(other.is_ascii_uppercase())] = true;
+                other.to_ascii_lowercase()
+            }
+            _ => return None,
+        };
+        let byte = u8::try_from(plain).ok()?;
+        if *letter.get_or_insert(byte) != byte {
+            return None;
+        }
+    }
+    let letter = letter?;
+    Some((letter, cases == [true; 2] || !letter.is_ascii_alphabetic()))
+}
+
+/// How rare a byte is in source code.
+fn rarity(byte: u8) -> usize {
+    COMMON.iter().position(|common| *common == byte).unwrap_or(COMMON.len())
+}
+
+// === impl RequiredText ===
+
+impl RequiredText {
+    /// Finds the longest text that every match of an expression holds, where there is one that is worth it. It is
+    /// of use where no match spans lines.
+    pub(super) fn of(hir: &Hir) -> Option<Self> {
+        let mut runs = RequiredRuns::default();
+        runs.go_over(hir);
+        let is_whole = !runs.is_part;
+        runs.end_run();
+        let bytes = runs.longest;
+        if bytes.len() < BYTES_MIN {
+            return None;
+        }
+        let stranger = |(letter, stranger): (u8, char)| {
+            let of_it = || CaselessNeedle::new(stranger.to_string().as_bytes());
+            bytes.contains(&letter).then(of_it)
+        };
+        let strangers = [(b's', LONG_S), (b'k', KELVIN)].into_iter().filter_map(stranger).collect();
+        Some(Self { needle: CaselessNeedle::new(&bytes), is_whole, strangers })
+    }
+
+    /// Whether a text can be searched by it.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        self.strangers.iter().all(|stranger| stranger.find(text.as_bytes()).is_none())
+    }
+}
+
+// === impl RequiredRuns ===
+
+impl RequiredRuns {
+    fn go_over(&mut self, hir: &Hir) {
+        match hir.kind() {
+            HirKind::Empty => {}
+            // It takes nothing of the text.
+            HirKind::Look(_) => self.is_part = true,
+            HirKind::Literal(literal) => {
+                self.is_part |= literal.0.iter().any(u8::is_ascii_alphabetic);
+                self.current.extend(literal.0.iter().map(u8::to_ascii_lowercase));
+            }
+            HirKind::Class(class) => match Self::class_letter(class) {
+                Some((letter, in_both_cases)) => {
+                    self.is_part |= !in_both_cases;
+                    self.current.push(letter);
+                }
+                None => self.end_run(),
+            },
+            HirKind::Capture(capture) => self.go_over(&capture.sub),
+            HirKind::Concat(parts) => parts.iter().for_each(|part| self.go_over(part)),
+            HirKind::Repetition(repetition) if repetition.min > 0 => {
+                self.end_run();
+                self.go_over(&repetition.sub);
+                self.end_run();
+            }
+            HirKind::Repetition(_) | HirKind::Alternation(_) => self.end_run(),
+        }
+    }
+
+    fn class_letter(class: &Class) -> Option<(u8, bool)> {
+        match class {
+            Class::Unicode(class) => {
+                // Three at most, where two of ASCII are one letter.
+                let few = class.ranges().iter().map(|range| range.len()).sum::<usize>() <= 3;
+                let all = class.ranges().iter().flat_map(|range| range.start()..=range.end());
+                few.then(|| letter_of(all)).flatten()
+            }
+            Class::Bytes(class) => {
+                let all = class.ranges().iter().flat_map(|range| range.start()..=range.end());
+                // Above, a byte is no character.
+                let are_ascii = class.is_ascii();
+                are_ascii.then(|| letter_of(all.map(char::from))).flatten()
+            }
+        }
+    }
+
+    fn end_run(&mut self) {
+        self.is_part = true;
+        let run = std::mem::take(&mut self.current);
+        if run.len() > self.longest.len() {
+            self.longest = run;
+        }
+    }
+}
+
+// === impl CaselessNeedle ===
+
+impl CaselessNeedle {
+    /// Makes one of at least one byte.
+    fn new(bytes: &[u8]) -> Self {
+        let bytes = bytes.to_ascii_lowercase().into_boxed_slice();
+        let mut places: Vec<usize> = (0..bytes.len()).collect();
+        places.sort_by_key(|at| std::cmp::Reverse(rarity(bytes[*at])));
+        let rare = |nth: usize| {
+            let at = places[nth.min(places.len() - 1)];
+            let byte = bytes[at];
+            RareByte { at, byte, mask: if byte.is_ascii_alphabetic() { 0x20 } else { 0 } }
+        };
+        Self { rare: [rare(0), rare(1), rare(2)], bytes }
+    }
+
+    /// Finds the first place of it.
+    fn find(&self, text: &[u8]) -> Option<usize> {
+        let starts = (text.len() + 1).checked_sub(self.bytes.len())?;
+        // What stands where each of the rare bytes would, by the start of the whole.
+        let seen = self.rare.map(|rare| &text[rare.at..rare.at + starts]);
+        let mut blocks = seen.map(|seen| seen.as_chunks::<BLOCK>().0.iter());
+        let mut start = 0;
+        while let [Some(first), Some(second), Some(third)] = blocks.each_mut().map(Iterator::next) {
+            if self.may_start_in([first, second, third])
+                && let Some(at) = self.find_in(text, start..start + BLOCK)
+            {
+                return Some(at);
+            }
+            start += BLOCK;
+        }
+        self.find_in(text, start..starts)
+    }
+
+    /// Whether all of the rare bytes stand where they would for some start.
+    fn may_start_in(&self, seen: [&[u8; BLOCK]; 3]) -> bool {
+        let [a, b, c] = self.rare;
+        let mut found = 0;
+        // All of them each time: the compiler makes this comparisons of many bytes at once.
+        for at in 0..BLOCK {
+            let is_a = (seen[0][at] | a.mask) == a.byte;
+            let is_b = (seen[1][at] | b.mask) == b.byte;
+            let is_c = (seen[2][at] | c.mask) == c.byte;
+            found |= u8::from(is_a & is_b & is_c);
+        }
+        found != 0
+    }
+
+    fn find_in(&self, text: &[u8], mut starts: Range<usize>) -> Option<usize> {
+        let [rare, ..] = self.rare;
+        starts.find(|start| {
+            (text[start + rare.at] | rare.mask) == rare.byte
+                && text[*start..start + self.bytes.len()].eq_ignore_ascii_case(&self.bytes)
+        })
+    }
+}
+
+// === impl ByRequired ===
+
+impl Matcher for ByRequired<'_> {
+    type Captures = NoCaptures;
+    type Error = NoError;
+
+    fn find_at(&self, text: &[u8], at: usize) -> Result<Option<Match>, NoError> {
+        self.matcher.find_at(text, at)
+    }
+
+    fn new_captures(&self) -> Result<NoCaptures, NoError> {
+        Ok(NoCaptures::new())
+    }
+
+    fn shortest_match_at(&self, text: &[u8], at: usize) -> Result<Option<usize>, NoError> {
+        self.matcher.shortest_match_at(text, at)
+    }
+
+    fn non_matching_bytes(&self) -> Option<&ByteSet> {
+        self.matcher.non_matching_bytes()
+    }
+
+    fn line_terminator(&self) -> Option<LineTerminator> {
+        self.matcher.line_terminator()
+    }
+
+    fn find_candidate_line(&self, text: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
+        let is_whole = self.required.is_whole;
+        let kind = if is_whole { LineMatchKind::Confirmed } else { LineMatchKind::Candidate };
+        Ok(self.required.needle.find(text).map(kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use grep_searcher::sinks::Lossy;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tools::grep_search::pattern::Pattern;
+
+    /// What every match of a pattern holds, and whether that is all of it.
+    fn required(pattern: &str) -> Option<(String, bool)> {
+        let mut parser = regex_syntax::ParserBuilder::new();
+        parser.utf8(false).multi_line(true).crlf(true).case_insensitive(true);
+        let found = RequiredText::of(&parser.build().parse(pattern).unwrap())?;
+        Some((String::from_utf8_lossy(&found.needle.bytes).into_owned(), found.is_whole))
+    }
+
+    #[test]
+    fn what_every_match_holds_is_the_longest_sequence() {
+        let cases = [
+            ("Word", Some(("word", true))),
+            ("(tasks)", Some(("tasks", true))),
+            ("a.b_c", Some(("b_c", false))),
+            (r"\bword\w*\s*\(", Some(("word", false))),
+            ("[a-z_]+half[A-Z0-9_]*", Some(("half", false))),
+            ("(?-i)Word", Some(("word", false))),
+            ("x(abc)+y?defg", Some(("defg", false))),
+            ("(abc){2,}", Some(("abc", false))),
+            ("grüße", None),
+            ("日本", Some(("日本", true))),
+            ("ab", None),
+            ("one|two", None),
+            ("(word)?", None),
+            (r"\b\w{20}\b", None),
+        ];
+        for (pattern, expected) in cases {
+            let expected = expected.map(|(text, is_whole)| (text.to_owned(), is_whole));
+            assert_eq!(required(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn sequences_are_found_wherever_they_stand() {
+        for needle in ["abc", "task_of", "(z)", "éa", "aaaaaaaaaaaaaaaaaaaaaaaa"] {
+            let found = CaselessNeedle::new(needle.as_bytes());
+            for before in 0..2 * BLOCK + 3 {
+                for after in [0, 1, BLOCK] {
+                    let text = ["a".repeat(before), needle.to_uppercase(), "b".repeat(after)];
+                    let text = text.concat().replace('É', "é");
+                    let lowered = text.to_ascii_lowercase();
+                    assert_eq!(found.find(text.as_bytes()), lowered.find(needle), "{text}");
+                }
+            }
+            let short = &needle.as_bytes()[..needle.len() - 1];
+            assert_eq!(found.find(short), None);
+        }
+    }
+
+    fn lines(pattern: &str, text: &str, by_required: bool) -> Vec<u64> {
+        let pattern = Pattern::compile(pattern, false, false).unwrap();
+        let mut lines = Vec::new();
+        let sink = Lossy(|line, _| {
+            lines.push(line);
+            Ok(true)
+        });
+        let mut searcher = pattern.searcher(Some(0));
+        let searched = match pattern.by_required(text).filter(|_| by_required) {
+            Some(matcher) => searcher.search_slice(matcher, text.as_bytes(), sink),
+            None => searcher.search_slice(&pattern.matcher, text.as_bytes(), sink),
+        };
+        searched.unwrap();
+        lines
+    }
+
+    #[test]
+    fn letters_that_only_unicode_takes_for_others_are_found() {
+        for (pattern, text) in [
+            ("task", "TA\u{17f}\u{212a}\nnone\ntask\n"),
+            ("task", "none\nta\u{17f}k"),
+            ("bookkeeper", "book\u{212a}eeper\nBOOKKEEPER\n"),
+        ] {
+            let found = lines(pattern, text, true);
+            assert_eq!(found, lines(pattern, text, false), "{pattern} in {text}");
+            assert!(!found.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_search_by_what_is_required_finds_the_same_lines(
+            text in "([a-cA-Cskſ\u{212a}_ .(]{0,12}(\r?\n|)){0,60}",
+            at in 0..8_usize,
+        ) {
+            let patterns = [
+                "abc", r"\babc", "a.bc_", "[ab]+cab", "s_ka", "(abc|a)bca", r"abc\s*\(", "^ab[c]$",
+            ];
+            prop_assert_eq!(lines(patterns[at], &text, true), lines(patterns[at], &text, false));
+        }
+    }
+}
