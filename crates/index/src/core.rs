@@ -1,4 +1,4 @@
-//! The state of an index in memory: which documents there are, where the grams of each are, and
+//! The state of an index in memory: which documents there are, where the trigrams of each are, and
 //! which segments there are.
 
 mod live;
@@ -21,13 +21,13 @@ use crate::table::{DocumentLocation, DocumentSlot, DocumentTable, SegmentLocatio
 pub(crate) struct IndexCore {
     pub(crate) documents: DocumentTable,
     pub(crate) segments: Vec<LiveSegment>,
-    /// The grams of documents that are in no segment yet, sorted.
+    /// The trigrams of documents that are in no segment yet, sorted.
     pub(crate) overlay: BTreeMap<DocumentSlot, Box<[Gram]>>,
     pub(crate) overlay_grams: usize,
     /// The documents that have to be looked at whatever is searched for.
     pub(crate) always: BTreeSet<DocumentSlot>,
     pub(crate) pending: usize,
-    /// How many documents are texts whose grams are known, and how many are binary.
+    /// How many documents are texts whose trigrams are known, and how many are binary.
     pub(crate) listed: usize,
     pub(crate) binary: usize,
     /// Whether a listing has said which documents there are.
@@ -225,7 +225,7 @@ impl IndexCore {
         }
     }
 
-    /// Keeps the grams of a document in memory.
+    /// Keeps the trigrams of a document in memory.
     pub(crate) fn put_overlay(
         &mut self,
         slot: DocumentSlot,

@@ -72,9 +72,9 @@ pub(crate) struct TextHash(pub(crate) [u8; HASH_BYTES]);
 /// What kind of document is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DocumentKind {
-    /// A text, whose grams are listed.
+    /// A text, whose trigrams are listed.
     Listed,
-    /// A text with too many grams: it may always match.
+    /// A text with too many trigrams: it may always match.
     Unlisted,
     /// No text: it never matches.
     Binary,

@@ -30,11 +30,11 @@ use crate::store::IndexStore;
 pub struct IndexBounds {
     /// How many threads read documents.
     pub threads: usize,
-    /// How many grams of documents are held while they are read, over all threads: 8 bytes each.
+    /// How many trigrams of documents are held while they are read, over all threads: 8 bytes each.
     pub reading_grams: usize,
-    /// How many grams of changed documents are held before they are written: 4 bytes each.
+    /// How many trigrams of changed documents are held before they are written: 4 bytes each.
     pub overlay_grams: usize,
-    /// Most grams of a text; one with more is looked at whatever is searched for.
+    /// Most trigrams of a text; one with more is looked at whatever is searched for.
     pub document_grams: usize,
     /// Most memory for pieces of files that were read lately.
     pub cache_bytes: usize,
@@ -73,7 +73,7 @@ impl Default for IndexBounds {
             threads: std::thread::available_parallelism().map_or(1, NonZero::get).min(8),
             reading_grams: 3 << 20,
             overlay_grams: 1 << 20,
-            document_grams: 300_000,
+            document_grams: 200_000,
             cache_bytes: 4 << 20,
             segments: 6,
             disk_bytes: 2 << 30,

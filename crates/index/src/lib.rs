@@ -1,11 +1,11 @@
 //! Which text files of a workspace may match a regular expression.
 //!
-//! * [`GramQuery`] is what a regular expression requires of a text that matches it, in grams.
-//! * [`TextIndex`] knows the grams of documents: it is given a list of them and what changes, reads
+//! * [`GramQuery`] is what a regular expression requires of a text that matches it, in trigrams.
+//! * [`TextIndex`] knows the trigrams of documents: it is given a list of them and what changes, reads
 //!   them through a [`DocumentSource`], and says which of them may match: never too few. A document that it
 //!   does not know yet always may.
 //! * Its files lie in an [`IndexStore`], a directory of moss's own. They hold paths, hashes and
-//!   grams, and never a text. What is damaged in them is noticed and read again.
+//!   trigrams, and never a text. What is damaged in them is noticed and read again.
 //!
 //! Nothing here opens a file of the workspace, or decides who may read one.
 

@@ -53,7 +53,7 @@ impl SegmentMatcher<'_> {
         })
     }
 
-    /// Begins with the gram that the fewest documents have.
+    /// Begins with the trigram that the fewest documents have.
     fn meeting_all(&self, parts: &[GramNeed]) -> Result<MeetingDocuments, IndexProblem> {
         let none = MeetingDocuments::Only(Vec::new());
         let mut lists: Vec<(usize, Gram, Arc<LoadedBlock>)> = Vec::new();

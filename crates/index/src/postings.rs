@@ -1,4 +1,4 @@
-//! Posting lists: in which documents of a segment a gram occurs, as ascending numbers. Written as
+//! Posting lists: in which documents of a segment a trigram occurs, as ascending numbers. Written as
 //! differences, or as a bit for each document where that is shorter.
 
 use crate::coding::{CodedBytes, put_number};

@@ -1,4 +1,4 @@
-//! What a text must have to match a regular expression: grams, joined by *and* and *or*.
+//! What a text must have to match a regular expression: trigrams, joined by *and* and *or*.
 //!
 //! A query never refuses a text that matches; it may accept one that does not. `analysis` derives it
 //! from the expression.
@@ -7,11 +7,11 @@ mod analysis;
 
 use std::collections::BTreeSet;
 
-use crate::grams::{Gram, RUN, gram, run_gram};
+use crate::grams::{Gram, gram};
 
 /// Most conditions on one level of a query; a longer *or* is given up, a longer *and* is shortened.
 const PARTS_MAX: usize = 64;
-/// Most grams of a whole query.
+/// Most trigrams of a whole query.
 const GRAMS_MAX: usize = 512;
 
 /// What a text must have to match a regular expression.
@@ -20,14 +20,14 @@ pub struct GramQuery {
     pub(crate) need: GramNeed,
 }
 
-/// A condition on the grams of a text.
+/// A condition on the trigrams of a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GramNeed {
     /// Every text fulfils it.
     Anything,
     /// No text fulfils it.
     Nothing,
-    /// The text has the gram.
+    /// The text has the trigram.
     Has(Gram),
     /// The text fulfils every part: at least two.
     All(Vec<Self>),
@@ -53,7 +53,7 @@ impl GramQuery {
         self.need == GramNeed::Anything
     }
 
-    /// Whether it accepts a text that has certain grams.
+    /// Whether it accepts a text that has certain trigrams.
     pub fn accepts(&self, has: &dyn Fn(Gram) -> bool) -> bool {
         self.need.is_met(has)
     }
@@ -64,17 +64,8 @@ impl GramQuery {
 impl GramNeed {
     /// The text has a string, ASCII letters in either case.
     pub(crate) fn of_string(string: &[u8]) -> Self {
-        let runs: Vec<Option<Gram>> =
-            string.array_windows().map(|bytes| run_gram(*bytes)).collect();
-        // A run says more than the trigrams in it.
-        let is_in_run = |at: usize| {
-            let first = (at + 3).saturating_sub(RUN);
-            runs.iter().take(at + 1).skip(first).any(Option::is_some)
-        };
-        let trigrams = (0..).zip(string.array_windows::<3>());
-        let trigrams = trigrams.filter(|(at, _)| !is_in_run(*at));
-        let trigrams = trigrams.filter_map(|(_, bytes)| gram(*bytes));
-        Self::all(runs.iter().flatten().copied().chain(trigrams).map(Self::Has))
+        let grams = string.windows(3).filter_map(|bytes| gram([bytes[0], bytes[1], bytes[2]]));
+        Self::all(grams.map(Self::Has))
     }
 
     /// The text has one of some strings.
@@ -93,7 +84,7 @@ impl GramNeed {
                 part => drop(flat.insert(part)),
             }
         }
-        // Grams sort before what is joined: those stay.
+        // Trigrams sort before what is joined: those stay.
         let mut parts: Vec<Self> = flat.into_iter().take(PARTS_MAX).collect();
         match parts.len() {
             0 => Self::Anything,
@@ -144,7 +135,7 @@ impl GramNeed {
         }
     }
 
-    /// The condition with at most [`GRAMS_MAX`] grams: parts of an *and* may go, an *or* goes whole.
+    /// The condition with at most [`GRAMS_MAX`] trigrams: parts of an *and* may go, an *or* goes whole.
     pub(crate) fn bounded(self) -> Self {
         self.with_at_most(&mut { GRAMS_MAX })
     }

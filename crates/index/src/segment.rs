@@ -1,4 +1,4 @@
-//! Segments: files that never change, each with some documents and where their grams occur.
+//! Segments: files that never change, each with some documents and where their trigrams occur.
 //!
 //! A segment is written from front to back: blocks of posting lists, its documents, the directory of
 //! its blocks, a footer. Each of them has a sum in what is read before it (the manifest has the
@@ -47,7 +47,7 @@ pub(crate) struct IndexSegment {
     documents_piece: PieceEntry,
 }
 
-/// Where a block lies, and the first of its grams.
+/// Where a block lies, and the first of its trigrams.
 #[derive(Debug, Clone, Copy)]
 struct BlockEntry {
     first: Gram,
@@ -117,7 +117,7 @@ impl IndexSegment {
             .ok_or_else(|| self.name.damaged("documents that cannot be"))
     }
 
-    /// Returns the only block that can have a gram; none where no block can.
+    /// Returns the only block that can have a trigram; none where no block can.
     pub(crate) fn block_of(&self, gram: Gram) -> Option<u32> {
         let after = self.blocks.partition_point(|block| block.first <= gram);
         u32::try_from(after.checked_sub(1)?).ok()

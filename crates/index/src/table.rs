@@ -38,7 +38,7 @@ pub(crate) struct DocumentRecord {
     pub(crate) listing: u32,
 }
 
-/// Where the grams of a document are.
+/// Where the trigrams of a document are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DocumentLocation {
     /// In no segment: it has to be read. The text that it had when it was read last may be in a segment.

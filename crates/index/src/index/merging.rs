@@ -35,7 +35,7 @@ struct MergeSource {
     gram: Option<Gram>,
 }
 
-/// A list that was read: its gram, and old numbers.
+/// A list that was read: its trigram, and old numbers.
 struct MergedList {
     gram: Gram,
     numbers: Vec<u32>,
@@ -210,7 +210,7 @@ impl MergeSource {
             self.block += 1;
         }
         let next = self.lists.last().map(|list| list.gram);
-        // Grams that do not ascend would be lost.
+        // Trigrams that do not ascend would be lost.
         if self.gram.is_some_and(|before| next.is_some_and(|next| next <= before)) {
             let problem = self.segment.damaged_list();
             return Err(MergeStop::Damaged(self.segment.name.number, problem));

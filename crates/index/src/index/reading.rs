@@ -35,7 +35,7 @@ struct PendingDocument {
 /// Documents that one thread has read.
 struct ReadBatch {
     documents: Vec<BatchedDocument>,
-    /// Gram and number in the batch, document by document.
+    /// Trigram and number in the batch, document by document.
     postings: Vec<u64>,
     /// Documents whose text is that of a segment still, and those that could not be read.
     others: Vec<(DocumentSlot, u64, DocumentLocation, Option<IndexedDocument>)>,

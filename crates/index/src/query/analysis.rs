@@ -1,4 +1,4 @@
-//! From a regular expression to the grams that its matches hold.
+//! From a regular expression to the trigrams that its matches hold.
 //!
 //! For each part of the expression: the strings that it matches, while they are few; otherwise how
 //! its matches may begin and end, and what they hold. ASCII letters are in lower case throughout, as

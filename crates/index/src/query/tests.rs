@@ -3,7 +3,7 @@
 use super::*;
 use crate::GramCollector;
 
-/// A query in words: strings for trigrams, numbers for runs, `&` and `|`.
+/// A query in words: strings for trigrams, `&` and `|`.
 fn shown(need: &GramNeed) -> String {
     let joined = |parts: &[GramNeed], with: &str| {
         let parts: Vec<String> = parts.iter().map(shown).collect();
@@ -12,7 +12,6 @@ fn shown(need: &GramNeed) -> String {
     match need {
         GramNeed::Anything => "*".to_owned(),
         GramNeed::Nothing => "-".to_owned(),
-        GramNeed::Has(gram) if *gram >= 1 << 24 => format!("#{gram:x}"),
         GramNeed::Has(gram) => gram.to_be_bytes()[1..].escape_ascii().to_string(),
         GramNeed::All(parts) => joined(parts, "&"),
         GramNeed::Any(parts) => joined(parts, "|"),
@@ -91,16 +90,4 @@ fn large_expressions_stay_bounded() {
         let query = GramQuery::of_pattern(&pattern, false);
         assert!(query.need.grams() <= GRAMS_MAX, "{}", query.need.grams());
     }
-}
-
-#[test]
-fn runs_stand_for_the_trigrams_in_them() {
-    let run = |text: &[u8; RUN]| format!("#{:x}", run_gram(*text).expect("letters"));
-    assert_eq!(query("Words"), run(b"words"));
-    assert_eq!(query("words"), query("WORDS"));
-    let [first, second] = [b"words", b"ords_"].map(run);
-    assert_eq!(query("words_"), format!("({second}&{first})"));
-    assert_eq!(query("words1x"), format!("(ds1&s1x&{first})"));
-    assert_eq!(query("a.wordy"), run(b"wordy"));
-    assert_eq!(query("ab-wordy"), format!("(-wo&ab-&b-w&{})", run(b"wordy")));
 }

@@ -1,4 +1,4 @@
-//! A block: a few grams in order, then their posting lists.
+//! A block: a few trigrams in order, then their posting lists.
 
 use crate::coding::{CodedBytes, put_number};
 use crate::grams::Gram;
@@ -12,7 +12,7 @@ pub(crate) struct LoadedBlock {
     bytes: Vec<u8>,
     first: Gram,
     lists: u32,
-    /// Where the table of its grams begins, and the lists.
+    /// Where the table of its trigrams begins, and the lists.
     table_start: usize,
     lists_start: usize,
 }
@@ -50,7 +50,7 @@ impl LoadedBlock {
         is_whole.then_some(Self { bytes, first, lists, table_start, lists_start })
     }
 
-    /// Returns the posting list of a gram.
+    /// Returns the posting list of a trigram.
     pub(crate) fn list(&self, gram: Gram) -> Option<PostingList<'_>> {
         self.lists()
             .take_while(|(one, _)| *one <= gram)
@@ -58,7 +58,7 @@ impl LoadedBlock {
             .map(|(_, list)| list)
     }
 
-    /// Returns its posting lists, in the order of their grams.
+    /// Returns its posting lists, in the order of their trigrams.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (Gram, PostingList<'_>)> {
         let mut table = CodedBytes(&self.bytes[self.table_start..self.lists_start]);
         let mut lists = CodedBytes(&self.bytes[self.lists_start..]);
@@ -87,7 +87,7 @@ impl BlockDraft {
         self.table.len() + self.lists.len() >= BLOCK_BYTES
     }
 
-    /// Adds the list of the next gram.
+    /// Adds the list of the next trigram.
     pub(super) fn push(&mut self, gram: Gram, numbers: &[u32], documents: u32) {
         if self.is_empty() {
             (self.first, self.last) = (gram, gram);
@@ -101,7 +101,7 @@ impl BlockDraft {
         self.count += 1;
     }
 
-    /// Ends the block: its first gram and its bytes.
+    /// Ends the block: its first trigram and its bytes.
     pub(super) fn take(&mut self) -> (Gram, Vec<u8>) {
         let mut bytes = Vec::with_capacity(self.table.len() + self.lists.len() + 4);
         put_number(&mut bytes, u64::from(self.count));

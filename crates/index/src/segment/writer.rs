@@ -37,7 +37,7 @@ impl SegmentWriter {
         })
     }
 
-    /// Adds a posting list: ascending numbers of documents, of a gram above those before.
+    /// Adds a posting list: ascending numbers of documents, of a trigram above those before.
     pub(crate) fn push(&mut self, gram: Gram, numbers: &[u32]) -> Result<(), IndexProblem> {
         self.block.push(gram, numbers, self.documents);
         if self.block.is_full() { self.end_block() } else { Ok(()) }
