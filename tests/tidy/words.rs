@@ -90,7 +90,11 @@ fn a_paraphrase_is_found() {
         ("docs/x.md", "as [`Index::answer`] and `answer_now` do", ""),
         ("CHANGELOG.md", "moss told the client", ""),
         ("proto/moss/v1/x.proto", "  // There is none.\n  string answer = 1;", "1 is none"),
-        ("cli/src/x.rs", "//! Told.\n// told\n/// It is none.\nfn told() {}", "1 Told; 2 told; 3 is none"),
+        (
+            "cli/src/x.rs",
+            "//! Told.\n// told\n/// It is none.\nfn told() {}",
+            "1 Told; 2 told; 3 is none",
+        ),
         ("cli/src/x.rs", "f(\"a\");\ng(\"the \\\n  answer {told}\", \"answer\");", "3 answer"),
         ("cli/src/x.rs", "/// It is none of these.\nstruct S;", ""),
         ("cli/src/x.rs", "enum AnswerKind {}\nuse m::A as Told;", "1 AnswerKind; 2 Told"),

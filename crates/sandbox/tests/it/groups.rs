@@ -17,7 +17,8 @@ echo $$ > \"$g/cgroup.procs\" && shift && exec \"$@\"";
 /// The same, and it stays there beside that program.
 const ENTER_BESIDE: &str = "echo $$ > \"$1/cgroup.procs\" && shift && \"$@\"; exit $?";
 /// Takes more than it may, and would end before anybody has counted it.
-const SPIKE: &str = "cat /proc/self/cgroup; python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'";
+const SPIKE: &str =
+    "cat /proc/self/cgroup; python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'";
 /// Starts more than it may.
 const BOMB: &str = "for i in $(seq 80); do sleep MARKER & done; wait";
 
