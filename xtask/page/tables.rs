@@ -175,9 +175,9 @@ pub(crate) const TABLES: &[Table] = &[
         name: "build",
         title: "Build times",
         text: "A clean build, and one after a file of one crate was touched. Of the clean debug build, how \
-               long each crate kept one core: nearly all of it goes into the engine of plugins and into moss \
-               itself, and the code generator is optimized also there, since a plugin would take tens of \
-               seconds to compile without.",
+               long each crate kept one core: a third of it goes into the engine of plugins, since the code \
+               generator is optimized also there, without which a plugin would take tens of seconds to \
+               compile.",
         subject: "build",
         own: "time",
         baseline: "",

@@ -208,6 +208,7 @@ impl CaselessNeedle {
     }
 
     /// Whether all of the rare bytes stand where they would for some start.
+    #[expect(clippy::needless_range_loop, reason = "three blocks are gone through side by side")]
     fn may_start_in(&self, seen: [&[u8; BLOCK]; 3]) -> bool {
         let [a, b, c] = self.rare;
         let mut found = 0;
