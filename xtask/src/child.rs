@@ -1,12 +1,25 @@
 //! Starting other programs: said first, checked after.
 
+use std::ffi::OsString;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+/// What cargo says of the package of a program that it runs, by the beginnings of the variables' names.
+const OF_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+
 /// Cargo, the same one that runs this program.
 pub(crate) fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for name in of_package(std::env::vars_os().map(|(name, _)| name)) {
+        // Build scripts look at these: what a person built by `cargo build` would be compiled again.
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
+fn of_package(names: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    names.filter(|name| OF_PACKAGE.iter().any(|start| name.to_string_lossy().starts_with(start)))
 }
 
 /// Says what is run, runs it and fails where it fails.
@@ -51,6 +64,19 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_of_the_package_are_found_among_those_of_cargo() {
+        let names = [
+            "CARGO",
+            "CARGO_HOME",
+            "CARGO_PKG_NAME",
+            "CARGO_MANIFEST_DIR",
+            "CARGO_PROFILE_DEV_DEBUG",
+        ];
+        let found: Vec<_> = of_package(names.into_iter().map(OsString::from)).collect();
+        assert_eq!(found, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"]);
+    }
 
     #[test]
     fn commands_are_quoted_for_a_shell() {
