@@ -98,8 +98,6 @@ impl HostileSite {
         std::fs::create_dir(root.join("led")).unwrap();
         std::fs::write(root.join("led/.git"), "gitdir: ../fake.git\n").unwrap();
         let this = Self { site, marks };
-        this.arm(&root.join(".git/modules/sub"));
-        this.arm(&root.join("fake.git"));
         let outside = this.site.outside("home");
         let elsewhere = outside.to_str().unwrap();
         git(&root, &["--git-dir", "fake.git", "config", "core.bare", "false"]);
@@ -110,6 +108,9 @@ impl HostileSite {
         git(&root, &["update-index", "--add", "--cacheinfo", &link]);
         git(&root, &["add", ".gitmodules", "sub"]);
         git(&root, &["commit", "-q", "-m", "with submodules"]);
+        // From here on git that looks into them does not end well.
+        this.arm(&root.join(".git/modules/sub"));
+        this.arm(&root.join("fake.git"));
         let update = format!("!{}", this.program("update", "").display());
         git(&root, &["config", "submodule.sub.update", &update]);
         git(&root, &["config", "submodule.recurse", "true"]);
