@@ -9,6 +9,8 @@ use crate::{hold, hold_but};
 
 /// Names that several definitions share, each with the reason why they are one thing.
 const SHARED: &[(&str, &str)] = &[
+    ("CommandGroup", "the same for each platform, of which one is compiled"),
+    ("CommandGroups", "the same for each platform, of which one is compiled"),
     ("ForkServer", "the same for each platform, of which one is compiled"),
     (
         "Language",

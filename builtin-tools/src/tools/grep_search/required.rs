@@ -1,7 +1,7 @@
 //! The text that every match of a pattern holds, and a quick look for it in either case.
 //!
 //! Where a line does not have it, the line has no match: most of a text is passed over without the regular expression.
-//! It is told apart by its three rarest bytes, looked for in many places at once.
+//! It is distinguished by its three rarest bytes, looked for in many places at once.
 
 use std::ops::Range;
 

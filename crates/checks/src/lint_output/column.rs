@@ -28,7 +28,7 @@ pub(crate) fn edit_of_bytes(path: &str, start: u64, end: u64, new_text: String) 
     FixEdit { path, line: 0, column: start, end_line: 0, end_column: end, new_text }
 }
 
-/// Drops the fixes of which only a text says where they are: there is none.
+/// Drops the fixes of which only a text says where they are: it is missing.
 pub fn drop_unplaced_fixes(found: &mut CheckDiagnostic) {
     found.fixes.retain(|fix| fix.edits.iter().all(|edit| edit.line > 0));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
-/// What bounds commands.
+/// The controllers that bound commands.
 pub(super) const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 /// The group, beneath the delegated one, in which moss itself is.
 pub(super) const OWN: &str = "moss-itself";

@@ -119,7 +119,7 @@ impl<'a> TextGathering<'a> {
         let mut reading = self.reading();
         self.read_files(&mut reading, &|| started.elapsed() > ALONE);
         if !self.is_all_taken(&self.lock()) {
-            // One of the threads goes on with what this one has begun with.
+            // One of the threads continues what this one has begun with.
             let begun = Mutex::new(Some(reading));
             threads::share(&|| {
                 let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();

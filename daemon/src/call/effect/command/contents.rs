@@ -2,7 +2,7 @@
 //! changed a moment ago may look the same and be changed.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::Workspace;
 
-use super::files::{FileLook, FileMoment};
+use super::look::FileLook;
 
 /// Most files whose content is remembered.
 const FILES_MAX: usize = 256;
@@ -47,7 +47,11 @@ pub(super) struct ReadContent {
 
 impl ContentMemory {
     /// Finds out what the files hold that changed last, as far as that is not known.
-    pub(super) fn learn(&self, files: &Workspace, moment: &FileMoment) -> Arc<KnownContents> {
+    pub(super) fn learn(
+        &self,
+        files: &Workspace,
+        looks: &BTreeMap<RelPath, FileLook>,
+    ) -> Arc<KnownContents> {
         let known = self.0.load();
         let mut left = BYTES_MAX;
         let within = |look: &FileLook| {
@@ -55,7 +59,7 @@ impl ContentMemory {
             left = rest.unwrap_or(left);
             rest.is_some()
         };
-        let contents = newest(moment, within).into_iter().filter_map(|(path, look)| {
+        let contents = newest(looks, within).into_iter().filter_map(|(path, look)| {
             let held = known.0.get(path).filter(|held| held.is_settled && held.look == *look);
             let held = held.cloned().or_else(|| {
                 let is_settled = look.is_settled(SystemTime::now(), SETTLED_AFTER);
@@ -72,11 +76,10 @@ impl ContentMemory {
 
 /// The files that changed last, as long as there is room for them.
 fn newest(
-    moment: &FileMoment,
+    looks: &BTreeMap<RelPath, FileLook>,
     mut within: impl FnMut(&FileLook) -> bool,
 ) -> Vec<(&RelPath, &FileLook)> {
-    let mut files: Vec<_> =
-        moment.looks().filter(|(_, look)| look.file_bytes().is_some()).collect();
+    let mut files: Vec<_> = looks.iter().filter(|(_, look)| look.file_bytes().is_some()).collect();
     if files.len() > FILES_MAX {
         files.select_nth_unstable_by_key(FILES_MAX, |(_, look)| Reverse(look.changed));
         files.truncate(FILES_MAX);
@@ -171,14 +174,13 @@ mod tests {
     #[test]
     fn the_newest_files_are_learned_within_bounds() {
         let path = |number: u64| RelPath::parse(&format!("f{number:04}")).unwrap();
-        let files = (0..400).map(|number| (path(number), look(1, 0, number)));
-        let moment = FileMoment::of(files);
-        let found = newest(&moment, |_| true);
+        let looks = (0..400).map(|number| (path(number), look(1, 0, number))).collect();
+        let found = newest(&looks, |_| true);
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!((found[0].0, found[FILES_MAX - 1].0), (&path(399), &path(144)));
         // What has no room is left out, and not what is smaller.
-        let moment = FileMoment::of([(path(1), look(9, 0, 9)), (path(2), look(3, 0, 8))]);
-        let found = newest(&moment, |look| look.file_bytes().is_some_and(|bytes| bytes < 4));
+        let looks = [(path(1), look(9, 0, 9)), (path(2), look(3, 0, 8))].into();
+        let found = newest(&looks, |look| look.file_bytes().is_some_and(|bytes| bytes < 4));
         assert_eq!(found.len(), 1);
     }
 }

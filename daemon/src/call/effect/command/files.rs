@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use moss_sandbox::{FileView, ProtectedKind, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
-use moss_sdk::file::{Entry, EntryKind, ListOptions};
+use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
 use super::contents::{KnownContents, ReadContent};
 use super::grants::named_caches;
+use super::look::FileLook;
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::by_rules::{decidable, protected_kind};
 use crate::call::effect::decide::ChangeFacts;
@@ -32,15 +32,6 @@ pub(super) struct FileMoment {
     is_cut: bool,
     /// What some of them hold.
     contents: Arc<KnownContents>,
-}
-
-/// How a file looks from outside. A program can give it its old time, and not the time of that.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileLook {
-    pub(super) is_file: bool,
-    pub(super) size_bytes: Option<u64>,
-    pub(super) modified: Option<SystemTime>,
-    pub(super) changed: Option<SystemTime>,
 }
 
 // === impl Effects ===
@@ -115,7 +106,7 @@ impl Effects {
         let moment = self.file_moment().await?;
         let workspace = Arc::clone(&self.scope.workspace);
         let learn = move || {
-            let contents = workspace.contents.learn(&workspace.files, &moment);
+            let contents = workspace.contents.learn(&workspace.files, &moment.files);
             FileMoment { contents, ..moment }
         };
         self.scope.blocking(learn).await
@@ -148,43 +139,11 @@ impl Effects {
     }
 }
 
-// === impl FileLook ===
-
-impl FileLook {
-    fn of(entry: &Entry) -> Self {
-        let Entry { kind, size_bytes, modified, changed, .. } = *entry;
-        Self { is_file: kind == EntryKind::File, size_bytes, modified, changed }
-    }
-
-    /// The size of a file whose content can be read.
-    pub(super) fn file_bytes(&self) -> Option<u64> {
-        self.size_bytes.filter(|_| self.is_file)
-    }
-
-    /// Whether a program has written it, or only given it a time.
-    pub(super) fn is_retimed(&self, now: &Self) -> bool {
-        self.file_bytes().is_some()
-            && self.file_bytes() == now.file_bytes()
-            && self.modified != now.modified
-    }
-
-    /// Whether it has looked so for a while.
-    pub(super) fn is_settled(&self, now: SystemTime, after: Duration) -> bool {
-        let age = self.changed.and_then(|changed| now.duration_since(changed).ok());
-        age.is_some_and(|age| age > after)
-    }
-}
-
 // === impl FileMoment ===
 
 impl FileMoment {
-    pub(super) fn of(files: impl IntoIterator<Item = (RelPath, FileLook)>) -> Self {
+    fn of(files: impl IntoIterator<Item = (RelPath, FileLook)>) -> Self {
         Self { files: files.into_iter().collect(), ..Self::default() }
-    }
-
-    /// How each of them looks.
-    pub(super) fn looks(&self) -> impl Iterator<Item = (&RelPath, &FileLook)> {
-        self.files.iter()
     }
 
     fn changed_since(
