@@ -172,7 +172,8 @@ pub(super) const SAMPLES: &[FrameworkSample] = &[
             ("failing", Some(UNITTEST_FAILING), SampleEnd::Ended("failed", [1, 1, 1, 0])),
             ("erring", Some(UNITTEST_ERRING), SampleEnd::Ended("failed", [0, 0, 0, 1])),
             ("empty", Some("x = 1\n"), SampleEnd::Refused("no_tests")),
-            ("broken", Some("def (\n"), SampleEnd::Refused("build_failed")),
+            // Not as long as the text before it: Python takes what was written in the same second for the same.
+            ("broken", Some("def broken(\n"), SampleEnd::Refused("build_failed")),
         ],
     },
     FrameworkSample {
