@@ -181,6 +181,8 @@ pub struct TextPattern {
     pub expression: String,
     /// Whether upper and lower case differ.
     pub case_sensitive: bool,
+    /// Whether a match may hold line ends. One that may not is within one line.
+    pub spans_lines: bool,
 }
 
 /// One text file on the way of a walk.

@@ -6,6 +6,7 @@ use crate::cache::BlockCache;
 use crate::core::IndexCore;
 use crate::document::DocumentKind;
 use crate::matching::SegmentMatcher;
+use crate::numbers::NumberedDocument;
 use crate::problem::IndexProblem;
 use crate::query::GramQuery;
 use crate::table::{DocumentLocation, DocumentRecord, DocumentSlot, SegmentLocation};
@@ -64,30 +65,29 @@ fn matching_slots(
     let mut slots = Vec::new();
     let mut damaged = DamagedSegments::new();
     for live in &core.segments {
-        let (segment, number) = (&*live.segment, live.number());
-        let location = |number_in| SegmentLocation { segment: number, number: number_in };
-        match (SegmentMatcher { segment, cache }).documents(&query.need) {
+        let segment = live.number();
+        let is_current = |document: &NumberedDocument| {
+            core.is_at(document.slot, SegmentLocation { segment, number: document.first })
+        };
+        match SegmentMatcher::new(live, cache, query).numbers(&query.need) {
             Ok(numbers) => {
-                let found = numbers.into_iter().map(|one| (one, live.slots[one as usize]));
-                let current = found.filter(|(one, slot)| {
-                    let record = core.documents.get(*slot);
-                    core.is_at(*slot, location(*one))
+                let found = live.numbers.documents_of(numbers).filter(|document| {
+                    let record = core.documents.get(document.slot);
+                    is_current(document)
                         && record.and_then(known_kind) == Some(DocumentKind::Listed)
                 });
-                slots.extend(current.map(|(_, slot)| slot));
+                slots.extend(found.map(|document| document.slot));
             }
             Err(problem) => {
-                let all = live.slots.iter().zip(0..);
-                let current = all.filter(|(slot, one)| core.is_at(**slot, location(*one)));
-                slots.extend(current.map(|(slot, _)| *slot));
-                damaged.push((number, problem));
+                let current = live.numbers.documents().filter(is_current);
+                slots.extend(current.map(|document| document.slot));
+                damaged.push((segment, problem));
             }
         }
     }
     let in_memory = core.overlay.iter().filter(|(slot, grams)| {
         let record = core.documents.get(**slot);
-        record.and_then(known_kind) == Some(DocumentKind::Listed)
-            && query.accepts(&|gram| grams.binary_search(&gram).is_ok())
+        record.and_then(known_kind) == Some(DocumentKind::Listed) && query.accepts_parts(grams)
     });
     slots.extend(in_memory.map(|(slot, _)| *slot));
     (slots, damaged)

@@ -12,17 +12,21 @@ pub(crate) use self::live::LiveSegment;
 use crate::document::{DocumentChange, DocumentKind, DocumentMark, IndexedDocument};
 use crate::grams::Gram;
 use crate::manifest::IndexManifest;
+use crate::numbers::{NumberedDocument, SegmentNumbers};
 use crate::problem::IndexProblem;
 use crate::segment::IndexSegment;
 use crate::table::{DocumentLocation, DocumentSlot, DocumentTable, SegmentLocation};
+
+/// The trigrams of a document, part by part, those of each sorted.
+pub(crate) type PartGrams = Box<[Box<[Gram]>]>;
 
 /// The state of an index.
 #[derive(Default)]
 pub(crate) struct IndexCore {
     pub(crate) documents: DocumentTable,
     pub(crate) segments: Vec<LiveSegment>,
-    /// The trigrams of documents that are in no segment yet, sorted.
-    pub(crate) overlay: BTreeMap<DocumentSlot, Box<[Gram]>>,
+    /// The trigrams of documents that are in no segment yet.
+    pub(crate) overlay: BTreeMap<DocumentSlot, PartGrams>,
     pub(crate) overlay_grams: usize,
     /// The documents that have to be looked at whatever is searched for.
     pub(crate) always: BTreeSet<DocumentSlot>,
@@ -40,6 +44,11 @@ pub(crate) struct IndexCore {
     pub(crate) problem: Option<IndexProblem>,
     listing: u32,
     next_segment: u32,
+}
+
+/// How many trigrams there are in all parts.
+fn count(grams: &PartGrams) -> usize {
+    grams.iter().map(|part| part.len()).sum()
 }
 
 // === impl IndexCore ===
@@ -195,7 +204,7 @@ impl IndexCore {
         if let DocumentLocation::Segment(location) = location
             && let Some(live) = self.segment_mut(location.segment)
         {
-            live.live += 1;
+            live.live += live.numbers.document(location.number).count;
         }
     }
 
@@ -214,11 +223,11 @@ impl IndexCore {
         match location {
             DocumentLocation::Overlay => {
                 let grams = self.overlay.remove(&slot);
-                self.overlay_grams -= grams.map_or(0, |grams| grams.len());
+                self.overlay_grams -= grams.as_ref().map_or(0, count);
             }
             DocumentLocation::Segment(location) => {
                 if let Some(live) = self.segment_mut(location.segment) {
-                    live.live -= 1;
+                    live.live -= live.numbers.document(location.number).count;
                 }
             }
             DocumentLocation::Pending { .. } | DocumentLocation::Unread => {}
@@ -230,10 +239,10 @@ impl IndexCore {
         &mut self,
         slot: DocumentSlot,
         indexed: IndexedDocument,
-        grams: Box<[Gram]>,
+        grams: PartGrams,
     ) {
         self.put(slot, DocumentLocation::Overlay, Some(indexed));
-        self.overlay_grams += grams.len();
+        self.overlay_grams += count(&grams);
         self.overlay.insert(slot, grams);
     }
 
@@ -259,8 +268,8 @@ impl IndexCore {
     }
 
     /// Adds a segment behind the others, without documents that are in it.
-    pub(crate) fn add_segment(&mut self, segment: Arc<IndexSegment>, slots: Vec<DocumentSlot>) {
-        self.segments.push(LiveSegment::new(segment, slots));
+    pub(crate) fn add_segment(&mut self, segment: Arc<IndexSegment>, numbers: SegmentNumbers) {
+        self.segments.push(LiveSegment::new(segment, numbers));
     }
 
     /// Drops a segment that cannot be read: its documents are pending.
@@ -269,9 +278,9 @@ impl IndexCore {
             return;
         };
         self.problem = Some(problem);
-        let slots = std::mem::take(&mut self.segments[at].slots);
-        for (slot, number_in) in slots.into_iter().zip(0..) {
-            let location = SegmentLocation { segment: number, number: number_in };
+        let documents: Vec<NumberedDocument> = self.segments[at].numbers.documents().collect();
+        for NumberedDocument { slot, first, .. } in documents {
+            let location = SegmentLocation { segment: number, number: first };
             if self.is_at(slot, location) || self.was_at(slot, location) {
                 self.put(slot, DocumentLocation::Pending { former: None }, None);
             }
@@ -286,10 +295,10 @@ impl IndexCore {
         let (retired, kept): (Vec<_>, Vec<_>) = all.partition(is_retired);
         self.segments = kept;
         for live in retired {
-            for (slot, number) in live.slots.iter().zip(0..) {
-                let location = SegmentLocation { segment: live.number(), number };
-                if self.was_at(*slot, location)
-                    && let Some(record) = self.documents.get_mut(*slot)
+            for NumberedDocument { slot, first, .. } in live.numbers.documents() {
+                let location = SegmentLocation { segment: live.number(), number: first };
+                if self.was_at(slot, location)
+                    && let Some(record) = self.documents.get_mut(slot)
                 {
                     record.location = DocumentLocation::Pending { former: None };
                 }

@@ -34,8 +34,10 @@ pub struct IndexBounds {
     pub reading_grams: usize,
     /// How many trigrams of changed documents are held before they are written: 4 bytes each.
     pub overlay_grams: usize,
-    /// Most trigrams of a text; one with more is looked at whatever is searched for.
-    pub document_grams: usize,
+    /// About how long the parts are into which a long text is cut.
+    pub part_bytes: usize,
+    /// Most trigrams of a part; a text with one that has more is looked at whatever is searched for.
+    pub part_grams: usize,
     /// Most memory for pieces of files that were read lately.
     pub cache_bytes: usize,
     /// Most segments; more are made one.
@@ -73,7 +75,8 @@ impl Default for IndexBounds {
             threads: std::thread::available_parallelism().map_or(1, NonZero::get).min(8),
             reading_grams: 3 << 20,
             overlay_grams: 1 << 20,
-            document_grams: 200_000,
+            part_bytes: 128 << 10,
+            part_grams: 200_000,
             cache_bytes: 4 << 20,
             segments: 6,
             disk_bytes: 2 << 30,

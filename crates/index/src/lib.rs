@@ -1,9 +1,9 @@
 //! Which text files of a workspace may match a regular expression.
 //!
 //! * [`GramQuery`] is what a regular expression requires of a text that matches it, in trigrams.
-//! * [`TextIndex`] knows the trigrams of documents: it is given a list of them and what changes, reads
-//!   them through a [`DocumentSource`], and says which of them may match: never too few. A document that it
-//!   does not know yet always may.
+//! * [`TextIndex`] knows the trigrams of documents, those of a long text part by part: it is given a list of them
+//!   and what changes, reads them through a [`DocumentSource`], and says which of them may match: never too few. A
+//!   document that it does not know yet always may.
 //! * Its files lie in an [`IndexStore`], a directory of moss's own. They hold paths, hashes and
 //!   trigrams, and never a text. What is damaged in them is noticed and read again.
 //!
@@ -19,6 +19,8 @@ mod grams;
 mod index;
 mod manifest;
 mod matching;
+mod numbers;
+mod parts;
 mod postings;
 mod problem;
 mod query;

@@ -1,61 +1,72 @@
-//! Which documents of a segment meet a query.
+//! Which numbers of a segment meet a query.
 
 use std::sync::Arc;
 
 use crate::cache::BlockCache;
+use crate::core::LiveSegment;
 use crate::grams::Gram;
+use crate::numbers::SegmentNumbers;
+use crate::postings::PostingList;
 use crate::problem::IndexProblem;
-use crate::query::GramNeed;
+use crate::query::{GramNeed, GramQuery};
 use crate::segment::{IndexSegment, LoadedBlock};
 
 /// Reads the posting lists of one segment.
 pub(crate) struct SegmentMatcher<'a> {
-    pub(crate) segment: &'a IndexSegment,
-    pub(crate) cache: &'a BlockCache,
+    segment: &'a IndexSegment,
+    cache: &'a BlockCache,
+    /// Whose numbers they are, where the parts of a document may meet a condition together.
+    joining: Option<&'a SegmentNumbers>,
 }
 
-/// The documents that meet a condition.
-enum MeetingDocuments {
+/// The numbers that meet a condition.
+enum MeetingNumbers {
     Every,
-    /// The numbers of these documents, ascending.
+    /// These, ascending.
     Only(Vec<u32>),
 }
 
 // === impl SegmentMatcher ===
 
-impl SegmentMatcher<'_> {
-    /// Returns the numbers of the documents that meet a condition, ascending.
-    pub(crate) fn documents(&self, need: &GramNeed) -> Result<Vec<u32>, IndexProblem> {
+impl<'a> SegmentMatcher<'a> {
+    pub(crate) fn new(live: &'a LiveSegment, cache: &'a BlockCache, query: &GramQuery) -> Self {
+        let is_joining = !query.is_within_lines && live.numbers.has_split();
+        let joining = is_joining.then_some(&live.numbers);
+        Self { segment: &live.segment, cache, joining }
+    }
+
+    /// Returns the numbers that meet a condition, ascending. Where parts meet it together, that is the first of them.
+    pub(crate) fn numbers(&self, need: &GramNeed) -> Result<Vec<u32>, IndexProblem> {
         match self.meeting(need)? {
-            MeetingDocuments::Every => Ok((0..self.segment.documents).collect()),
-            MeetingDocuments::Only(numbers) => Ok(numbers),
+            MeetingNumbers::Every => Ok((0..self.segment.numbers).collect()),
+            MeetingNumbers::Only(numbers) => Ok(numbers),
         }
     }
 
-    fn meeting(&self, need: &GramNeed) -> Result<MeetingDocuments, IndexProblem> {
+    fn meeting(&self, need: &GramNeed) -> Result<MeetingNumbers, IndexProblem> {
         Ok(match need {
-            GramNeed::Anything => MeetingDocuments::Every,
-            GramNeed::Nothing => MeetingDocuments::Only(Vec::new()),
-            GramNeed::Has(gram) => MeetingDocuments::Only(self.with_gram(*gram)?),
+            GramNeed::Anything => MeetingNumbers::Every,
+            GramNeed::Nothing => MeetingNumbers::Only(Vec::new()),
+            GramNeed::Has(gram) => MeetingNumbers::Only(self.with_gram(*gram)?),
             GramNeed::All(parts) => self.meeting_all(parts)?,
             GramNeed::Any(parts) => {
                 let mut some = Vec::new();
                 for part in parts {
                     match self.meeting(part)? {
-                        MeetingDocuments::Every => return Ok(MeetingDocuments::Every),
-                        MeetingDocuments::Only(numbers) => some.extend(numbers),
+                        MeetingNumbers::Every => return Ok(MeetingNumbers::Every),
+                        MeetingNumbers::Only(numbers) => some.extend(numbers),
                     }
                 }
                 some.sort_unstable();
                 some.dedup();
-                MeetingDocuments::Only(some)
+                MeetingNumbers::Only(some)
             }
         })
     }
 
-    /// Begins with the trigram that the fewest documents have.
-    fn meeting_all(&self, parts: &[GramNeed]) -> Result<MeetingDocuments, IndexProblem> {
-        let none = MeetingDocuments::Only(Vec::new());
+    /// Begins with the trigram that is rarest.
+    fn meeting_all(&self, parts: &[GramNeed]) -> Result<MeetingNumbers, IndexProblem> {
+        let none = MeetingNumbers::Only(Vec::new());
         let mut lists: Vec<(usize, Gram, Arc<LoadedBlock>)> = Vec::new();
         for part in parts {
             if let GramNeed::Has(gram) = part {
@@ -70,30 +81,49 @@ impl SegmentMatcher<'_> {
         let mut kept: Option<Vec<u32>> = None;
         for (_, gram, block) in &lists {
             let list = block.list(*gram).ok_or_else(|| self.segment.damaged_list())?;
-            let documents = self.segment.documents;
-            let read = match &mut kept {
-                None => list.numbers(documents).map(|numbers| kept = Some(numbers)),
-                Some(kept) => list.keep(kept, documents),
-            };
-            read.ok_or_else(|| self.segment.damaged_list())?;
+            match &mut kept {
+                None => kept = Some(self.listed(list)?),
+                Some(kept) => self.keep(kept, list)?,
+            }
             if kept.as_ref().is_some_and(Vec::is_empty) {
                 return Ok(none);
             }
         }
         for part in parts.iter().filter(|part| !matches!(part, GramNeed::Has(_))) {
-            let MeetingDocuments::Only(numbers) = self.meeting(part)? else { continue };
+            let MeetingNumbers::Only(numbers) = self.meeting(part)? else { continue };
             match &mut kept {
                 None => kept = Some(numbers),
                 Some(kept) => kept.retain(|number| numbers.binary_search(number).is_ok()),
             }
         }
-        Ok(kept.map_or(MeetingDocuments::Every, MeetingDocuments::Only))
+        Ok(kept.map_or(MeetingNumbers::Every, MeetingNumbers::Only))
     }
 
     fn with_gram(&self, gram: Gram) -> Result<Vec<u32>, IndexProblem> {
         let Some(block) = self.block(gram)? else { return Ok(Vec::new()) };
         let Some(list) = block.list(gram) else { return Ok(Vec::new()) };
-        list.numbers(self.segment.documents).ok_or_else(|| self.segment.damaged_list())
+        self.listed(list)
+    }
+
+    /// Returns the numbers of a list, ascending.
+    fn listed(&self, list: PostingList<'_>) -> Result<Vec<u32>, IndexProblem> {
+        let numbers = list.numbers(self.segment.numbers);
+        let numbers = numbers.ok_or_else(|| self.segment.damaged_list())?;
+        Ok(match self.joining {
+            None => numbers,
+            Some(joining) => joining.documents_of(numbers).map(|document| document.first).collect(),
+        })
+    }
+
+    /// Keeps those of ascending numbers that are in a list.
+    fn keep(&self, kept: &mut Vec<u32>, list: PostingList<'_>) -> Result<(), IndexProblem> {
+        if self.joining.is_some() {
+            let listed = self.listed(list)?;
+            kept.retain(|number| listed.binary_search(number).is_ok());
+            return Ok(());
+        }
+        let read = list.keep(kept, self.segment.numbers);
+        read.ok_or_else(|| self.segment.damaged_list())
     }
 
     fn block(&self, gram: Gram) -> Result<Option<Arc<LoadedBlock>>, IndexProblem> {

@@ -1,5 +1,5 @@
-//! Posting lists: in which documents of a segment a trigram occurs, as ascending numbers. Written as
-//! differences, or as a bit for each document where that is shorter.
+//! Posting lists: which numbers of a segment have a trigram, ascending. Written as
+//! differences, or as a bit for each number where that is shorter.
 
 use crate::coding::{CodedBytes, put_number};
 
@@ -10,10 +10,10 @@ pub(crate) struct PostingList<'a> {
     pub(crate) has_bits: bool,
 }
 
-/// Appends a list of ascending numbers below `documents`; returns whether it is one of bits.
-pub(crate) fn put_list(bytes: &mut Vec<u8>, numbers: &[u32], documents: u32) -> bool {
+/// Appends a list of ascending numbers below `limit`; returns whether it is one of bits.
+pub(crate) fn put_list(bytes: &mut Vec<u8>, numbers: &[u32], limit: u32) -> bool {
     let start = bytes.len();
-    let bits_bytes = documents.div_ceil(8) as usize;
+    let bits_bytes = limit.div_ceil(8) as usize;
     let mut next = 0;
     for number in numbers {
         put_number(bytes, u64::from(number - next));
@@ -36,11 +36,11 @@ pub(crate) fn put_list(bytes: &mut Vec<u8>, numbers: &[u32], documents: u32) -> 
 // === impl PostingList ===
 
 impl PostingList<'_> {
-    /// Reads the list of a segment with so many documents; none where it is damaged.
-    pub(crate) fn numbers(self, documents: u32) -> Option<Vec<u32>> {
+    /// Reads the list of a segment whose numbers are below `limit`; none where it is damaged.
+    pub(crate) fn numbers(self, limit: u32) -> Option<Vec<u32>> {
         let mut numbers = Vec::new();
         if self.has_bits {
-            self.check_bits(documents)?;
+            self.check_bits(limit)?;
             for (at, byte) in (0..).zip(self.bytes) {
                 let mut bits = *byte;
                 while bits != 0 {
@@ -48,22 +48,22 @@ impl PostingList<'_> {
                     bits &= bits - 1;
                 }
             }
-            return numbers.last().is_none_or(|last| *last < documents).then_some(numbers);
+            return numbers.last().is_none_or(|last| *last < limit).then_some(numbers);
         }
         numbers.reserve(self.bytes.len());
-        self.each(documents, |number| numbers.push(number))?;
+        self.each(limit, |number| numbers.push(number))?;
         Some(numbers)
     }
 
     /// Keeps those of ascending numbers that are in the list; none where it is damaged.
-    pub(crate) fn keep(self, kept: &mut Vec<u32>, documents: u32) -> Option<()> {
+    pub(crate) fn keep(self, kept: &mut Vec<u32>, limit: u32) -> Option<()> {
         if self.has_bits {
-            self.check_bits(documents)?;
+            self.check_bits(limit)?;
             kept.retain(|number| self.bytes[*number as usize / 8] & 1 << (number % 8) != 0);
             return Some(());
         }
         let (mut from, mut to) = (0, 0);
-        self.each(documents, |number| {
+        self.each(limit, |number| {
             while from < kept.len() && kept[from] < number {
                 from += 1;
             }
@@ -77,7 +77,7 @@ impl PostingList<'_> {
         Some(())
     }
 
-    fn each(self, documents: u32, mut take: impl FnMut(u32)) -> Option<()> {
+    fn each(self, limit: u32, mut take: impl FnMut(u32)) -> Option<()> {
         let mut coded = CodedBytes(self.bytes);
         let mut next = 0_u32;
         while !coded.0.is_empty() {
@@ -89,15 +89,15 @@ impl PostingList<'_> {
                 }
                 _ => coded.small()?,
             };
-            let number = next.checked_add(difference).filter(|number| *number < documents)?;
+            let number = next.checked_add(difference).filter(|number| *number < limit)?;
             take(number);
             next = number + 1;
         }
         Some(())
     }
 
-    fn check_bits(self, documents: u32) -> Option<()> {
-        (self.bytes.len() == documents.div_ceil(8) as usize).then_some(())
+    fn check_bits(self, limit: u32) -> Option<()> {
+        (self.bytes.len() == limit.div_ceil(8) as usize).then_some(())
     }
 }
 

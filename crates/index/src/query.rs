@@ -18,6 +18,8 @@ const GRAMS_MAX: usize = 512;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GramQuery {
     pub(crate) need: GramNeed,
+    /// Whether all that a match needs is in one line.
+    pub(crate) is_within_lines: bool,
 }
 
 /// A condition on the trigrams of a text.
@@ -45,7 +47,13 @@ impl GramQuery {
         parser.utf8(false).multi_line(true).crlf(true).case_insensitive(!case_sensitive);
         let parsed = parser.build().parse(pattern);
         let need = parsed.map_or(GramNeed::Anything, |hir| analysis::need(&hir));
-        Self { need: need.bounded() }
+        Self { need: need.bounded(), is_within_lines: false }
+    }
+
+    /// The same query for matches that hold no line end: they need all of it in one place of a text.
+    #[must_use]
+    pub fn within_lines(self) -> Self {
+        Self { is_within_lines: true, ..self }
     }
 
     /// Whether it accepts every text, so that there is nothing to look up.
@@ -56,6 +64,15 @@ impl GramQuery {
     /// Whether it accepts a text that has certain trigrams.
     pub fn accepts(&self, has: &dyn Fn(Gram) -> bool) -> bool {
         self.need.is_met(has)
+    }
+
+    /// Whether it accepts a text whose parts have certain trigrams, those of each sorted.
+    pub(crate) fn accepts_parts(&self, parts: &[Box<[Gram]>]) -> bool {
+        let has = |part: &[Gram], gram: Gram| part.binary_search(&gram).is_ok();
+        if self.is_within_lines {
+            return parts.iter().any(|part| self.need.is_met(&|gram| has(part, gram)));
+        }
+        self.need.is_met(&|gram| parts.iter().any(|part| has(part, gram)))
     }
 }
 

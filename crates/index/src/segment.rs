@@ -1,4 +1,5 @@
-//! Segments: files that never change, each with some documents and where their trigrams occur.
+//! Segments: files that never change, each with some documents and where their trigrams occur. Posting lists have
+//! numbers: one of each document, or several in a row of one whose text was cut into parts.
 //!
 //! A segment is written from front to back: blocks of posting lists, its documents, the directory of
 //! its blocks, a footer. Each of them has a sum in what is read before it (the manifest has the
@@ -40,8 +41,8 @@ pub(crate) struct SegmentName {
 /// A segment with its directory in memory; its documents and lists are read on demand.
 pub(crate) struct IndexSegment {
     pub(crate) name: SegmentName,
-    /// How many documents it has.
-    pub(crate) documents: u32,
+    /// How many numbers its documents have.
+    pub(crate) numbers: u32,
     pieces: Box<dyn StoredPieces>,
     blocks: Vec<BlockEntry>,
     documents_piece: PieceEntry,
@@ -64,7 +65,7 @@ struct PieceEntry {
 
 /// What the end of a segment says about the rest.
 struct SegmentFooter {
-    documents: u32,
+    numbers: u32,
     blocks: u32,
     documents_piece: PieceEntry,
     directory: PieceEntry,
@@ -101,8 +102,8 @@ impl IndexSegment {
         let directory = read_piece(&*pieces, name, footer.directory)?;
         let blocks = read_directory(&directory, &footer);
         let blocks = blocks.ok_or_else(|| name.damaged("a directory that cannot be"))?;
-        let SegmentFooter { documents, documents_piece, .. } = footer;
-        Ok(Self { name, documents, pieces, blocks, documents_piece })
+        let SegmentFooter { numbers, documents_piece, .. } = footer;
+        Ok(Self { name, numbers, pieces, blocks, documents_piece })
     }
 
     /// How much memory its directory takes.
@@ -113,7 +114,7 @@ impl IndexSegment {
     /// Reads its documents, in the order of their numbers.
     pub(crate) fn read_documents(&self) -> Result<Vec<StoredDocument>, IndexProblem> {
         let bytes = read_piece(&*self.pieces, self.name, self.documents_piece)?;
-        documents::read(&bytes, self.documents)
+        documents::read(&bytes, self.numbers)
             .ok_or_else(|| self.name.damaged("documents that cannot be"))
     }
 
@@ -190,19 +191,19 @@ impl SegmentFooter {
         if coded.array()? != MAGIC {
             return None;
         }
-        let documents = u32::from_le_bytes(coded.array()?);
+        let numbers = u32::from_le_bytes(coded.array()?);
         let blocks = u32::from_le_bytes(coded.array()?);
         let mut piece = || {
             let mut number = || coded.array().map(u64::from_le_bytes);
             Some(PieceEntry { start: number()?, size_bytes: number()?, checksum: number()? })
         };
         let (documents_piece, directory) = (piece()?, piece()?);
-        Some(Self { documents, blocks, documents_piece, directory })
+        Some(Self { numbers, blocks, documents_piece, directory })
     }
 
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(self.documents.to_le_bytes());
+        bytes.extend(self.numbers.to_le_bytes());
         bytes.extend(self.blocks.to_le_bytes());
         for piece in [self.documents_piece, self.directory] {
             bytes.extend(piece.start.to_le_bytes());

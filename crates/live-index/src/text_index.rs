@@ -133,6 +133,7 @@ impl IndexedTexts {
         cancelled: &dyn Fn() -> bool,
     ) -> Vec<KnownText> {
         let query = GramQuery::of_pattern(&pattern.expression, pattern.case_sensitive);
+        let query = if pattern.spans_lines { query } else { query.within_lines() };
         if query.accepts_every_text() || !self.follow_search(tree, rules, cancelled) {
             return Vec::new();
         }

@@ -181,9 +181,7 @@ impl CodeQuery {
     /// `InvalidArguments` for what is no regular expression.
     pub(super) fn passes(&self) -> Result<Vec<QueryPass>, ToolError> {
         let kinds = self.search_type.kinds();
-        let pass = |goal, kinds, pattern: Option<(String, bool)>| {
-            let pattern = pattern
-                .map(|(expression, case_sensitive)| TextPattern { expression, case_sensitive });
+        let pass = |goal, kinds, pattern: Option<TextPattern>| {
             let filter = pattern
                 .as_ref()
                 .map(|pattern| compiled(&pattern.expression, pattern.case_sensitive))
@@ -192,16 +190,20 @@ impl CodeQuery {
         };
         let code = |expression: String, case_sensitive| {
             let goal = PassGoal::Code(compiled(&expression, case_sensitive)?);
-            pass(goal, None, Some((expression, case_sensitive)))
+            let pattern = TextPattern { expression, case_sensitive, spans_lines: true };
+            pass(goal, None, Some(pattern))
+        };
+        let of_name = |expression, case_sensitive| {
+            Some(TextPattern { expression, case_sensitive, spans_lines: false })
         };
         match &self.target {
             QueryTarget::Name(wanted) => {
                 let escaped = regex::escape(&wanted.name);
                 let named = PassGoal::Named(wanted.clone());
-                let mut passes = vec![pass(named, kinds, Some((escaped.clone(), true)))?];
+                let mut passes = vec![pass(named, kinds, of_name(escaped.clone(), true))?];
                 if !self.is_exact && self.search_type != SearchType::Exact {
                     let containing = PassGoal::Containing(wanted.clone());
-                    passes.push(pass(containing, kinds, Some((escaped, false)))?);
+                    passes.push(pass(containing, kinds, of_name(escaped, false))?);
                 }
                 if kinds.is_none() {
                     passes.push(code(regex::escape(&wanted.name), true)?);
@@ -210,7 +212,7 @@ impl CodeQuery {
             }
             QueryTarget::Expression(expression) => {
                 let matching = PassGoal::Matching(compiled(expression, true)?);
-                let within = within_texts(expression).map(|inner| (inner, true));
+                let within = within_texts(expression).and_then(|inner| of_name(inner, true));
                 Ok(vec![pass(matching, None, within)?, code(expression.clone(), true)?])
             }
             QueryTarget::Line { line, .. } => Ok(vec![pass(PassGoal::Around(*line), None, None)?]),

@@ -159,7 +159,7 @@ impl TextVisitor for Callers {
 
     fn pattern(&self) -> Option<TextPattern> {
         let expression = regex::escape(&self.name);
-        Some(TextPattern { expression, case_sensitive: true })
+        Some(TextPattern { expression, case_sensitive: true, spans_lines: false })
     }
 
     fn scanner(&self) -> Box<dyn TextScanner> {

@@ -83,12 +83,12 @@ impl Pattern {
                 Err(error) => Err(error),
             }
         };
-        let source = TextPattern { expression: expression.clone(), case_sensitive };
         let built = built.map(|(matcher, spans_lines)| {
             // In one case alone, the expression is as quick.
             let is_of_use = !spans_lines && !case_sensitive;
             let hir = is_of_use.then(|| syntax_of(&expression, case_sensitive)).flatten();
             let required = hir.as_ref().and_then(RequiredText::of);
+            let source = TextPattern { expression, case_sensitive, spans_lines };
             Self { matcher, spans_lines, source, required }
         });
         built.map_err(|error| {

@@ -335,7 +335,8 @@ impl TextVisitor for NamingTests {
     }
 
     fn pattern(&self) -> Option<TextPattern> {
-        Some(TextPattern { expression: self.expression.clone(), case_sensitive: true })
+        let expression = self.expression.clone();
+        Some(TextPattern { expression, case_sensitive: true, spans_lines: false })
     }
 
     fn scanner(&self) -> Box<dyn TextScanner> {

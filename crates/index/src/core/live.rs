@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::numbers::SegmentNumbers;
 use crate::segment::IndexSegment;
-use crate::table::DocumentSlot;
 
 /// Once so large a part of a segment is out of date, it is written anew: one in so many.
 const STALE_PART: u32 = 4;
@@ -11,11 +11,10 @@ const STALE_PART: u32 = 4;
 /// A segment in use.
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<IndexSegment>,
-    /// The slot of each of its documents. The slot says whether it is still there.
-    pub(crate) slots: Vec<DocumentSlot>,
-    /// How many of its documents are current.
+    pub(crate) numbers: SegmentNumbers,
+    /// How many of its numbers are of current documents.
     pub(crate) live: u32,
-    /// How many have another mark by now than is written.
+    /// How many documents have another mark by now than is written.
     pub(crate) remarked: u32,
     /// Whether it has something that must not stay in a file.
     pub(crate) must_rewrite: bool,
@@ -24,8 +23,8 @@ pub(crate) struct LiveSegment {
 // === impl LiveSegment ===
 
 impl LiveSegment {
-    pub(super) fn new(segment: Arc<IndexSegment>, slots: Vec<DocumentSlot>) -> Self {
-        Self { segment, slots, live: 0, remarked: 0, must_rewrite: false }
+    pub(super) fn new(segment: Arc<IndexSegment>, numbers: SegmentNumbers) -> Self {
+        Self { segment, numbers, live: 0, remarked: 0, must_rewrite: false }
     }
 
     pub(crate) fn number(&self) -> u32 {
@@ -34,12 +33,12 @@ impl LiveSegment {
 
     /// Roughly how much memory it takes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<DocumentSlot>() + self.segment.memory_bytes()
+        self.numbers.memory_bytes() + self.segment.memory_bytes()
     }
 
     /// Whether writing it anew is worth the while.
     pub(crate) fn is_stale(&self) -> bool {
-        let stale = (self.segment.documents - self.live).saturating_add(self.remarked);
-        self.must_rewrite || stale > self.segment.documents / STALE_PART
+        let stale = (self.segment.numbers - self.live).saturating_add(self.remarked);
+        self.must_rewrite || stale > self.segment.numbers / STALE_PART
     }
 }

@@ -7,11 +7,12 @@ use super::TextIndex;
 use super::opening::open_segment;
 use crate::core::IndexCore;
 use crate::grams::Gram;
+use crate::numbers::{NumberedDocument, SegmentNumbers};
 use crate::problem::IndexProblem;
 use crate::segment::{DocumentsDraft, IndexSegment, SegmentWriter};
-use crate::table::{DocumentLocation, DocumentSlot, SegmentLocation};
+use crate::table::{DocumentLocation, SegmentLocation};
 
-/// Stands for a document that is not taken over.
+/// Stands for the number of a document that is not taken over.
 const LEFT_OUT: u32 = u32::MAX;
 /// How often it is asked whether the merge is cancelled: once in so many lists.
 const LISTS_PER_CHECK: usize = 1 << 10;
@@ -20,14 +21,16 @@ const LISTS_PER_CHECK: usize = 1 << 10;
 struct SegmentMerge {
     sources: Vec<MergeSource>,
     documents: DocumentsDraft,
-    /// Of each new document its slot, and where it was.
-    taken: Vec<(DocumentSlot, SegmentLocation)>,
+    /// Whose the new numbers are.
+    numbers: SegmentNumbers,
+    /// Where each new document was.
+    before: Vec<SegmentLocation>,
 }
 
 /// A segment that is read through.
 struct MergeSource {
     segment: Arc<IndexSegment>,
-    /// The new number of each of its documents.
+    /// The new number of each of its numbers.
     numbers: Vec<u32>,
     /// The number of the next block, and the lists of the one before that are left, the last first.
     block: u32,
@@ -81,11 +84,10 @@ impl TextIndex {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), MergeStop> {
         let old: Vec<u32> = merge.sources.iter().map(|one| one.segment.name.number).collect();
-        let taken = std::mem::take(&mut merge.taken);
         let mut merged = None;
-        if !taken.is_empty() {
+        if !merge.before.is_empty() {
             let number = self.write().number_segment()?;
-            let mut writer = SegmentWriter::create(&*self.store, number, taken.len() as u32)?;
+            let mut writer = SegmentWriter::create(&*self.store, number, merge.numbers.len())?;
             merge.write_lists(&mut writer, cancelled)?;
             let name = writer.finish(merge.documents)?;
             let segment = open_segment(&*self.store, name);
@@ -94,10 +96,13 @@ impl TextIndex {
         let mut core = self.write();
         if let Some(segment) = merged {
             let number = segment.name.number;
-            core.add_segment(segment, taken.iter().map(|(slot, _)| *slot).collect());
+            let documents: Vec<NumberedDocument> = merge.numbers.documents().collect();
+            core.add_segment(segment, merge.numbers);
             let mut has_gone = false;
-            for ((slot, before), number_in) in taken.into_iter().zip(0..) {
-                let location = SegmentLocation { segment: number, number: number_in };
+            for (NumberedDocument { slot, first, .. }, before) in
+                documents.into_iter().zip(merge.before)
+            {
+                let location = SegmentLocation { segment: number, number: first };
                 let indexed = core.documents.get(slot).and_then(|record| record.indexed);
                 if core.is_at(slot, before) {
                     core.put(slot, DocumentLocation::Segment(location), indexed);
@@ -140,17 +145,24 @@ fn chosen_segments(core: &IndexCore, segments_max: usize) -> Vec<u32> {
 
 impl SegmentMerge {
     fn new(core: &IndexCore, chosen: &[u32]) -> Self {
-        let mut merge =
-            Self { sources: Vec::new(), documents: DocumentsDraft::default(), taken: Vec::new() };
+        let mut merge = Self {
+            sources: Vec::new(),
+            documents: DocumentsDraft::default(),
+            numbers: SegmentNumbers::default(),
+            before: Vec::new(),
+        };
         for live in core.segments.iter().filter(|live| chosen.contains(&live.number())) {
-            let mut numbers = vec![LEFT_OUT; live.slots.len()];
-            for (slot, number) in live.slots.iter().zip(0..) {
-                let location = SegmentLocation { segment: live.number(), number };
-                let record = core.documents.get(*slot).filter(|_| core.is_at(*slot, location));
+            let mut numbers = vec![LEFT_OUT; live.numbers.len() as usize];
+            for NumberedDocument { slot, first, count } in live.numbers.documents() {
+                let location = SegmentLocation { segment: live.number(), number: first };
+                let record = core.documents.get(slot).filter(|_| core.is_at(slot, location));
                 if let Some((record, indexed)) = record.and_then(|one| Some((one, one.indexed?))) {
-                    numbers[number as usize] = merge.taken.len() as u32;
-                    merge.documents.push(&record.path, &indexed);
-                    merge.taken.push((*slot, location));
+                    for (old, new) in (first..first + count).zip(merge.numbers.len()..) {
+                        numbers[old as usize] = new;
+                    }
+                    merge.documents.push(&record.path, &indexed, count);
+                    merge.numbers.push(slot, count);
+                    merge.before.push(location);
                 }
             }
             merge.sources.push(MergeSource::new(live.segment.clone(), numbers));
@@ -192,7 +204,7 @@ impl MergeSource {
         Self { segment, numbers, block: 0, lists: Vec::new(), gram: None }
     }
 
-    /// Adds the new numbers of the documents in the list, and goes to the next one.
+    /// Adds the new numbers of those in the list, and goes to the next one.
     fn take_list(&mut self, numbers: &mut Vec<u32>) -> Result<(), MergeStop> {
         if let Some(list) = self.lists.pop() {
             let new = list.numbers.into_iter().map(|number| self.numbers[number as usize]);
@@ -222,7 +234,7 @@ impl MergeSource {
     fn read_block(&self) -> Result<Vec<MergedList>, IndexProblem> {
         let block = self.segment.read_block(self.block)?;
         let lists = block.lists().map(|(gram, list)| {
-            let numbers = list.numbers(self.segment.documents);
+            let numbers = list.numbers(self.segment.numbers);
             Ok(MergedList { gram, numbers: numbers.ok_or_else(|| self.segment.damaged_list())? })
         });
         let mut lists = lists.collect::<Result<Vec<_>, IndexProblem>>()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::core::IndexCore;
 use crate::manifest::{IndexManifest, newer};
+use crate::numbers::{NumberedDocument, SegmentNumbers};
 use crate::problem::IndexProblem;
 use crate::segment::{IndexSegment, SegmentName};
 use crate::store::IndexStore;
@@ -55,10 +56,14 @@ fn load_segment(
 ) -> Result<(), IndexProblem> {
     let segment = open_segment(store, name)?;
     let documents = segment.read_documents()?;
-    let slots: Vec<_> = documents.iter().map(|one| core.adopt(&one.path)).collect();
-    core.add_segment(Arc::new(segment), slots.clone());
-    for ((slot, document), number) in slots.into_iter().zip(documents).zip(0..) {
-        let location = SegmentLocation { segment: name.number, number };
+    let mut numbers = SegmentNumbers::default();
+    for document in &documents {
+        numbers.push(core.adopt(&document.path), document.numbers);
+    }
+    let numbered: Vec<_> = numbers.documents().collect();
+    core.add_segment(Arc::new(segment), numbers);
+    for (NumberedDocument { slot, first, .. }, document) in numbered.into_iter().zip(documents) {
+        let location = SegmentLocation { segment: name.number, number: first };
         core.put(slot, DocumentLocation::Segment(location), Some(document.indexed));
     }
     Ok(())

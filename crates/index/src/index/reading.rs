@@ -14,6 +14,8 @@ use crate::document::{
     DocumentContent, DocumentKind, DocumentSource, IndexedDocument, MarkDigest, TextHash,
 };
 use crate::grams::{Gram, GramCollector};
+use crate::numbers::SegmentNumbers;
+use crate::parts::parts;
 use crate::problem::IndexProblem;
 use crate::segment::{DocumentsDraft, SegmentName, SegmentWriter};
 use crate::table::{DocumentLocation, DocumentSlot, SegmentLocation};
@@ -35,8 +37,10 @@ struct PendingDocument {
 /// Documents that one thread has read.
 struct ReadBatch {
     documents: Vec<BatchedDocument>,
-    /// Trigram and number in the batch, document by document.
+    /// Trigram and number in the batch, part by part.
     postings: Vec<u64>,
+    /// How many numbers they have by now: one for each part.
+    numbers: u32,
     /// Documents whose text is that of a segment still, and those that could not be read.
     others: Vec<(DocumentSlot, u64, DocumentLocation, Option<IndexedDocument>)>,
 }
@@ -46,8 +50,9 @@ struct BatchedDocument {
     version: u64,
     path: RelPath,
     indexed: IndexedDocument,
-    /// Where its postings end.
+    /// Where its postings end, and its numbers.
     end: usize,
+    numbers_end: u32,
 }
 
 /// What the threads share that read.
@@ -117,7 +122,11 @@ impl TextIndex {
             for (slot, grams) in &core.overlay {
                 let Some(record) = core.documents.get(*slot) else { continue };
                 let Some(indexed) = record.indexed else { continue };
-                batch.push(*slot, record.version, record.path.clone(), indexed, grams);
+                grams.iter().for_each(|part| batch.push_part(part));
+                if grams.is_empty() {
+                    batch.push_part(&[]);
+                }
+                batch.push(*slot, record.version, record.path.clone(), indexed);
             }
         }
         self.write_batch(batch)
@@ -145,8 +154,9 @@ impl TextIndex {
         };
         {
             let mut core = self.write();
-            let slots = batch.documents.iter().map(|document| document.slot).collect();
-            core.add_segment(segment, slots);
+            let numbers = batch.segment_numbers();
+            let firsts: Vec<u32> = numbers.documents().map(|document| document.first).collect();
+            core.add_segment(segment, numbers);
             let is_gone = |document: &BatchedDocument| {
                 let record = core.documents.get(document.slot);
                 record.is_none_or(|record| record.path != document.path)
@@ -155,7 +165,7 @@ impl TextIndex {
             if let Some(live) = core.segment_mut(number) {
                 live.must_rewrite = has_gone;
             }
-            for (document, number_in) in batch.documents.iter().zip(0..) {
+            for (document, number_in) in batch.documents.iter().zip(firsts) {
                 if core.is_current(document.slot, document.version) {
                     let location = SegmentLocation { segment: number, number: number_in };
                     let location = DocumentLocation::Segment(location);
@@ -229,7 +239,7 @@ impl ReadingRound<'_> {
             DocumentContent::Binary | DocumentContent::Unread => TextHash::NONE,
         };
         let mut indexed = IndexedDocument { mark, hash, kind: DocumentKind::Listed, is_unsettled };
-        let grams = match &read.content {
+        let text = match &read.content {
             DocumentContent::Unread => {
                 indexed.kind = DocumentKind::Unlisted;
                 batch.others.push((*slot, *version, DocumentLocation::Unread, Some(indexed)));
@@ -249,15 +259,20 @@ impl ReadingRound<'_> {
                     batch.others.push((*slot, *version, location, Some(indexed)));
                     return;
                 }
-                collector.collect(text.as_bytes())
+                text.as_bytes()
             }
         };
-        if grams.len() > self.index.bounds.document_grams {
-            indexed.kind = DocumentKind::Unlisted;
-            batch.push(*slot, *version, path.clone(), indexed, &[]);
-        } else {
-            batch.push(*slot, *version, path.clone(), indexed, grams);
+        for part in parts(text, self.index.bounds.part_bytes) {
+            let grams = collector.collect(part);
+            if grams.len() > self.index.bounds.part_grams {
+                indexed.kind = DocumentKind::Unlisted;
+                batch.drop_parts();
+                batch.push_part(&[]);
+                break;
+            }
+            batch.push_part(grams);
         }
+        batch.push(*slot, *version, path.clone(), indexed);
     }
 }
 
@@ -265,21 +280,37 @@ impl ReadingRound<'_> {
 
 impl ReadBatch {
     fn new(grams: usize) -> Self {
-        Self { documents: Vec::new(), postings: Vec::with_capacity(grams), others: Vec::new() }
+        let postings = Vec::with_capacity(grams);
+        Self { documents: Vec::new(), postings, numbers: 0, others: Vec::new() }
     }
 
-    fn push(
-        &mut self,
-        slot: DocumentSlot,
-        version: u64,
-        path: RelPath,
-        indexed: IndexedDocument,
-        grams: &[Gram],
-    ) {
-        let number = self.documents.len() as u64;
+    /// Adds the trigrams of the next part of a document.
+    fn push_part(&mut self, grams: &[Gram]) {
+        let number = u64::from(self.numbers);
         self.postings.extend(grams.iter().map(|gram| u64::from(*gram) << 32 | number));
-        let end = self.postings.len();
-        self.documents.push(BatchedDocument { slot, version, path, indexed, end });
+        self.numbers += 1;
+    }
+
+    /// Forgets the parts that are of no document yet.
+    fn drop_parts(&mut self) {
+        let end = self.documents.last().map_or((0, 0), |last| (last.end, last.numbers_end));
+        self.postings.truncate(end.0);
+        self.numbers = end.1;
+    }
+
+    /// Adds the document that the parts before are of.
+    fn push(&mut self, slot: DocumentSlot, version: u64, path: RelPath, indexed: IndexedDocument) {
+        let (end, numbers_end) = (self.postings.len(), self.numbers);
+        self.documents.push(BatchedDocument { slot, version, path, indexed, end, numbers_end });
+    }
+
+    /// Returns whose its numbers are.
+    fn segment_numbers(&self) -> SegmentNumbers {
+        let mut numbers = SegmentNumbers::default();
+        for document in &self.documents {
+            numbers.push(document.slot, document.numbers_end - numbers.len());
+        }
+        numbers
     }
 
     /// Puts the documents that need no new postings where they belong.
@@ -308,18 +339,21 @@ impl ReadBatch {
             let postings = &self.postings[start..document.end];
             start = document.end;
             if core.is_current(document.slot, document.version) {
-                let mut grams: Box<[Gram]> =
-                    postings.iter().map(|posting| (posting >> 32) as Gram).collect();
-                grams.sort_unstable();
-                core.put_overlay(document.slot, document.indexed, grams);
+                let parts = postings.chunk_by(|one, two| *one as u32 == *two as u32);
+                let grams = parts.map(|part| {
+                    let mut grams: Box<[Gram]> =
+                        part.iter().map(|posting| (posting >> 32) as Gram).collect();
+                    grams.sort_unstable();
+                    grams
+                });
+                core.put_overlay(document.slot, document.indexed, grams.collect());
             }
         }
     }
 
     fn write(&mut self, index: &TextIndex, number: u32) -> Result<SegmentName, IndexProblem> {
         self.postings.sort_unstable();
-        let documents = self.documents.len() as u32;
-        let mut writer = SegmentWriter::create(&*index.store, number, documents)?;
+        let mut writer = SegmentWriter::create(&*index.store, number, self.numbers)?;
         let mut numbers = Vec::new();
         for postings in self.postings.chunk_by(|one, two| one >> 32 == two >> 32) {
             numbers.clear();
@@ -327,8 +361,10 @@ impl ReadBatch {
             writer.push((postings[0] >> 32) as Gram, &numbers)?;
         }
         let mut draft = DocumentsDraft::default();
+        let mut numbers_start = 0;
         for document in &self.documents {
-            draft.push(&document.path, &document.indexed);
+            draft.push(&document.path, &document.indexed, document.numbers_end - numbers_start);
+            numbers_start = document.numbers_end;
         }
         writer.finish(draft)
     }

@@ -88,12 +88,12 @@ impl BlockDraft {
     }
 
     /// Adds the list of the next trigram.
-    pub(super) fn push(&mut self, gram: Gram, numbers: &[u32], documents: u32) {
+    pub(super) fn push(&mut self, gram: Gram, numbers: &[u32], limit: u32) {
         if self.is_empty() {
             (self.first, self.last) = (gram, gram);
         }
         let start = self.lists.len();
-        let has_bits = put_list(&mut self.lists, numbers, documents);
+        let has_bits = put_list(&mut self.lists, numbers, limit);
         let size = (self.lists.len() - start) as u64;
         put_number(&mut self.table, u64::from(gram - self.last));
         put_number(&mut self.table, size << 1 | u64::from(has_bits));

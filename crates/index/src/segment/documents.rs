@@ -7,12 +7,16 @@ use crate::coding::{CodedBytes, put_bytes, put_number};
 use crate::document::{DocumentKind, IndexedDocument, MarkDigest, TextHash};
 
 const UNSETTLED: u8 = 0x80;
+/// More numbers no document has: no damaged one asks for more memory.
+const NUMBERS_MAX: u32 = 1 << 16;
 
 /// A document of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredDocument {
     pub(crate) path: RelPath,
     pub(crate) indexed: IndexedDocument,
+    /// How many numbers it has.
+    pub(crate) numbers: u32,
 }
 
 /// The documents of a segment as they are going to be written.
@@ -22,12 +26,13 @@ pub(crate) struct DocumentsDraft {
     before: String,
 }
 
-/// Reads so many documents; none where they cannot be some.
-pub(super) fn read(bytes: &[u8], count: u32) -> Option<Vec<StoredDocument>> {
+/// Reads documents that have so many numbers; none where they cannot be some.
+pub(super) fn read(bytes: &[u8], numbers: u32) -> Option<Vec<StoredDocument>> {
     let mut coded = CodedBytes(bytes);
     let mut documents = Vec::new();
     let mut path: Vec<u8> = Vec::new();
-    for _ in 0..count {
+    let mut left = numbers;
+    while left > 0 {
         let shared = usize::try_from(coded.number()?).ok()?;
         if shared > path.len() {
             return None;
@@ -46,8 +51,10 @@ pub(super) fn read(bytes: &[u8], count: u32) -> Option<Vec<StoredDocument>> {
             mark: MarkDigest(coded.array()?),
             hash: TextHash(coded.array()?),
         };
+        let numbers = coded.small().filter(|numbers| (1..=NUMBERS_MAX).contains(numbers))?;
+        left = left.checked_sub(numbers)?;
         let path = RelPath::parse(std::str::from_utf8(&path).ok()?).ok()?;
-        documents.push(StoredDocument { path, indexed });
+        documents.push(StoredDocument { path, indexed, numbers });
     }
     coded.0.is_empty().then_some(documents)
 }
@@ -55,8 +62,8 @@ pub(super) fn read(bytes: &[u8], count: u32) -> Option<Vec<StoredDocument>> {
 // === impl DocumentsDraft ===
 
 impl DocumentsDraft {
-    /// Adds the document of the next number.
-    pub(crate) fn push(&mut self, path: &RelPath, indexed: &IndexedDocument) {
+    /// Adds the document of the next numbers, so many.
+    pub(crate) fn push(&mut self, path: &RelPath, indexed: &IndexedDocument, numbers: u32) {
         let path = path.as_str();
         let pairs = path.bytes().zip(self.before.bytes());
         let shared = pairs.take_while(|(one, two)| one == two).count();
@@ -70,6 +77,7 @@ impl DocumentsDraft {
         self.bytes.push(kind | if indexed.is_unsettled { UNSETTLED } else { 0 });
         self.bytes.extend(indexed.mark.0);
         self.bytes.extend(indexed.hash.0);
+        put_number(&mut self.bytes, u64::from(numbers));
         path.clone_into(&mut self.before);
     }
 }

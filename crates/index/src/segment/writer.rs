@@ -11,7 +11,7 @@ use crate::store::{IndexStore, StoredDraft};
 pub(crate) struct SegmentWriter {
     draft: Box<dyn StoredDraft>,
     number: u32,
-    documents: u32,
+    numbers: u32,
     block: BlockDraft,
     blocks: Vec<BlockEntry>,
     written_bytes: u64,
@@ -20,26 +20,26 @@ pub(crate) struct SegmentWriter {
 // === impl SegmentWriter ===
 
 impl SegmentWriter {
-    /// Begins the segment of a number, with so many documents.
+    /// Begins the segment of a number, whose documents have so many numbers.
     pub(crate) fn create(
         store: &dyn IndexStore,
         number: u32,
-        documents: u32,
+        numbers: u32,
     ) -> Result<Self, IndexProblem> {
         let name = SegmentName { number, size_bytes: 0, checksum: 0 };
         Ok(Self {
             draft: store.draft(&name.file())?,
             number,
-            documents,
+            numbers,
             block: BlockDraft::default(),
             blocks: Vec::new(),
             written_bytes: 0,
         })
     }
 
-    /// Adds a posting list: ascending numbers of documents, of a trigram above those before.
+    /// Adds a posting list: ascending numbers, of a trigram above those before.
     pub(crate) fn push(&mut self, gram: Gram, numbers: &[u32]) -> Result<(), IndexProblem> {
-        self.block.push(gram, numbers, self.documents);
+        self.block.push(gram, numbers, self.numbers);
         if self.block.is_full() { self.end_block() } else { Ok(()) }
     }
 
@@ -51,8 +51,7 @@ impl SegmentWriter {
         let documents_piece = self.write(&documents.bytes)?;
         let directory = self.write(&put_directory(&self.blocks))?;
         let blocks = self.blocks.len() as u32;
-        let footer =
-            SegmentFooter { documents: self.documents, blocks, documents_piece, directory };
+        let footer = SegmentFooter { numbers: self.numbers, blocks, documents_piece, directory };
         let footer = self.write(&footer.bytes())?;
         self.draft.finish()?;
         let (number, size_bytes) = (self.number, self.written_bytes);

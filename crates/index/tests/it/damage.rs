@@ -7,6 +7,10 @@ use moss_index::{IndexProblem, IndexState};
 use crate::folder::{Content, Folder, never, open};
 use crate::shelf::MemoryShelf;
 
+/// Files of a version of the format that is not there yet.
+const NEWER: &str = "manifest-1000";
+const NEWER_SEGMENT: &str = "1000-00000001.segment";
+
 const PATTERNS: [&str; 4] = ["number7\\b", "shared", "text of", "nowhere"];
 
 /// A folder and the files of its index, in several segments.
@@ -106,16 +110,16 @@ fn files_that_are_lost_or_exchanged_are_noticed() {
 #[test]
 fn an_index_of_a_newer_version_is_left_alone() {
     let (folder, shelf) = indexed();
-    for (name, bytes) in [("manifest-2", "two"), ("2-00000001.segment", "newer")] {
+    for (name, bytes) in [(NEWER, "two"), (NEWER_SEGMENT, "newer")] {
         shelf.put(name, bytes.into());
     }
     shelf.put("manifest-0", "older".into());
     shelf.put("0-00000001.segment", "older".into());
     shelf.put(".moss-00.tmp", "unfinished".into());
     let problem = check(&folder, &shelf);
-    assert_eq!(problem, Some(IndexProblem::Newer { file: "manifest-2".to_owned() }));
+    assert_eq!(problem, Some(IndexProblem::Newer { file: NEWER.to_owned() }));
     let files = shelf.files();
-    assert!(files.contains_key("manifest-2") && files.contains_key("2-00000001.segment"));
+    assert!(files.contains_key(NEWER) && files.contains_key(NEWER_SEGMENT));
     assert!(!files.keys().any(|name| name.starts_with('0') || name.ends_with(".tmp")));
     assert!(!files.contains_key("manifest-0"));
 }

@@ -39,7 +39,8 @@ pub(crate) fn small_bounds() -> IndexBounds {
         threads: 2,
         reading_grams: 400,
         overlay_grams: 40,
-        document_grams: 200,
+        part_bytes: 16,
+        part_grams: 200,
         cache_bytes: 2_000,
         segments: 3,
         disk_bytes: u64::MAX,
@@ -99,13 +100,17 @@ impl Folder {
 
     /// The names of the documents of which an index says that they may match a pattern.
     pub(crate) fn asked(&self, index: &TextIndex, pattern: &str) -> Vec<String> {
-        let query = GramQuery::of_pattern(pattern, false);
+        self.asked_query(index, &GramQuery::of_pattern(pattern, false))
+    }
+
+    /// The names of the documents of which an index says that they may match a query.
+    pub(crate) fn asked_query(&self, index: &TextIndex, query: &GramQuery) -> Vec<String> {
         let paths = self.documents.keys().map(|name| path(name));
         // With what was looked up for an earlier question, by this index or the one before.
         let names: Vec<String> = self.documents.keys().cloned().collect();
         let mut kept = self.located.lock().expect("no test panics with it");
         let earlier = kept.take().filter(|(known, _)| *known == names).map(|(_, located)| located);
-        let asked = index.verdicts_located(&query, earlier, || paths);
+        let asked = index.verdicts_located(query, earlier, || paths);
         let (verdicts, located) = asked.expect("the index answers");
         *kept = Some((names, located));
         drop(kept);
@@ -116,15 +121,24 @@ impl Folder {
 
     /// The names of the documents that meet the query of a pattern, and of those that cannot be read.
     pub(crate) fn expected(&self, pattern: &str) -> Vec<String> {
+        self.expected_pieces(pattern, &|text| vec![text])
+    }
+
+    /// As [`Folder::expected`], of documents with a line that meets it.
+    pub(crate) fn expected_lines(&self, pattern: &str) -> Vec<String> {
+        self.expected_pieces(pattern, &|text| text.split_inclusive('\n').collect())
+    }
+
+    fn expected_pieces(&self, pattern: &str, pieces: &dyn Fn(&str) -> Vec<&str>) -> Vec<String> {
         let query = GramQuery::of_pattern(pattern, false);
         let mut collector = GramCollector::new();
         let mut meets = |content: &Content| match content {
-            Content::Words(text) => {
+            Content::Words(text) => pieces(text).into_iter().any(|piece| {
                 let grams: HashSet<Gram> =
-                    collector.collect(text.as_bytes()).iter().copied().collect();
-                grams.len() > small_bounds().document_grams
+                    collector.collect(piece.as_bytes()).iter().copied().collect();
+                grams.len() > small_bounds().part_grams
                     || query.accepts(&|gram| grams.contains(&gram))
-            }
+            }),
             Content::Bytes => false,
             Content::Closed => true,
         };

@@ -130,6 +130,14 @@ fn check(index: &TextIndex, folder: &Folder, is_settled: bool) -> Result<(), Tes
         if is_settled {
             prop_assert_eq!(&asked, &expected, "{}", pattern);
         }
+        let within_lines = GramQuery::of_pattern(pattern, false).within_lines();
+        let within_lines = folder.asked_query(index, &within_lines);
+        for name in &folder.expected_lines(pattern) {
+            prop_assert!(within_lines.contains(name), "{pattern} finds {name} in a line");
+        }
+        for name in &within_lines {
+            prop_assert!(asked.contains(name), "{pattern} finds {name} in a line alone");
+        }
     }
     Ok(())
 }
@@ -412,4 +420,28 @@ fn memory_grows_with_the_documents_and_is_given_back() {
     assert!(settled > pending, "the numbers in segments: {pending} {settled}");
     index.clear();
     assert!(index.status().memory_bytes < pending / 10);
+}
+
+#[test]
+fn what_stands_far_apart_is_in_no_line() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    let filler = "0123456789\n".repeat(20);
+    folder.write_text("apart", &format!("alpha\n{filler}beta\n"));
+    folder.write_text("near", &format!("{filler}alpha beta\n{filler}"));
+    let query = GramQuery::of_pattern("alpha.*beta", true);
+    let check = |index: &TextIndex| {
+        assert_eq!(folder.asked_query(index, &query), ["apart", "near"]);
+        assert_eq!(folder.asked_query(index, &query.clone().within_lines()), ["near"]);
+    };
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    index.settle(&folder, &never);
+    check(&index);
+    index.persist();
+    check(&index);
+    drop(index);
+    let reopened = open(&shelf);
+    reopened.sync(folder.listing());
+    check(&reopened);
 }

@@ -147,7 +147,8 @@ impl Known {
     /// there are.
     #[track_caller]
     fn search(&self, word: &'static str) -> (usize, usize) {
-        let pattern = TextPattern { expression: word.to_owned(), case_sensitive: true };
+        let pattern =
+            TextPattern { expression: word.to_owned(), case_sensitive: true, spans_lines: false };
         let known = |scanned: &ScannedPaths<'_>| {
             self.texts.known((&self.tree, &self.rules), &pattern, scanned, &|| false)
         };
