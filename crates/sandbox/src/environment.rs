@@ -80,6 +80,8 @@ const SET_OFFLINE: &[(&str, &str)] = &[
     ("UV_HTTP_RETRIES", "0"),
     ("YARN_HTTP_RETRY", "0"),
     ("npm_config_fetch_retries", "0"),
+    // From pnpm 11 on that does not read the names of npm.
+    ("pnpm_config_fetch_retries", "0"),
 ];
 /// Where programs are looked up when nobody says.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
