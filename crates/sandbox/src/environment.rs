@@ -71,11 +71,11 @@ const SET: &[(&str, &str)] = &[
     ("PIP_NO_INPUT", "1"),
 ];
 /// What is set where the network is off, unless it is granted: package managers retry at once or not at all. By
-/// themselves npm and pnpm wait for more than a minute, others for about ten seconds. None is told to be offline, since
+/// themselves npm and pnpm wait for more than a minute, others for about ten seconds. None is set to be offline, since
 /// there may be a registry of the command's own on its loopback interface.
 const SET_OFFLINE: &[(&str, &str)] = &[
     ("CARGO_NET_RETRY", "0"),
-    // Only a retry makes pip say why there is no package; without one it says that there is none.
+    // Only a retry makes pip say why it finds no package; without one it says that the package does not exist.
     ("PIP_RETRIES", "1"),
     ("UV_HTTP_RETRIES", "0"),
     ("YARN_HTTP_RETRY", "0"),
