@@ -42,6 +42,7 @@ fn serve(site: &Site) -> Daemon {
     let mut command = site.serve_command();
     let cargo = site.outside("cargo");
     std::fs::create_dir_all(cargo.join("registry")).unwrap();
+    std::fs::create_dir_all(site.outside("home/.npm/_cacache")).unwrap();
     command.env("CARGO_HOME", cargo).env("RUSTUP_HOME", toolchain("RUSTUP_HOME", ".rustup"));
     let leading = ["ssl_cert_file"];
     let leads = |name: &str| leading.contains(&name.to_ascii_lowercase().as_str());
@@ -54,24 +55,28 @@ async fn run(client: &Client, text: &str) -> Value {
 }
 
 /// Runs words that may reach the network, then others that may not.
-async fn fetches(site: &Site, fetch: &str, after: &str) {
+async fn fetches(site: &Site, fetch: &str, after: &str) -> Daemon {
     let daemon = serve(site);
     let client = daemon.caller().await;
     let alone = run(&client, &format!("env X=1 {fetch}")).await;
     assert_eq!(alone["sandbox"]["network"], false, "{alone}");
     assert_ne!(alone["exit_code"], 0, "it needs no network, and proves nothing: {alone}");
+    let says_why = |ran: &Value| ran["notes"].to_string().contains("the network is off");
+    assert!(says_why(&alone), "{alone}");
     let found = run(&client, fetch).await;
     assert_eq!(
         (&found["exit_code"], &found["sandbox"]["network"]),
         (&json!(0), &json!(true)),
         "{found}"
     );
+    assert!(!says_why(&found), "{found}");
     let built = run(&client, after).await;
     assert_eq!(
         (&built["stdout"], &built["sandbox"]["network"]),
         (&json!("built\n"), &json!(false)),
         "{built}"
     );
+    daemon
 }
 
 #[tokio::test]
@@ -89,6 +94,37 @@ async fn cargo_fetches_and_builds_offline_afterwards() {
         "fn main() { itoa::Buffer::new().format(1); println!(\"built\"); }\n",
     );
     fetches(&site, "cargo fetch", "cargo build --offline --quiet && ./target/debug/tiny").await;
+}
+
+#[tokio::test]
+async fn npm_fetches_and_installs_offline_afterwards() {
+    if !has("npm", "registry.npmjs.org") {
+        return;
+    }
+    let site = site("[\"npm\", [\"ci\", \"config\"]]");
+    site.write(
+        "package.json",
+        r#"{"name": "tiny", "version": "1.0.0", "dependencies": {"is-number": "7.0.0"}}"#,
+    );
+    site.write(
+        "package-lock.json",
+        r#"{"name": "tiny", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {
+            "": {"name": "tiny", "version": "1.0.0", "dependencies": {"is-number": "7.0.0"}},
+            "node_modules/is-number": {
+                "version": "7.0.0",
+                "resolved": "https://registry.npmjs.org/is-number/-/is-number-7.0.0.tgz",
+                "integrity": "sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng=="
+            }}}"#,
+    );
+    let after = "env X=1 npm ci --offline --silent && \
+                 node -e 'console.log(require(\"is-number\")(7) && \"built\")'";
+    let daemon = fetches(&site, "npm ci", after).await;
+    // By itself npm waits for longer than a minute before it tries again, also where no name is found.
+    let client = daemon.caller().await;
+    let retries = run(&client, "env X=1 npm config get fetch-retries").await;
+    assert_eq!(retries["stdout"], "0\n", "{retries}");
+    let retries = run(&client, "npm config get fetch-retries").await;
+    assert_ne!(retries["stdout"], "0\n", "{retries}");
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ const HOSTS: &[&str] = &[
     "localhost",
     "maven.apache.org",
     "modelcontextprotocol.io",
+    "registry.npmjs.org",
     "rustup.rs",
     "www.apache.org",
     "www.w3.org",

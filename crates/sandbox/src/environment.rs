@@ -1,10 +1,11 @@
 //! Which variables a command is given: those of a table, those that policy grants, and a few that
-//! keep programs from waiting for somebody. All others are removed, and their names reported.
+//! keep programs from waiting for somebody, or for a network that is off. All others are removed, and
+//! their names reported.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use crate::command::CommandEnvironment;
+use crate::command::{CommandEnvironment, NetworkMode};
 
 /// Names that are passed on; `PREFIX_*` stands for all that start so. None of them makes a program
 /// run or load something else.
@@ -69,6 +70,19 @@ const SET: &[(&str, &str)] = &[
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("PIP_NO_INPUT", "1"),
 ];
+/// What is set where the network is off, unless it is granted: package managers retry at once or not at all. By
+/// themselves npm and pnpm wait for more than a minute, others for about ten seconds. None is set to be offline, since
+/// there may be a registry of the command's own on its loopback interface.
+const SET_OFFLINE: &[(&str, &str)] = &[
+    ("CARGO_NET_RETRY", "0"),
+    // Only a retry makes pip say why it finds no package; without one it says that the package does not exist.
+    ("PIP_RETRIES", "1"),
+    ("UV_HTTP_RETRIES", "0"),
+    ("YARN_HTTP_RETRY", "0"),
+    ("npm_config_fetch_retries", "0"),
+    // From pnpm 11 on that does not read the names of npm.
+    ("pnpm_config_fetch_retries", "0"),
+];
 /// Where programs are looked up when nobody says.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -83,7 +97,10 @@ pub(crate) struct SelectedEnvironment {
 }
 
 /// Selects what a command is given.
-pub(crate) fn select(environment: &CommandEnvironment) -> SelectedEnvironment {
+pub(crate) fn select(
+    environment: &CommandEnvironment,
+    network: NetworkMode,
+) -> SelectedEnvironment {
     let mut selected = SelectedEnvironment::default();
     let path = (OsString::from("PATH"), OsString::from(PATH));
     selected.variables.extend([path]);
@@ -101,6 +118,10 @@ pub(crate) fn select(environment: &CommandEnvironment) -> SelectedEnvironment {
     }
     let fixed = SET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     selected.variables.extend(fixed);
+    let offline = SET_OFFLINE.iter().filter(|_| network == NetworkMode::Off);
+    for (name, value) in offline {
+        selected.variables.entry(name.into()).or_insert_with(|| value.into());
+    }
     let set = environment.set.iter().filter(|(name, value)| is_passable(name, value)).cloned();
     selected.variables.extend(set);
     selected.removed.retain(|name| !selected.variables.contains_key(OsStr::new(name)));
@@ -137,7 +158,7 @@ impl Default for CommandEnvironment {
 mod tests {
     use super::*;
 
-    fn selected(granted: &[&str]) -> SelectedEnvironment {
+    fn selected(granted: &[&str], network: NetworkMode) -> SelectedEnvironment {
         let from = [
             ("PATH", "/bin"),
             ("LC_ALL", "C"),
@@ -146,32 +167,46 @@ mod tests {
             ("LD_PRELOAD", "/evil.so"),
             ("BASH_ENV", "/evil"),
             ("PAGER", "less"),
+            ("CARGO_NET_RETRY", "7"),
             ("BASH_FUNC_ls%%", "() { evil; }"),
         ];
-        select(&CommandEnvironment {
+        let environment = CommandEnvironment {
             from: from.map(|(name, value)| (name.into(), value.into())).to_vec(),
             granted: granted.iter().map(|&name| name.to_owned()).collect(),
             set: vec![("GIVEN".into(), "1".into())],
-        })
+        };
+        select(&environment, network)
     }
 
     #[test]
     fn only_names_of_the_table_are_passed_on_and_others_are_named() {
-        let environment = selected(&[]);
+        let environment = selected(&[], NetworkMode::On);
         assert_eq!(environment.variables[OsStr::new("HOME")], "/h");
         assert_eq!(environment.variables[OsStr::new("LC_ALL")], "C");
         assert_eq!(environment.variables[OsStr::new("GIVEN")], "1");
         assert_eq!(environment.variables[OsStr::new("PAGER")], "cat");
-        let removed = ["API_KEY", "BASH_ENV", "BASH_FUNC_ls%%", "LD_PRELOAD"];
+        let removed = ["API_KEY", "BASH_ENV", "BASH_FUNC_ls%%", "CARGO_NET_RETRY", "LD_PRELOAD"];
         assert_eq!(environment.removed, removed);
         assert!(!environment.variables.contains_key(OsStr::new("API_KEY")));
     }
 
     #[test]
     fn a_granted_name_is_passed_on() {
-        let environment = selected(&["API_*"]);
+        let environment = selected(&["API_*"], NetworkMode::Off);
         assert_eq!(environment.variables[OsStr::new("API_KEY")], "secret");
         assert!(!environment.removed.iter().any(|name| name == "API_KEY"));
         assert_eq!(environment.granted, ["API_KEY"]);
+    }
+
+    #[test]
+    fn retries_are_few_where_the_network_is_off_unless_granted() {
+        let found = |granted: &[&str], network, name: &str| {
+            selected(granted, network).variables.get(OsStr::new(name)).cloned()
+        };
+        let (off, on) = (NetworkMode::Off, NetworkMode::On);
+        assert_eq!(found(&[], off, "npm_config_fetch_retries"), Some("0".into()));
+        assert_eq!(found(&[], on, "npm_config_fetch_retries"), None);
+        assert_eq!(found(&[], off, "CARGO_NET_RETRY"), Some("0".into()));
+        assert_eq!(found(&["CARGO_NET_RETRY"], off, "CARGO_NET_RETRY"), Some("7".into()));
     }
 }

@@ -201,7 +201,7 @@ impl Means {
         command: &SandboxedCommand,
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
-        let mut environment = environment::select(&command.environment);
+        let mut environment = environment::select(&command.environment, command.network);
         let mounts_max = match self.launcher {
             Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
             Some(Launcher::Own) => MOUNTS_MAX,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use moss_sandbox::{CommandEnd, EndCause, NetworkMode, ProcessExit, SandboxFacts};
+use moss_sandbox::{CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, SandboxFacts};
 use moss_sdk::command::{AlteredFile, CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 
@@ -14,6 +14,20 @@ use super::output::CollectedOutput;
 pub(super) const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 /// Most bytes of the end of a stream in the error of a command that waited for a reply.
 const ATTACHED_BYTES: usize = 4 << 10;
+/// What programs write that find no host, in lower case.
+const UNREACHED_SIGNS: [&str; 11] = [
+    "eai_again",
+    "enotfound",
+    "enetunreach",
+    "network is unreachable",
+    "temporary failure in name resolution",
+    "temporary failure resolving",
+    "name or service not known",
+    "could not resolve host",
+    "failed to lookup address",
+    "unable to resolve host address",
+    "unknownhostexception",
+];
 
 /// How a command is isolated, as far as it is known before it ends.
 pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
@@ -39,6 +53,8 @@ pub(super) fn report(
         ProcessExit::Killed(signal) => (None, Some(signal)),
     };
     let kept = output.kept();
+    let (stdout, stderr) = (output.stdout.shown(), output.stderr.shown());
+    let offline = why_unreached(&end.facts, [&stdout, &stderr]);
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
         command: left.command.clone(),
@@ -49,8 +65,8 @@ pub(super) fn report(
         exit_code,
         signal,
         duration_ms: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX),
-        stdout: output.stdout.shown(),
-        stderr: output.stderr.shown(),
+        stdout,
+        stderr,
         truncated: output.is_cut(),
         artifact: kept.artifact,
         left_running: end.left_running.iter().map(left).collect(),
@@ -59,8 +75,25 @@ pub(super) fn report(
             ..reported(&end.facts)
         },
         changed: Vec::new(),
-        notes: notes(end, output, timeout).into_iter().chain(kept.note).collect(),
+        notes: notes(end, output, timeout).into_iter().chain(offline).chain(kept.note).collect(),
     }
+}
+
+/// Says that the network was off where a command wrote that it found no host. Its exit status does not count: of a
+/// pipeline it is that of the last program. What only reads finds such words in files.
+fn why_unreached(facts: &SandboxFacts, written: [&str; 2]) -> Option<String> {
+    if facts.network == NetworkMode::On || facts.profile == Profile::ReadOnly {
+        return None;
+    }
+    let speaks = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        UNREACHED_SIGNS.iter().any(|sign| lower.contains(sign))
+    };
+    written.into_iter().any(speaks).then(|| {
+        "the network is off for this command, so it finds no host, however often it runs. A person can fetch what is \
+         missing, or add a rule with its words and `network = true` to the policy"
+            .to_owned()
+    })
 }
 
 /// What else a result says of how a command ended.
@@ -158,4 +191,43 @@ pub(super) fn needs_input(asked: &str, report: &CommandReport) -> ToolError {
         "pass the reply as an option (`-y`, `--yes`, `--batch` …), start it by `terminal_job` and write the reply there, \
          or have a person run it",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_sandbox::Tier;
+
+    use super::*;
+
+    fn why(network: NetworkMode, profile: Profile, stderr: &str) -> Option<String> {
+        let facts = SandboxFacts {
+            tier: Tier::Full,
+            profile,
+            network,
+            environment_removed: Vec::new(),
+            environment_granted: Vec::new(),
+            sockets: Vec::new(),
+            compared_afterwards: Vec::new(),
+            unmasked: Vec::new(),
+        };
+        why_unreached(&facts, ["", stderr])
+    }
+
+    #[test]
+    fn a_host_that_was_not_found_is_explained_where_the_network_is_off() {
+        let (off, writes) = (NetworkMode::Off, Profile::WorkspaceWrite);
+        for text in [
+            "npm error request failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org",
+            "Failed to establish a new connection: [Errno -3] Temporary failure in name resolution",
+            "[6] Could not resolve hostname (Could not resolve host: index.crates.io)",
+            "dial tcp: lookup proxy.golang.org: dial udp 10.0.0.1:53: connect: network is unreachable",
+            "Temporary failure resolving 'deb.debian.org'",
+            "java.net.UnknownHostException: repo.maven.apache.org",
+        ] {
+            assert!(why(off, writes, text).is_some(), "{text}");
+            assert_eq!(why(NetworkMode::On, writes, text), None);
+            assert_eq!(why(off, Profile::ReadOnly, text), None, "it may stand in a file");
+        }
+        assert_eq!(why(off, writes, "error: could not find `Cargo.toml`"), None);
+    }
 }
