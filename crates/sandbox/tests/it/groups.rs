@@ -21,6 +21,11 @@ const SPIKE: &str =
     "cat /proc/self/cgroup; python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'";
 /// Starts more than it may.
 const BOMB: &str = "for i in $(seq 80); do sleep MARKER & done; wait";
+/// The same, and it ends with the first that is refused, mostly before anybody has counted.
+const FORKS: &str = "exec python3 -c '
+import os, time
+while os.fork() != 0: pass
+time.sleep(60)'";
 
 /// A group that was given to whoever is put there. Removed at the end.
 struct Delegated(PathBuf);
@@ -115,6 +120,8 @@ async fn the_kernel_bounds_the_memory_and_the_processes_of_a_command() {
         assert!(found.contains("it reached its limit: number of processes\n"), "{way}: {found}");
         assert_eq!(group.commands(), [""; 0].map(PathBuf::from), "{way}");
         dead(&marker).await;
+        let found = group.run(ENTER, "1000000000 40", &["run", workspace, &way, FORKS]);
+        assert!(found.contains("it reached its limit: number of processes\n"), "{way}: {found}");
 
         let fits = "python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'; echo ended";
         let found = group.run(ENTER, "1000000000 500", &["run", workspace, &way, fits]);
