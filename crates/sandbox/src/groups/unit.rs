@@ -33,8 +33,10 @@ impl<'a> UserUnit<'a> {
             return None;
         }
         let above = group.parent()?.iter().filter_map(OsStr::to_str);
-        let mut users = above.filter_map(|name| name.strip_prefix("user@")?.strip_suffix(".service"));
-        let user = users.next_back().filter(|user| user.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let mut users =
+            above.filter_map(|name| name.strip_prefix("user@")?.strip_suffix(".service"));
+        let user =
+            users.next_back().filter(|user| user.bytes().all(|byte| byte.is_ascii_digit()))?;
         // What it puts before names that the kernel could take for its own.
         Some(Self { user, name: name.strip_prefix('_').unwrap_or(name) })
     }
