@@ -70,7 +70,6 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("crates/sandbox/src/keeper/group.rs", "a control group is written to by files of the kernel"),
     ("crates/sandbox/src/record.rs", "what a killed moss leaves is found by who restores it"),
     ("crates/plugins/src/component.rs", "components lie in no workspace"),
-    ("crates/sandbox/src/bubblewrap.rs", "the program that isolates belongs to the system"),
     (
         "crates/sandbox/src/compare.rs",
         "restores what a command may not change, whose process is gone",

@@ -1,20 +1,17 @@
 //! The system's bubblewrap: finds it, and says in its arguments what a command sees.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::fd::RawFd;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::command::NetworkMode;
+use crate::lookup::find_of_system;
 use crate::mounts::PlannedMount;
 
-/// Where it is looked for: never in `PATH`, which may begin in a workspace.
+/// Where it is looked for.
 const PATHS: &[&str] =
     &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
-/// Group and others may not write to it.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// The permission bits of a private temporary directory.
 const SCRATCH_MODE: &str = "1777";
 
@@ -33,21 +30,18 @@ pub(crate) struct Bubblewrap {
 // === impl Bubblewrap ===
 
 impl Bubblewrap {
-    /// Finds one that only its owner, the system's administrator, can replace.
+    /// Finds it, and what it can.
     pub(crate) fn find() -> Option<Self> {
-        let path = PATHS.iter().map(Path::new).find(|path| {
-            fs::metadata(path).is_ok_and(|found| {
-                found.is_file() && found.uid() == 0 && found.mode() & WRITABLE_BY_OTHERS == 0
-            })
-        })?;
+        let path = find_of_system(PATHS)?;
         let said = |argument: &str| {
-            let output = Command::new(path).arg(argument).env_clear().stdin(Stdio::null()).output();
+            let output =
+                Command::new(&path).arg(argument).env_clear().stdin(Stdio::null()).output();
             output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
         };
         let help = said("--help").ok()?;
         Some(Self {
-            path: path.to_owned(),
             version: said("--version").ok()?.trim().to_owned(),
+            path,
             has_size: help.contains("--size"),
             has_disable_userns: help.contains("--disable-userns"),
             has_descriptors: help.contains("--ro-bind-fd"),

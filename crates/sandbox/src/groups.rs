@@ -6,6 +6,7 @@
 //! stays with moss: it has to outlive what the kernel ends.
 
 mod place;
+mod unit;
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};

@@ -231,11 +231,11 @@ impl CommandKeeper {
             self.count()?;
         }
         let left = self.settle()?;
-        if self.group.as_ref().is_some_and(KeptGroup::is_out_of_memory) {
-            self.limit = self.limit.or(Some(CommandLimit::Memory));
-        }
         let exit = self.exit.unwrap_or(ProcessExit::Killed(0));
-        let limit = self.limit.or(match exit {
+        // One that was refused a process and has ended well did without.
+        let reached = self.group.as_ref().and_then(KeptGroup::reached);
+        let reached = reached.filter(|at| *at == CommandLimit::Memory || !exit.is_success());
+        let limit = self.limit.or(reached).or(match exit {
             ProcessExit::Killed(signal) if signal == Signal::XCPU.as_raw() => {
                 Some(CommandLimit::Cpu)
             }

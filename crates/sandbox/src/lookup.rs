@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The program behind the names of Rust's tools, where `rustup` brings them. It has names for tools that are not
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 const RUSTUP: &str = "rustup";
 /// Most toolchains that are looked into.
 const TOOLCHAINS_MAX: usize = 64;
+/// Group and others may not write to a program of the system.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Finds a program by its name in this process's `PATH`, from which commands have theirs. A name of `rustup` counts
 /// where one of its toolchains has the program.
@@ -18,6 +20,17 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     let named = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
     let rustup = named.or_else(|| Some(std::env::home_dir()?.join(".rustup")));
     find_in(&path, rustup.as_deref(), name)
+}
+
+/// Finds a program that only the administrator can replace, among the paths that it may have: never in `PATH`, which
+/// may begin in a workspace.
+pub(crate) fn find_of_system(paths: &[&str]) -> Option<PathBuf> {
+    let is_of_system = |path: &&Path| {
+        path.metadata().is_ok_and(|found| {
+            found.is_file() && found.uid() == 0 && found.mode() & WRITABLE_BY_OTHERS == 0
+        })
+    };
+    paths.iter().map(Path::new).find(is_of_system).map(Path::to_owned)
 }
 
 fn find_in(path: &OsStr, rustup: Option<&Path>, name: &str) -> Option<PathBuf> {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
+use super::unit::UserUnit;
+
 /// The controllers that bound commands.
 pub(super) const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 /// The group, beneath the delegated one, in which moss itself is.
@@ -20,6 +22,15 @@ const KIND: &str = "cgroup.type";
 const MARKS: [&str; 2] = ["user.delegate", "trusted.delegate"];
 /// Most parents of a process that are looked at.
 const PARENTS_MAX: usize = 64;
+
+/// Whether a group was left to this user.
+#[derive(Debug)]
+enum Delegation<'a> {
+    Yes,
+    No,
+    /// Whoever made the group for this unit knows.
+    AskedOf(UserUnit<'a>),
+}
 
 /// The groups that matter to a moss.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,8 +66,10 @@ impl GroupPlace {
         let around = own.parent().filter(|_| is_moved).map(Path::to_owned);
         let root = around.unwrap_or_else(|| own.clone());
         let shown = root.display();
-        if !is_delegated(mount, &root) {
-            return Err(format!("the control group {shown} is not delegated to it"));
+        let not_delegated = || Err(format!("the control group {shown} is not delegated to it"));
+        let delegation = delegation(mount, &root);
+        if matches!(delegation, Delegation::No) {
+            return not_delegated();
         }
         let available = fs::read_to_string(root.join(AVAILABLE)).unwrap_or_default();
         let has = |name: &&str| available.split_whitespace().any(|word| word == *name);
@@ -69,6 +82,12 @@ impl GroupPlace {
         let all = processes(&root).map_err(|error| format!("{shown}: {error}"))?;
         if let Some(other) = all.into_iter().find(|one| !descends(*one, process)) {
             return Err(format!("other processes are in the control group {shown} (pid {other})"));
+        }
+        // Last, since it takes a program.
+        if let Delegation::AskedOf(unit) = delegation
+            && !unit.is_delegated()
+        {
+            return not_delegated();
         }
         Ok(Self { own, root })
     }
@@ -93,22 +112,25 @@ fn directory(groups: &str, mounts: &str) -> Result<(PathBuf, PathBuf), String> {
 }
 
 /// Whether a group was left to this user: who manages the others says so by a mark, by a namespace whose root it is,
-/// or by giving it to a user who has no right to the one around it.
-fn is_delegated(mount: &Path, group: &Path) -> bool {
+/// by giving it to a user who has no right to the one around it, or when it is asked.
+fn delegation<'a>(mount: &Path, group: &'a Path) -> Delegation<'a> {
     let may = |group: &Path| {
         let files = [group.join(PROCESSES), group.join(super::CHILDREN)];
         let all = files.iter().map(PathBuf::as_path).chain([group]);
         all.into_iter().all(|path| rustix::fs::access(path, Access::WRITE_OK).is_ok())
     };
     if !group.starts_with(mount) || !group.join(KIND).exists() || !may(group) {
-        return false;
+        return Delegation::No;
     }
     let is_marked = MARKS.iter().any(|mark| {
         let mut value = [0; 1];
         rustix::fs::getxattr(group, *mark, &mut value).is_ok_and(|_| value == *b"1")
     });
     let around = group.parent().filter(|_| group != mount);
-    is_marked || around.is_none_or(|around| !may(around))
+    if is_marked || around.is_none_or(|around| !may(around)) {
+        return Delegation::Yes;
+    }
+    UserUnit::of(group).map_or(Delegation::No, Delegation::AskedOf)
 }
 
 /// The processes of a group; 0 stands for each that is not visible here.

@@ -37,14 +37,10 @@ pub(super) fn enter(mut group: &File) -> io::Result<()> {
 impl KeptGroup {
     /// Which limit the kernel has held the command to. Where its memory was over it has ended all of it.
     pub(super) fn reached(&self) -> Option<CommandLimit> {
-        if self.is_out_of_memory() {
+        if happened(&self.memory, "oom_kill") {
             return Some(CommandLimit::Memory);
         }
         happened(&self.processes, "max").then_some(CommandLimit::Processes)
-    }
-
-    pub(super) fn is_out_of_memory(&self) -> bool {
-        happened(&self.memory, "oom_kill")
     }
 
     /// Ends all that is in it.

@@ -1,5 +1,5 @@
 //! Control groups of commands, where a part of the hierarchy can be delegated: to the root user of a machine that
-//! gives memory and processes to version 2, or by a systemd of the user.
+//! gives memory and processes to version 2, or by the systemd of a user.
 
 use std::fs;
 use std::io::Write as _;
@@ -21,6 +21,11 @@ const SPIKE: &str =
     "cat /proc/self/cgroup; python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'";
 /// Starts more than it may.
 const BOMB: &str = "for i in $(seq 80); do sleep MARKER & done; wait";
+/// The same, and it ends with the first that is refused, mostly before anybody has counted.
+const FORKS: &str = "exec python3 -c '
+import os, time
+while os.fork() != 0: pass
+time.sleep(60)'";
 
 /// A group that was given to whoever is put there. Removed at the end.
 struct Delegated(PathBuf);
@@ -115,6 +120,8 @@ async fn the_kernel_bounds_the_memory_and_the_processes_of_a_command() {
         assert!(found.contains("it reached its limit: number of processes\n"), "{way}: {found}");
         assert_eq!(group.commands(), [""; 0].map(PathBuf::from), "{way}");
         dead(&marker).await;
+        let found = group.run(ENTER, "1000000000 40", &["run", workspace, &way, FORKS]);
+        assert!(found.contains("it reached its limit: number of processes\n"), "{way}: {found}");
 
         let fits = "python3 -c 'len(b\"x\" * (400 << 20)); print(\"through\")'; echo ended";
         let found = group.run(ENTER, "1000000000 500", &["run", workspace, &way, fits]);
@@ -154,6 +161,37 @@ async fn what_a_killed_moss_leaves_of_groups_is_removed_by_the_next_one() {
         .await;
     group.run(ENTER, "1000000000 500", &["run", workspace, "own", "true"]);
     assert_eq!(group.commands(), [""; 0].map(PathBuf::from));
+}
+
+/// What asks the systemd of this user for a group, and what then runs in it.
+fn of_user(delegate: &str, words: &[&str]) -> Command {
+    let mut command = Command::new("systemd-run");
+    command.args(["--user", "--scope", "--quiet", "--collect"]).args(["-p", delegate]);
+    command.arg(KEEPER).args(words).env("LIMITS", "100000000 500");
+    command
+}
+
+#[tokio::test]
+async fn a_group_that_the_systemd_of_a_user_delegates_is_used_and_no_other() {
+    let place = Place::new();
+    let words = ["run", place.root.to_str().unwrap(), "own", SPIKE];
+    let is_there = Command::new("systemctl").args(["--user", "show-environment"]).output();
+    if !is_there.is_ok_and(|output| output.status.success()) {
+        let note = "\nNOT TESTED: control groups by the systemd of a user: none manages units of this user\n";
+        std::io::stderr().write_all(note.as_bytes()).unwrap();
+        return;
+    }
+    let found = |delegate: &str| {
+        let Output { status, stdout, stderr } = of_user(delegate, &words).output().unwrap();
+        let said = String::from_utf8_lossy(&stdout).into_owned();
+        assert!(status.success(), "{delegate}: {said}{}", String::from_utf8_lossy(&stderr));
+        said
+    };
+    let bounded = found("Delegate=yes");
+    assert!(bounded.contains("/command-"), "{bounded}");
+    assert!(bounded.contains("it reached its limit: memory\n"), "{bounded}");
+    let counted = found("Delegate=no");
+    assert!(!counted.contains("/command-"), "{counted}");
 }
 
 fn is_empty(group: &Path) -> bool {

@@ -16,6 +16,7 @@ use super::{LiveOptions, NO_EVENTS_WANTED};
 use crate::handle::{self, Identity};
 use crate::ignoring::GIT;
 use crate::root::Workspace;
+use crate::spelling::fold;
 
 /// A tree that is known.
 #[derive(Debug)]
@@ -57,6 +58,21 @@ pub(super) enum Halt {
     Unsteady,
     /// It has more entries than are kept.
     TooLarge,
+}
+
+// === impl Doubt ===
+
+impl Doubt {
+    /// The same of a directory that finds files by other spellings: an event has the one by which its file was looked
+    /// up, and each listed name stands for all of its own.
+    pub(super) fn by_listing<'a>(&self, listed: impl Iterator<Item = &'a String>) -> Self {
+        let mut spellings = BTreeMap::new();
+        for (name, by_event) in &self.names {
+            *spellings.entry(fold(name)).or_default() |= *by_event;
+        }
+        let names = listed.filter_map(|name| Some((name.clone(), *spellings.get(&fold(name))?)));
+        Self { is_whole: true, names: names.collect() }
+    }
 }
 
 // === impl KnownTree ===

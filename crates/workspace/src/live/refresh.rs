@@ -124,10 +124,14 @@ impl KnownTree {
         self.watch(number, &held, &stat);
         // Anew: what changed before it was watched gives no event.
         let stat = handle::stat(&held)?;
-        let mut names = match doubt.is_whole {
+        let has_events = doubt.names.values().any(|by_event| *by_event);
+        let has_aliases = has_events && look.workspace.has_aliases(&held);
+        let mut names = match doubt.is_whole || has_aliases {
             true => NamesRead::of(look.workspace, &held, &path)?,
             false => NamesRead::in_doubt(look.workspace, doubt.names.keys(), &path),
         };
+        let by_listing = has_aliases.then(|| doubt.by_listing(names.iter()));
+        let doubt = by_listing.as_ref().unwrap_or(doubt);
         let mut found = names.sight(&held, self.asks_server);
         let have_changed = self.have_rules_changed(number, doubt, &found, names.is_all);
         if have_changed && !names.is_all {

@@ -114,6 +114,10 @@ impl NamesRead {
         Self { names, ..Self::default() }
     }
 
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, String> {
+        self.names.iter()
+    }
+
     /// Looks at what is there; the server of a network file system is asked where that is wanted.
     pub(super) fn sight(
         &mut self,

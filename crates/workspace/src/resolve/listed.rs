@@ -77,7 +77,7 @@ impl Workspace {
     }
 
     /// Whether a directory can have names that it does not list.
-    fn has_aliases(&self, directory: &OwnedFd) -> bool {
+    pub(crate) fn has_aliases(&self, directory: &OwnedFd) -> bool {
         let aliases = match self.options.same_filesystem_only {
             true => self.aliases,
             false => Aliases::of(directory),

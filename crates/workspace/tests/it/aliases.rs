@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::ListOptions;
-use moss_workspace::{LastLink, Protection, Workspace, WorkspaceOptions};
+use moss_workspace::{LastLink, LiveOptions, LiveTree, Protection, Workspace, WorkspaceOptions};
 use tempfile::TempDir;
 
 use crate::fixture::{RESOLVERS, create, delete, open, rel};
@@ -176,6 +177,13 @@ impl Image {
     fn root(&self) -> std::path::PathBuf {
         self.0.path().join("root")
     }
+
+    /// Mounts it anew: the kernel then remembers no name.
+    fn remount(&self) {
+        unmount(&self.root());
+        let image = self.0.path().join("image");
+        run(Command::new("mount").args(["-o", "loop"]).arg(image).arg(self.root())).unwrap();
+    }
 }
 
 impl Drop for Image {
@@ -212,14 +220,19 @@ fn check_images(root: &Path, expected: &[(&str, &str)]) {
     }
 }
 
-#[test]
-fn a_folding_directory_of_ext4_is_decided_on_by_its_listing() {
-    let Some(image) = Image::new("casefold ext4", &["mkfs.ext4", "-q", "-O", "casefold"]) else {
-        return;
-    };
-    let (root, plain) = (image.root().join("folding"), image.root().join("plain"));
+/// A file system with a directory `folding`, which ignores letter case.
+fn folding() -> Option<Image> {
+    let image = Image::new("casefold ext4", &["mkfs.ext4", "-q", "-O", "casefold"])?;
+    let root = image.root().join("folding");
     fs::create_dir(&root).unwrap();
     run(Command::new("chattr").arg("+F").arg(&root)).unwrap();
+    Some(image)
+}
+
+#[test]
+fn a_folding_directory_of_ext4_is_decided_on_by_its_listing() {
+    let Some(image) = folding() else { return };
+    let (root, plain) = (image.root().join("folding"), image.root().join("plain"));
     for root in [&root, &plain] {
         lay(root);
     }
@@ -236,6 +249,45 @@ fn a_folding_directory_of_ext4_is_decided_on_by_its_listing() {
             ("plain/src/main.rs", "plain/src/main.rs"),
         ],
     );
+}
+
+#[test]
+fn a_live_tree_of_a_folding_directory_has_the_names_that_are_listed() {
+    let Some(image) = folding() else { return };
+    let root = image.root().join("folding");
+    for path in ["Notes.txt", ".gitignore", "Src/main.rs"] {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), "x\n").unwrap();
+    }
+    image.remount();
+    // Events have the name by which a file was looked up first.
+    for path in ["NOTES.TXT", ".GitIgnore", "SRC/MAIN.RS"] {
+        fs::metadata(root.join(path)).unwrap();
+    }
+    let workspace = Arc::new(open(&image.root(), RESOLVERS[0]));
+    let tree = LiveTree::new(Arc::clone(&workspace), LiveOptions::default());
+    tree.build(&|| false);
+    let options = ListOptions { recursive: true, entries_max: 100 };
+    let agrees = |what: &str| {
+        let listed = tree.list(&rel("."), options, &|_| true, &|| false).unwrap().unwrap();
+        let walked = workspace.list(&rel("."), options, &|_| true, &|| false).unwrap();
+        assert_eq!(listed, walked, "{what}");
+    };
+    agrees("at first");
+    let generation = tree.changes_since(0, &|| false).unwrap().unwrap().generation;
+    fs::write(root.join("notes.txt"), "longer than before\n").unwrap();
+    agrees("after a write");
+    let changed = tree.changes_since(generation, &|| false).unwrap().unwrap();
+    assert!(changed.files.contains(&rel("folding/Notes.txt")), "{changed:?}");
+    assert!(!changed.files.contains(&rel("folding/NOTES.TXT")), "{changed:?}");
+    fs::write(root.join("Src/Main.rs"), "").unwrap();
+    agrees("after a write deeper");
+    fs::write(root.join(".GITIGNORE"), "notes.txt\n*.rs\n").unwrap();
+    agrees("after a change of what is ignored");
+    fs::rename(root.join("SRC"), root.join("sources")).unwrap();
+    agrees("after a directory was renamed");
+    fs::remove_file(root.join("NOTES.txt")).unwrap();
+    agrees("after a file was removed");
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! Which unit of a user's systemd a group is of, and what that systemd says of it: it does not mark the groups that
+//! it delegates, as the systemd of the system does.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::lookup::find_of_system;
+
+/// Where the program is that asks.
+const PATHS: &[&str] =
+    &["/usr/bin/systemctl", "/bin/systemctl", "/run/current-system/sw/bin/systemctl"];
+/// Which units can have a group delegated.
+const KINDS: [&str; 2] = [".service", ".scope"];
+/// How long it waits for a systemd that does not respond, in seconds.
+const TIMEOUT: &str = "5";
+
+/// A unit of a user's systemd.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UserUnit<'a> {
+    /// The user by number.
+    user: &'a str,
+    name: &'a str,
+}
+
+// === impl UserUnit ===
+
+impl<'a> UserUnit<'a> {
+    /// The unit by the path of its group; none where no systemd of a user made that.
+    pub(super) fn of(group: &'a Path) -> Option<Self> {
+        let name = group.file_name()?.to_str()?;
+        if !KINDS.iter().any(|kind| name.ends_with(kind)) {
+            return None;
+        }
+        let above = group.parent()?.iter().filter_map(OsStr::to_str);
+        let mut users =
+            above.filter_map(|name| name.strip_prefix("user@")?.strip_suffix(".service"));
+        let user =
+            users.next_back().filter(|user| user.bytes().all(|byte| byte.is_ascii_digit()))?;
+        // What it puts before names that the kernel could take for its own.
+        Some(Self { user, name: name.strip_prefix('_').unwrap_or(name) })
+    }
+
+    /// Whether its group is left to it.
+    pub(super) fn is_delegated(&self) -> bool {
+        let Some(program) = find_of_system(PATHS) else { return false };
+        let mut command = Command::new(program);
+        command.args(["--user", "show", "--property=Delegate", "--value", "--", self.name]);
+        command.env_clear().env("SYSTEMD_BUS_TIMEOUT", TIMEOUT);
+        command.env("XDG_RUNTIME_DIR", format!("/run/user/{}", self.user));
+        let output = command.stdin(Stdio::null()).output();
+        output.is_ok_and(|output| output.stdout.trim_ascii() == b"yes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_services_and_scopes_of_a_user_are_asked_about() {
+        let found = |group: &str| {
+            let unit = UserUnit::of(Path::new(group))?;
+            Some(format!("{} {}", unit.user, unit.name))
+        };
+        let above = "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service";
+        let unit = |name: &str| format!("{above}/app.slice/{name}");
+        for (name, expected) in [
+            (r"app-moss.slice/moss@home-a\x2db.service", r"1000 moss@home-a\x2db.service"),
+            ("run-r1.scope", "1000 run-r1.scope"),
+            ("_memory.service", "1000 memory.service"),
+        ] {
+            assert_eq!(found(&unit(name)).as_deref(), Some(expected));
+        }
+        for other in [
+            above,
+            "/sys/fs/cgroup/system.slice/moss.service",
+            "/sys/fs/cgroup/user@x.service/moss.service",
+            "/",
+        ] {
+            assert_eq!(found(other), None, "{other}");
+        }
+        for other in ["moss.slice", "moss.service/inner", "moss"] {
+            assert_eq!(found(&unit(other)), None, "{other}");
+        }
+    }
+}
