@@ -22,7 +22,7 @@ pub(crate) struct SegmentMatcher<'a> {
 /// The numbers that meet a condition.
 enum MeetingNumbers {
     Every,
-    /// These, ascending.
+    /// The numbers that do, ascending.
     Only(Vec<u32>),
 }
 
