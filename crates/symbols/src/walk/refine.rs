@@ -34,6 +34,7 @@ pub(super) fn kind(
             };
             values.is_some_and(|value| value.kind() == "function_definition").then_some(kind)
         }
+        (Language::Php, "function_call_expression") => is_define(node, text).then_some(kind),
         (Language::Python, "assignment") => {
             let is_constant = is_screaming(written);
             Some(if is_constant { Kind::Constant } else { kind })
@@ -74,6 +75,18 @@ pub(super) fn kind(
         (Language::Zig, "container_field") if parent == "enum_declaration" => Some(Kind::Variant),
         _ => Some(kind),
     }
+}
+
+/// Whether a call of PHP defines a constant whose name it says.
+fn is_define(call: Node<'_>, text: &str) -> bool {
+    let function = call.child_by_field_name("function");
+    let written = function.and_then(|function| text.get(function.byte_range()));
+    let first = call
+        .child_by_field_name("arguments")
+        .and_then(|arguments| arguments.named_child(0))
+        .and_then(|argument| argument.named_child(0));
+    written.is_some_and(|name| name.trim_start_matches('\\').eq_ignore_ascii_case("define"))
+        && first.is_some_and(|first| first.kind().ends_with("string"))
 }
 
 /// Whether a declaration of C says that it is defined elsewhere.
