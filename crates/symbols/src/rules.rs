@@ -69,8 +69,19 @@ pub(crate) struct DeclarationRule {
     pub(crate) needs_body: bool,
     /// Only right within a node of this kind; empty where any will do.
     pub(crate) within: &'static str,
-    /// Whether it belongs to what is around the function that it lies in: a parameter that is a field, too.
-    pub(crate) is_parameter: bool,
+    /// What it belongs to.
+    pub(crate) reach: DeclarationReach,
+}
+
+/// What a declaration belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeclarationReach {
+    /// What it lies in; a value in a function is its own.
+    Scope,
+    /// What is around the function that it lies in: a parameter that is a field, too.
+    Type,
+    /// All of the program, wherever it lies.
+    Program,
 }
 
 /// Where a declaration has its name.
@@ -104,7 +115,14 @@ pub(crate) const fn placed(
     kind: DeclarationKind,
     name: NameLocation,
 ) -> DeclarationRule {
-    DeclarationRule { node, kind, name, needs_body: false, within: "", is_parameter: false }
+    DeclarationRule {
+        node,
+        kind,
+        name,
+        needs_body: false,
+        within: "",
+        reach: DeclarationReach::Scope,
+    }
 }
 
 /// A rule for a node that only declares with a body.
@@ -125,7 +143,13 @@ pub(crate) const fn within(
 /// A rule for a parameter of a constructor that is a field of its type.
 pub(crate) const fn parameter(node: &'static str, field: &'static str) -> DeclarationRule {
     let rule = placed(node, DeclarationKind::Field, NameLocation::Field(field));
-    DeclarationRule { is_parameter: true, ..rule }
+    DeclarationRule { reach: DeclarationReach::Type, ..rule }
+}
+
+/// A rule for a call that defines what all of the program sees, with its name as the first argument.
+pub(crate) const fn defining(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
+    let rule = placed(node, kind, NameLocation::Argument);
+    DeclarationRule { reach: DeclarationReach::Program, ..rule }
 }
 
 /// Rules that say nothing: where to begin.

@@ -14,7 +14,7 @@ use self::naming::DeclaredName;
 use self::scopes::{Boundary, Scope, Scopes};
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Import, NameUse, Outline, TextRange, UseKind};
-use crate::rules::{DeclarationRule, LAST, LanguageRules, rules};
+use crate::rules::{DeclarationReach, DeclarationRule, LAST, LanguageRules, rules};
 
 /// Most declarations of a file.
 const DECLARATIONS_MAX: usize = 50_000;
@@ -175,9 +175,10 @@ impl<'t> OutlineWalk<'t> {
         if rule.needs_body && body.is_none() {
             return false;
         }
-        let (container, is_in_function) = match rule.is_parameter {
-            true => (self.type_around(), false),
-            false => (self.scopes.container(), self.scopes.is_in_function()),
+        let (container, is_in_function) = match rule.reach {
+            DeclarationReach::Scope => (self.scopes.container(), self.scopes.is_in_function()),
+            DeclarationReach::Type => (self.type_around(), false),
+            DeclarationReach::Program => (self.scopes.container(), false),
         };
         let mut first = None;
         for name in DeclaredName::all(rule.name, node, self.rules, self.text) {

@@ -1,7 +1,7 @@
 //! Ruby, PHP, Lua and shell scripts.
 
 use super::{
-    DeclarationRule, LanguageRules, NOTHING, NameLocation, named, parameter, placed, within,
+    DeclarationRule, LanguageRules, NOTHING, NameLocation, defining, named, parameter, placed,
 };
 use crate::outline::DeclarationKind as Kind;
 
@@ -24,13 +24,9 @@ const PHP_DECLARATIONS: &[DeclarationRule] = &[
     parameter("property_promotion_parameter", "name"),
     placed("const_element", Kind::Constant, NameLocation::Child("name")),
     // Of `define` alone.
-    placed("function_call_expression", Kind::Constant, NameLocation::Argument),
-    within(
-        "expression_statement",
-        "assignment_expression",
-        Kind::Variable,
-        NameLocation::Field("left"),
-    ),
+    defining("function_call_expression", Kind::Constant),
+    placed("assignment_expression", Kind::Variable, NameLocation::Field("left")),
+    placed("reference_assignment_expression", Kind::Variable, NameLocation::Field("left")),
 ];
 const LUA_DECLARATIONS: &[DeclarationRule] = &[
     named("function_declaration", Kind::Function),

@@ -65,7 +65,7 @@ impl DeclaredName {
     ) -> Option<Self> {
         let (named, owner) = parts(named);
         let is_entry = rules.names.is_empty();
-        let is_leaf = named.named_child_count() == 0 || is_whole(named, text);
+        let is_leaf = named.named_child_count() == 0 || is_whole(named);
         if !is_entry && !is_leaf {
             // A pattern, or an index of something.
             return None;
@@ -141,12 +141,11 @@ fn of_field<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
 }
 
 /// Whether a node with parts is a name as a whole: a text of PHP without variables, `[Symbol.iterator]`.
-fn is_whole(named: Node<'_>, text: &str) -> bool {
+fn is_whole(named: Node<'_>) -> bool {
     match named.kind() {
         "encapsed_string" => named_children(named).all(|part| part.kind() == "string_content"),
-        "computed_property_name" => {
-            text.get(named.byte_range()).is_some_and(|name| name.starts_with("[Symbol."))
-        }
+        "computed_property_name" => named_children(named)
+            .all(|part| ["identifier", "member_expression"].contains(&part.kind())),
         kind => WHOLE.contains(&kind),
     }
 }

@@ -13,7 +13,7 @@ fn each_name_of_a_declaration_is_declared() {
             "variable a, variable b, constant C, constant D",
         ),
         (Language::Go, "package a\ntype P struct { x, y int }\n", "struct P, field P.x, field P.y"),
-        (Language::C, "int a = 1, *b, c[2];\n", "variable a, variable b, variable c"),
+        (Language::C, "int a = 1, *b, c[2];\n", "variable a, variable a.b, variable c"),
         (Language::C, "struct p { int x, y; };\n", "struct p, field p.x, field p.y"),
         (
             Language::Python,
@@ -110,7 +110,7 @@ fn names_may_be_signs_and_have_signs() {
         (
             Language::JavaScript,
             "class A { *[Symbol.iterator]() { let b; } [c]() { let d; } static { let e; } }\n",
-            "class A, method A.[Symbol.iterator]",
+            "class A, method A.[Symbol.iterator], method A.[c]",
         ),
         (Language::TypeScript, "namespace A.B { function c() {} }\n", "module A.B, function B.c"),
         (Language::TypeScript, "declare module 'a' { const b: number; }\n", "variable b"),
@@ -178,7 +178,9 @@ fn calls_and_assignments_of_php_declare_what_is_global() {
         ("define('A', 1); \\define(\"B\", 2);", "constant A, constant B"),
         ("defined('A') or Define('A', 1); f('B');", "constant A"),
         ("define(\"A_$b\", 1); define($c, 2);", ""),
-        ("$a = 1; if ($a) { $b = 2; } f($c = 3); $d->e = 4; $f[1] = 5;", "variable a, variable b"),
+        ("function a() { define('B', 1); }", "function a, constant a.B"),
+        ("$a = $b = 1; $c =& $d; $e->f = 4; $g[1] = 5;", "variable a, variable a.b, variable c"),
+        ("if ($a = 1) { $b = 2; }", "variable a, variable b"),
         ("$a = function () { $b = 1; };", "variable a"),
         ("function a() { $b = 1; }", "function a"),
     ] {
