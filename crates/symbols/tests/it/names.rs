@@ -13,7 +13,7 @@ fn each_name_of_a_declaration_is_declared() {
             "variable a, variable b, constant C, constant D",
         ),
         (Language::Go, "package a\ntype P struct { x, y int }\n", "struct P, field P.x, field P.y"),
-        (Language::C, "int a = 1, *b, c[2];\n", "variable a, variable a.b, variable c"),
+        (Language::C, "int a = 1, *b, c[2];\n", "variable a, variable b, variable c"),
         (Language::C, "struct p { int x, y; };\n", "struct p, field p.x, field p.y"),
         (
             Language::Python,
