@@ -171,6 +171,9 @@ impl<'t> OutlineWalk<'t> {
         if !rule.within.is_empty() && parent.is_none_or(|parent| parent.kind() != rule.within) {
             return false;
         }
+        if !refine::may_declare(node, self.text) {
+            return false;
+        }
         let body = naming::body(node);
         if rule.needs_body && body.is_none() {
             return false;
@@ -180,6 +183,10 @@ impl<'t> OutlineWalk<'t> {
             DeclarationReach::Type => (self.type_around(), false),
             DeclarationReach::Program => (self.scopes.container(), false),
         };
+        // Values of PHP are no functions, whatever their names are.
+        if is_in_function && self.language == Language::Php && is_value(rule.kind) {
+            return false;
+        }
         let mut first = None;
         for name in DeclaredName::all(rule.name, node, self.rules, self.text) {
             let kind = refine::kind(self.language, rule.kind, node, parent, &name, self.text);

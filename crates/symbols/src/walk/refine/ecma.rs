@@ -39,7 +39,6 @@ pub(super) fn kind(kind: Kind, node: Node<'_>, written: &str, text: &str) -> Opt
         "function_expression" | "generator_function" | "class" => {
             (!ends_with_name(node, written, text)).then_some(kind)
         }
-        "required_parameter" | "optional_parameter" => has_modifier(node).then_some(kind),
         // `declare module "name"` adds to what another file is.
         "module" if is("name") == "string" => None,
         _ => Some(kind),
@@ -78,7 +77,7 @@ fn is_import(declarator: Node<'_>, text: &str) -> bool {
 }
 
 /// Whether a parameter says who may read it, and so is a field, too.
-fn has_modifier(parameter: Node<'_>) -> bool {
+pub(super) fn has_modifier(parameter: Node<'_>) -> bool {
     let mut cursor = parameter.walk();
     let modifiers = ["accessibility_modifier", "override_modifier", "readonly"];
     parameter.children(&mut cursor).any(|child| modifiers.contains(&child.kind()))
