@@ -56,6 +56,8 @@ pub(crate) struct CtagsTag {
     pub(crate) kind: String,
     /// Counts from 1.
     pub(crate) line: u32,
+    /// Whether it may be local to a function, which ctags does not know: nobody asks for it, and it is not wrong.
+    pub(crate) is_unsure: bool,
 }
 
 /// Asks ctags about files beneath a directory.
@@ -104,28 +106,39 @@ fn tag(said: &Value) -> Option<CtagsTag> {
                 .as_str()
                 .is_some_and(|text| INDENTED.iter().any(|at| text.starts_with(at)))
     };
-    let is_local = VALUES.contains(&kind.as_str()) && (is_of_function() || is_indented());
-    // It calls objects classes, too.
+    let is_value = VALUES.contains(&kind.as_str());
+    let (is_local, is_unsure) = (is_value && is_of_function(), is_value && is_indented());
+    // It calls objects classes, too; functions with a prototype are some.
     let is_object = language == "JavaScript"
         && kind == "class"
-        && said["pattern"].as_str().is_none_or(|text| !text.contains("class"));
+        && said["pattern"]
+            .as_str()
+            .is_none_or(|text| !["class", "function"].iter().any(|word| text.contains(word)));
+    // It takes an empty list of Bash for the parentheses of a function: `found=()`.
+    let is_list = language == "Sh" && name.ends_with('=');
     let is_import = said["pattern"].as_str().is_some_and(|text| text.starts_with("/^import "));
     if is_left_out
         || is_local
         || is_object
+        || is_list
         || is_import
         || NAMELESS.iter().any(|start| name.starts_with(start))
     {
         return None;
     }
-    // It qualifies names of Lua by their tables: `Picker:find`.
+    // It qualifies names of Lua by their tables, and namespaces by those around them: `Picker:find`, `A.B`.
     let name = match language.as_str() {
         "Lua" => name.rsplit([':', '.']).next().unwrap_or_default().to_owned(),
+        "TypeScript" if kind == "namespace" => {
+            name.rsplit('.').next().unwrap_or_default().to_owned()
+        }
+        // It has the sign of private names in TypeScript alone.
+        "JavaScript" | "TypeScript" if name.starts_with('#') => name[1..].to_owned(),
         "C++" => name.replace("operator ", "operator"),
         _ => name,
     };
     let line = u32::try_from(said["line"].as_u64()?).ok()?;
-    Some(CtagsTag { path: text("path")?, name, kind, line })
+    Some(CtagsTag { path: text("path")?, name, kind, line, is_unsure })
 }
 
 fn check() -> Result<()> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
-use moss_symbols::{Language, Outliner};
+use moss_symbols::{Language, OutlineProblem, Outliner};
 
 use crate::ctags::{self, CtagsTag};
 use crate::suites::mixed;
@@ -98,7 +98,16 @@ fn measured(tree: &Path) -> Result<LanguageScores> {
     let read: BTreeSet<&str> = wanted.values().flatten().map(|tag| tag.path.as_str()).collect();
     let paths: Vec<_> =
         paths.into_iter().filter(|(path, _)| read.contains(path.as_str())).collect();
-    let given = defined(tree, &paths, &wanted)?;
+    let (given, unread) = defined(tree, &paths, &wanted)?;
+    for (path, problem) in &unread {
+        println!("{path} has no declarations: {problem}");
+    }
+    // Nobody looks up what programs write, of which some is in lines of many thousand bytes.
+    let is_large = |path: &str| unread.get(path) == Some(&OutlineProblem::TooLarge);
+    wanted.retain(|_, tags| {
+        tags.retain(|tag| !is_large(&tag.path));
+        tags.iter().any(|tag| !tag.is_unsure)
+    });
     let mut scores = LanguageScores::new();
     for (key, tags) in &wanted {
         scores.entry(key.0).or_default().take(&key.1, tags, given.get(key));
@@ -134,19 +143,25 @@ fn sources(tree: &Path) -> Result<Vec<(RelPath, Language)>> {
     Ok(found)
 }
 
-/// Every definition that moss has of the wanted names.
+/// Every definition that moss has of the wanted names, and the files that have no outline.
 fn defined(
     tree: &Path,
     paths: &[(RelPath, Language)],
     wanted: &Names<CtagsTag>,
-) -> Result<Names<MossDefinition>> {
-    let mut outliner = Outliner::default();
+) -> Result<(Names<MossDefinition>, BTreeMap<String, OutlineProblem>)> {
+    let (mut outliner, mut unread) = (Outliner::default(), BTreeMap::new());
     let mut given: Names<MossDefinition> = Names::new();
     for (path, language) in paths {
         let bytes = fs::read(tree.join(path.as_str())).with_context(|| path.to_string())?;
         let Ok(text) = String::from_utf8(bytes) else { continue };
         let read = Language::of_text(path.as_str(), &text).unwrap_or(*language);
-        let Ok(outline) = outliner.outline(read, &text) else { continue };
+        let outline = match outliner.outline(read, &text) {
+            Ok(outline) => outline,
+            Err(problem) => {
+                unread.insert(path.to_string(), problem);
+                continue;
+            }
+        };
         let (mut line, mut counted) = (1, 0);
         let mut names: Vec<_> = outline.declarations.iter().collect();
         names.sort_by_key(|declaration| declaration.name.start);
@@ -154,7 +169,11 @@ fn defined(
             let range = declaration.name.start as usize..declaration.name.end as usize;
             let lines = text.get(counted..range.start).unwrap_or_default().matches('\n').count();
             (line, counted) = (line + u32::try_from(lines)?, range.start);
-            let name = text.get(range).unwrap_or_default().to_owned();
+            let name = text.get(range).unwrap_or_default();
+            // As `ctags` has private names of JavaScript.
+            let is_ecma = ["javascript", "typescript"].contains(&family(*language));
+            let bare = name.strip_prefix('#').filter(|_| is_ecma);
+            let name = bare.unwrap_or(name).to_owned();
             let key = (family(*language), name);
             if wanted.contains_key(&key) {
                 given.entry(key).or_default().insert(MossDefinition {
@@ -167,7 +186,7 @@ fn defined(
             }
         }
     }
-    Ok(given)
+    Ok((given, unread))
 }
 
 /// What is measured as one: headers of C++ look like those of C. Empty for what is no code.
@@ -197,7 +216,7 @@ impl LanguageScore {
         let is_right = first.is_some_and(is_tag);
         self.names += 1;
         self.right += usize::from(is_right);
-        for tag in tags {
+        for tag in tags.iter().filter(|tag| !tag.is_unsure) {
             let has = |one: &MossDefinition| tag.path == one.path.as_str() && tag.line == one.line;
             let is_found = given.is_some_and(|given| given.iter().any(has));
             let kind = self.kinds.entry(tag.kind.clone()).or_default();

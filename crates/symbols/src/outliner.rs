@@ -15,7 +15,7 @@ use crate::walk;
 
 /// Largest text that is parsed, in bytes.
 const TEXT_BYTES_MAX: usize = 4 << 20;
-/// Longest line of such a text, in bytes: a longer one was written by a program.
+/// Longest line of such a text, in bytes: a text that is for the most part in longer ones was written by a program.
 const LINE_BYTES_MAX: usize = 20_000;
 /// Longest time that a text may take.
 const PARSE_TIME_MAX: Duration = Duration::from_secs(2);
@@ -26,8 +26,8 @@ const PARSE_BYTES_MAX: usize = 512 << 20;
 /// Why a text has no outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OutlineProblem {
-    /// It is too large, or a line of it is too long.
-    #[error("it is larger than {} MiB or has a line of more than {LINE_BYTES_MAX} bytes", TEXT_BYTES_MAX >> 20)]
+    /// It is too large, or most of it is in lines that are too long.
+    #[error("it is larger than {} MiB or for the most part in lines of more than {LINE_BYTES_MAX} bytes", TEXT_BYTES_MAX >> 20)]
     TooLarge,
     /// Its grammar took too long.
     #[error("its grammar took too long")]
@@ -44,6 +44,12 @@ pub struct Outliner {
     time_max: Duration,
     /// Most memory that a text may take, in bytes.
     bytes_max: usize,
+}
+
+/// Whether a text is for the most part in lines that nobody writes.
+fn is_minified(text: &str) -> bool {
+    let long = text.lines().map(str::len).filter(|length| *length > LINE_BYTES_MAX);
+    long.sum::<usize>() > text.len() / 2
 }
 
 // === impl Outliner ===
@@ -106,8 +112,7 @@ impl Outliner {
         text: &str,
         earlier: Option<&Tree>,
     ) -> Result<Option<Tree>, OutlineProblem> {
-        let is_minified = || text.lines().any(|line| line.len() > LINE_BYTES_MAX);
-        if text.len() > TEXT_BYTES_MAX || is_minified() {
+        if text.len() > TEXT_BYTES_MAX || is_minified(text) {
             return Err(OutlineProblem::TooLarge);
         }
         let (time_max, bytes_max) = (self.time_max, self.bytes_max);

@@ -37,6 +37,8 @@ pub(crate) struct LanguageRules {
     pub(crate) owners: &'static [(&'static str, &'static str)],
     /// Nodes of functions that have no name.
     pub(crate) functions: &'static [&'static str],
+    /// Nodes of types that have no name.
+    pub(crate) types: &'static [&'static str],
     /// Leaves that are names.
     pub(crate) names: &'static [&'static str],
     /// Such leaves that stand for types.
@@ -65,6 +67,21 @@ pub(crate) struct DeclarationRule {
     pub(crate) name: NameLocation,
     /// Only where it has a body.
     pub(crate) needs_body: bool,
+    /// Only right within a node of this kind; empty where any will do.
+    pub(crate) within: &'static str,
+    /// What it belongs to.
+    pub(crate) reach: DeclarationReach,
+}
+
+/// What a declaration belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeclarationReach {
+    /// What it lies in; a value in a function is its own.
+    Scope,
+    /// What is around the function that it lies in: a parameter that is a field, too.
+    Type,
+    /// All of the program, wherever it lies.
+    Program,
 }
 
 /// Where a declaration has its name.
@@ -81,14 +98,15 @@ pub(crate) enum NameLocation {
     /// In the first child of the first kind, therein in the first of the next, and so on.
     #[cfg(feature = "lang-extra")]
     Path(&'static [&'static str]),
-    /// In the first argument of a call that declares, as those of Elixir do: `def find(id) when id > 0`.
-    #[cfg(feature = "lang-extra")]
+    /// In the first argument of a call that declares: `define('LIMIT', 3)`, `def find(id) when id > 0`.
     Argument,
+    /// The node is its own name.
+    Itself,
 }
 
 /// A rule for a node with its name in the field `name`.
 pub(crate) const fn named(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
-    DeclarationRule { node, kind, name: NameLocation::Field("name"), needs_body: false }
+    placed(node, kind, NameLocation::Field("name"))
 }
 
 /// A rule for a node with its name elsewhere.
@@ -97,12 +115,41 @@ pub(crate) const fn placed(
     kind: DeclarationKind,
     name: NameLocation,
 ) -> DeclarationRule {
-    DeclarationRule { node, kind, name, needs_body: false }
+    DeclarationRule {
+        node,
+        kind,
+        name,
+        needs_body: false,
+        within: "",
+        reach: DeclarationReach::Scope,
+    }
 }
 
 /// A rule for a node that only declares with a body.
 pub(crate) const fn bodied(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
-    DeclarationRule { node, kind, name: NameLocation::Field("name"), needs_body: true }
+    DeclarationRule { needs_body: true, ..named(node, kind) }
+}
+
+/// A rule for a node that only declares right within one of another kind.
+pub(crate) const fn within(
+    around: &'static str,
+    node: &'static str,
+    kind: DeclarationKind,
+    name: NameLocation,
+) -> DeclarationRule {
+    DeclarationRule { within: around, ..placed(node, kind, name) }
+}
+
+/// A rule for a parameter of a constructor that is a field of its type.
+pub(crate) const fn parameter(node: &'static str, field: &'static str) -> DeclarationRule {
+    let rule = placed(node, DeclarationKind::Field, NameLocation::Field(field));
+    DeclarationRule { reach: DeclarationReach::Type, ..rule }
+}
+
+/// A rule for a call that defines what all of the program sees, with its name as the first argument.
+pub(crate) const fn defining(node: &'static str, kind: DeclarationKind) -> DeclarationRule {
+    let rule = placed(node, kind, NameLocation::Argument);
+    DeclarationRule { reach: DeclarationReach::Program, ..rule }
 }
 
 /// Rules that say nothing: where to begin.
@@ -110,6 +157,7 @@ pub(crate) const NOTHING: LanguageRules = LanguageRules {
     declarations: &[],
     owners: &[],
     functions: &[],
+    types: &[],
     names: &["identifier"],
     type_names: &["type_identifier"],
     calls: &[],

@@ -1,5 +1,6 @@
 //! Makes an outline of a parsed text: one walk over its tree, without recursion.
 
+mod lost;
 mod naming;
 mod raw;
 mod refine;
@@ -10,10 +11,10 @@ use std::collections::HashSet;
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use self::naming::DeclaredName;
-use self::scopes::{Scope, Scopes};
+use self::scopes::{Boundary, Scope, Scopes};
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Import, NameUse, Outline, TextRange, UseKind};
-use crate::rules::{DeclarationRule, LAST, LanguageRules, rules};
+use crate::rules::{DeclarationReach, DeclarationRule, LAST, LanguageRules, rules};
 
 /// Most declarations of a file.
 const DECLARATIONS_MAX: usize = 50_000;
@@ -64,6 +65,7 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
     };
     each_node(tree, |_| true, &mut |path| walk.look(path));
     raw::without_signs(&mut walk.outline, text);
+    lost::recover(&mut walk.outline, tree, text);
     walk.outline
 }
 
@@ -135,6 +137,9 @@ impl<'t> OutlineWalk<'t> {
         if let Some((_, field)) = find(self.rules.imports, kind) {
             self.import(node, field);
         }
+        if self.rules.types.contains(&kind) {
+            self.scopes.enter(Scope::nameless_type(node.end_byte()));
+        }
         let matching = self.rules.declarations.iter().filter(|rule| rule.node == kind);
         for rule in matching {
             if self.declare(rule, path) {
@@ -162,12 +167,26 @@ impl<'t> OutlineWalk<'t> {
     /// Takes what a node declares. Returns whether that is anything.
     fn declare(&mut self, rule: &DeclarationRule, path: &[Step<'_>]) -> bool {
         let node = path[path.len() - 1].node;
+        let parent = path.len().checked_sub(2).map(|place| path[place].node);
+        if !rule.within.is_empty() && parent.is_none_or(|parent| parent.kind() != rule.within) {
+            return false;
+        }
+        if !refine::may_declare(node, self.text) {
+            return false;
+        }
         let body = naming::body(node);
         if rule.needs_body && body.is_none() {
             return false;
         }
-        let parent = path.len().checked_sub(2).map(|place| path[place].node);
-        let (container, is_in_function) = (self.scopes.container(), self.scopes.is_in_function());
+        let (container, is_in_function) = match rule.reach {
+            DeclarationReach::Scope => (self.scopes.container(), self.scopes.is_in_function()),
+            DeclarationReach::Type => (self.type_around(), false),
+            DeclarationReach::Program => (self.scopes.container(), false),
+        };
+        // Values of PHP are no functions, whatever their names are.
+        if is_in_function && self.language == Language::Php && is_value(rule.kind) {
+            return false;
+        }
         let mut first = None;
         for name in DeclaredName::all(rule.name, node, self.rules, self.text) {
             let kind = refine::kind(self.language, rule.kind, node, parent, &name, self.text);
@@ -208,8 +227,19 @@ impl<'t> OutlineWalk<'t> {
         let Some(first) = first else { return false };
         let kind = self.outline.declarations[first as usize].kind;
         let is_function = matches!(kind, DeclarationKind::Function | DeclarationKind::Method);
-        self.scopes.enter(Scope::declaration(node.end_byte(), first, is_function));
+        let boundary = match () {
+            () if is_function => Some(Boundary::Function),
+            () if is_type(kind) => Some(Boundary::Type),
+            () => None,
+        };
+        self.scopes.enter(Scope::declaration(node.end_byte(), first, boundary));
         true
+    }
+
+    /// The declaration around the function that is around; none of a type without a name.
+    fn type_around(&self) -> Option<u32> {
+        let function = self.scopes.container()?;
+        self.outline.declarations[function as usize].container
     }
 
     /// The type of a Go receiver.

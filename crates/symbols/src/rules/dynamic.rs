@@ -1,6 +1,8 @@
 //! Ruby, PHP, Lua and shell scripts.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
+use super::{
+    DeclarationRule, LanguageRules, NOTHING, NameLocation, defining, named, parameter, placed,
+};
 use crate::outline::DeclarationKind as Kind;
 
 const RUBY_DECLARATIONS: &[DeclarationRule] = &[
@@ -19,7 +21,12 @@ const PHP_DECLARATIONS: &[DeclarationRule] = &[
     named("enum_declaration", Kind::Enum),
     named("enum_case", Kind::Variant),
     named("property_element", Kind::Field),
+    parameter("property_promotion_parameter", "name"),
     placed("const_element", Kind::Constant, NameLocation::Child("name")),
+    // Of `define` alone.
+    defining("function_call_expression", Kind::Constant),
+    placed("assignment_expression", Kind::Variable, NameLocation::Field("left")),
+    placed("reference_assignment_expression", Kind::Variable, NameLocation::Field("left")),
 ];
 const LUA_DECLARATIONS: &[DeclarationRule] = &[
     named("function_declaration", Kind::Function),
@@ -41,6 +48,7 @@ pub(super) const RUBY: LanguageRules = LanguageRules {
 pub(super) const PHP: LanguageRules = LanguageRules {
     declarations: PHP_DECLARATIONS,
     functions: &["anonymous_function", "arrow_function"],
+    types: &["anonymous_class"],
     names: &["name"],
     calls: &[
         ("function_call_expression", "function"),

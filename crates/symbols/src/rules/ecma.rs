@@ -1,6 +1,8 @@
 //! JavaScript and TypeScript.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, NameLocation, named, placed};
+use super::{
+    DeclarationRule, LanguageRules, NOTHING, NameLocation, named, parameter, placed, within,
+};
 use crate::outline::DeclarationKind as Kind;
 
 const JAVASCRIPT_DECLARATIONS: &[DeclarationRule] = &[
@@ -15,6 +17,7 @@ const JAVASCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     placed("pair", Kind::Method, NameLocation::Field("key")),
     named("function_expression", Kind::Function),
     named("generator_function", Kind::Function),
+    named("class", Kind::Class),
 ];
 const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("function_declaration", Kind::Function),
@@ -28,10 +31,15 @@ const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     named("variable_declarator", Kind::Variable),
     named("public_field_definition", Kind::Field),
     named("property_signature", Kind::Field),
+    // Of those with a modifier alone: `constructor(private readonly store: Store)`.
+    parameter("required_parameter", "pattern"),
+    parameter("optional_parameter", "pattern"),
     named("interface_declaration", Kind::Interface),
     named("type_alias_declaration", Kind::Type),
     named("enum_declaration", Kind::Enum),
     named("enum_assignment", Kind::Variant),
+    within("enum_body", "property_identifier", Kind::Variant, NameLocation::Itself),
+    within("enum_body", "string", Kind::Variant, NameLocation::Itself),
     named("internal_module", Kind::Module),
     named("module", Kind::Module),
     // Of functions and classes alone: `exports.find = function () {}`, `{ find: () => {} }`.
@@ -39,11 +47,20 @@ const TYPESCRIPT_DECLARATIONS: &[DeclarationRule] = &[
     placed("pair", Kind::Method, NameLocation::Field("key")),
     named("function_expression", Kind::Function),
     named("generator_function", Kind::Function),
+    named("class", Kind::Class),
 ];
 
 pub(super) const JAVASCRIPT: LanguageRules = LanguageRules {
     declarations: JAVASCRIPT_DECLARATIONS,
-    functions: &["arrow_function", "function_expression", "generator_function"],
+    // Methods may have names that are computed.
+    functions: &[
+        "arrow_function",
+        "function_expression",
+        "generator_function",
+        "method_definition",
+        "class_static_block",
+    ],
+    types: &["class"],
     names: &[
         "identifier",
         "property_identifier",

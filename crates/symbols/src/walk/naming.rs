@@ -20,9 +20,19 @@ const INNERMOST: [&str; 9] = [
     "template_function",
     "primitive_type",
 ];
-/// Names with parts that belong to them: `value=` of Ruby, `~Store` of C++, variables of a shell.
-const WHOLE: [&str; 6] =
-    ["variable_name", "setter", "operator", "destructor_name", "operator_name", "operator_cast"];
+/// Names with parts that belong to them: `value=` of Ruby, `~Store` of C++, variables of a shell, keys in quotes.
+const WHOLE: [&str; 7] = [
+    "variable_name",
+    "setter",
+    "operator",
+    "destructor_name",
+    "operator_name",
+    "operator_cast",
+    "string",
+];
+/// Patterns that declare each name in them.
+const PATTERNS: [&str; 5] =
+    ["pattern_list", "tuple_pattern", "object_pattern", "array_pattern", "rest_pattern"];
 
 /// The name of a declaration.
 #[derive(Debug)]
@@ -55,7 +65,7 @@ impl DeclaredName {
     ) -> Option<Self> {
         let (named, owner) = parts(named);
         let is_entry = rules.names.is_empty();
-        let is_leaf = named.named_child_count() == 0 || WHOLE.contains(&named.kind());
+        let is_leaf = named.named_child_count() == 0 || is_whole(named);
         if !is_entry && !is_leaf {
             // A pattern, or an index of something.
             return None;
@@ -73,13 +83,16 @@ impl DeclaredName {
 fn named_by(place: NameLocation, node: Node<'_>) -> Vec<(Node<'_>, bool)> {
     match place {
         NameLocation::Field(field) => {
-            let named = of_field(node, field);
-            // Python assigns to several names at once.
-            let each = named.into_iter().flat_map(|named| match named.kind() {
-                "pattern_list" | "tuple_pattern" => named_children(named).collect(),
-                _ => vec![named],
-            });
-            each.map(|named| (named, false)).collect()
+            let mut found = Vec::new();
+            let mut rest = of_field(node, field);
+            rest.reverse();
+            while let Some(named) = rest.pop() {
+                match unpacked(named) {
+                    Some(parts) => rest.extend(parts.into_iter().rev()),
+                    None => found.push((named, false)),
+                }
+            }
+            found
         }
         NameLocation::Child(kind) => one(child(node, kind)),
         NameLocation::Within(kind) => one(child(node, kind).and_then(|inner| inner.named_child(0))),
@@ -94,8 +107,20 @@ fn named_by(place: NameLocation, node: Node<'_>) -> Vec<(Node<'_>, bool)> {
         NameLocation::Path(kinds) => {
             one(kinds.iter().try_fold(node, |node, kind| child(node, kind)))
         }
-        #[cfg(feature = "lang-extra")]
         NameLocation::Argument => one(argument(node)),
+        NameLocation::Itself => one(Some(node)),
+    }
+}
+
+/// What a pattern is made of; none of what is no pattern.
+fn unpacked(named: Node<'_>) -> Option<Vec<Node<'_>>> {
+    let part = |field: &str| named.child_by_field_name(field).into_iter().collect();
+    match named.kind() {
+        "pair_pattern" => Some(part("value")),
+        // With what it is where there is nothing to take.
+        "assignment_pattern" | "object_assignment_pattern" => Some(part("left")),
+        kind if PATTERNS.contains(&kind) => Some(named_children(named).collect()),
+        _ => None,
     }
 }
 
@@ -115,6 +140,16 @@ fn of_field<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     words
 }
 
+/// Whether a node with parts is a name as a whole: a text of PHP without variables, `[Symbol.iterator]`.
+fn is_whole(named: Node<'_>) -> bool {
+    match named.kind() {
+        "encapsed_string" => named_children(named).all(|part| part.kind() == "string_content"),
+        "computed_property_name" => named_children(named)
+            .all(|part| ["identifier", "member_expression"].contains(&part.kind())),
+        kind => WHOLE.contains(&kind),
+    }
+}
+
 /// The last part of a name, and the part before it.
 fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
     let (mut named, mut owner) = (named, None);
@@ -124,7 +159,7 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
             "scope_resolution" => ("scope", "name"),
             "dot_index_expression" => ("table", "field"),
             "method_index_expression" => ("table", "method"),
-            "member_expression" => ("object", "property"),
+            "member_expression" | "nested_identifier" => ("object", "property"),
             "template_function" | "qualified_name" | "object_reference" => ("", "name"),
             // PHP writes a sign before it that is not part of the name.
             "variable_name" => match named.named_child(0) {
@@ -183,13 +218,13 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
 }
 
 /// What the first argument of a call names, without its parameters and guards.
-#[cfg(feature = "lang-extra")]
 fn argument(node: Node<'_>) -> Option<Node<'_>> {
     let mut inner = child(node, "arguments")?.named_child(0)?;
     for _ in 0..DECLARATORS_MAX {
         inner = match inner.kind() {
             "binary_operator" => inner.child_by_field_name("left")?,
             "call" => inner.child_by_field_name("target")?,
+            "argument" => inner.named_child(0)?,
             _ => return Some(inner),
         };
     }

@@ -12,6 +12,15 @@ use super::naming::DeclaredName;
 use crate::language::Language;
 use crate::outline::DeclarationKind as Kind;
 
+/// Whether a node declares anything at all, for those of which most do not: before their names are read.
+pub(super) fn may_declare(node: Node<'_>, text: &str) -> bool {
+    match node.kind() {
+        "function_call_expression" => is_define(node, text),
+        "required_parameter" | "optional_parameter" => ecma::has_modifier(node),
+        _ => true,
+    }
+}
+
 /// Returns what a declaration is; `None` if it turns out to be no declaration.
 pub(super) fn kind(
     language: Language,
@@ -74,6 +83,20 @@ pub(super) fn kind(
         (Language::Zig, "container_field") if parent == "enum_declaration" => Some(Kind::Variant),
         _ => Some(kind),
     }
+}
+
+/// Whether a call of PHP defines a constant whose name it says.
+fn is_define(call: Node<'_>, text: &str) -> bool {
+    let function = call.child_by_field_name("function");
+    let written = function.and_then(|function| text.get(function.byte_range()));
+    if !written.is_some_and(|name| name.trim_start_matches('\\').eq_ignore_ascii_case("define")) {
+        return false;
+    }
+    let first = call
+        .child_by_field_name("arguments")
+        .and_then(|arguments| arguments.named_child(0))
+        .and_then(|argument| argument.named_child(0));
+    first.is_some_and(|first| first.kind().ends_with("string"))
 }
 
 /// Whether a declaration of C says that it is defined elsewhere.

@@ -2,12 +2,19 @@
 
 use crate::outline::TextRange;
 
+/// What values belong to: those of a function are its own, those of a type are not, wherever it is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Boundary {
+    Function,
+    Type,
+}
+
 /// A part of the text with an end: a declaration, a function, or what belongs to a type.
 #[derive(Debug)]
 pub(super) struct Scope {
     end: usize,
     declaration: Option<u32>,
-    is_function: bool,
+    boundary: Option<Boundary>,
     /// What it makes belong to a type.
     owner: Option<TextRange>,
 }
@@ -21,17 +28,22 @@ pub(super) struct Scopes(Vec<Scope>);
 impl Scope {
     /// A function without a name.
     pub(super) fn function(end: usize) -> Self {
-        Self { end, declaration: None, is_function: true, owner: None }
+        Self { end, declaration: None, boundary: Some(Boundary::Function), owner: None }
+    }
+
+    /// A type without a name.
+    pub(super) fn nameless_type(end: usize) -> Self {
+        Self { end, declaration: None, boundary: Some(Boundary::Type), owner: None }
     }
 
     /// What belongs to a type that is declared elsewhere.
     pub(super) fn of_type(end: usize, owner: Option<TextRange>) -> Self {
-        Self { end, declaration: None, is_function: false, owner }
+        Self { end, declaration: None, boundary: None, owner }
     }
 
     /// A declaration, by its place.
-    pub(super) fn declaration(end: usize, place: u32, is_function: bool) -> Self {
-        Self { end, declaration: Some(place), is_function, owner: None }
+    pub(super) fn declaration(end: usize, place: u32, boundary: Option<Boundary>) -> Self {
+        Self { end, declaration: Some(place), boundary, owner: None }
     }
 }
 
@@ -59,7 +71,9 @@ impl Scopes {
         self.0.last().and_then(|scope| scope.owner.clone())
     }
 
+    /// Whether values that are declared here are those of a function.
     pub(super) fn is_in_function(&self) -> bool {
-        self.0.iter().rev().any(|scope| scope.is_function)
+        let innermost = self.0.iter().rev().find_map(|scope| scope.boundary);
+        innermost == Some(Boundary::Function)
     }
 }

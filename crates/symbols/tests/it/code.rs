@@ -244,6 +244,7 @@ fn typescript() {
         "method Shape.scale",
         "type Pair",
         "enum Color",
+        "variant Color.Red",
         "variant Color.Green",
         "class Base",
         "field Base.list",

@@ -5,6 +5,7 @@ mod code;
 mod entries;
 #[cfg(feature = "lang-extra")]
 mod extra;
+mod lost;
 mod names;
 mod reading;
 mod recent_trees;

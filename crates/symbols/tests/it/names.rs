@@ -20,6 +20,16 @@ fn each_name_of_a_declaration_is_declared() {
             "a, b = 1, 2\n(c, d) = e\n",
             "variable a, variable b, variable c, variable d",
         ),
+        (
+            Language::JavaScript,
+            "const { a, b: c, d = 1, ...e } = f();\nlet [g, [h], i = 2] = f();\n",
+            "variable a, variable c, variable d, variable e, variable g, variable h, variable i",
+        ),
+        (
+            Language::JavaScript,
+            "const { a } = require('./b');\nconst { c } = (await import('./d')).e;\n",
+            "",
+        ),
     ] {
         assert_eq!(declarations(language, text).join(", "), expected, "{text}");
     }
@@ -58,6 +68,10 @@ fn functions_are_declared_by_assigning_them() {
             "function a, class B",
         ),
         (Language::JavaScript, "on('x', function late() {});\n", "function late"),
+        (Language::JavaScript, "A.prototype.b = b;\nA.prototype.c = 1;\nA.d = d;\n", "method A.b"),
+        (Language::JavaScript, "on(class Late {});\n", "class Late"),
+        (Language::JavaScript, "A.B = class C {};\n", "class A.B, class B.C"),
+        (Language::JavaScript, "const A = class A {};\n", "class A"),
         (
             Language::TypeScript,
             "export const o = { a: () => 1, b: 2 };\n",
@@ -83,9 +97,94 @@ fn names_may_be_signs_and_have_signs() {
             "struct A { ~A() {} bool operator==(int) { return true; } };\n",
             "struct A, method A.~A, method A.operator==",
         ),
+        (
+            Language::JavaScript,
+            "class A { 'b-c'() {} }\nf({ 'd': () => 1, get 'e'() {} });\n",
+            "class A, method A.b-c, method d, method e",
+        ),
+        (
+            Language::TypeScript,
+            "interface A { 'b-c': number }\nenum D { E, 'f', 'g' = 1 }\n",
+            "interface A, field A.b-c, enum D, variant D.E, variant D.f, variant D.g",
+        ),
+        (
+            Language::JavaScript,
+            "class A { *[Symbol.iterator]() { let b; } [c]() { let d; } static { let e; } }\n",
+            "class A, method A.[Symbol.iterator], method A.[c]",
+        ),
+        (Language::TypeScript, "namespace A.B { function c() {} }\n", "module A.B, function B.c"),
+        (Language::TypeScript, "declare module 'a' { const b: number; }\n", "variable b"),
         (Language::Php, "<?php class A { private $b; }\n", "class A, field A.b"),
         (Language::Java, "@interface A { String[] b() default {}; }\n", "interface A, method A.b"),
     ] {
         assert_eq!(declarations(language, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn members_of_types_are_declared_wherever_the_type_is() {
+    for (language, text, expected) in [
+        (
+            Language::TypeScript,
+            "function f() { class A { b = 1; c() { const d = 1; } } }\n",
+            "function f, class f.A, field A.b, method A.c",
+        ),
+        (
+            Language::TypeScript,
+            "function f() { interface A { b: number } return new (class { c = 1 }); }\n",
+            "function f, interface f.A, field A.b, field f.c",
+        ),
+        (
+            Language::Php,
+            "<?php function f() { $a = 1; return new class { public $b; function c() {} }; }\n",
+            "function f, field f.b, method f.c",
+        ),
+        (
+            Language::Python,
+            "def f():\n    a = 1\n    class B:\n        c = 1\n",
+            "function f, class f.B, variable B.c",
+        ),
+        (
+            Language::Rust,
+            "fn f() { struct A { b: u8 } let c = 1; }\n",
+            "function f, struct f.A, field A.b",
+        ),
+    ] {
+        assert_eq!(declarations(language, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn parameters_of_constructors_may_be_fields() {
+    for (language, text, expected) in [
+        (
+            Language::TypeScript,
+            "class A { constructor(private readonly b: B, public c = 1, readonly d?: D, e?: E) {} }\n",
+            "class A, method A.constructor, field A.b, field A.c, field A.d",
+        ),
+        (
+            Language::Php,
+            "<?php class A { function __construct(private int $b, public readonly int $c, $d) {} }\n",
+            "class A, method A.__construct, field A.b, field A.c",
+        ),
+    ] {
+        assert_eq!(declarations(language, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn calls_and_assignments_of_php_declare_what_is_global() {
+    for (text, expected) in [
+        ("define('A', 1); \\define(\"B\", 2);", "constant A, constant B"),
+        ("defined('A') or Define('A', 1); f('B');", "constant A"),
+        ("define(\"A_$b\", 1); define($c, 2);", ""),
+        ("function a() { define('B', 1); }", "function a, constant a.B"),
+        ("$a = $b = 1; $c =& $d; $e->f = 4; $g[1] = 5;", "variable a, variable a.b, variable c"),
+        ("if ($a = 1) { $b = 2; }", "variable a, variable b"),
+        ("$a = function () { $b = 1; };", "variable a"),
+        ("function a() { $b = 1; }", "function a"),
+    ] {
+        let text = format!("<?php {text}\n");
+        assert_eq!(declarations(Language::Php, &text).join(", "), expected, "{text}");
     }
 }
