@@ -21,7 +21,7 @@ use serde::Deserialize;
 use self::central::{CentralFileOutput, ModuleOutput};
 use self::landmarks::Landmarks;
 use self::languages::LanguageCount;
-use self::manifests::ManifestKind;
+use self::manifests::{ManifestKind, ManifestText};
 use self::output::{ProjectManifest, ProjectStructure};
 use self::surroundings::{KnownManifests, ManifestPlace, is_file};
 use self::tree::{Drawn, Tree, TreePage};
@@ -116,10 +116,11 @@ impl Tool for GetProjectStructure {
         for &(number, kind) in &landmarks.manifests {
             let (path, name) = (names.path(number), names.name(number));
             let text = text(&cx, &path, listing.size_bytes(number), kind).await?;
-            let facts = kind.facts(name, text.as_deref().unwrap_or_default());
+            let unread = ManifestText::default();
+            let facts = kind.facts(name, text.as_ref().unwrap_or(&unread));
             starts.extend(named_starts(&names, &path, kind, &facts.starts));
             let around = ManifestPlace::of(&names, &path, kind, &mut known);
-            let commands = kind.commands(name, text.as_deref(), &around);
+            let commands = kind.commands(name, text.as_ref(), &around);
             let path = path.to_string();
             manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name, commands });
         }
@@ -199,13 +200,13 @@ async fn text(
     path: &RelPath,
     size_bytes: Option<u64>,
     kind: ManifestKind,
-) -> Result<Option<String>, ToolError> {
+) -> Result<Option<ManifestText>, ToolError> {
     let is_small = size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
     if !kind.needs_text() || !is_small {
         return Ok(None);
     }
     match cx.read_unasked(path).await {
-        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => Ok(Some(text.text)),
+        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => Ok(Some(text.text.into())),
         Err(error) if error.code == ErrorCode::Cancelled => Err(error),
         // It may not be read, is no text, or is not what it was any more: it is listed nevertheless.
         Ok(_) | Err(_) => Ok(None),

@@ -2,12 +2,14 @@
 //! programs start.
 
 mod commands;
+mod text;
 
 use moss_sdk::deceptive::escaped;
 use serde_json::Value;
 use toml::Table;
 
 pub(super) use self::commands::{ManifestSurroundings, ProjectCommand};
+pub(super) use self::text::ManifestText;
 
 /// Most bytes of a name.
 const NAME_BYTES_MAX: usize = 100;
@@ -129,10 +131,11 @@ impl ManifestKind {
     pub(super) fn commands(
         self,
         file_name: &str,
-        text: Option<&str>,
+        text: Option<&ManifestText>,
         around: &dyn ManifestSurroundings,
     ) -> Vec<ProjectCommand> {
-        let text = text.or_else(|| (!self.needs_text()).then_some(""));
+        let unread = ManifestText::default();
+        let text = text.or_else(|| (!self.needs_text()).then_some(&unread));
         text.map_or_else(Vec::new, |text| commands::commands(self.name, file_name, text, around))
     }
 
@@ -149,17 +152,17 @@ impl ManifestKind {
     }
 
     /// Reads what a manifest says. One that is invalid is ignored.
-    pub(super) fn facts(self, file_name: &str, text: &str) -> Facts {
+    pub(super) fn facts(self, file_name: &str, text: &ManifestText) -> Facts {
         let mut facts = match self.source {
             Unnamed => Facts::default(),
             Stem => {
                 Facts { name: file_name.rsplit_once('.').map(|n| n.0.into()), starts: Vec::new() }
             }
-            Line(word) => Facts { name: after(text, word), starts: Vec::new() },
-            Cargo => text.parse().map(|table| cargo(&table)).unwrap_or_default(),
-            Pyproject => text.parse().map(|table| pyproject(&table)).unwrap_or_default(),
-            Package | Json => serde_json::from_str(text).map(|it| package(&it)).unwrap_or_default(),
-            Pom => Facts { name: artifact(text), starts: Vec::new() },
+            Line(word) => Facts { name: after(text.as_str(), word), starts: Vec::new() },
+            Cargo => text.table().map(cargo).unwrap_or_default(),
+            Pyproject => text.table().map(pyproject).unwrap_or_default(),
+            Package | Json => package(text.json()),
+            Pom => Facts { name: artifact(text.as_str()), starts: Vec::new() },
         };
         let is_fit = |name: &String| {
             !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
@@ -269,10 +272,14 @@ mod tests {
         ] {
             let kind = kind(&file.to_lowercase()).unwrap();
             assert_eq!(kind.name, kind_name, "{file}");
-            assert_eq!(kind.facts(file, text).name.as_deref(), name, "{file}: {text}");
+            assert_eq!(
+                kind.facts(file, &text.to_owned().into()).name.as_deref(),
+                name,
+                "{file}: {text}"
+            );
         }
         let long = format!("module {}\n", "x".repeat(NAME_BYTES_MAX + 1));
-        assert_eq!(kind("go.mod").unwrap().facts("go.mod", &long).name, None);
+        assert_eq!(kind("go.mod").unwrap().facts("go.mod", &long.into()).name, None);
         for name in ["main.rs", "package-lock.json", "csproj", "go.mod.bak", ""] {
             assert_eq!(kind(name), None, "{name}");
         }
@@ -280,7 +287,8 @@ mod tests {
 
     #[test]
     fn deceptive_characters_of_a_name_are_escaped() {
-        let named = |file: &str, text: &str| kind(file).unwrap().facts(file, text).name;
+        let named =
+            |file: &str, text: &str| kind(file).unwrap().facts(file, &text.to_owned().into()).name;
         let package = "{\"name\": \"cat\u{202e}txt.exe\u{2028}x\"}";
         assert_eq!(named("package.json", package).unwrap(), r"cat\u{202e}txt.exe\u{2028}x");
         let cargo = "[package]\nname = \"cat\u{202e}\u{2028}\"\n";
@@ -291,7 +299,9 @@ mod tests {
 
     #[test]
     fn manifests_say_where_programs_start() {
-        let starts = |file: &str, text: &str| kind(file).unwrap().facts(file, text).starts;
+        let starts = |file: &str, text: &str| {
+            kind(file).unwrap().facts(file, &text.to_owned().into()).starts
+        };
         let cargo = "[[bin]]\nname = \"a\"\npath = \"a.rs\"\n[[bin]]\nname = \"b\"\n";
         assert_eq!(starts("cargo.toml", cargo), ["a.rs"]);
         let package = r#"{"main": "./a.js", "bin": {"x": "b", "y": 3}}"#;

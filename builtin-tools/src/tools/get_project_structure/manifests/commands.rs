@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use toml::Table;
 
+use super::text::ManifestText;
+
 /// Most commands of one purpose that a manifest gives.
 const PER_PURPOSE_MAX: usize = 2;
 /// Most bytes of the name of a script or a target.
@@ -102,23 +104,23 @@ pub(super) fn need_text(kind: &str) -> bool {
 pub(super) fn commands(
     kind: &str,
     file_name: &str,
-    text: &str,
+    text: &ManifestText,
     around: &dyn ManifestSurroundings,
 ) -> Vec<ProjectCommand> {
     let declared = match kind {
-        "make" => scripts("make", targets(text)),
-        "just" => scripts("just", recipes(text)),
-        "task" => scripts("task", tasks(text)),
+        "make" => scripts("make", targets(text.as_str())),
+        "just" => scripts("just", recipes(text.as_str())),
+        "task" => scripts("task", tasks(text.as_str())),
         "npm" => package_scripts(text, around),
         "composer" => scripts("composer run", keys_of_json(text, "scripts")),
         "deno" => scripts("deno task", keys_of_json(text, "tasks")),
         "pipenv" => {
-            scripts("pipenv run", table(text).map_or_else(Vec::new, |it| keys(&it, &["scripts"])))
+            scripts("pipenv run", text.table().map_or_else(Vec::new, |it| keys(it, &["scripts"])))
         }
         "python" if file_name == "pyproject.toml" => python(text, around),
         "cargo" => cargo(text, around),
         "go" if !around.is_member() && around.has("main.go") => vec![command(Run, "go run .")],
-        "dotnet" if runs_as_program(text) => vec![command(Run, "dotnet run")],
+        "dotnet" if runs_as_program(text.as_str()) => vec![command(Run, "dotnet run")],
         "docker" if file_name.contains("compose") => vec![command(Run, "docker compose up")],
         _ => Vec::new(),
     };
@@ -243,9 +245,8 @@ fn tasks(text: &str) -> Vec<String> {
     keys.collect()
 }
 
-fn package_scripts(text: &str, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> {
-    let object: Value = serde_json::from_str(text).unwrap_or_default();
-    let stated = object.get("packageManager").and_then(Value::as_str);
+fn package_scripts(text: &ManifestText, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> {
+    let stated = text.json().get("packageManager").and_then(Value::as_str);
     let stated = stated.and_then(|stated| stated.split('@').next());
     let known = ["npm", "pnpm", "yarn", "bun"];
     let locked = || PACKAGE_LOCKS.iter().find(|(lock, _)| around.has_here_or_above(lock));
@@ -254,14 +255,9 @@ fn package_scripts(text: &str, around: &dyn ManifestSurroundings) -> Vec<Project
     scripts(&format!("{manager} run"), keys_of_json(text, "scripts"))
 }
 
-fn keys_of_json(text: &str, key: &str) -> Vec<String> {
-    let object: Value = serde_json::from_str(text).unwrap_or_default();
-    let inside = object.get(key).and_then(Value::as_object);
+fn keys_of_json(text: &ManifestText, key: &str) -> Vec<String> {
+    let inside = text.json().get(key).and_then(Value::as_object);
     inside.into_iter().flat_map(|inside| inside.keys().cloned()).collect()
-}
-
-fn table(text: &str) -> Option<Table> {
-    text.parse().ok()
 }
 
 /// The keys of a table at a path.
@@ -274,8 +270,8 @@ fn keys(table: &Table, path: &[&str]) -> Vec<String> {
     })
 }
 
-fn python(text: &str, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> {
-    let Some(table) = table(text) else { return Vec::new() };
+fn python(text: &ManifestText, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> {
+    let Some(table) = text.table() else { return Vec::new() };
     let tool = |name: &str| table.get("tool").and_then(|tool| tool.get(name)).is_some();
     let manager = if around.has_here_or_above("uv.lock") || tool("uv") {
         Some("uv")
@@ -292,7 +288,7 @@ fn python(text: &str, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> 
         (["tool", "taskipy", "tasks"], "task"),
     ];
     for (path, runner) in runners {
-        commands.extend(scripts(runner, keys(&table, &path)));
+        commands.extend(scripts(runner, keys(table, &path)));
     }
     if table.contains_key("build-system") {
         commands.push(command(
@@ -301,7 +297,7 @@ fn python(text: &str, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> 
         ));
     }
     let programs = [&["project", "scripts"][..], &["tool", "poetry", "scripts"]];
-    let programs = programs.into_iter().flat_map(|path| keys(&table, path));
+    let programs = programs.into_iter().flat_map(|path| keys(table, path));
     commands.extend(programs.filter(|name| is_plain(name)).map(|name| command(Run, run(&name))));
     if tool("pytest") || around.has("pytest.ini") || around.has("conftest.py") {
         commands.push(command(Test, run("pytest")));
@@ -322,8 +318,8 @@ fn python(text: &str, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> 
     commands
 }
 
-fn cargo(text: &str, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> {
-    let Some(table) = table(text) else { return Vec::new() };
+fn cargo(text: &ManifestText, around: &dyn ManifestSurroundings) -> Vec<ProjectCommand> {
+    let Some(table) = text.table() else { return Vec::new() };
     let runs = around.has("src/main.rs") || table.contains_key("bin");
     let is_package = table.contains_key("package");
     (is_package && runs).then(|| command(Run, "cargo run")).into_iter().collect()

@@ -23,7 +23,7 @@ impl ManifestSurroundings for Around {
 /// The commands as text, a line for each.
 fn given(file: &str, text: &str, around: &Around) -> String {
     let kind = super::super::kind(&file.to_lowercase()).unwrap();
-    let lines = commands(kind.name, file, text, around);
+    let lines = commands(kind.name, file, &text.to_owned().into(), around);
     let line = |it: &ProjectCommand| format!("{:?}: {}", it.purpose, it.command).to_lowercase();
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
