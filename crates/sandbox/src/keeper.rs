@@ -12,6 +12,7 @@ mod covers;
 mod filter;
 mod group;
 mod restrict;
+mod socket;
 mod tree;
 
 use std::fs::File;
@@ -28,11 +29,11 @@ use self::covers::CoverWatch;
 use self::group::KeptGroup;
 use self::restrict::Restrictions;
 pub(crate) use self::restrict::{NEWEST, drop_rights};
+pub(crate) use self::socket::{control, read_message, send};
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, Disturbance, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::system;
-use crate::wire::{Decoder, LENGTH_BYTES};
 use crate::worker::ProcessExit;
 
 /// The argument by which moss's program knows that it is a keeper.
@@ -82,6 +83,7 @@ pub(crate) fn run() -> io::Result<()> {
     // Nobody of the same user looks into it, the command least of all.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     let mut control = control()?;
+    socket::report_panics(&control)?;
     let order = KeeperOrder::decode(&read_message(&mut control)?)?;
     if !order.is_init {
         if !tree::is_visible() {
@@ -96,37 +98,28 @@ pub(crate) fn run() -> io::Result<()> {
         let why = format!("{} was replaced while it was set up", other.at.display());
         return send(&mut control, &KeeperReport::Failed(why));
     }
-    let covers = CoverWatch::begin(&order.covers)?;
+    let covers = match CoverWatch::begin(&order.covers) {
+        Ok(covers) => covers,
+        Err(error) => {
+            let why = format!("what it keeps from the command cannot be watched: {error}");
+            return send(&mut control, &KeeperReport::Failed(why));
+        }
+    };
     match start(&order) {
         Ok((leader, group)) => {
             release_streams()?;
             send(&mut control, &KeeperReport::Started)?;
+            let mut reports = control.try_clone()?;
             let kept = CommandKeeper::new(control, &order, (leader, group, covers)).keep();
             // Where it could not be watched to its end: all that is known is ended.
-            kept.inspect_err(|_| {
+            kept.inspect_err(|error| {
                 let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+                let why = format!("its keeper cannot watch over the command: {error}");
+                let _ = send(&mut reports, &KeeperReport::Failed(why));
             })
         }
         Err(report) => send(&mut control, &report),
     }
-}
-
-/// The socket on which moss gives orders and receives how they went.
-pub(crate) fn control() -> io::Result<UnixStream> {
-    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-/// Reads one message, and nothing of the next.
-pub(crate) fn read_message(control: &mut UnixStream) -> io::Result<Vec<u8>> {
-    let mut length = [0; LENGTH_BYTES];
-    control.read_exact(&mut length)?;
-    let mut message = vec![0; Decoder::length(length)?];
-    control.read_exact(&mut message)?;
-    Ok(message)
-}
-
-pub(crate) fn send(control: &mut UnixStream, report: &KeeperReport) -> io::Result<()> {
-    control.write_all(&report.encode()?)
 }
 
 /// Starts the command in its restrictions.

@@ -203,11 +203,11 @@ async fn attempt(
     command.limits.timeout = Some(TIMEOUT);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
     let (kept, preparation) = means.spawn(&command, groups).map_err(|error| error.to_string())?;
-    let running = running::start(kept, preparation, sender).await;
-    let running = running.map_err(|error| match error {
+    let why = |error| match error {
         SandboxError::Setup(reason) => reason,
         error => error.to_string(),
-    })?;
+    };
+    let running = running::start(kept, preparation, sender).await.map_err(why)?;
     let listen = async {
         let mut said = Vec::new();
         while let Some(chunk) = chunks.recv().await {
@@ -217,7 +217,7 @@ async fn attempt(
         said
     };
     let (said, end) = tokio::join!(listen, running.wait());
-    let end = end.map_err(|error| error.to_string())?;
+    let end = end.map_err(why)?;
     match String::from_utf8_lossy(&said).trim() {
         DONE if end.exit.is_success() => Ok(()),
         "" => Err(format!("a command in it {}", end.exit)),

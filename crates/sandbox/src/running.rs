@@ -166,6 +166,16 @@ fn unexpected(what: &str) -> SandboxError {
     SandboxError::Setup(format!("its keeper reported {what}"))
 }
 
+/// What is known where no report comes. A keeper that fails says so: one that ends without a word was killed.
+fn unheard(error: &io::Error) -> String {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) {
+        return "its keeper was killed; `sudo dmesg` shows whether the kernel did it, for want of memory"
+            .to_owned();
+    }
+    format!("its keeper cannot be heard: {error}")
+}
+
 /// What bubblewrap or the keeper said on its standard error before it ended.
 async fn failed_start(kept: Kept, error: io::Error) -> SandboxError {
     let mut said = Vec::new();
@@ -174,7 +184,7 @@ async fn failed_start(kept: Kept, error: io::Error) -> SandboxError {
     let mut stderr = kept.stderr.take(SAID_BYTES_MAX);
     let _ = timeout(DRAIN_MAX, stderr.read_to_end(&mut said)).await;
     let said = String::from_utf8_lossy(&said).trim().to_owned();
-    SandboxError::Setup(if said.is_empty() { error.to_string() } else { said })
+    SandboxError::Setup(if said.is_empty() { unheard(&error) } else { said })
 }
 
 async fn read_report(control: &mut (impl AsyncRead + Unpin)) -> io::Result<KeeperReport> {
@@ -208,7 +218,7 @@ impl RunningCommand {
     ///
     /// # Errors
     ///
-    /// Where its keeper was ended from outside, or does not end.
+    /// Where its keeper fails, is killed, or does not end.
     pub async fn wait(mut self) -> Result<CommandEnd, SandboxError> {
         let ended = (&mut self.driver.task).await;
         ended.map_err(|error| SandboxError::Setup(error.to_string()))?
@@ -302,8 +312,9 @@ impl CommandRun {
             let wanted = tokio::select! {
                 report = &mut report => return match report {
                     Ok(KeeperReport::Ended(end)) => Ok((end, cause)),
+                    Ok(KeeperReport::Failed(reason)) => Err(SandboxError::Setup(reason)),
                     Ok(_) => Err(unexpected("no end")),
-                    Err(error) => Err(SandboxError::Setup(format!("its keeper was ended: {error}"))),
+                    Err(error) => Err(SandboxError::Setup(unheard(&error))),
                 },
                 Ok(level) = next_level(&mut self.stopped, told) => {
                     if cause == EndCause::Ended {

@@ -19,6 +19,8 @@ use rustix::thread::UnshareFlags;
 
 /// The first descriptor that is none of the three standard streams.
 const FIRST: libc::c_uint = 3;
+/// Size of a page on most machines.
+const PAGE_BYTES: u64 = 4 << 10;
 /// Asks which version of Landlock there is.
 const LANDLOCK_VERSION: libc::c_ulong = 1;
 
@@ -36,6 +38,17 @@ pub(crate) fn before_exec(
             work()
         });
     }
+}
+
+/// Size of a page of memory, as the C library knows it since the program was started.
+///
+/// A keeper must not ask for it by `/proc/self/auxv`, as libraries do before Linux 6.4: nobody of its
+/// user can read that of a process that nobody may look into, not even itself.
+pub(crate) fn page_bytes() -> u64 {
+    // SAFETY: the call takes a number, and returns one.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    // No system is without it.
+    u64::try_from(bytes).unwrap_or(PAGE_BYTES)
 }
 
 /// Gives this process these descriptors from 0 on, and no others. For a process that owns none but

@@ -7,6 +7,7 @@ use std::io;
 use rustix::process::{Pid, Signal};
 
 use crate::ending::{LEFT_COMMAND_BYTES_MAX, LeftProcess};
+use crate::system;
 
 /// Which processes are a command's.
 #[derive(Debug, Clone, Copy)]
@@ -105,8 +106,8 @@ impl TreeProcess {
         let pages = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
         let mut pages = pages.split(' ').skip(1).map(|number| number.parse().unwrap_or(0_u64));
         let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-        let page = rustix::param::page_size() as u64;
-        Some(Self { pid, parent, memory_bytes: resident.saturating_sub(shared) * page })
+        let memory_bytes = resident.saturating_sub(shared) * system::page_bytes();
+        Some(Self { pid, parent, memory_bytes })
     }
 
     /// What a person recognizes it by.

@@ -1,10 +1,17 @@
 //! What makes namespaces: moss itself, or the system's bubblewrap where moss may not.
 
-use std::process::Command;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Output, Stdio};
 
 use moss_sandbox::{NetworkMode, Profile};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule,
+};
 
-use crate::harness::{FULL, KEEPER, Place, Way, run, sandbox};
+use crate::harness::{FULL, KEEPER, Place, WAYS, Way, run, sandbox};
 
 /// What a command can find out about directories that are its own.
 const LOOK_AT_FILES: &str = r#"
@@ -21,6 +28,41 @@ id; ulimit -a; hostname
 ls -l /proc/self/fd | wc -l
 echo $(< /proc/self/sessionid) $$ $PPID
 "#;
+
+/// Asks for what a program is told at its start, such as the size of pages: `prctl` knows it since Linux 6.4.
+const PR_GET_AUXV: u64 = 0x4155_5856;
+/// A user and a group that every system has, without rights.
+const ORDINARY: u32 = 1;
+
+/// Runs a program for which, and for all that it starts, the kernel refuses a system call: each, or those whose first
+/// argument is this.
+fn run_without(
+    call: libc::c_long,
+    first: Option<u64>,
+    errno: libc::c_int,
+    command: &mut Command,
+) -> Output {
+    let equals = |value| {
+        let length = SeccompCmpArgLen::Dword;
+        let condition = SeccompCondition::new(0, length, SeccompCmpOp::Eq, value).unwrap();
+        SeccompRule::new(vec![condition]).unwrap()
+    };
+    let rules = [(call, first.into_iter().map(equals).collect())].into();
+    let refuse = SeccompAction::Errno(errno.cast_unsigned());
+    let architecture = std::env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).unwrap();
+    let program = BpfProgram::try_from(filter).unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A thread of its own: nothing takes the filter off again.
+    let child = std::thread::scope(|scope| {
+        let start = || {
+            seccompiler::apply_filter(&program).unwrap();
+            command.spawn().unwrap()
+        };
+        scope.spawn(start).join().unwrap()
+    });
+    child.wait_with_output().unwrap()
+}
 
 #[tokio::test]
 async fn each_says_which_it_is() {
@@ -64,4 +106,42 @@ async fn without_user_namespaces_the_tier_is_landlock_and_the_report_says_what_w
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
+}
+
+#[test]
+fn an_ordinary_user_runs_commands_on_kernels_that_tell_little() {
+    for way in WAYS {
+        let place = Place::new();
+        let around = place.root.parent().unwrap();
+        let program = around.join("keeper");
+        fs::copy(KEEPER, &program).unwrap();
+        let mut command = Command::new(&program);
+        // It leaves something running, so that its keeper looks for that.
+        let script = "sleep 60 & echo ok";
+        command.args(["run", place.root.to_str().unwrap(), &way.to_string(), script]);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", path).env("HOME", &place.root);
+        if rustix::process::getuid().is_root() {
+            // Whom nothing is hidden from finds it elsewhere.
+            command.uid(ORDINARY).gid(ORDINARY);
+            std::os::unix::fs::chown(&place.root, Some(ORDINARY), Some(ORDINARY)).unwrap();
+            fs::set_permissions(around, Permissions::from_mode(0o755)).unwrap();
+        }
+        let call = libc::SYS_prctl;
+        let Output { status, stdout, stderr } =
+            run_without(call, Some(PR_GET_AUXV), libc::EINVAL, &mut command);
+        let said = String::from_utf8_lossy(&stderr);
+        assert!(status.success(), "{way}: {said}");
+        let expected = "ok\nit ended with status 0\n";
+        assert_eq!(String::from_utf8_lossy(&stdout), expected, "{way}: {said}");
+    }
+}
+
+#[test]
+fn a_keeper_that_cannot_go_on_says_why() {
+    let mut command = Command::new(KEEPER);
+    let output = run_without(libc::SYS_wait4, None, libc::EIO, command.arg("report"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let why = "; landlock: its keeper cannot watch over the command: Input/output error";
+    assert!(said.starts_with("tier none ") && said.contains(why), "{said}");
 }
