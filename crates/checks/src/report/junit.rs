@@ -106,19 +106,20 @@ impl JunitReading {
     }
 
     fn opened(&self, element: &XmlElement<'_>) -> JunitCase {
-        let attribute = |name: &str| element.attribute(name);
+        let [class, name, status, file, line, time] =
+            element.attributes(["classname", "name", "status", "file", "line", "time"]);
         let of_suite = self.suites.iter().rev().find_map(|suite| suite.file.clone());
         let outermost = self.suites.iter().find(|suite| !suite.name.is_empty());
         JunitCase {
-            class: attribute("classname").unwrap_or_default(),
-            name: attribute("name").unwrap_or_default(),
-            status: attribute("status").unwrap_or_default(),
+            class: class.unwrap_or_default(),
+            name: name.unwrap_or_default(),
+            status: status.unwrap_or_default(),
             skipped: String::new(),
             suite: outermost.map(|suite| suite.name.clone()).unwrap_or_default(),
             case: TestCase {
-                file: attribute("file").or(of_suite),
-                line: attribute("line").and_then(|line| line.parse().ok()),
-                duration_ms: attribute("time").and_then(|time| milliseconds(time.parse().ok()?)),
+                file: file.or(of_suite),
+                line: line.and_then(|line| line.parse().ok()),
+                duration_ms: time.and_then(|time| milliseconds(time.parse().ok()?)),
                 ..TestCase::default()
             },
         }

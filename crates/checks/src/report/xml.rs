@@ -80,28 +80,45 @@ impl XmlElement<'_> {
 
     /// An attribute, with the references in it resolved.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
-        let mut attributes = self.0.html_attributes();
-        let mut named =
-            attributes.with_checks(false).flatten().filter(|one| one.key.as_ref() == name);
-        let value = named.next()?.value.into_owned();
-        let mut rest = value.as_str();
-        let mut text = String::with_capacity(rest.len());
-        while let Some((before, after)) = rest.split_once('&') {
-            text.push_str(before);
-            match after.split_once(';').filter(|(name, _)| name.len() <= 8) {
-                Some((name, after)) => {
-                    text.push_str(&resolved(name));
-                    rest = after;
-                }
-                None => {
-                    text.push('&');
-                    rest = after;
-                }
+        let [value] = self.attributes([name]);
+        value
+    }
+
+    /// Attributes of these names, read in one go, with the references in them resolved.
+    pub(crate) fn attributes<const COUNT: usize>(
+        &self,
+        names: [&str; COUNT],
+    ) -> [Option<String>; COUNT] {
+        let mut values = [const { None }; COUNT];
+        for one in self.0.html_attributes().with_checks(false).flatten() {
+            let place = names.iter().position(|name| one.key.as_ref() == *name);
+            if let Some(value) = place.and_then(|place| values.get_mut(place)) {
+                value.get_or_insert_with(|| unescaped(&one.value));
             }
         }
-        text.push_str(rest);
-        Some(text)
+        values
     }
+}
+
+/// The value of an attribute with the references in it resolved.
+fn unescaped(value: &str) -> String {
+    let mut rest = value;
+    let mut text = String::with_capacity(rest.len());
+    while let Some((before, after)) = rest.split_once('&') {
+        text.push_str(before);
+        match after.split_once(';').filter(|(name, _)| name.len() <= 8) {
+            Some((name, after)) => {
+                text.push_str(&resolved(name));
+                rest = after;
+            }
+            None => {
+                text.push('&');
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    text
 }
 
 /// A reference to a character.

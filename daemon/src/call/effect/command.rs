@@ -10,6 +10,7 @@ mod contents;
 mod files;
 mod granted;
 mod grants;
+mod kinds;
 mod look;
 mod made;
 mod output;

@@ -178,6 +178,17 @@ impl Effects {
         moss_policy::strictest(&both).cloned().expect("there are two")
     }
 
+    /// Decides about one of many files, whose names are one and whose protection is known.
+    pub(super) fn decide_named(
+        &self,
+        (policy, tool): (&moss_policy::Policy, &ToolFacts),
+        action: Action,
+        (path, named): (&RelPath, Option<Protection>),
+    ) -> Decision {
+        let file = (path, named.map(protection), ChangeFacts::default());
+        self.decide_for(policy, tool, action, Some(file))
+    }
+
     /// Decides about every file of a plan, in its order; the strictest decision holds for all.
     pub(super) async fn decide_plan(
         &self,
@@ -255,14 +266,24 @@ impl Effects {
         }
     }
 
-    /// Decides about reading all files at once that are protected alike. None where rules or standing
-    /// approvals distinguish paths.
+    /// Decides about reading all files at once that are protected alike, as [`Effects::decide_alike`].
     pub(in crate::call) fn decide_all_reads(
         &self,
-        (policy, tool): (&moss_policy::Policy, &ToolFacts),
+        rules: (&moss_policy::Policy, &ToolFacts),
         protected: Option<Protection>,
     ) -> Option<Verdict> {
-        let subject = self.subject(tool, Action::Read);
+        self.decide_alike(rules, Action::Read, protected)
+    }
+
+    /// Decides about what is done to all files at once that are protected alike. None where rules or standing
+    /// approvals distinguish paths.
+    pub(super) fn decide_alike(
+        &self,
+        (policy, tool): (&moss_policy::Policy, &ToolFacts),
+        action: Action,
+        protected: Option<Protection>,
+    ) -> Option<Verdict> {
+        let subject = self.subject(tool, action);
         let subject = Subject { protection: protected.map(protection), ..subject };
         let behalf = self.scope.behalf.iter().flat_map(|behalf| behalf.plugins().map(Some));
         let plugins = behalf.chain([subject.plugin]);

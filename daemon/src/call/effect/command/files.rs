@@ -5,19 +5,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_sandbox::{FileView, ProtectedKind, find_protected};
+use moss_sandbox::{FileView, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
 use super::contents::{KnownContents, ReadContent};
 use super::grants::named_caches;
+use super::kinds::FileKinds;
 use super::look::FileLook;
 use super::made::{ENTRIES_MAX, is_in_package};
-use crate::call::effect::by_rules::{decidable, protected_kind};
-use crate::call::effect::decide::ChangeFacts;
-use crate::call::effect::{Effects, FileNames, ToolFacts};
-use moss_policy::Policy;
+use crate::call::effect::Effects;
 
 /// Most entries that are compared before and after a command.
 pub(super) const COMPARED_MAX: usize = 50_000;
@@ -47,8 +45,8 @@ impl Effects {
             scope.workspace.settle_left_commands();
             let root = scope.workspace.files.root();
             let policy = scope.workspace.policy.load_full();
-            let tool = effects.tool();
-            let kind = |relative: &Path| effects.protected_kind(&policy, &tool, relative);
+            let kinds = FileKinds::new(&effects, Arc::clone(&policy));
+            let kind = |relative: &Path| kinds.of(relative);
             let found = find_protected(root, ENTRIES_MAX, &kind);
             let dirs = &scope.daemon.setup.dirs;
             let own = [&dirs.config, &dirs.state, &dirs.code, &dirs.runtime, &dirs.admin];
@@ -84,21 +82,6 @@ impl Effects {
         let roots = scope.daemon.workspaces().map(|workspace| workspace.files.root());
         let kept = scope.daemon.setup.dirs.kept_caches();
         roots.filter(|root| *root != own).map(Path::to_owned).chain(kept).collect()
-    }
-
-    /// What a name is to a command; none where it is a file like any other.
-    pub(super) fn protected_kind(
-        &self,
-        policy: &Policy,
-        tool: &ToolFacts,
-        relative: &Path,
-    ) -> Option<ProtectedKind> {
-        // A name that cannot be read may be that of a secret.
-        let Some(path) = decidable(relative) else { return Some(ProtectedKind::Masked) };
-        let names = FileNames { real: &path, asked: &path };
-        let verdict_on =
-            |action| self.decide_file(policy, tool, action, names, ChangeFacts::default()).verdict;
-        protected_kind(verdict_on, &path, self.scope.workspace.files.protection(&path))
     }
 
     /// Remembers the files as they are now, and what those hold that changed last.

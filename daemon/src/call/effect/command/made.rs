@@ -9,6 +9,7 @@ use moss_sandbox::{FileView, ProtectedKind, find_protected, set_aside};
 use moss_sdk::ToolError;
 use moss_workspace::{Protection, Workspace};
 
+use super::kinds::FileKinds;
 use crate::call::effect::Effects;
 use crate::call::effect::by_rules::decidable;
 
@@ -87,9 +88,10 @@ impl Effects {
         let effects = Arc::clone(self);
         let look = move || {
             let workspace = &effects.scope.workspace;
-            let (policy, tool) = (workspace.policy.load_full(), effects.tool());
-            let kind = |relative: &Path| effects.protected_kind(&policy, &tool, relative);
-            set_aside_new(&workspace.files, &kind, &|path| !before.0.contains(path))
+            let kinds = FileKinds::new(&effects, workspace.policy.load_full());
+            set_aside_new(&workspace.files, &|relative| kinds.of(relative), &|path| {
+                !before.0.contains(path)
+            })
         };
         self.scope.blocking(look).await
     }
