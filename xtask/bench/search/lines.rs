@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use moss_xtask::rows::Row;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::rivals::Rivals;
-use super::{ready, search, settled_bytes, tell_difference};
+use super::{all_known, search, settled_bytes, tell_difference};
 use crate::caller::{BenchClient, done};
 use crate::process::ServerProcess;
 use crate::testbed::Testbed;
@@ -47,9 +47,7 @@ pub(super) async fn measure(moss: &Path, directory: &Path, files: &[PathBuf]) ->
     let first =
         Row::timed(format!("start to first search, {million:.1} million lines"), vec![first]);
     let mut rows = vec![first.wanted("< 2 s")];
-    ready(&caller).await?;
-    // A question waits for the words of all texts, some time at most.
-    while pending(&caller).await? > 0 {}
+    all_known(&caller).await?;
     for pattern in PATTERNS {
         search(&caller, pattern).await?;
     }
@@ -86,15 +84,6 @@ async fn at_once(caller: &BenchClient, line: &str) -> Result<Duration> {
         bail!("{found} lines are `{}`, which was just written", line.trim_end());
     }
     Ok(duration)
-}
-
-/// Asks a question; returns how many texts it was answered without.
-async fn pending(caller: &BenchClient) -> Result<u64> {
-    let question = json!({ "query": "how are values serialized" });
-    let answer = done(caller.call("codebase_search", question.to_string()).await?)?;
-    let output = answer.result.context("it is done")?.output_json;
-    let output: Value = serde_json::from_str(&output)?;
-    output["files_pending"].as_u64().context("an answer that does not say what is pending")
 }
 
 /// Copies files in their order until there are enough lines; returns how many there are.
