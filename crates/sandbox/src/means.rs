@@ -201,7 +201,9 @@ impl Means {
         command: &SandboxedCommand,
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
-        let mut environment = environment::select(&command.environment, command.network);
+        // Nothing takes it from a command where there is no tier.
+        let network = if self.tier == Tier::None { NetworkMode::On } else { command.network };
+        let mut environment = environment::select(&command.environment, network);
         let mounts_max = match self.launcher {
             Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
             Some(Launcher::Own) => MOUNTS_MAX,
@@ -226,7 +228,7 @@ impl Means {
             input: ends.input(),
             has_terminal: command.has_terminal,
             is_init: self.launcher.is_some(),
-            is_offline: self.launcher.is_none() && command.network == NetworkMode::Off,
+            is_offline: self.launcher.is_none() && network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: has_rules.then_some(plan.landlock),
             layer,
@@ -237,7 +239,7 @@ impl Means {
         let facts = SandboxFacts {
             tier: self.tier,
             profile: command.profile,
-            network: command.network,
+            network,
             environment_removed: environment.removed,
             environment_granted: environment.granted,
             sockets: command.files.sockets.clone(),
