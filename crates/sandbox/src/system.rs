@@ -4,15 +4,16 @@
 
 #![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 use rustix::mount::MountAttrFlags;
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
@@ -52,21 +53,28 @@ pub(crate) fn page_bytes() -> u64 {
 }
 
 /// Gives this process these descriptors from 0 on, and no others. For a process that owns none but
-/// these.
+/// these, and those that it leaves open by number.
+///
+/// Each is moved by itself: of so many as a process may have open, nearly all may be of these.
 pub(crate) fn place(fds: Vec<OwnedFd>) -> io::Result<()> {
     let end = libc::c_int::try_from(fds.len()).map_err(io::Error::other)?;
-    // None of them lies where another one belongs.
-    let above = fds.iter().map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, end));
-    let above: Vec<OwnedFd> = above.collect::<Result<_, _>>()?;
-    drop(fds);
-    for (place, fd) in (0..end).zip(&above) {
+    let mut fds = VecDeque::from(fds);
+    for place in 0..end {
+        let Some(fd) = fds.pop_front() else { break };
+        if let Some(other) = fds.iter_mut().find(|other| other.as_raw_fd() == place) {
+            *other = rustix::io::fcntl_dupfd_cloexec(&*other, place + 1)?;
+        }
+        if fd.as_raw_fd() == place {
+            rustix::io::fcntl_setfd(&fd, FdFlags::empty())?;
+            let _ = fd.into_raw_fd();
+            continue;
+        }
         // SAFETY: nobody owns the standard streams: the library borrows them for each use. Nobody owns
-        // the other numbers, either: all that this process owned lies above them.
+        // the other numbers, either: what this process owns and lay there has just moved.
         if unsafe { libc::dup2(fd.as_raw_fd(), place) } < 0 {
             return Err(io::Error::last_os_error());
         }
     }
-    drop(above);
     close_from(end.cast_unsigned(), 0)
 }
 
