@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
 
 use std::collections::VecDeque;
+use std::fs;
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
@@ -102,7 +103,39 @@ fn close_others() -> io::Result<()> {
 fn close_from(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes numbers. Nothing in this process owns what is closed, as its callers say.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        // Linux has the call since 5.9, and its flag since 5.11.
+        Some(libc::ENOSYS | libc::EINVAL) => close_each_from(first, flags),
+        _ => Err(error),
+    }
+}
+
+/// The same, one by one.
+fn close_each_from(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
+    let open = fs::read_dir("/proc/self/fd")?.map(|entry| Ok(entry?.file_name()));
+    // What they were listed by is closed before them.
+    let open = open.collect::<io::Result<Vec<_>>>()?;
+    let numbers = open.iter().filter_map(|name| name.to_str()?.parse::<libc::c_int>().ok());
+    for number in numbers.filter(|number| number.cast_unsigned() >= first) {
+        // SAFETY: both calls take numbers. Nothing in this process owns what is closed, as the callers of
+        // `close_from` say.
+        let done = unsafe {
+            if flags == libc::CLOSE_RANGE_CLOEXEC {
+                libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC)
+            } else {
+                libc::close(number)
+            }
+        };
+        let error = io::Error::last_os_error();
+        if done < 0 && error.raw_os_error() != Some(libc::EBADF) {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Opens what is to be mounted, so that nothing that takes its name meanwhile is: the plan found no
@@ -188,7 +221,14 @@ pub(crate) fn restrict_mount(
             size_of_val(&attributes),
         )
     };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOSYS) => Err(io::Error::other("mounts are restricted from Linux 5.12 on")),
+        _ => Err(error),
+    }
 }
 
 /// Starts the loopback interface of this network namespace, which gives it its addresses.
