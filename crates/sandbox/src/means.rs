@@ -196,20 +196,27 @@ impl Means {
         started.map_err(|error| not_run(&self.program, &error))
     }
 
+    fn mounts_max(&self) -> usize {
+        match self.launcher {
+            Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
+            Some(Launcher::Own) => MOUNTS_MAX,
+            None => usize::MAX,
+        }
+    }
+
+    /// Nothing takes it from a command where there is no tier.
+    fn network(&self, command: &SandboxedCommand) -> NetworkMode {
+        if self.tier == Tier::None { NetworkMode::On } else { command.network }
+    }
+
     fn prepare(
         &self,
         command: &SandboxedCommand,
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
-        // Nothing takes it from a command where there is no tier.
-        let network = if self.tier == Tier::None { NetworkMode::On } else { command.network };
+        let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
-        let mounts_max = match self.launcher {
-            Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
-            Some(Launcher::Own) => MOUNTS_MAX,
-            None => usize::MAX,
-        };
-        let mut plan = plan::plan(command, &environment, mounts_max)?;
+        let mut plan = plan::plan(command, &environment, self.mounts_max())?;
         let is_kept_in = command.profile != Profile::DangerFull;
         let has_rules = is_kept_in && self.has_landlock && self.tier > Tier::None;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
