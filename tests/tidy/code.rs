@@ -93,6 +93,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
     ("crates/sandbox/src/carve.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
+    ("crates/sandbox/src/system.rs", "`/proc` alone says which descriptors a process has"),
     ("crates/sandbox/src/system_layer.rs", "looks at directories of the system"),
     ("crates/sandbox/src/probe.rs", "makes and removes a workspace of its own"),
     (

@@ -163,16 +163,11 @@ impl IndexCore {
 
     /// Removes a document; where it must not even stay in files, they are going to be written anew.
     fn remove(&mut self, slot: DocumentSlot, must_rewrite: bool) {
-        let Some(record) = self.documents.get(slot) else { return };
-        let location = match record.location {
-            DocumentLocation::Segment(location)
-            | DocumentLocation::Pending { former: Some(location) } => Some(location),
-            _ => None,
-        };
-        if let Some(location) = location.filter(|_| must_rewrite)
-            && let Some(live) = self.segment_mut(location.segment)
-        {
-            live.must_rewrite = true;
+        if must_rewrite {
+            // Whatever it is in by now, segments that were written before may have it as it was.
+            for live in self.segments.iter_mut().filter(|live| live.numbers.has(slot)) {
+                live.must_rewrite = true;
+            }
         }
         self.leave(slot);
         self.documents.remove(slot);

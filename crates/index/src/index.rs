@@ -38,6 +38,8 @@ pub struct IndexBounds {
     pub part_bytes: usize,
     /// Most trigrams of a part; a text with one that has more is looked at whatever is searched for.
     pub part_grams: usize,
+    /// Most trigrams of all parts of a text, 8 bytes each while it is read; one that has more is looked at as well.
+    pub document_grams: usize,
     /// Most memory for pieces of files that were read lately.
     pub cache_bytes: usize,
     /// Most segments; more are made one.
@@ -77,6 +79,7 @@ impl Default for IndexBounds {
             overlay_grams: 1 << 20,
             part_bytes: 128 << 10,
             part_grams: 200_000,
+            document_grams: 3 << 20,
             cache_bytes: 4 << 20,
             segments: 6,
             disk_bytes: 2 << 30,
@@ -174,6 +177,12 @@ impl TextIndex {
             }
         }
         Some((verdicts, located))
+    }
+
+    /// Whether documents wait to be read, such as those of a segment that a search found to be damaged.
+    pub fn has_pending(&self) -> bool {
+        let core = self.read();
+        core.off.is_none() && core.pending > 0
     }
 
     /// Reads what has changed, and writes and merges segments where that is worth the while. Returns

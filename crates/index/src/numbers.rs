@@ -39,6 +39,11 @@ impl SegmentNumbers {
         self.slots.len() as u32
     }
 
+    /// Whether some number is of a document.
+    pub(crate) fn has(&self, slot: DocumentSlot) -> bool {
+        self.slots.contains(&slot)
+    }
+
     /// Whether some document has several.
     pub(crate) fn has_split(&self) -> bool {
         !self.split.is_empty()

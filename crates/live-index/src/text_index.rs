@@ -144,10 +144,13 @@ impl IndexedTexts {
         };
         let paths = || scanned.real_paths();
         let located = self.find_located(scanned.number());
-        let Some((verdicts, located)) = self.index.load().verdicts_located(&query, located, paths)
-        else {
-            return Vec::new();
-        };
+        let index = self.index.load();
+        let asked = index.verdicts_located(&query, located, paths);
+        if index.has_pending() {
+            // Nothing reports those of a segment that turned out to be damaged.
+            self.has_work.notify_one();
+        }
+        let Some((verdicts, located)) = asked else { return Vec::new() };
         self.keep_located(scanned.number(), located);
         verdicts.into_iter().map(known).collect()
     }

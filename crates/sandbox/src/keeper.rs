@@ -82,8 +82,17 @@ enum Moss {
 pub(crate) fn run() -> io::Result<()> {
     // Nobody of the same user looks into it, the command least of all.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    let mut control = control()?;
+    let control = control()?;
     socket::report_panics(&control)?;
+    let mut reports = control.try_clone()?;
+    follow_order(control).inspect_err(|error| {
+        // Where moss is gone nobody has to know.
+        let why = format!("its keeper cannot go on: {error}");
+        let _ = send(&mut reports, &KeeperReport::Failed(why));
+    })
+}
+
+fn follow_order(mut control: UnixStream) -> io::Result<()> {
     let order = KeeperOrder::decode(&read_message(&mut control)?)?;
     if !order.is_init {
         if !tree::is_visible() {
@@ -109,13 +118,10 @@ pub(crate) fn run() -> io::Result<()> {
         Ok((leader, group)) => {
             release_streams()?;
             send(&mut control, &KeeperReport::Started)?;
-            let mut reports = control.try_clone()?;
             let kept = CommandKeeper::new(control, &order, (leader, group, covers)).keep();
             // Where it could not be watched to its end: all that is known is ended.
-            kept.inspect_err(|error| {
+            kept.inspect_err(|_| {
                 let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-                let why = format!("its keeper cannot watch over the command: {error}");
-                let _ = send(&mut reports, &KeeperReport::Failed(why));
             })
         }
         Err(report) => send(&mut control, &report),

@@ -196,18 +196,27 @@ impl Means {
         started.map_err(|error| not_run(&self.program, &error))
     }
 
+    fn mounts_max(&self) -> usize {
+        match self.launcher {
+            Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
+            Some(Launcher::Own) => MOUNTS_MAX,
+            None => usize::MAX,
+        }
+    }
+
+    /// Nothing takes it from a command where there is no tier.
+    fn network(&self, command: &SandboxedCommand) -> NetworkMode {
+        if self.tier == Tier::None { NetworkMode::On } else { command.network }
+    }
+
     fn prepare(
         &self,
         command: &SandboxedCommand,
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
-        let mut environment = environment::select(&command.environment, command.network);
-        let mounts_max = match self.launcher {
-            Some(Launcher::Bubblewrap(_)) => BUBBLEWRAP_MOUNTS_MAX,
-            Some(Launcher::Own) => MOUNTS_MAX,
-            None => usize::MAX,
-        };
-        let mut plan = plan::plan(command, &environment, mounts_max)?;
+        let network = self.network(command);
+        let mut environment = environment::select(&command.environment, network);
+        let mut plan = plan::plan(command, &environment, self.mounts_max())?;
         let is_kept_in = command.profile != Profile::DangerFull;
         let has_rules = is_kept_in && self.has_landlock && self.tier > Tier::None;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
@@ -226,7 +235,7 @@ impl Means {
             input: ends.input(),
             has_terminal: command.has_terminal,
             is_init: self.launcher.is_some(),
-            is_offline: self.launcher.is_none() && command.network == NetworkMode::Off,
+            is_offline: self.launcher.is_none() && network == NetworkMode::Off,
             is_filtered: is_kept_in && self.tier > Tier::None,
             landlock: has_rules.then_some(plan.landlock),
             layer,
@@ -237,7 +246,7 @@ impl Means {
         let facts = SandboxFacts {
             tier: self.tier,
             profile: command.profile,
-            network: command.network,
+            network,
             environment_removed: environment.removed,
             environment_granted: environment.granted,
             sockets: command.files.sockets.clone(),

@@ -32,6 +32,8 @@ const DONE: &str = "done";
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 /// Where a kernel has how many user namespaces there may be.
 const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
+/// Where kernels of Debian have whether users other than root may make any.
+const OF_USERS: &str = "/proc/sys/kernel/unprivileged_userns_clone";
 /// What moss's own launcher is called.
 const OWN: &str = "moss's own launcher";
 /// What makes bubblewrap known.
@@ -43,7 +45,9 @@ const PROFILE: &[&str] = &[
     "sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict",
 ];
 /// What lets programs make them, where nobody may.
-const ALLOWED: &[&str] = &["sudo sysctl -w user.max_user_namespaces=15000"];
+const ALLOWED: &str = "sudo sysctl -w user.max_user_namespaces=15000";
+/// What lets all users make them, where root alone may: bubblewrap gives up that right before it makes the last one.
+const USERS_ALLOWED: &str = "sudo sysctl -w kernel.unprivileged_userns_clone=1";
 
 /// What both tiers keep in: each line that it writes is a way out.
 const ESCAPES: &str = r#"
@@ -141,8 +145,12 @@ async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<Strin
     }
     let says =
         |path: &str, value: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
+    let forbidding = [
+        says(USER_NAMESPACES, "0").then_some(ALLOWED),
+        says(OF_USERS, "0").then_some(USERS_ALLOWED),
+    ];
     let obstacles = Obstacles {
-        forbids_namespaces: says(USER_NAMESPACES, "0"),
+        switches: forbidding.into_iter().flatten().collect(),
         needs_profile: says(APPARMOR, "1"),
         lacks_bubblewrap,
     };
@@ -154,10 +162,10 @@ async fn try_full(means: &mut Means, launchers: &[LauncherKind]) -> Result<Strin
 }
 
 /// What keeps a machine from the full tier.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Obstacles {
-    /// No user namespace can be made.
-    forbids_namespaces: bool,
+    /// What has to be switched on before this user can make a user namespace.
+    switches: Vec<&'static str>,
     /// A program makes one only with a profile of AppArmor.
     needs_profile: bool,
     lacks_bubblewrap: bool,
@@ -238,10 +246,10 @@ struct Scene {
 impl Obstacles {
     /// The commands that take them away, one each.
     fn remedies(self) -> Vec<&'static str> {
-        let Self { forbids_namespaces, needs_profile, lacks_bubblewrap } = self;
-        if forbids_namespaces {
+        let Self { switches, needs_profile, lacks_bubblewrap } = self;
+        if !switches.is_empty() {
             // Until then no launcher helps.
-            return ALLOWED.to_vec();
+            return switches;
         }
         let install = lacks_bubblewrap.then_some(INSTALL);
         let profile = PROFILE.iter().copied().filter(|_| needs_profile);
@@ -270,25 +278,27 @@ mod tests {
 
     #[test]
     fn what_raises_the_tier_is_what_the_machine_lacks() {
-        let remedies = |forbids_namespaces, needs_profile, lacks_bubblewrap| {
-            Obstacles { forbids_namespaces, needs_profile, lacks_bubblewrap }.remedies().join("\n")
+        let remedies = |switches: &[&'static str], needs_profile, lacks_bubblewrap| {
+            let switches = switches.to_vec();
+            Obstacles { switches, needs_profile, lacks_bubblewrap }.remedies().join("\n")
         };
-        assert_eq!(remedies(false, false, false), "");
-        assert_eq!(remedies(false, false, true), INSTALL);
+        assert_eq!(remedies(&[], false, false), "");
+        assert_eq!(remedies(&[], false, true), INSTALL);
         // Ubuntu from 24.04 on: the profile names bubblewrap, which has to be there.
-        let ubuntu = remedies(false, true, true);
+        let ubuntu = remedies(&[], true, true);
         assert!(ubuntu.starts_with(INSTALL) && ubuntu.contains("apparmor"), "{ubuntu}");
         assert!(
             ubuntu.contains("apparmor_parser -r") && ubuntu.contains("bwrap-userns-restrict"),
             "{ubuntu}"
         );
-        let with = remedies(false, true, false);
+        let with = remedies(&[], true, false);
         assert!(!with.contains(INSTALL) && with.contains("apparmor"), "{with}");
         // Where there are none at all, nothing else helps.
         for (needs_profile, lacks_bubblewrap) in [(false, false), (true, true)] {
-            let found = remedies(true, needs_profile, lacks_bubblewrap);
-            assert_eq!(found, ALLOWED.join("\n"));
-            assert!(found.contains("max_user_namespaces"), "{found}");
+            for switches in [&[ALLOWED] as &[_], &[USERS_ALLOWED], &[ALLOWED, USERS_ALLOWED]] {
+                let found = remedies(switches, needs_profile, lacks_bubblewrap);
+                assert_eq!(found, switches.join("\n"));
+            }
         }
     }
 }

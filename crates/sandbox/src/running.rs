@@ -166,11 +166,13 @@ fn unexpected(what: &str) -> SandboxError {
     SandboxError::Setup(format!("its keeper reported {what}"))
 }
 
-/// What is known where no report comes. A keeper that fails says so: one that ends without a word was killed.
+/// What is known where no report comes. A keeper that fails says so: one that ends without a word was most likely
+/// killed.
 fn unheard(error: &io::Error) -> String {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) {
-        return "its keeper was killed; `sudo dmesg` shows whether the kernel did it, for want of memory"
+        return "its keeper ended without a report, as where it is killed; `sudo dmesg` shows whether the kernel \
+                did it, for want of memory"
             .to_owned();
     }
     format!("its keeper cannot be heard: {error}")

@@ -4,15 +4,17 @@
 
 #![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
 
+use std::collections::VecDeque;
+use std::fs;
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 use rustix::mount::MountAttrFlags;
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
@@ -52,21 +54,28 @@ pub(crate) fn page_bytes() -> u64 {
 }
 
 /// Gives this process these descriptors from 0 on, and no others. For a process that owns none but
-/// these.
+/// these, and those that it leaves open by number.
+///
+/// Each is moved by itself: of so many as a process may have open, nearly all may be of these.
 pub(crate) fn place(fds: Vec<OwnedFd>) -> io::Result<()> {
     let end = libc::c_int::try_from(fds.len()).map_err(io::Error::other)?;
-    // None of them lies where another one belongs.
-    let above = fds.iter().map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, end));
-    let above: Vec<OwnedFd> = above.collect::<Result<_, _>>()?;
-    drop(fds);
-    for (place, fd) in (0..end).zip(&above) {
+    let mut fds = VecDeque::from(fds);
+    for place in 0..end {
+        let Some(fd) = fds.pop_front() else { break };
+        if let Some(other) = fds.iter_mut().find(|other| other.as_raw_fd() == place) {
+            *other = rustix::io::fcntl_dupfd_cloexec(&*other, place + 1)?;
+        }
+        if fd.as_raw_fd() == place {
+            rustix::io::fcntl_setfd(&fd, FdFlags::empty())?;
+            let _ = fd.into_raw_fd();
+            continue;
+        }
         // SAFETY: nobody owns the standard streams: the library borrows them for each use. Nobody owns
-        // the other numbers, either: all that this process owned lies above them.
+        // the other numbers, either: what this process owns and lay there has just moved.
         if unsafe { libc::dup2(fd.as_raw_fd(), place) } < 0 {
             return Err(io::Error::last_os_error());
         }
     }
-    drop(above);
     close_from(end.cast_unsigned(), 0)
 }
 
@@ -94,7 +103,39 @@ fn close_others() -> io::Result<()> {
 fn close_from(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes numbers. Nothing in this process owns what is closed, as its callers say.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        // Linux has the call since 5.9, and its flag since 5.11.
+        Some(libc::ENOSYS | libc::EINVAL) => close_each_from(first, flags),
+        _ => Err(error),
+    }
+}
+
+/// The same, one by one.
+fn close_each_from(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
+    let open = fs::read_dir("/proc/self/fd")?.map(|entry| Ok(entry?.file_name()));
+    // What they were listed by is closed before them.
+    let open = open.collect::<io::Result<Vec<_>>>()?;
+    let numbers = open.iter().filter_map(|name| name.to_str()?.parse::<libc::c_int>().ok());
+    for number in numbers.filter(|number| number.cast_unsigned() >= first) {
+        // SAFETY: both calls take numbers. Nothing in this process owns what is closed, as the callers of
+        // `close_from` say.
+        let done = unsafe {
+            if flags == libc::CLOSE_RANGE_CLOEXEC {
+                libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC)
+            } else {
+                libc::close(number)
+            }
+        };
+        let error = io::Error::last_os_error();
+        if done < 0 && error.raw_os_error() != Some(libc::EBADF) {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Opens what is to be mounted, so that nothing that takes its name meanwhile is: the plan found no
@@ -180,7 +221,14 @@ pub(crate) fn restrict_mount(
             size_of_val(&attributes),
         )
     };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOSYS) => Err(io::Error::other("mounts are restricted from Linux 5.12 on")),
+        _ => Err(error),
+    }
 }
 
 /// Starts the loopback interface of this network namespace, which gives it its addresses.

@@ -57,55 +57,47 @@ enum NameSource {
 
 use NameSource::{Cargo, Json, Line, Package, Pom, Pyproject, Stem, Unnamed};
 
-/// Names of manifests in lower case, those that are the end of a name with their dot.
-const MANIFESTS: &[(&str, &str, NameSource)] = &[
-    ("build.gradle", "gradle", Unnamed),
-    ("build.gradle.kts", "gradle", Unnamed),
-    ("build.sbt", "sbt", Line("name")),
-    ("build.zig", "zig", Unnamed),
-    ("cargo.toml", "cargo", Cargo),
-    ("cmakelists.txt", "cmake", Line("project")),
-    ("compose.yaml", "docker", Unnamed),
-    ("compose.yml", "docker", Unnamed),
-    ("composer.json", "composer", Json),
-    ("configure.ac", "autotools", Unnamed),
-    ("deno.json", "deno", Json),
-    ("docker-compose.yaml", "docker", Unnamed),
-    ("docker-compose.yml", "docker", Unnamed),
-    ("dockerfile", "docker", Unnamed),
-    ("dune-project", "dune", Line("(name")),
-    ("environment.yml", "conda", Line("name")),
-    ("flake.nix", "nix", Unnamed),
-    ("gemfile", "bundler", Unnamed),
-    ("gnumakefile", "make", Unnamed),
-    ("go.mod", "go", Line("module")),
-    ("go.work", "go", Unnamed),
-    ("justfile", "just", Unnamed),
-    ("makefile", "make", Unnamed),
-    ("meson.build", "meson", Line("project")),
-    ("mix.exs", "mix", Line("app")),
-    ("module.bazel", "bazel", Unnamed),
-    ("package.json", "npm", Package),
-    ("package.swift", "swift", Line("name")),
-    ("pipfile", "pipenv", Unnamed),
-    ("pom.xml", "maven", Pom),
-    ("pubspec.yaml", "dart", Line("name")),
-    ("pyproject.toml", "python", Pyproject),
-    ("rebar.config", "rebar", Unnamed),
-    ("requirements.txt", "pip", Unnamed),
-    ("settings.gradle", "gradle", Line("rootProject.name")),
-    ("settings.gradle.kts", "gradle", Line("rootProject.name")),
-    ("setup.cfg", "python", Line("name")),
-    ("setup.py", "python", Line("name")),
-    ("stack.yaml", "stack", Unnamed),
-    ("taskfile.yaml", "task", Unnamed),
-    ("taskfile.yml", "task", Unnamed),
-    (".cabal", "cabal", Stem),
-    (".csproj", "dotnet", Stem),
-    (".fsproj", "dotnet", Stem),
-    (".gemspec", "bundler", Stem),
-    (".sln", "dotnet", Stem),
-    (".vbproj", "dotnet", Stem),
+/// Kinds of manifests, and their names in lower case; those that are the end of a name have their dot.
+const MANIFESTS: &[(&str, NameSource, &[&str])] = &[
+    ("gradle", Unnamed, &["build.gradle", "build.gradle.kts"]),
+    ("sbt", Line("name"), &["build.sbt"]),
+    ("zig", Unnamed, &["build.zig"]),
+    ("cargo", Cargo, &["cargo.toml"]),
+    ("cmake", Line("project"), &["cmakelists.txt"]),
+    (
+        "docker",
+        Unnamed,
+        &["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "dockerfile"],
+    ),
+    ("composer", Json, &["composer.json"]),
+    ("autotools", Unnamed, &["configure.ac"]),
+    ("deno", Json, &["deno.json"]),
+    ("dune", Line("(name"), &["dune-project"]),
+    ("conda", Line("name"), &["environment.yml"]),
+    ("nix", Unnamed, &["flake.nix"]),
+    ("bundler", Unnamed, &["gemfile"]),
+    ("make", Unnamed, &["gnumakefile", "makefile"]),
+    ("go", Line("module"), &["go.mod"]),
+    ("go", Unnamed, &["go.work"]),
+    ("just", Unnamed, &["justfile"]),
+    ("meson", Line("project"), &["meson.build"]),
+    ("mix", Line("app"), &["mix.exs"]),
+    ("bazel", Unnamed, &["module.bazel"]),
+    ("npm", Package, &["package.json"]),
+    ("swift", Line("name"), &["package.swift"]),
+    ("pipenv", Unnamed, &["pipfile"]),
+    ("maven", Pom, &["pom.xml"]),
+    ("dart", Line("name"), &["pubspec.yaml"]),
+    ("python", Pyproject, &["pyproject.toml"]),
+    ("rebar", Unnamed, &["rebar.config"]),
+    ("pip", Unnamed, &["requirements.txt"]),
+    ("gradle", Line("rootProject.name"), &["settings.gradle", "settings.gradle.kts"]),
+    ("python", Line("name"), &["setup.cfg", "setup.py"]),
+    ("stack", Unnamed, &["stack.yaml"]),
+    ("task", Unnamed, &["taskfile.yaml", "taskfile.yml"]),
+    ("cabal", Stem, &[".cabal"]),
+    ("dotnet", Stem, &[".csproj", ".fsproj", ".sln", ".vbproj"]),
+    ("bundler", Stem, &[".gemspec"]),
 ];
 
 /// Says what a file is the manifest of, by its name in lower case.
@@ -115,7 +107,8 @@ pub(super) fn kind(name: &str) -> Option<ManifestKind> {
         Some(ending) => last == Some(ending),
         None => name == known,
     };
-    let (_, name, source) = MANIFESTS.iter().find(|(known, ..)| is_so(known))?;
+    let (name, source, _) =
+        MANIFESTS.iter().find(|(.., known)| known.iter().any(|known| is_so(known)))?;
     Some(ManifestKind { name, source: *source })
 }
 
@@ -158,11 +151,11 @@ impl ManifestKind {
             Stem => {
                 Facts { name: file_name.rsplit_once('.').map(|n| n.0.into()), starts: Vec::new() }
             }
-            Line(word) => Facts { name: after(text.as_str(), word), starts: Vec::new() },
+            Line(word) => Facts { name: after(&text.text, word), starts: Vec::new() },
             Cargo => text.table().map(cargo).unwrap_or_default(),
             Pyproject => text.table().map(pyproject).unwrap_or_default(),
             Package | Json => package(text.json()),
-            Pom => Facts { name: artifact(text.as_str()), starts: Vec::new() },
+            Pom => Facts { name: artifact(&text.text), starts: Vec::new() },
         };
         let is_fit = |name: &String| {
             !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)

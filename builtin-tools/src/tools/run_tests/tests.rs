@@ -92,7 +92,7 @@ fn the_nearest_project_runs_its_own_framework() {
         (json!({"testPattern": "a b"}), format!("{cargo} -- 'a b'"), "."),
         (
             json!({"testFile": "py/tests/test_a.py", "testPattern": "a or b"}),
-            "python3 -m pytest -v --color=no -o console_output_style=classic -o verbosity_test_cases=0 -o junit_family=xunit1 \
+            "python3 -m pytest -v --color=no -o console_output_style=classic -o junit_family=xunit1 \
              -o junit_logging=all -o junit_log_passing_tests=false --junitxml=/reports/pytest.xml \
              -k 'a or b' tests/test_a.py"
                 .to_owned(),

@@ -92,7 +92,7 @@ impl TestFramework {
                 _ => None,
             },
             Self::Mocha => mocha(line),
-            // Its signs are counted.
+            // It is counted by `count_signs`.
             Self::Rspec => None,
         }
     }
@@ -131,8 +131,8 @@ fn nextest(line: &str) -> Option<ProgressLine> {
     }
 }
 
-/// `collected 240 items / 3 deselected / 237 selected`. Before 8.1 then `tests/a.py::test_a PASSED` or
-/// `[gw0] FAILED tests/a.py::test_a`, since then a sign for each test.
+/// `tests/a.py::test_a PASSED`, `[gw0] FAILED tests/a.py::test_a`, or a letter for each test of a file where the
+/// project wants it short: `tests/a.py ..F.`. Before that `collected 240 items / 3 deselected / 237 selected`.
 fn pytest(line: &str) -> Option<ProgressLine> {
     let line = line.trim_end();
     if let Some(total) = pytest_total(line) {
@@ -151,7 +151,15 @@ fn pytest(line: &str) -> Option<ProgressLine> {
         let is_left_out = line.contains(" SKIPPED (") || line.contains(" XFAIL (");
         return ended(if is_left_out { "SKIPPED" } else { line.rsplit(' ').next()? });
     }
-    None
+    let letters = match line.split_once(' ') {
+        Some((file, letters)) if file.ends_with(".py") => letters,
+        _ => line,
+    };
+    let is_whole = !letters.is_empty() && letters.chars().all(|letter| ".FEsxX".contains(letter));
+    is_whole.then(|| ProgressLine::EndedTogether {
+        done: letters.len() as u64,
+        failed: letters.chars().filter(|letter| "FE".contains(*letter)).count() as u64,
+    })
 }
 
 /// How many tests pytest is going to run.

@@ -17,7 +17,7 @@ use crate::grams::{Gram, GramCollector};
 use crate::numbers::SegmentNumbers;
 use crate::parts::parts;
 use crate::problem::IndexProblem;
-use crate::segment::{DocumentsDraft, SegmentName, SegmentWriter};
+use crate::segment::{DocumentsDraft, NUMBERS_MAX, SegmentName, SegmentWriter};
 use crate::table::{DocumentLocation, DocumentSlot, SegmentLocation};
 
 /// So many documents are taken at a time.
@@ -262,14 +262,17 @@ impl ReadingRound<'_> {
                 text.as_bytes()
             }
         };
-        for part in parts(text, self.index.bounds.part_bytes) {
+        let bounds = &self.index.bounds;
+        let (mut left, parts_max) = (bounds.document_grams, NUMBERS_MAX as usize);
+        for (number, part) in parts(text, bounds.part_bytes).enumerate() {
             let grams = collector.collect(part);
-            if grams.len() > self.index.bounds.part_grams {
+            if grams.len() > bounds.part_grams.min(left) || number == parts_max {
                 indexed.kind = DocumentKind::Unlisted;
                 batch.drop_parts();
                 batch.push_part(&[]);
                 break;
             }
+            left -= grams.len();
             batch.push_part(grams);
         }
         batch.push(*slot, *version, path.clone(), indexed);

@@ -8,7 +8,7 @@ use crate::document::{DocumentKind, IndexedDocument, MarkDigest, TextHash};
 
 const UNSETTLED: u8 = 0x80;
 /// More numbers no document has: no damaged one asks for more memory.
-const NUMBERS_MAX: u32 = 1 << 16;
+pub(crate) const NUMBERS_MAX: u32 = 1 << 16;
 
 /// A document of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -41,6 +41,7 @@ pub(crate) fn small_bounds() -> IndexBounds {
         overlay_grams: 40,
         part_bytes: 16,
         part_grams: 200,
+        document_grams: usize::MAX,
         cache_bytes: 2_000,
         segments: 3,
         disk_bytes: u64::MAX,

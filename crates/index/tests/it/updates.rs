@@ -271,6 +271,50 @@ fn what_is_denied_leaves_no_trace_in_files() {
 }
 
 #[test]
+fn what_is_denied_leaves_no_trace_of_how_it_was_before() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    for number in 0..100 {
+        folder.write_text(&format!("file{number}"), "common text of all the files");
+    }
+    folder.write_text("hidden.key", "xqzjk");
+    let index = TextIndex::open(Box::new(shelf.clone()), IndexBounds::default());
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    index.persist();
+    // It is in memory alone by now, and as it was in a file.
+    index.update([folder.write_text("hidden.key", "another text")]);
+    assert!(index.settle(&folder, &never));
+    let has = || {
+        let files = shelf.files();
+        files.values().any(|bytes| bytes.windows(10).any(|some| some == b"hidden.key"))
+    };
+    assert!(has());
+    folder.remove("hidden.key");
+    index.update([DocumentChange::Denied(path("hidden.key"))]);
+    assert!(index.settle(&folder, &never));
+    assert!(!has());
+}
+
+#[test]
+fn a_text_of_more_trigrams_than_are_held_is_looked_at_by_every_search() {
+    let shelf = MemoryShelf::default();
+    let bounds = IndexBounds { document_grams: 100, ..small_bounds() };
+    let index = TextIndex::open(Box::new(shelf.clone()), bounds);
+    let mut folder = Folder::default();
+    let lines = |count: u8| {
+        let lines = (0..count).map(|at| format!("{}{at} of lines\n", char::from(b'a' + at % 26)));
+        lines.collect::<String>()
+    };
+    folder.write_text("few", &lines(4));
+    folder.write_text("many", &lines(60));
+    index.sync(folder.listing());
+    assert!(index.settle(&folder, &never));
+    assert_eq!(folder.asked(&index, "nowhere"), ["many"]);
+    assert!(!index.has_pending());
+}
+
+#[test]
 fn a_second_index_of_a_directory_stands_aside() {
     let shelf = MemoryShelf::default();
     let mut folder = Folder::default();

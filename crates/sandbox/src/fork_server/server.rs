@@ -3,7 +3,7 @@
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::cmsg_space;
@@ -119,14 +119,37 @@ impl Forked {
 impl ForkRequest {
     /// Makes this process the one that is wanted.
     fn become_it(self) -> io::Result<StartKind> {
-        system::place(self.fds)?;
-        Ok(self.kind)
+        let Some(control) = self.fds.first() else { return Ok(self.kind) };
+        let above = self.fds.len().try_into().map_err(io::Error::other)?;
+        let spare = match rustix::io::fcntl_dupfd_cloexec(control, above) {
+            Ok(spare) => UnixStream::from(spare),
+            Err(error) => {
+                self.refuse(&error.into());
+                return Err(error.into());
+            }
+        };
+        match system::place(self.fds) {
+            Ok(()) => {
+                // It is closed: nothing but what was placed is open.
+                let _ = spare.into_raw_fd();
+                Ok(self.kind)
+            }
+            Err(error) => {
+                refuse(spare, &error);
+                Err(error)
+            }
+        }
     }
 
     fn refuse(self, error: &io::Error) {
         if let Some(control) = self.fds.into_iter().next() {
-            let why = format!("no process can be made: {error}");
-            let _ = keeper::send(&mut UnixStream::from(control), &KeeperReport::Failed(why));
+            refuse(control.into(), error);
         }
     }
+}
+
+/// Has moss hear why there is no process.
+fn refuse(mut control: UnixStream, error: &io::Error) {
+    let why = format!("no process can be made: {error}");
+    let _ = keeper::send(&mut control, &KeeperReport::Failed(why));
 }

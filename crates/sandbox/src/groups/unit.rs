@@ -2,8 +2,10 @@
 //! it delegates, as the systemd of the system does.
 
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::lookup::find_of_system;
 
@@ -12,8 +14,9 @@ const PATHS: &[&str] =
     &["/usr/bin/systemctl", "/bin/systemctl", "/run/current-system/sw/bin/systemctl"];
 /// Which units can have a group delegated.
 const KINDS: [&str; 2] = [".service", ".scope"];
-/// How long it waits for a systemd that does not respond, in seconds.
-const TIMEOUT: &str = "5";
+/// Longest wait for a systemd that does not respond, and how often it is looked for.
+const TIMEOUT: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(5);
 
 /// A unit of a user's systemd.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,11 +49,27 @@ impl<'a> UserUnit<'a> {
         let Some(program) = find_of_system(PATHS) else { return false };
         let mut command = Command::new(program);
         command.args(["--user", "show", "--property=Delegate", "--value", "--", self.name]);
-        command.env_clear().env("SYSTEMD_BUS_TIMEOUT", TIMEOUT);
-        command.env("XDG_RUNTIME_DIR", format!("/run/user/{}", self.user));
-        let output = command.stdin(Stdio::null()).output();
-        output.is_ok_and(|output| output.stdout.trim_ascii() == b"yes")
+        command.env_clear().env("XDG_RUNTIME_DIR", format!("/run/user/{}", self.user));
+        said(&mut command, TIMEOUT).is_some_and(|said| said.trim_ascii() == b"yes")
     }
+}
+
+/// What a program writes that ends in time; little enough for a pipe.
+fn said(command: &mut Command, within: Duration) -> Option<Vec<u8>> {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let (mut child, started) = (command.spawn().ok()?, Instant::now());
+    // Its own bound on waiting counts from the first message on, which a systemd that hangs does not send.
+    while child.try_wait().ok()?.is_none() {
+        if started.elapsed() >= within {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(POLL);
+    }
+    let mut said = Vec::new();
+    child.stdout?.read_to_end(&mut said).ok()?;
+    Some(said)
 }
 
 #[cfg(test)]
@@ -83,5 +102,14 @@ mod tests {
         for other in ["moss.slice", "moss.service/inner", "moss"] {
             assert_eq!(found(&unit(other)), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_says_nothing() {
+        let in_time = Duration::from_secs(60);
+        let said = |line: &str, within| said(Command::new("/bin/sh").args(["-c", line]), within);
+        assert_eq!(said("echo yes", in_time).as_deref(), Some(&b"yes\n"[..]));
+        assert_eq!(said("exec sleep 60", Duration::from_millis(50)), None);
+        assert_eq!(said("exit 1", in_time).as_deref(), Some(&b""[..]));
     }
 }

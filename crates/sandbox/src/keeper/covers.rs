@@ -45,7 +45,10 @@ enum CoverState {
 fn mount_of(path: &Path) -> io::Result<Option<u64>> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     match statx(CWD, path, flags, StatxFlags::MNT_ID) {
-        Ok(found) => Ok(Some(found.stx_mnt_id)),
+        Ok(found) if StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID) => {
+            Ok(Some(found.stx_mnt_id))
+        }
+        Ok(_) => Err(io::Error::other("kernels distinguish mounts from Linux 5.8 on")),
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
         Err(error) => Err(error.into()),
     }

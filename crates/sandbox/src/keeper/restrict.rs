@@ -13,6 +13,7 @@ use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::BpfProgram;
 
+use super::tree;
 use crate::order::{KeeperOrder, LandlockRules};
 use crate::system;
 
@@ -75,10 +76,13 @@ impl Restrictions {
             (Resource::Nofile, order.files_max, order.files_max),
             (Resource::Fsize, order.file_bytes_max, order.file_bytes_max),
         ];
-        // Counted for each user namespace by kernels that have Landlock; elsewhere it would count
-        // all that the user runs.
-        if order.is_init && order.landlock.is_some() {
-            limits.push((Resource::Nproc, order.processes_max, order.processes_max));
+        // Kernels that have Landlock count them for each user namespace; elsewhere all that the user runs counts, which
+        // is no more than all there is.
+        let has_own_count = system::landlock_version().is_some();
+        let others = if has_own_count { Some(0) } else { tree::machine_tasks() };
+        if let Some(others) = others.filter(|_| order.is_init) {
+            let most = order.processes_max.saturating_add(others);
+            limits.push((Resource::Nproc, most, most));
         }
         let filters =
             if order.is_filtered { super::filter::programs(order.is_offline)? } else { &[] };

@@ -72,6 +72,13 @@ pub(super) fn is_visible() -> bool {
     i32::try_from(std::process::id()).is_ok_and(|own| TreeProcess::read(own).is_some())
 }
 
+/// How many processes and threads there are on the machine; none where the kernel does not say.
+pub(super) fn machine_tasks() -> Option<u64> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let (_, tasks) = load.split(' ').nth(3)?.split_once('/')?;
+    tasks.parse().ok()
+}
+
 /// Those of all processes that descend from one; the dead between them are no longer there.
 fn descendants(root: i32, all: Vec<TreeProcess>) -> Vec<TreeProcess> {
     let mut known = HashSet::from([root]);
@@ -139,5 +146,11 @@ mod tests {
         let process = TreeProcess::read(own).unwrap();
         assert!(process.memory_bytes > 0 && process.parent > 0);
         assert!(!process.describe().command.is_empty());
+    }
+
+    #[test]
+    fn the_tasks_of_the_machine_are_at_least_those_that_are_seen() {
+        let seen = fs::read_dir("/proc/self/task").unwrap().count();
+        assert!(machine_tasks().unwrap() >= seen as u64);
     }
 }

@@ -138,10 +138,45 @@ fn an_ordinary_user_runs_commands_on_kernels_that_tell_little() {
 }
 
 #[test]
+fn commands_inherit_nothing_where_the_kernel_does_not_close_descriptors_by_itself() {
+    for way in WAYS {
+        let place = Place::new();
+        let script = "sleep 60 & ls /proc/self/fd";
+        // Without the call, and without its flag.
+        for errno in [libc::ENOSYS, libc::EINVAL] {
+            let mut command = Command::new(KEEPER);
+            command.args(["run", place.root.to_str().unwrap(), &way.to_string(), script]);
+            let call = libc::SYS_close_range;
+            let Output { status, stdout, stderr } = run_without(call, None, errno, &mut command);
+            let said = String::from_utf8_lossy(&stderr);
+            assert!(status.success(), "{way}: {said}");
+            // The last one is that of the directory.
+            let expected = "0\n1\n2\n3\nit ended with status 0\n";
+            assert_eq!(String::from_utf8_lossy(&stdout), expected, "{way}: {said}");
+        }
+    }
+}
+
+#[test]
 fn a_keeper_that_cannot_go_on_says_why() {
     let mut command = Command::new(KEEPER);
     let output = run_without(libc::SYS_wait4, None, libc::EIO, command.arg("report"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let why = "; landlock: its keeper cannot watch over the command: Input/output error";
+    let why = "; landlock: its keeper cannot go on: Input/output error";
     assert!(said.starts_with("tier none ") && said.contains(why), "{said}");
+}
+
+#[test]
+fn a_workspace_of_many_protected_paths_needs_no_more_open_files_than_usual() {
+    let place = Place::new();
+    for number in 0..258 {
+        let directory = place.root.join(format!("d{number}/e"));
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join(".env"), "secret\n").unwrap();
+    }
+    let script = "ulimit -Sn 1024 && exec \"$0\" run \"$1\" bubblewrap 'ls | wc -l'";
+    let root = place.root.to_str().unwrap();
+    let output = Command::new("sh").args(["-c", script, KEEPER, root]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "258\nit ended with status 0\n", "{said}");
 }

@@ -85,19 +85,9 @@ const PACKAGE_LOCKS: [(&str, &str); 4] =
 
 /// Whether the text of a manifest of this kind says more than its name which commands there are.
 pub(super) fn need_text(kind: &str) -> bool {
-    matches!(
-        kind,
-        "cargo"
-            | "composer"
-            | "deno"
-            | "dotnet"
-            | "just"
-            | "make"
-            | "npm"
-            | "pipenv"
-            | "python"
-            | "task"
-    )
+    let kinds =
+        ["cargo", "composer", "deno", "dotnet", "just", "make", "npm", "pipenv", "python", "task"];
+    kinds.contains(&kind)
 }
 
 /// Returns the commands that a manifest gives, at most [`PER_PURPOSE_MAX`] for each purpose.
@@ -108,9 +98,9 @@ pub(super) fn commands(
     around: &dyn ManifestSurroundings,
 ) -> Vec<ProjectCommand> {
     let declared = match kind {
-        "make" => scripts("make", targets(text.as_str())),
-        "just" => scripts("just", recipes(text.as_str())),
-        "task" => scripts("task", tasks(text.as_str())),
+        "make" => scripts("make", targets(&text.text)),
+        "just" => scripts("just", recipes(&text.text)),
+        "task" => scripts("task", tasks(&text.text)),
         "npm" => package_scripts(text, around),
         "composer" => scripts("composer run", keys_of_json(text, "scripts")),
         "deno" => scripts("deno task", keys_of_json(text, "tasks")),
@@ -120,7 +110,7 @@ pub(super) fn commands(
         "python" if file_name == "pyproject.toml" => python(text, around),
         "cargo" => cargo(text, around),
         "go" if !around.is_member() && around.has("main.go") => vec![command(Run, "go run .")],
-        "dotnet" if runs_as_program(text.as_str()) => vec![command(Run, "dotnet run")],
+        "dotnet" if runs_as_program(&text.text) => vec![command(Run, "dotnet run")],
         "docker" if file_name.contains("compose") => vec![command(Run, "docker compose up")],
         _ => Vec::new(),
     };

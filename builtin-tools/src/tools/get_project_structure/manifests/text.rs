@@ -2,31 +2,24 @@
 
 use std::cell::OnceCell;
 
-use serde_json::Value;
-use toml::Table;
-
 /// A manifest and what it was parsed into. What is invalid is as good as empty.
 #[derive(Debug, Default)]
 pub(crate) struct ManifestText {
-    text: String,
-    table: OnceCell<Option<Table>>,
-    json: OnceCell<Value>,
+    pub(crate) text: String,
+    table: OnceCell<Option<toml::Table>>,
+    json: OnceCell<serde_json::Value>,
 }
 
 // === impl ManifestText ===
 
 impl ManifestText {
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
-    }
-
     /// As TOML; none where it is not valid.
-    pub(crate) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&toml::Table> {
         self.table.get_or_init(|| self.text.parse().ok()).as_ref()
     }
 
     /// As JSON; null where it is not valid.
-    pub(crate) fn json(&self) -> &Value {
+    pub(crate) fn json(&self) -> &serde_json::Value {
         self.json.get_or_init(|| serde_json::from_str(&self.text).unwrap_or_default())
     }
 }
