@@ -28,6 +28,17 @@ const DIRECTORIES: [(&str, &str); 3] = [
     ("XDG_STATE_HOME", ".local/state"),
 ];
 
+/// A client, its file, whether it is installed, and what it is configured to start.
+type ListedClient = (&'static ClientRow, PathBuf, bool, Option<ConfiguredServer>);
+
+/// What a client is configured to start.
+#[derive(Debug)]
+struct ConfiguredServer {
+    server: ServerCommand,
+    /// What keeps the client from starting it, as its file has it.
+    switched_off: Option<String>,
+}
+
 /// Set moss up in a client that speaks MCP
 ///
 /// Shows what changes in the client's own configuration of the user, asks, and keeps a backup. Comments
@@ -69,7 +80,11 @@ pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outc
         return list(&directories, session);
     };
     if args.check {
-        return check::run(client, &configured(client, &directories)?, session).await;
+        let configured = configured(client, &directories)?;
+        if let Some(off) = &configured.switched_off {
+            return Err(switched_off(client, &client.file(&directories), off));
+        }
+        return check::run(client, &configured.server, session).await;
     }
     if args.undo {
         return undo::run(client, &args, &directories, session).await;
@@ -119,10 +134,12 @@ async fn set_up(
     let now = now.map_err(|error| not_edited(&path, &error))?.flatten();
     let new = match &now {
         Some(now) => client.updated(now, &server, &DIRECTORIES.map(|(name, _)| name)),
-        None => client.entry(&server),
+        None => edit::new_entry(client, before.as_deref(), &server),
     };
+    let off = client.switched_off(&new).map(|off| format!("; it is switched off there (`{off}`)"));
+    let off = off.unwrap_or_default();
     if now.as_ref() == Some(&new) {
-        session.ui.print(&format!("{} is set up already: {}", client.title, shown(&path)))?;
+        session.ui.print(&format!("{} is set up already: {}{off}", client.title, shown(&path)))?;
         return Ok(Outcome::Ok);
     }
     let after = edit::with_entry(client, before.as_deref(), &new);
@@ -138,7 +155,7 @@ async fn set_up(
     }
     let record = SetupRecord::keep(&session.dirs()?, client, &path, before.as_deref(), &after)?;
     file::write(&path, Some(&after))?;
-    let mut done = format!("{} is set up in {}", client.title, shown(&path));
+    let mut done = format!("{} is set up in {}{off}", client.title, shown(&path));
     if before.is_some() {
         done.push_str(&format!("; what was there before: {}", shown(&record)));
     }
@@ -168,33 +185,36 @@ fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, Cli
     let rows: Vec<_> = CLIENTS
         .iter()
         .map(|client| {
-            let path = client.file(directories);
-            let state = match configured(client, directories) {
-                Ok(server) => format!("{} {}", server.command, server.args.join(" ")),
-                Err(_) => String::new(),
-            };
-            (client, path, client.is_installed(directories), state)
+            let configured = configured(client, directories).ok();
+            let is_installed = client.is_installed(directories);
+            (client, client.file(directories), is_installed, configured)
         })
         .collect();
+    let command = |configured: &ConfiguredServer| {
+        let ServerCommand { command, args, .. } = &configured.server;
+        format!("{command} {}", args.join(" "))
+    };
     session.ui.print_either(
         || {
-            let view =
-                |(client, path, is_installed, state): &(&ClientRow, PathBuf, bool, String)| {
-                    json!({
-                        "client": client.id, "title": client.title, "file": path,
-                        "installed": is_installed,
-                        "command": Some(state).filter(|state| !state.is_empty()),
-                    })
-                };
+            let view = |(client, path, is_installed, configured): &ListedClient| {
+                json!({
+                    "client": client.id, "title": client.title, "file": path,
+                    "installed": is_installed, "command": configured.as_ref().map(command),
+                    "switched_off": configured.as_ref().and_then(|one| one.switched_off.as_ref()),
+                })
+            };
             rows.iter().map(view).collect()
         },
         || {
-            let cells =
-                |(client, path, is_installed, state): &(&ClientRow, PathBuf, bool, String)| {
-                    let yes = |is: bool| if is { "yes" } else { "-" }.to_owned();
-                    let state = if state.is_empty() { "-".to_owned() } else { text::line(state) };
-                    [client.id.to_owned(), yes(*is_installed), shown(path), state]
-                };
+            let starts = |configured: &ConfiguredServer| match &configured.switched_off {
+                Some(off) => format!("nothing: switched off (`{off}`)"),
+                None => text::line(&command(configured)),
+            };
+            let cells = |(client, path, is_installed, configured): &ListedClient| {
+                let installed = if *is_installed { "yes" } else { "-" };
+                let starts = configured.as_ref().map_or_else(|| "-".to_owned(), starts);
+                [client.id.to_owned(), installed.to_owned(), shown(path), starts]
+            };
             let cells: Vec<_> = rows.iter().map(cells).collect();
             table::render(["CLIENT", "INSTALLED", "FILE", "STARTS"], &cells)
         },
@@ -202,11 +222,10 @@ fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, Cli
     Ok(Outcome::Ok)
 }
 
-/// What a client is configured to start.
 fn configured(
     client: &ClientRow,
     directories: &UserDirectories,
-) -> Result<ServerCommand, CliError> {
+) -> Result<ConfiguredServer, CliError> {
     let path = client.file(directories);
     let missing = || {
         let message =
@@ -217,10 +236,18 @@ fn configured(
     let text = file::read(&path)?.ok_or_else(missing)?;
     let entry = edit::entry(client, &text).map_err(|error| not_edited(&path, &error))?;
     let entry = entry.ok_or_else(missing)?;
-    client.command(&entry).ok_or_else(|| {
+    let server = client.command(&entry).ok_or_else(|| {
         let message = format!("the entry `{NAME}` in {} starts no command", shown(&path));
         CliError::new(Outcome::Failed, "not_set_up", message)
-    })
+    })?;
+    Ok(ConfiguredServer { server, switched_off: client.switched_off(&entry) })
+}
+
+fn switched_off(client: &ClientRow, path: &Path, off: &str) -> CliError {
+    let message =
+        format!("{} starts no moss: it is switched off in {} (`{off}`)", client.title, shown(path));
+    CliError::new(Outcome::Failed, "switched_off", message)
+        .hint("switch it on there or in the client")
 }
 
 /// The command for a client: this program, wherever the client is started from.

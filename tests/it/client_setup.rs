@@ -98,10 +98,10 @@ fn undo_restores_every_byte_of_every_client_also_after_a_second_setup() {
         ("gemini", of_json("mcpServers")),
         ("qwen", "\n".to_owned()),
         ("cline", of_json("mcpServers")),
-        ("copilot", "{ \"mcpServers\": { } }".to_owned()),
+        ("copilot", "\u{feff}{ \"mcpServers\": { } }".to_owned()),
         ("jetbrains", of_json("mcpServers")),
         ("continue", "mcpServers:\r\n- name: a\r\n  command: b\r\n\r\n\r\n".to_owned()),
-        ("opencode", "{\"mcp\": {\"servers\":{}}}".to_owned()),
+        ("opencode", "{\"mcp\": {}}".to_owned()),
         ("goose", "extensions:\n  # none\n  a:\n    enabled: true".to_owned()),
     ];
     assert_eq!(files.len(), CLIENTS.len());
@@ -434,4 +434,114 @@ fn a_person_is_asked_about_forms_and_about_what_is_written() {
             assert_eq!(text.contains("--elicit"), forms == "y", "{text}");
         }
     }
+}
+
+/// Servers in the configuration of Continue that hold the name of moss somewhere, and are others.
+const OTHERS: &str = "mcpServers:\n  - name: other\n    command: foo\n    args:\n      - |\n        name: moss\n  \
+                      - name: another\n    command: bar\n    env:\n      name: moss\n";
+
+#[test]
+fn a_server_that_only_holds_the_name_is_not_taken_for_the_entry() {
+    let site = Site::new();
+    let path = file(&site, "continue");
+    put(&path, OTHERS);
+    let undone = done(&site, &["setup", "continue", "--undo", "--yes"]);
+    assert!(undone.contains("is not set up"), "{undone}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), OTHERS);
+    done(&site, &["setup", "continue", "--yes"]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (_, servers) = OTHERS.split_once('\n').unwrap();
+    assert!(text.ends_with(servers), "{text}");
+    put(&path, &format!("{text}# mine\n"));
+    done(&site, &["setup", "continue", "--undo", "--yes"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{OTHERS}# mine\n"));
+}
+
+#[test]
+fn undo_without_a_setup_keeps_what_it_removes() {
+    let site = Site::new();
+    for (client, text) in [
+        ("continue", "mcpServers:\n  - name: moss\n    command: mine\n"),
+        ("cursor", "{ \"mcpServers\": { \"moss\": { \"command\": \"mine\" } } }"),
+    ] {
+        let path = file(&site, client);
+        // The second time there is a record of a setup that was undone.
+        for _ in 0..2 {
+            put(&path, text);
+            let said = done(&site, &["setup", client, "--undo", "--yes"]);
+            assert!(!std::fs::read_to_string(&path).unwrap().contains("mine"), "{client}");
+            let (_, kept) = said.rsplit_once("what was there before: ").unwrap();
+            assert_eq!(std::fs::read_to_string(kept.trim()).unwrap(), text, "{client}");
+            put(&path, &text.replace("moss", "other"));
+            done(&site, &["setup", client, "--yes"]);
+            let text = std::fs::read_to_string(&path).unwrap();
+            put(&path, &format!("{text}\n"));
+            done(&site, &["setup", client, "--undo", "--yes"]);
+        }
+    }
+}
+
+#[test]
+fn yaml_that_leaves_something_open_is_refused_and_stays_as_it_is() {
+    let site = Site::new();
+    for (client, text) in [
+        ("goose", "extensions:\n  moss: {cmd: /old, enabled: true}\n"),
+        ("goose", "? extensions\n: a:\n    enabled: true\n"),
+        ("goose", "{extensions: {}}\n"),
+        ("goose", "a: [\n"),
+        ("continue", "mcpServers:\n  - {name: moss, command: mine}\n"),
+    ] {
+        let path = file(&site, client);
+        put(&path, text);
+        for arguments in [&["setup", client, "--yes"][..], &["setup", client, "--undo", "--yes"]] {
+            let ended = site.run(arguments);
+            assert_eq!(ended.code, Some(1), "{text}: {ended:?}");
+            assert!(ended.stderr.contains("config_unusable"), "{text}: {ended:?}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_is_switched_off_is_reported_as_such() {
+    let site = Site::new();
+    for (client, switch, off) in [
+        ("codex", "enabled = false\n", "`enabled = false`"),
+        ("goose", "    enabled: false\n", "`enabled: false`"),
+    ] {
+        let path = file(&site, client);
+        done(&site, &["setup", client, "--yes"]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        put(&path, &format!("{}{switch}", text.replace("    enabled: true\n", "")));
+        for arguments in
+            [&["setup", client, "--yes"][..], &["setup", client, "--yes", "--set", "all"]]
+        {
+            let said = done(&site, arguments);
+            assert!(said.contains(&format!("it is switched off there ({off})")), "{said}");
+        }
+        let ended = site.run(&["setup", client, "--check"]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("starts no moss") && ended.stderr.contains(off), "{ended:?}");
+        let listed = done(&site, &["setup", "--list"]);
+        assert!(listed.contains(&format!("nothing: switched off ({off})")), "{listed}");
+    }
+    let listed: Value = serde_json::from_str(&done(&site, &["setup", "--list", "--json"])).unwrap();
+    let codex = listed.as_array().unwrap().iter().find(|one| one["client"] == "codex").unwrap();
+    assert_eq!(codex["switched_off"], "enabled = false");
+}
+
+#[test]
+fn a_check_in_a_home_directory_says_that_there_is_no_project() {
+    let site = Site::new();
+    done(&site, &["setup", "cursor", "--yes"]);
+    let check = |arguments: &[&str]| {
+        let ended = Ended::of(site.command(arguments).current_dir(site.outside("home")));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended
+    };
+    let ended = check(&["setup", "cursor", "--check"]);
+    assert!(ended.stdout.contains("but there is no project here"), "{ended:?}");
+    let report: Value =
+        serde_json::from_str(&check(&["setup", "cursor", "--check", "--json"]).stdout).unwrap();
+    assert_eq!(report["called"], Value::Null, "{report}");
 }

@@ -22,8 +22,18 @@ const TOOL: &str = "list_directory";
 /// Variables that Codex passes on to what it starts; other clients pass on these as well.
 const PASSED_ON: [&str; 10] =
     ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+/// What the error of a server begins with that was started in no project.
+const NO_PROJECT: &str = "workspace_unusable:";
 /// What most clients open with.
 const REVISION: &str = "2025-06-18";
+
+/// What a server did that was started.
+struct ServerCheck {
+    /// How many tools it listed, if it did.
+    tools: Option<usize>,
+    /// Why it could work on no project here, where that is so.
+    no_project: Option<String>,
+}
 
 pub(super) async fn run(
     client: &ClientRow,
@@ -60,20 +70,17 @@ pub(super) async fn run(
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
-    let tools = result(&responses, 2).map_err(&failed)?;
-    let tools = tools["tools"].as_array().map_or(0, Vec::len);
-    let called = result(&responses, 3).map_err(&failed)?;
-    if called["isError"] == true {
-        let why = called["content"][0]["text"].as_str().unwrap_or_default();
-        return Err(failed(format!("{TOOL}: {}", text::indented(why))));
-    }
+    let found = found(&responses).map_err(&failed)?;
+    let called = found.no_project.is_none().then_some(TOOL);
     session.ui.print_either(
-        || json!({ "client": client.id, "command": started, "tools": tools, "called": TOOL }),
-        || {
-            let started = text::line(&started);
-            format!("{}: `{started}` serves {tools} tools; {TOOL} works", client.title)
-        },
+        || json!({ "client": client.id, "command": started, "tools": found.tools, "called": called }),
+        || found.report(client.title, &text::line(&started)),
     )?;
+    if found.no_project.is_some() {
+        session.ui.note(
+            "the setup is right; check it again in the directory of a project to call a tool",
+        );
+    }
     Ok(Outcome::Ok)
 }
 
@@ -102,12 +109,94 @@ fn messages() -> String {
     .collect()
 }
 
+/// Reads the responses of a server.
+///
+/// # Errors
+///
+/// Where it does not serve, with the reason.
+fn found(responses: &[Value]) -> Result<ServerCheck, String> {
+    let listed = result(responses, 2);
+    let tools = |listed: &Value| listed["tools"].as_array().map_or(0, Vec::len);
+    let called = result(responses, 3);
+    let problem = match &called {
+        Ok(called) if called["isError"] == true => called["content"][0]["text"].as_str(),
+        _ => None,
+    };
+    let refusals = [listed.as_ref().err(), called.as_ref().err()].into_iter().flatten();
+    let no_project = refusals.map(String::as_str).chain(problem).find_map(|said| {
+        let why = said.strip_prefix(NO_PROJECT)?;
+        Some(why.lines().next().unwrap_or_default().trim().to_owned())
+    });
+    if let Some(why) = no_project {
+        return Ok(ServerCheck { tools: listed.ok().map(tools), no_project: Some(why) });
+    }
+    let tools = Some(tools(listed.map_err(|why| text::line(&why))?));
+    let called = called.map_err(|why| text::line(&why))?;
+    match (called["isError"] == true).then(|| problem.unwrap_or_default()) {
+        Some(why) => Err(format!("{TOOL}: {}", text::indented(why))),
+        None => Ok(ServerCheck { tools, no_project: None }),
+    }
+}
+
 /// The result of a request, or what is said in its place.
 fn result(responses: &[Value], id: u64) -> Result<&Value, String> {
     let response = responses.iter().find(|response| response["id"] == id);
     let response = response.ok_or("no response: its messages on standard error may say why")?;
     response.get("result").ok_or_else(|| {
-        let message = response["error"]["message"].as_str().unwrap_or("an error without a message");
-        text::line(message)
+        let message = response["error"]["message"].as_str();
+        message.unwrap_or("an error without a message").to_owned()
     })
+}
+
+// === impl ServerCheck ===
+
+impl ServerCheck {
+    fn report(&self, title: &str, started: &str) -> String {
+        let tools = self.tools.map_or_else(String::new, |tools| format!(" {tools} tools"));
+        match &self.no_project {
+            Some(why) => {
+                format!(
+                    "{title}: `{started}` serves{tools}, but there is no project here: {}",
+                    text::line(why)
+                )
+            }
+            None => format!("{title}: `{started}` serves{tools}; {TOOL} works"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_without_a_project_is_told_apart_from_a_server_that_does_not_serve() {
+        let listed = json!({ "id": 2, "result": { "tools": [{}, {}] } });
+        let refused = |id: u64, message: &str| json!({ "id": id, "error": { "message": message } });
+        let called = |is_error: bool, text: &str| {
+            let content = [json!({ "type": "text", "text": text })];
+            json!({ "id": 3, "result": { "isError": is_error, "content": content } })
+        };
+        let home = "workspace_unusable: /home/a is a home directory\nhint: open a project";
+        let at_home = Some("/home/a is a home directory");
+        for (responses, expected) in [
+            (vec![listed.clone(), called(false, "")], Ok((Some(2), None))),
+            (vec![listed.clone(), called(true, home)], Ok((Some(2), at_home))),
+            (vec![refused(2, home), called(true, home)], Ok((None, at_home))),
+            (vec![refused(2, home), refused(3, "x")], Ok((None, at_home))),
+            (vec![listed.clone(), called(true, "io: broken")], Err("list_directory: io: broken")),
+            (vec![listed.clone(), refused(3, "x")], Err("x")),
+            (vec![refused(2, "x"), called(false, "")], Err("x")),
+            (vec![listed], Err("no response")),
+            (vec![], Err("no response")),
+        ] {
+            match (found(&responses), expected) {
+                (Ok(found), Ok((tools, why))) => {
+                    assert_eq!((found.tools, found.no_project.as_deref()), (tools, why));
+                }
+                (Err(said), Err(part)) => assert!(said.contains(part), "{said}"),
+                (found, _) => panic!("{responses:?}: {:?}", found.map(|found| found.no_project)),
+            }
+        }
+    }
 }

@@ -70,6 +70,8 @@ pub(super) struct ClientRow {
     /// The key whose value has the servers.
     pub(super) key: &'static str,
     pub(super) form: EntryForm,
+    /// Members of an entry with the value by which the client leaves it alone.
+    switches: &'static [(&'static str, bool)],
     /// What the file of a client that has none yet begins with.
     pub(super) preamble: &'static str,
 }
@@ -97,6 +99,9 @@ const CLINE_EXTENSION: &str =
     "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
 /// The keys of an entry that say what is started.
 const STARTING_KEYS: [&str; 4] = ["command", "cmd", "args", "type"];
+/// How clients have a server switched off.
+const ENABLED: (&str, bool) = ("enabled", false);
+const DISABLED: (&str, bool) = ("disabled", true);
 const CONTINUE: &str = "name: Local Config\nversion: 1.0.0\nschema: v1\n";
 
 /// Every client that `moss setup` knows, in the order of its list.
@@ -107,15 +112,20 @@ pub(super) const CLIENTS: &[ClientRow] = &[
     },
     ClientRow {
         variables: &[("CODEX_HOME", "config.toml")],
+        switches: &[ENABLED],
         ..row("codex", "Codex", &[(Home, ".codex/config.toml")], Toml, "mcp_servers", Plain)
     },
     row("vscode", "VS Code", &[(Applications, "Code/User/mcp.json")], Json, "servers", Typed),
     row("cursor", "Cursor", &[(Home, ".cursor/mcp.json")], Json, "mcpServers", Plain),
-    row("zed", "Zed", &[(Config, "zed/settings.json")], Json, "context_servers", Sourced),
+    ClientRow {
+        switches: &[ENABLED],
+        ..row("zed", "Zed", &[(Config, "zed/settings.json")], Json, "context_servers", Sourced)
+    },
     row("gemini", "Gemini CLI", &[(Home, ".gemini/settings.json")], Json, "mcpServers", Plain),
     row("qwen", "Qwen Code", &[(Home, ".qwen/settings.json")], Json, "mcpServers", Plain),
     ClientRow {
         variables: &[("CLINE_MCP_SETTINGS_PATH", ""), ("CLINE_DATA_DIR", CLINE_SETTINGS)],
+        switches: &[DISABLED],
         ..row(
             "cline",
             "Cline",
@@ -155,15 +165,21 @@ pub(super) const CLIENTS: &[ClientRow] = &[
             Plain,
         )
     },
-    row(
-        "opencode",
-        "OpenCode",
-        &[(Config, "opencode/opencode.json"), (Config, "opencode/opencode.jsonc")],
-        Json,
-        "mcp",
-        OneList,
-    ),
-    row("goose", "Goose", &[(Config, "goose/config.yaml")], YamlMap, "extensions", Extension),
+    ClientRow {
+        switches: &[ENABLED, DISABLED],
+        ..row(
+            "opencode",
+            "OpenCode",
+            &[(Config, "opencode/opencode.json"), (Config, "opencode/opencode.jsonc")],
+            Json,
+            "mcp",
+            OneList,
+        )
+    },
+    ClientRow {
+        switches: &[ENABLED],
+        ..row("goose", "Goose", &[(Config, "goose/config.yaml")], YamlMap, "extensions", Extension)
+    },
 ];
 
 const fn row(
@@ -174,7 +190,7 @@ const fn row(
     key: &'static str,
     form: EntryForm,
 ) -> ClientRow {
-    ClientRow { id, title, files, variables: &[], format, key, form, preamble: "" }
+    ClientRow { id, title, files, variables: &[], format, key, form, switches: &[], preamble: "" }
 }
 
 /// Finds a client by its name.
@@ -272,6 +288,16 @@ impl ClientRow {
         Value::Object(merged)
     }
 
+    /// What in an entry keeps the client from starting it, as its file has it.
+    pub(super) fn switched_off(&self, entry: &Value) -> Option<String> {
+        let (key, value) = self.switches.iter().find(|(key, off)| entry[*key] == *off)?;
+        Some(match self.format {
+            Json => format!("\"{key}\": {value}"),
+            Toml => format!("{key} = {value}"),
+            YamlMap | YamlList => format!("{key}: {value}"),
+        })
+    }
+
     /// The key of an entry that has the variables.
     fn environment_key(&self) -> &'static str {
         match self.form {
@@ -333,6 +359,29 @@ mod tests {
                 assert_eq!(client.command(&entry), Some(server.clone()), "{}", client.id);
                 assert_eq!(client.command(&json!({ "url": "https://x.example" })), None);
             }
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_switched_off_says_so_in_the_words_of_its_file() {
+        for (id, entry, expected) in [
+            ("codex", json!({ "enabled": false }), Some("enabled = false")),
+            ("codex", json!({ "enabled": true }), None),
+            ("zed", json!({ "enabled": false }), Some("\"enabled\": false")),
+            ("cline", json!({ "disabled": true }), Some("\"disabled\": true")),
+            ("cline", json!({ "disabled": false }), None),
+            ("opencode", json!({ "enabled": false }), Some("\"enabled\": false")),
+            ("opencode", json!({ "disabled": true }), Some("\"disabled\": true")),
+            ("goose", json!({ "enabled": false }), Some("enabled: false")),
+            // It does not read such a key.
+            ("copilot", json!({ "disabled": true }), None),
+            ("cursor", json!({}), None),
+        ] {
+            assert_eq!(
+                find(id).unwrap().switched_off(&entry).as_deref(),
+                expected,
+                "{id}: {entry}"
+            );
         }
     }
 }

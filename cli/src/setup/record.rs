@@ -112,6 +112,13 @@ impl SetupRecord {
     }
 }
 
+/// Keeps a text that no record has before the entry is removed from it. Returns where.
+pub(super) fn keep_text(dirs: &Dirs, client: &ClientRow, text: &str) -> Result<PathBuf, CliError> {
+    let (directory, name) = (directory(dirs)?, format!("{}.before", client.id));
+    directory.write(&name, text.as_bytes()).map_err(unusable)?;
+    Ok(directory.path().join(name))
+}
+
 fn broken(error: &serde_json::Error) -> CliError {
     CliError::new(Outcome::Failed, "state_unusable", format!("the record of the setup: {error}"))
 }

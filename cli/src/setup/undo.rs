@@ -4,7 +4,7 @@ use moss_dispatch::Outcome;
 
 use super::clients::{ClientRow, NAME, UserDirectories};
 use super::edit::{self, NotEdited};
-use super::record::SetupRecord;
+use super::record::{self, SetupRecord};
 use super::{ClientSetupArgs, agreed, changed_meanwhile, file, not_edited, show, shown};
 use crate::Session;
 use crate::error::CliError;
@@ -46,13 +46,20 @@ pub(super) async fn run(
     if file::read(&path)? != before {
         return Err(changed_meanwhile(&path));
     }
-    file::write(&path, after.as_deref())?;
+    let is_whole = whole.is_some();
     let mut done = match whole {
         Some(_) => format!("{} is what it was before", shown(&path)),
         None => changed_since(client, &shown(&path), record.as_ref()),
     };
-    let is_whole = whole.is_some();
-    let backup = record.map(|record| record.end(&dirs, client, is_whole)).transpose()?.flatten();
+    // What is in the file now is kept nowhere where no setup of moss is known.
+    let kept = match record.as_ref().is_none_or(|record| record.undone) {
+        true => Some(record::keep_text(&dirs, client, text)?),
+        false => None,
+    };
+    file::write(&path, after.as_deref())?;
+    let ended = record.filter(|record| !record.undone);
+    let ended = ended.map(|record| record.end(&dirs, client, is_whole)).transpose()?.flatten();
+    let backup = kept.or(ended);
     if let Some(backup) = backup {
         done.push_str(&format!("; what was there before: {}", shown(&backup)));
     }
@@ -93,6 +100,9 @@ fn without_entry(
 }
 
 fn changed_since(client: &ClientRow, path: &str, record: Option<&SetupRecord>) -> String {
+    if record.is_none_or(|record| record.undone) {
+        return format!("{path} has no entry of moss any more; the rest stays as it is");
+    }
     let is_back = record.is_some_and(|record| record.entry_before(client).is_some());
     let entry = match is_back {
         true => format!("has the entry `{NAME}` that it had before"),

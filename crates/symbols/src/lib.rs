@@ -11,6 +11,7 @@ mod outline;
 mod outliner;
 mod recent_trees;
 mod rules;
+mod syntax_tree;
 mod walk;
 
 pub use crate::family::language_family;
@@ -20,3 +21,4 @@ pub use crate::outline::{
 };
 pub use crate::outliner::{OutlineProblem, Outliner};
 pub use crate::recent_trees::RecentTrees;
+pub use crate::syntax_tree::{SyntaxNode, SyntaxTree};

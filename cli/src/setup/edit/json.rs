@@ -2,7 +2,7 @@
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{NAME, NotEdited};
 
@@ -25,6 +25,21 @@ pub(super) fn entry(text: &str, keys: &[&str]) -> Result<Option<Value>, NotEdite
     let mut all = value(text)?;
     for key in keys.iter().chain([&NAME]) {
         all = all.and_then(|mut all| Some(all.get_mut(*key)?.take()));
+    }
+    Ok(all)
+}
+
+/// Everything in a file but the entry, and but the keys that would hold that alone.
+pub(super) fn others(text: &str, keys: &[&str]) -> Result<Value, NotEdited> {
+    let mut all = value(text)?.unwrap_or_else(|| json!({}));
+    for depth in (0..=keys.len()).rev() {
+        let (outer, key) = (&keys[..depth], keys.get(depth).unwrap_or(&NAME));
+        let held = outer.iter().try_fold(&mut all, |all, key| all.get_mut(*key));
+        let Some(Value::Object(held)) = held else { continue };
+        let is_empty = |one: &Value| one.as_object().is_some_and(Map::is_empty);
+        if *key == NAME && depth == keys.len() || held.get(*key).is_some_and(is_empty) {
+            held.remove(*key);
+        }
     }
     Ok(all)
 }

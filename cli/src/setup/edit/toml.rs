@@ -152,20 +152,23 @@ fn table(text: &str, key: &str) -> Option<Range<usize>> {
     Some(start..text.len() - kept.iter().map(|line| line.len()).sum::<usize>())
 }
 
+/// Everything in a file but the entry, and but a key that would hold that alone.
+pub(super) fn others(text: &str, key: &str) -> Result<Value, NotEdited> {
+    let mut all = parse(text)?;
+    if let Some(toml::Value::Table(servers)) = all.get_mut(key) {
+        servers.remove(NAME);
+        if servers.is_empty() {
+            all.remove(key);
+        }
+    }
+    Ok(json!(all))
+}
+
 /// Makes sure that nothing but the entry is another.
 fn same_but_entry(before: &str, after: &str, key: &str) -> Result<(), NotEdited> {
-    let others = |text: &str| -> Result<Table, NotEdited> {
-        let mut all = parse(text)?;
-        if let Some(toml::Value::Table(servers)) = all.get_mut(key) {
-            servers.remove(NAME);
-            if servers.is_empty() {
-                all.remove(key);
-            }
-        }
-        Ok(all)
-    };
     // What cannot be read after the edit is no TOML because of it.
-    if others(after).is_ok_and(|after| others(before).is_ok_and(|before| before == after)) {
+    if others(after, key).is_ok_and(|after| others(before, key).is_ok_and(|before| before == after))
+    {
         return Ok(());
     }
     Err(NotEdited::new(format!(

@@ -9,3 +9,4 @@ mod lost;
 mod names;
 mod reading;
 mod recent_trees;
+mod syntax_tree;

@@ -1,144 +1,80 @@
-//! The members of one entry, each with its lines: what is another is written anew, and every other line stays.
+//! The members of one entry: what is another is written anew where it stands, and everything beside it stays.
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::super::super::clients::FileFormat;
-use super::{indent_of, is_content};
+use super::document::{YamlContent, YamlNode, YamlPair};
+use super::{line_end, scalar};
 
-/// A member of the entry.
-pub(super) struct EntryMember {
-    pub(super) name: String,
-    pub(super) value: Value,
-    /// Its lines, without comments that follow.
-    pub(super) lines: Range<usize>,
-    /// What stands before its name.
-    lead: String,
-}
-
-/// Reads the members of the entry that has these lines.
-pub(super) fn members(lines: &[&str], own: Range<usize>, format: FileFormat) -> Vec<EntryMember> {
-    let is_list = format == FileFormat::YamlList;
-    let start = if is_list { own.start } else { own.start + 1 };
-    let column_of = |index: usize| match is_list && index == own.start {
-        true => lines[index].len() - lines[index].trim_start_matches([' ', '-']).len(),
-        false => indent_of(lines[index]),
-    };
-    let Some(column) = (start..own.end).find(|&index| is_content(lines[index])).map(column_of)
-    else {
-        return Vec::new();
-    };
-    let is_head = |&index: &usize| {
-        let is_item = lines[index].trim_start().starts_with('-') && index != own.start;
-        is_content(lines[index]) && column_of(index) == column && !is_item
-    };
-    let heads: Vec<usize> = (start..own.end).filter(is_head).collect();
-    let member = |(at, &head): (usize, &usize)| {
-        let next = heads.get(at + 1).copied().unwrap_or(own.end);
-        let end =
-            (head..next).rev().find(|&index| is_content(lines[index])).map_or(next, |i| i + 1);
-        let (name, _) = lines[head][column..].split_once(':')?;
-        Some(EntryMember {
-            name: name.trim().trim_matches(['"', '\'']).to_owned(),
-            value: value(&lines[head..end], column),
-            lines: head..end,
-            lead: lines[head][..column].to_owned(),
-        })
-    };
-    heads.iter().enumerate().filter_map(member).collect()
-}
-
-/// Writes an entry with other values into its lines; none where members of it have gone.
-pub(super) fn with_values(
-    lines: &[&str],
-    all: &[EntryMember],
-    new: &Map<String, Value>,
-) -> Option<String> {
-    let last = all.last()?;
-    let is_kept = |member: &&EntryMember| member.name == "name" || new.contains_key(&member.name);
-    if !all.iter().all(|member| is_kept(&member)) {
+/// Reads a value; none where it has an anchor, an alias or a tag, or versions of YAML differ about it.
+pub(super) fn json(node: &YamlNode, text: &str) -> Option<Value> {
+    if !node.mark.is_empty() {
         return None;
     }
-    let mut edited = String::new();
-    for (index, line) in lines.iter().enumerate() {
-        let changed = all.iter().find_map(|member| {
-            let value = new.get(&member.name).filter(|value| **value != member.value)?;
-            member.lines.contains(&index).then_some((member, value))
-        });
-        match changed {
-            Some((member, value)) if index == member.lines.start => {
-                edited.push_str(&format!("{}{}: {value}\n", member.lead, member.name));
-            }
-            Some(_) => {}
-            None => edited.push_str(line),
+    match &node.content {
+        YamlContent::Empty => Some(Value::Null),
+        YamlContent::Alias => None,
+        YamlContent::Scalar => scalar::value(&text[node.range.clone()]),
+        YamlContent::Sequence { items, .. } => {
+            items.iter().map(|item| json(item, text)).collect::<Option<Vec<_>>>().map(Value::from)
         }
-        if index + 1 == last.lines.end {
-            if !edited.ends_with('\n') {
-                edited.push('\n');
-            }
-            let pad = " ".repeat(last.lead.len());
-            for (name, value) in new {
-                if !all.iter().any(|member| member.name == *name) {
-                    edited.push_str(&format!("{pad}{name}: {value}\n"));
-                }
-            }
+        YamlContent::Mapping { pairs, .. } => {
+            let member = |pair: &YamlPair| {
+                let name = pair.name(text).filter(|name| name != "<<")?;
+                Some((name, json(&pair.value, text)?))
+            };
+            pairs.iter().map(member).collect::<Option<Map<_, _>>>().map(Value::from)
         }
+    }
+}
+
+/// Writes an entry with other values into a text; none where members of it have gone, or it has none yet.
+pub(super) fn with_values(
+    text: &str,
+    entry: &YamlNode,
+    kept: Option<&str>,
+    new: &Map<String, Value>,
+) -> Option<String> {
+    let YamlContent::Mapping { pairs, is_block: true } = &entry.content else { return None };
+    let column = entry.range.start - super::line_start(text, entry.range.start);
+    let after = line_end(text, pairs.last()?.range.end);
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut names = Vec::new();
+    for pair in pairs {
+        let (name, old) = (pair.name(text)?, json(&pair.value, text)?);
+        match new.get(&name) {
+            Some(value) if *value != old => edits.push(replaced(text, pair, value)),
+            None if !old.is_null() && kept != Some(name.as_str()) => return None,
+            _ => {}
+        }
+        names.push(name);
+    }
+    let mut added = if text[..after].ends_with('\n') { String::new() } else { "\n".to_owned() };
+    for (name, value) in new.iter().filter(|(name, _)| !names.contains(name)) {
+        let pad = " ".repeat(column);
+        added.push_str(&format!("{pad}{}: {}\n", scalar::key(name), scalar::written(value)));
+    }
+    if added.trim().is_empty() {
+        added.clear();
+    }
+    edits.push((after..after, added));
+    let mut edited = text.to_owned();
+    for (range, written) in edits.into_iter().rev() {
+        edited.replace_range(range, &written);
     }
     Some(edited)
 }
 
-/// Reads a value: a scalar, a list or a mapping of scalars. Of everything else, its text.
-fn value(lines: &[&str], column: usize) -> Value {
-    let first = lines[0][column..].split_once(':').map_or("", |(_, rest)| rest);
-    let beneath: Vec<&str> =
-        lines[1..].iter().filter(|line| is_content(line)).map(|line| line.trim()).collect();
-    if beneath.is_empty() {
-        return scalar(first);
+/// What takes the place of a value. A comment between the key and lines beneath it stays.
+fn replaced(text: &str, pair: &YamlPair, value: &Value) -> (Range<usize>, String) {
+    let written = scalar::written(value);
+    let end = pair.value.range.end.max(pair.colon_end);
+    let first = &text[pair.colon_end..line_end(text, pair.colon_end).min(end)];
+    match first.trim() {
+        comment if comment.starts_with('#') => {
+            (pair.colon_end..end, format!(" {written} {comment}"))
+        }
+        _ => (pair.colon_end..end, format!(" {written}")),
     }
-    if !without_comment(first).is_empty() {
-        return Value::from(lines.concat());
-    }
-    let item = |line: &&str| {
-        let item = line.strip_prefix("- ").filter(|item| is_plain(item))?;
-        Some(scalar(item))
-    };
-    let pair = |line: &&str| {
-        let (name, value) = line.split_once(':')?;
-        let is_scalar = !value.trim().is_empty() && !line.starts_with("- ");
-        is_scalar.then(|| (name.trim_matches(['"', '\'']).to_owned(), scalar(value)))
-    };
-    let items: Option<Vec<Value>> = beneath.iter().map(item).collect();
-    let pairs = || beneath.iter().map(pair).collect::<Option<Map<String, Value>>>();
-    let depths = lines[1..].iter().filter(|line| is_content(line)).map(|line| indent_of(line));
-    let is_flat = depths.collect::<std::collections::BTreeSet<_>>().len() == 1;
-    let read = items.map(Value::Array).or_else(|| pairs().map(Value::Object));
-    read.filter(|_| is_flat).unwrap_or_else(|| Value::from(lines.concat()))
-}
-
-/// Whether an item of a list is no mapping.
-fn is_plain(item: &str) -> bool {
-    item.starts_with(['"', '\'']) || !item.contains(": ") && !item.ends_with(':')
-}
-
-/// Reads a scalar, or what is written as JSON is.
-fn scalar(text: &str) -> Value {
-    let whole = text.trim();
-    let bare = without_comment(text);
-    if let Ok(value) = serde_json::from_str(whole).or_else(|_| serde_json::from_str(bare)) {
-        return value;
-    }
-    if let Some(quoted) = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        return Value::from(quoted.replace("''", "'"));
-    }
-    let list = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    if let Some(list) = list.filter(|list| !list.contains(['"', '[', '{'])) {
-        return list.split(',').map(str::trim).filter(|one| !one.is_empty()).map(scalar).collect();
-    }
-    if matches!(bare, "" | "~") { Value::Null } else { Value::from(bare) }
-}
-
-fn without_comment(text: &str) -> &str {
-    let text = text.trim();
-    if text.starts_with('#') { "" } else { text.split(" #").next().unwrap_or_default().trim() }
 }
