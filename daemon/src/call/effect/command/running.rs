@@ -126,6 +126,7 @@ impl Effects {
         });
         let timeout = time.unwrap_or(time_max).min(time_max).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
+        self.lock().ran_command |= writes;
         let (end, output, report) = match before {
             None => {
                 let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
