@@ -131,7 +131,7 @@ impl<'t> OutlineWalk<'t> {
             self.scopes.enter(Scope::function(node.end_byte()));
         }
         if let Some((_, field)) = find(self.rules.owners, kind) {
-            let owner = node.child_by_field_name(field).and_then(|named| self.type_name(named));
+            let owner = node.child_by_field_name(field).and_then(|named| self.owner_name(named));
             self.scopes.enter(Scope::of_type(node.end_byte(), owner));
         }
         if let Some((_, field)) = find(self.rules.imports, kind) {
@@ -155,6 +155,14 @@ impl<'t> OutlineWalk<'t> {
     fn type_name(&self, named: Node<'_>) -> Option<TextRange> {
         let is_name = |node: &Node<'_>| self.rules.type_names.contains(&node.kind());
         naming::first_within(named, &is_name).map(range)
+    }
+
+    /// What names the type that something is made to belong to: what is written, of one without a name.
+    fn owner_name(&self, named: Node<'_>) -> Option<TextRange> {
+        match naming::nameless_type(named) {
+            Some(written) => Some(range(written)),
+            None => self.type_name(named),
+        }
     }
 
     fn import(&mut self, node: Node<'_>, field: &str) {

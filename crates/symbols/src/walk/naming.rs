@@ -30,6 +30,16 @@ const WHOLE: [&str; 7] = [
     "operator_cast",
     "string",
 ];
+/// Types that are written, not named: primitive ones and those made of others.
+const NAMELESS_TYPES: [&str; 7] = [
+    "primitive_type",
+    "array_type",
+    "tuple_type",
+    "unit_type",
+    "pointer_type",
+    "function_type",
+    "never_type",
+];
 /// Patterns that declare each name in them.
 const PATTERNS: [&str; 5] =
     ["pattern_list", "tuple_pattern", "object_pattern", "array_pattern", "rest_pattern"];
@@ -188,6 +198,18 @@ fn owner_of<'t>(owner: Node<'t>, text: &str) -> Option<Node<'t>> {
         "identifier" if ["exports", "module"].contains(&written(owner)) => None,
         _ => Some(owner),
     }
+}
+
+/// A type without a name, and without what refers to it: `[u8]` of `&mut [u8]`; none of one that has a name.
+pub(super) fn nameless_type(written: Node<'_>) -> Option<Node<'_>> {
+    let mut inner = written;
+    for _ in 0..DECLARATORS_MAX {
+        if inner.kind() != "reference_type" {
+            break;
+        }
+        inner = inner.child_by_field_name("type")?;
+    }
+    NAMELESS_TYPES.contains(&inner.kind()).then_some(inner)
 }
 
 /// The innermost declarator, and whether one around it is that of a function.

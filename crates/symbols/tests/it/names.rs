@@ -122,6 +122,30 @@ fn names_may_be_signs_and_have_signs() {
 }
 
 #[test]
+fn what_is_implemented_for_a_type_without_a_name_belongs_to_it() {
+    for (of, container) in [
+        ("str", "str"),
+        ("&'static mut str", "str"),
+        ("i32", "i32"),
+        ("[u8]", "[u8]"),
+        ("&[T]", "[T]"),
+        ("[u8; 4]", "[u8; 4]"),
+        ("(u8, A)", "(u8, A)"),
+        ("()", "()"),
+        ("*const u8", "*const u8"),
+        ("fn(u8) -> u8", "fn(u8) -> u8"),
+        ("&A<u8>", "A"),
+        ("std::vec::Vec<u8>", "Vec"),
+        ("Box<dyn B>", "Box"),
+        ("dyn B + Send", "B"),
+    ] {
+        let text = format!("impl<T> From<Code> for {of} {{ const C: u8 = 1; fn from() {{}} }}\n");
+        let expected = format!("constant {container}.C, method {container}.from");
+        assert_eq!(declarations(Language::Rust, &text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
 fn members_of_types_are_declared_wherever_the_type_is() {
     for (language, text, expected) in [
         (
