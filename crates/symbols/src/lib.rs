@@ -7,6 +7,7 @@ mod errors;
 mod family;
 mod grammar;
 mod language;
+mod macros;
 mod outline;
 mod outliner;
 mod recent_trees;

@@ -1,5 +1,6 @@
 //! Makes an outline of a parsed text: one walk over its tree, without recursion.
 
+mod blanked;
 mod lost;
 mod naming;
 mod raw;
@@ -66,6 +67,7 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
     each_node(tree, |_| true, &mut |path| walk.look(path));
     raw::without_signs(&mut walk.outline, text);
     lost::recover(&mut walk.outline, tree, text);
+    blanked::add_macros(&mut walk.outline, text);
     walk.outline
 }
 

@@ -92,7 +92,7 @@ fn contain(outline: &mut Outline) {
 }
 
 /// Leaves what ends before a byte. Returns the innermost of the rest.
-fn innermost(around: &mut Vec<usize>, ranges: &[TextRange], at: u32) -> Option<u32> {
+pub(super) fn innermost(around: &mut Vec<usize>, ranges: &[TextRange], at: u32) -> Option<u32> {
     while around.pop_if(|place| ranges[*place].end <= at).is_some() {}
     around.last().and_then(|place| u32::try_from(*place).ok())
 }

@@ -170,7 +170,9 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
             "dot_index_expression" => ("table", "field"),
             "method_index_expression" => ("table", "method"),
             "member_expression" | "nested_identifier" => ("object", "property"),
-            "template_function" | "qualified_name" | "object_reference" => ("", "name"),
+            "template_function" | "template_type" | "qualified_name" | "object_reference" => {
+                ("", "name")
+            }
             // PHP writes a sign before it that is not part of the name.
             "variable_name" => match named.named_child(0) {
                 Some(inner) => return (inner, owner),
@@ -185,7 +187,8 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
     (named, owner)
 }
 
-/// The type that a part before a name stands for: of JavaScript not what a module exports, nor `this`.
+/// The type that a part before a name stands for: `Box` of `Box<T>`, of JavaScript not what a module exports, nor
+/// `this`.
 fn owner_of<'t>(owner: Node<'t>, text: &str) -> Option<Node<'t>> {
     let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
     match owner.kind() {
@@ -194,6 +197,7 @@ fn owner_of<'t>(owner: Node<'t>, text: &str) -> Option<Node<'t>> {
             let property = owner.child_by_field_name("property")?;
             (written(property) == "prototype" && of.kind() == "identifier").then_some(of)
         }
+        "template_type" => owner.child_by_field_name("name"),
         "this" | "super" | "call_expression" | "subscript_expression" => None,
         "identifier" if ["exports", "module"].contains(&written(owner)) => None,
         _ => Some(owner),

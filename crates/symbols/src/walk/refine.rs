@@ -10,6 +10,7 @@ use tree_sitter::Node;
 pub(super) use self::extra::is_elixir_keyword;
 use super::naming::DeclaredName;
 use crate::language::Language;
+use crate::macros::is_screaming;
 use crate::outline::DeclarationKind as Kind;
 
 /// Whether a node declares anything at all, for those of which most do not: before their names are read.
@@ -116,9 +117,4 @@ fn is_extern(node: Node<'_>, text: &str) -> bool {
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {
     let count = u32::try_from(node.named_child_count()).ok()?;
     node.named_child(count.checked_sub(1)?)
-}
-
-/// Whether a name is written as constants are: `MAX_SIZE`.
-fn is_screaming(name: &str) -> bool {
-    name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
 }

@@ -477,7 +477,7 @@ fn cpp() {
             "enum shop.State",
             "variant State.Open",
             "variant State.Closed",
-            "method Cart<T>.total",
+            "method Cart.total",
         ]
     );
     let documented = documentation(Language::Cpp, CPP);

@@ -2,7 +2,7 @@
 
 use moss_symbols::Language;
 
-use crate::reading::declarations;
+use crate::reading::{declarations, outline, slice};
 
 #[test]
 fn each_name_of_a_declaration_is_declared() {
@@ -143,6 +143,45 @@ fn what_is_implemented_for_a_type_without_a_name_belongs_to_it() {
         let expected = format!("constant {container}.C, method {container}.from");
         assert_eq!(declarations(Language::Rust, &text).join(", "), expected, "{text}");
     }
+}
+
+#[test]
+fn what_is_defined_of_a_template_belongs_to_it() {
+    for (text, expected) in [
+        ("template <class T>\nvoid Box<T>::put(T t) {}\n", "method Box.put"),
+        ("template <>\nvoid a::Box<int>::put(int t) {}\n", "method Box.put"),
+        ("void Box<int>::Inner::put() {}\n", "method Inner.put"),
+        ("template <>\nclass Box<int> { void put(int t) {} };\n", "class Box, method Box.put"),
+        ("template <>\nstruct std::hash<Box> { int a; };\n", "struct std.hash, field hash.a"),
+    ] {
+        assert_eq!(declarations(Language::Cpp, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn types_with_macros_before_their_names_have_their_members() {
+    for (text, expected) in [
+        (
+            "class Q_EXPORT Widget : public A, private B<int> {\n public:\n  void show();\n\
+             \x20 int a() { return 1; }\n  int b;\n};\n",
+            "class Widget, method Widget.show, method Widget.a, field Widget.b",
+        ),
+        ("class EXPORT Widget {\n  int b;\n};\n", "class Widget, field Widget.b"),
+        ("struct EXPORT Widget final : A { int b; };\n", "struct Widget, field Widget.b"),
+        ("class EXPORT Widget;\nstruct A b;\nstruct C d{};\n", "variable b, variable d"),
+        ("struct A *b() { int c; return 0; }\nstruct A d() { int c; }\n", "function b, function d"),
+        ("enum class EXPORT A : int { B };\n", "enum A, variant A.B"),
+    ] {
+        assert_eq!(declarations(Language::Cpp, text).join(", "), expected, "{text}");
+    }
+    let text = "struct EXPORT list { int length; struct list *next; };\n";
+    let expected = "struct list, field list.length, field list.next";
+    assert_eq!(declarations(Language::C, text).join(", "), expected);
+    let text = "namespace a { class EXPORT(1) B : C { D e; }; }\n";
+    let outline = outline(Language::Cpp, text);
+    let used: Vec<_> =
+        outline.uses.iter().map(|one| (slice(text, &one.name), one.container)).collect();
+    assert_eq!(used, [("EXPORT", Some(1)), ("C", Some(1)), ("D", Some(2))]);
 }
 
 #[test]
