@@ -286,8 +286,8 @@ impl GetCursorContext {
         }
         let function = || code.and_then(|code| code.function(cursor));
         if self.include_callers {
-            let name = around.as_ref().map(|symbol| names::plain(&symbol.name));
-            shown.callers = Some(match name.or_else(function).or(at_cursor) {
+            let name = || around.as_ref().map(|symbol| names::plain(&symbol.name));
+            shown.callers = Some(match function().or_else(name).or(at_cursor) {
                 Some(name) => calls::callers(cx, path, name).await?,
                 None => Vec::new(),
             });

@@ -3,6 +3,7 @@
 //! Text in, byte ranges out: nothing here opens a file or starts a process.
 
 mod allocation;
+mod called;
 mod errors;
 mod family;
 mod grammar;

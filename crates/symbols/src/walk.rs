@@ -6,6 +6,7 @@ mod naming;
 mod raw;
 mod refine;
 mod scopes;
+mod uses;
 
 use std::collections::HashSet;
 
@@ -14,8 +15,8 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use self::naming::DeclaredName;
 use self::scopes::{Boundary, Scope, Scopes};
 use crate::language::Language;
-use crate::outline::{Declaration, DeclarationKind, Import, NameUse, Outline, TextRange, UseKind};
-use crate::rules::{DeclarationReach, DeclarationRule, LAST, LanguageRules, rules};
+use crate::outline::{Declaration, DeclarationKind, Import, Outline, TextRange};
+use crate::rules::{DeclarationReach, DeclarationRule, LanguageRules, rules};
 
 /// Most declarations of a file.
 const DECLARATIONS_MAX: usize = 50_000;
@@ -199,7 +200,7 @@ impl<'t> OutlineWalk<'t> {
         }
         let mut first = None;
         for name in DeclaredName::all(rule.name, node, self.rules, self.text) {
-            let kind = refine::kind(self.language, rule.kind, node, parent, &name, self.text);
+            let kind = refine::kind(self.language, rule.kind, path, &name, self.text);
             let Some(kind) = kind else { continue };
             let is_local = is_value(kind) && is_in_function;
             if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
@@ -307,56 +308,6 @@ impl<'t> OutlineWalk<'t> {
     fn forget_leading(&mut self, start: usize) {
         self.leading.retain(|(range, _)| range.start as usize >= start);
     }
-
-    fn use_name(&mut self, path: &[Step<'_>]) {
-        let leaf = path[path.len() - 1];
-        let name = range(leaf.node);
-        if self.declared.contains(&name.start) || self.outline.uses.len() >= USES_MAX {
-            return;
-        }
-        let kind = if leaf.node.start_byte() < self.import_end {
-            UseKind::Import
-        } else if self.is_called(path) {
-            UseKind::Call
-        } else if self.rules.type_names.contains(&leaf.node.kind()) || is_in_type(path) {
-            UseKind::Type
-        } else {
-            UseKind::Other
-        };
-        if self.language == Language::Bash && kind == UseKind::Other && leaf.node.kind() == "word" {
-            // Words of a command line are no names.
-            return;
-        }
-        #[cfg(feature = "lang-extra")]
-        if self.language == Language::Elixir && refine::is_elixir_keyword(path, self.text) {
-            return;
-        }
-        #[cfg(feature = "lang-extra")]
-        if self.language == Language::Haskell && is_equation(path) {
-            return;
-        }
-        let container = self.scopes.container();
-        self.outline.uses.push(NameUse { name, kind, container });
-    }
-
-    /// Whether a leaf is what a call calls, or the last part of it.
-    fn is_called(&self, path: &[Step<'_>]) -> bool {
-        let mut places = (1..path.len()).rev();
-        places.find_map(|place| {
-            let (parent, field) = (path[place - 1].node.kind(), path[place].field);
-            let is_last = || path[place].node.next_named_sibling().is_none();
-            let is_at = |wanted: &str| {
-                wanted.is_empty() || field == Some(wanted) || (wanted == LAST && is_last())
-            };
-            if find(self.rules.calls, parent).is_some_and(|(_, wanted)| is_at(wanted)) {
-                return Some(true);
-            }
-            match find(self.rules.members, parent) {
-                Some((_, wanted)) if is_at(wanted) => None,
-                _ => Some(false),
-            }
-        }) == Some(true)
-    }
 }
 
 fn find(
@@ -366,26 +317,9 @@ fn find(
     table.iter().find(|(node, _)| *node == kind).copied()
 }
 
-/// Whether a name is written where a type is, as in annotations of Python: `path: List[str]`.
-fn is_in_type(path: &[Step<'_>]) -> bool {
-    let mut around = path.iter().rev().skip(1).map(|step| step.node.kind());
-    match around.next() {
-        Some("type") => true,
-        Some("generic_type") => around.next() == Some("type"),
-        _ => false,
-    }
-}
-
 /// Whether it is of a function alone where a function declares it.
 fn is_value(kind: DeclarationKind) -> bool {
     matches!(kind, DeclarationKind::Variable | DeclarationKind::Constant | DeclarationKind::Field)
-}
-
-/// Whether a leaf of Haskell is the name of an equation: its signature, or the first equation, declares it.
-#[cfg(feature = "lang-extra")]
-fn is_equation(path: &[Step<'_>]) -> bool {
-    let parent = path.len().checked_sub(2).map_or("", |at| path[at].node.kind());
-    path[path.len() - 1].field == Some("name") && ["function", "bind"].contains(&parent)
 }
 
 /// Whether functions that lie in it are methods.

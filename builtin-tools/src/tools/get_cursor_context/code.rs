@@ -116,8 +116,6 @@ impl<'a> FocusedCode<'a> {
     /// Describes the function around a position, or what else is declared around it.
     pub(super) fn enclosing(&self, position: Position) -> Option<EnclosingDeclaration> {
         let declaration = self.around(position)?;
-        let container = declaration.container.map(|at| &self.outline.declarations[at as usize]);
-        let owner = declaration.owner.as_ref().or(container.map(|container| &container.name));
         let documentation = declaration.documentation.as_ref();
         let documentation = documentation
             .map(|range| one_line(slice(self.text, range), DOCUMENTATION_BYTES_MAX))
@@ -125,7 +123,10 @@ impl<'a> FocusedCode<'a> {
         Some(EnclosingDeclaration {
             name: slice(self.text, &declaration.name).to_owned(),
             kind: declaration.kind.as_str(),
-            container: owner.map(|name| slice(self.text, name).to_owned()),
+            container: self
+                .outline
+                .owner(declaration)
+                .map(|name| slice(self.text, name).to_owned()),
             signature: one_line(slice(self.text, &declaration.signature), LINE_BYTES_MAX),
             documentation,
             start_line: self.line(declaration.range.start as usize),
@@ -133,10 +134,10 @@ impl<'a> FocusedCode<'a> {
         })
     }
 
-    /// The name of the function around a position.
+    /// The name by which the function around a position is called.
     pub(super) fn function(&self, position: Position) -> Option<&'a str> {
         let around = self.around(position).filter(|around| is_called(around.kind))?;
-        Some(slice(self.text, &around.name))
+        Some(slice(self.text, self.outline.called_name(around, self.text)))
     }
 
     /// The declarations around a position, the outermost first: name, kind, first and last line.

@@ -219,6 +219,41 @@ fn calls_are_found_across_files_whose_languages_use_names_of_each_other() {
 }
 
 #[test]
+fn callers_of_a_constructor_are_those_that_create_its_type() {
+    for (path, text, cursor, other, calling) in [
+        (
+            "a.py",
+            "class Box:\n    def __init__(self, n):\n        self.n = n\n",
+            place(2, 10),
+            "b.py",
+            "def make():\n    return Box(1)\n",
+        ),
+        (
+            "a.ts",
+            "export class Box {\n  constructor(n: number) {\n    go(n);\n  }\n}\n",
+            place(2, 4),
+            "b.ts",
+            "function make() {\n  return new Box(1);\n}\n",
+        ),
+        (
+            "a.tsx",
+            "export function Box() {\n  return null;\n}\n",
+            place(1, 3),
+            "b.tsx",
+            "function make() {\n  return <Box n={1}/>;\n}\n",
+        ),
+    ] {
+        let host = MemoryHost::new([(path, text), (other, calling)]);
+        let focus = Focus { path: rel(path), ..focus(cursor) };
+        host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+        let output = context(&host, json!({ "includeCallers": true }));
+        let callers = &output["focus"]["callers"];
+        assert_eq!(callers[0]["path"], other, "{output}");
+        assert_eq!((&callers[0]["line"], &callers[0]["container"]), (&json!(2), &json!("make")));
+    }
+}
+
+#[test]
 fn nearest_diagnostics_come_first() {
     let said = |line, severity| Diagnostic {
         span: span((line, 0), (line, 1)),

@@ -41,7 +41,9 @@ pub(super) const RUBY: LanguageRules = LanguageRules {
     declarations: RUBY_DECLARATIONS,
     names: &["identifier", "constant"],
     type_names: &["constant"],
-    calls: &[("call", "method")],
+    calls: &[("call", "method"), ("call", "receiver")],
+    members: &[("scope_resolution", "name")],
+    constructors: &["initialize"],
     ..NOTHING
 };
 
@@ -55,8 +57,10 @@ pub(super) const PHP: LanguageRules = LanguageRules {
         ("member_call_expression", "name"),
         ("nullsafe_member_call_expression", "name"),
         ("scoped_call_expression", "name"),
+        ("object_creation_expression", ""),
     ],
-    members: &[("qualified_name", "")],
+    members: &[("qualified_name", ""), ("relative_name", "")],
+    constructors: &["__construct"],
     imports: &[("namespace_use_declaration", "")],
     attributes: &["attribute_list"],
     ..NOTHING

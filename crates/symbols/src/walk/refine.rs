@@ -8,6 +8,7 @@ use tree_sitter::Node;
 
 #[cfg(feature = "lang-extra")]
 pub(super) use self::extra::is_elixir_keyword;
+use super::Step;
 use super::naming::DeclaredName;
 use crate::language::Language;
 use crate::macros::is_screaming;
@@ -22,16 +23,38 @@ pub(super) fn may_declare(node: Node<'_>, text: &str) -> bool {
     }
 }
 
+/// Whether a name is called where a call has it: elements in lower case are none of a program, and of Ruby what comes
+/// before `.new` is, where it is a class.
+pub(super) fn may_call(language: Language, call: Node<'_>, path: &[Step<'_>], text: &str) -> bool {
+    let name = path[path.len() - 1];
+    let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    match (language, call.kind()) {
+        (_, "jsx_opening_element" | "jsx_self_closing_element") => {
+            let is_alone = name.field == Some("name");
+            !is_alone || !written(name.node).starts_with(|c: char| c.is_ascii_lowercase())
+        }
+        (Language::Ruby, "call") => {
+            let method = call.child_by_field_name("method");
+            let is_method = method.is_some_and(|method| method.id() == name.node.id());
+            is_method || (name.node.kind() == "constant" && method.map(written) == Some("new"))
+        }
+        (Language::Php, "object_creation_expression") => {
+            !["static", "self", "parent"].contains(&written(name.node))
+        }
+        _ => true,
+    }
+}
+
 /// Returns what a declaration is; `None` if it turns out to be no declaration.
 pub(super) fn kind(
     language: Language,
     kind: Kind,
-    node: Node<'_>,
-    parent: Option<Node<'_>>,
+    path: &[Step<'_>],
     name: &DeclaredName,
     text: &str,
 ) -> Option<Kind> {
-    let parent = parent.map_or("", |parent| parent.kind());
+    let node = path[path.len() - 1].node;
+    let parent = path.len().checked_sub(2).map_or("", |at| path[at].node.kind());
     let written = text.get(name.range.start as usize..name.range.end as usize).unwrap_or_default();
     match (language, node.kind()) {
         (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {

@@ -375,7 +375,7 @@ fn java() {
     let documented = documentation(Language::Java, JAVA);
     let names: Vec<&str> = documented.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["Cart", "LIMIT"]);
-    assert_eq!(uses(Language::Java, JAVA, UseKind::Call), ["cost", "helper", "total"]);
+    assert_eq!(uses(Language::Java, JAVA, UseKind::Call), ["cost", "helper", "Sum", "total"]);
     assert_eq!(imports(Language::Java, JAVA), ["import java.util.List;"]);
 }
 
@@ -574,7 +574,7 @@ fn php() {
     );
     let documented = documentation(Language::Php, PHP);
     assert_eq!(documented, [("Cart".to_owned(), "/** A cart. */".to_owned())]);
-    assert_eq!(uses(Language::Php, PHP, UseKind::Call), ["cost", "helper", "check"]);
+    assert_eq!(uses(Language::Php, PHP, UseKind::Call), ["cost", "helper", "check", "Sum"]);
 }
 
 const BASH: &str = r#"
