@@ -14,6 +14,7 @@ mod go;
 mod java;
 #[cfg(feature = "lang-extra")]
 mod jvm;
+pub(crate) mod pragmas;
 mod python;
 mod rust;
 #[cfg(feature = "lang-extra")]

@@ -16,6 +16,7 @@ use self::naming::DeclaredName;
 use self::scopes::{Boundary, Scope, Scopes};
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Import, Outline, TextRange};
+use crate::rules::pragmas::is_pragma;
 use crate::rules::{DeclarationReach, DeclarationRule, LanguageRules, rules};
 
 /// Most declarations of a file.
@@ -123,7 +124,9 @@ impl<'t> OutlineWalk<'t> {
             return;
         }
         if self.rules.comments.contains(&kind) {
-            self.leading.push((range(node), true));
+            // What is for programs stands between, as attributes do.
+            let is_for_people = !is_pragma(&self.text[node.byte_range()]);
+            self.leading.push((range(node), is_for_people));
         } else if self.rules.attributes.contains(&kind) {
             self.leading.push((range(node), false));
         }
@@ -261,9 +264,9 @@ impl<'t> OutlineWalk<'t> {
     /// What documents a declaration: a text at the beginning of its body, or comments right before it.
     fn documentation(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> Option<TextRange> {
         if self.language == Language::Python
-            && let Some(text) = body.and_then(naming::first_string)
+            && let Some(text) = body.and_then(|body| naming::first_string(body, self.text))
         {
-            return Some(range(text));
+            return Some(text);
         }
         let start = node.start_byte();
         // What stands around the container stands around all that it declares, and is not theirs.

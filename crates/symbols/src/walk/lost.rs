@@ -11,6 +11,7 @@ use tree_sitter::Tree;
 use super::{DECLARATIONS_MAX, bytes};
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Outline, TextRange};
+use crate::rules::pragmas::is_pragma;
 
 /// What no name of a function has in it.
 const NO_NAME: [char; 17] =
@@ -161,8 +162,10 @@ impl ScriptLines<'_> {
         let indent = line.len() - indented.len();
         let (first, end) = (start + indent, start + indent + bare.len());
         if bare.starts_with('#') {
-            let begun = self.comment.take().map_or(first, |range| range.start as usize);
-            self.comment = (!bare.starts_with("#!")).then(|| bytes(begun, end));
+            if !is_pragma(bare) {
+                let begun = self.comment.take().map_or(first, |range| range.start as usize);
+                self.comment = Some(bytes(begun, end));
+            }
             return;
         }
         let documentation = self.comment.take();

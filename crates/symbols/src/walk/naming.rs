@@ -335,11 +335,16 @@ pub(super) fn signature_end(node: Node<'_>, body: Option<Node<'_>>, text: &str) 
     start + signature.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':')).len()
 }
 
-/// The text that a body of Python begins with.
-pub(super) fn first_string(body: Node<'_>) -> Option<Node<'_>> {
+/// The text that a body of Python begins with, without letters before its quotes; none that is computed or of bytes.
+pub(super) fn first_string(body: Node<'_>, text: &str) -> Option<TextRange> {
     let first = named_children(body).find(|child| child.kind() != "comment")?;
     let inner = if first.kind() == "expression_statement" { first.named_child(0)? } else { first };
-    (inner.kind() == "string").then_some(inner)
+    if inner.kind() != "string" {
+        return None;
+    }
+    let letters = text.get(inner.byte_range())?.split(['"', '\'']).next()?;
+    let is_text = !letters.contains(['b', 'B', 'f', 'F', 't', 'T']);
+    is_text.then(|| bytes(inner.start_byte() + letters.len(), inner.end_byte()))
 }
 
 /// A range without the quotes or brackets that it begins and ends with.

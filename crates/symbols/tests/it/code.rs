@@ -613,6 +613,35 @@ fn lua() {
 }
 
 #[test]
+fn what_is_for_programs_documents_nothing() {
+    for (language, text, expected) in [
+        (Language::Bash, "#!/bin/bash\n# d\na() { :; }\n", "# d"),
+        (Language::Bash, "#!/bin/bash\na() { :; }\n", ""),
+        (Language::Python, "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\ndef a(): pass\n", ""),
+        (Language::Python, "# d\n# type: ignore\n@b\ndef a(): pass\n", "# d"),
+        (Language::Python, "def a():\n    r\"\"\"d\"\"\"\n", "\"\"\"d\"\"\""),
+        (Language::Python, "def a():\n    U'd'\n", "'d'"),
+        (Language::Python, "# d\ndef a():\n    b'e'\n", "# d"),
+        (Language::Python, "# d\ndef a():\n    f'e{b}'\n", "# d"),
+        (Language::JavaScript, "/* eslint-disable no-console */\nfunction a() {}\n", ""),
+        (
+            Language::TypeScript,
+            "/** d */\n// @ts-expect-error\nexport const a = () => {};\n",
+            "/** d */",
+        ),
+        (Language::TypeScript, "//#region a\nfunction a() {}\n//#endregion\n", ""),
+        (Language::Go, "package b\n\n// d\n//nolint:all\nfunc a() {}\n", "// d"),
+        (Language::Go, "package b\n\n//go:generate c\ntype a int\n", ""),
+        (Language::Ruby, "# frozen_string_literal: true\ndef a; end\n", ""),
+        (Language::Cpp, "// NOLINTNEXTLINE\nint a() { return 1; }\n", ""),
+    ] {
+        let found = documentation(language, text);
+        let said: Vec<&str> = found.iter().map(|(_, said)| said.as_str()).collect();
+        assert_eq!(said.join("; "), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
     for (language, text) in [
         (Language::TypeScript, "export class A {\n  /** d */\n  b(): void {}\n}\n"),
