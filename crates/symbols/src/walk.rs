@@ -6,6 +6,7 @@ mod naming;
 mod raw;
 mod refine;
 mod scopes;
+mod signature;
 mod uses;
 
 use std::collections::HashSet;
@@ -226,12 +227,13 @@ impl<'t> OutlineWalk<'t> {
                 None => self.documentation(node, body),
             };
             self.declared.insert(name.range.start);
-            let signature_end = naming::signature_end(node, body, self.text);
+            let comments = self.rules.comments;
+            let signature = signature::signature((node, body), &name.range, comments, self.text);
             self.outline.declarations.push(Declaration {
                 name: name.range,
                 kind,
                 range: range(node),
-                signature: bytes(node.start_byte(), signature_end),
+                signature,
                 documentation,
                 container,
                 owner,

@@ -183,7 +183,7 @@ impl ScriptLines<'_> {
         }
         while self.open.pop_if(|at| self.heads[*at].indent >= indent).is_some() {}
         let begin = first + bare.find(name).unwrap_or_default();
-        let signature = bare.split('{').next().unwrap_or(bare).trim_end();
+        let signature = bare.split(['{', '#']).next().unwrap_or(bare).trim_end();
         self.heads.push(FunctionHead {
             name: bytes(begin, begin + name.len()),
             indent,

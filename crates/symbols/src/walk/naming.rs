@@ -321,20 +321,6 @@ pub(super) fn body(node: Node<'_>) -> Option<Node<'_>> {
         .or_else(|| named_children(inner).find(|child| in_braces.contains(&child.kind())))
 }
 
-/// Where the part before the body ends: of what has none, at the end of its first line.
-pub(super) fn signature_end(node: Node<'_>, body: Option<Node<'_>>, text: &str) -> usize {
-    let (start, end) = (node.start_byte(), node.end_byte());
-    let before = match body {
-        Some(body) if body.start_byte() > start => body.start_byte(),
-        _ => {
-            let whole = text.get(start..end).unwrap_or_default();
-            start + whole.find('\n').unwrap_or(whole.len())
-        }
-    };
-    let signature = text.get(start..before).unwrap_or_default();
-    start + signature.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':')).len()
-}
-
 /// The text that a body of Python begins with, without letters before its quotes; none that is computed or of bytes.
 pub(super) fn first_string(body: Node<'_>, text: &str) -> Option<TextRange> {
     let first = named_children(body).find(|child| child.kind() != "comment")?;

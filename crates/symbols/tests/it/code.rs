@@ -613,6 +613,44 @@ fn lua() {
 }
 
 #[test]
+fn signatures_end_before_comments_and_are_the_line_of_the_name_without_a_body() {
+    for (language, text, name, expected) in [
+        (Language::Python, "def a(b) -> str:  # Only c.\n    pass\n", "a", "def a(b) -> str"),
+        (Language::Python, "class A:  # B.\n    '''c'''\n", "A", "class A"),
+        (Language::Python, "A = [  # B.\n    '#',\n]\n", "A", "A = ["),
+        (Language::Python, "A = '# no'\n", "A", "A = '# no'"),
+        (Language::Ruby, "module M # Doc\n  A = 1\nend\n", "M", "module M"),
+        (Language::Ruby, "class A # Doc\nend\n", "A", "class A"),
+        (Language::C, "int a(int b) /* c */ // d\n{\n}\n", "a", "int a(int b)"),
+        (Language::C, "int a(int b, /* c */ int d) {}\n", "a", "int a(int b, /* c */ int d)"),
+        (Language::C, "int a = 1, /* b */ c = 2; // d\n", "a", "int a = 1, /* b */ c = 2;"),
+        (
+            Language::TypeScript,
+            "export const a = (b: C): D => // e\n  // f\n  b.g();\n",
+            "a",
+            "a = (b: C): D =>",
+        ),
+        (Language::TypeScript, "interface A {\n  b: C // d\n}\n", "b", "b: C"),
+        (
+            Language::JavaScript,
+            "const {\n  Axios,\n  AxiosError, // an error\n  all\n} = axios;\n",
+            "AxiosError",
+            "AxiosError",
+        ),
+        (Language::JavaScript, "const { a, b } = c;\n", "b", "{ a, b } = c"),
+        (
+            Language::Java,
+            "class A {\n  @B(1)\n  public abstract int c(\n    int d);\n}\n",
+            "c",
+            "@B(1) public abstract int c(",
+        ),
+        (Language::Bash, "case x in a# ) ;; esac\na() # b\n{\n}\n", "a", "a()"),
+    ] {
+        assert_eq!(signature(language, text, name), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_is_for_programs_documents_nothing() {
     for (language, text, expected) in [
         (Language::Bash, "#!/bin/bash\n# d\na() { :; }\n", "# d"),
