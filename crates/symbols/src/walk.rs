@@ -126,12 +126,13 @@ impl<'t> OutlineWalk<'t> {
         }
         if self.rules.comments.contains(&kind) {
             // What is for programs stands between, as attributes do.
-            let is_for_people = !is_pragma(&self.text[node.byte_range()]);
-            self.leading.push((range(node), is_for_people));
+            let written = self.text.get(node.byte_range()).unwrap_or_default();
+            self.leading.push((range(node), !is_pragma(written)));
         } else if self.rules.attributes.contains(&kind) {
             self.leading.push((range(node), false));
         }
         if self.rules.wrappers.contains(&kind) {
+            while self.wrappers.pop_if(|(end, _)| *end <= node.start_byte()).is_some() {}
             self.wrappers.push((node.end_byte(), node.start_byte()));
         }
         if self.rules.functions.contains(&kind) {
@@ -271,13 +272,14 @@ impl<'t> OutlineWalk<'t> {
             return Some(text);
         }
         let start = node.start_byte();
-        // What stands around the container stands around all that it declares, and is not theirs.
-        let container = self.scopes.container().map(|at| &self.outline.declarations[at as usize]);
-        let is_inside = |at: usize| container.is_none_or(|outer| at > outer.range.start as usize);
-        let is_around =
-            |(end, start): &&(usize, usize)| *end >= node.end_byte() && is_inside(*start);
-        let around = self.wrappers.iter().rev().find(is_around);
-        let mut before = around.map_or(start, |(_, start)| *start).min(start);
+        // Of several in one declaration each may have its own.
+        let found = self.comments(start).or_else(|| self.comments(self.wrapped(node)));
+        self.forget_leading(start);
+        found.map(|found| naming::trimmed(self.text, found))
+    }
+
+    /// The comments right before a byte that document what begins there.
+    fn comments(&self, mut before: usize) -> Option<TextRange> {
         let mut found: Option<TextRange> = None;
         for (range, is_comment) in self.leading.iter().rev() {
             if range.start as usize >= before {
@@ -305,8 +307,25 @@ impl<'t> OutlineWalk<'t> {
                 found = Some(range.start..end);
             }
         }
-        self.forget_leading(start);
-        found.map(|found| naming::trimmed(self.text, found))
+        found
+    }
+
+    /// Where a declaration begins with what stands around it, which may be several: `export const find = …`.
+    fn wrapped(&self, node: Node<'_>) -> usize {
+        // What stands around the container stands around all that it declares, and is not theirs.
+        let container = self.scopes.container().map(|at| &self.outline.declarations[at as usize]);
+        let is_inside = |at: usize| container.is_none_or(|outer| at > outer.range.start as usize);
+        let mut begin = node.start_byte();
+        let around = self.wrappers.iter().rev().filter(|(end, _)| *end >= node.end_byte());
+        for (place, (_, start)) in around.take_while(|(_, start)| is_inside(*start)).enumerate() {
+            let between = self.text.get(*start..begin).unwrap_or_default();
+            // What it is a part of, such as what is exported, has more before it than words.
+            if place > 0 && !between.chars().all(|c| c.is_alphabetic() || c.is_whitespace()) {
+                break;
+            }
+            begin = begin.min(*start);
+        }
+        begin
     }
 
     /// Forgets comments that stand before what was declared: they belong to nothing later.

@@ -651,6 +651,27 @@ fn signatures_end_before_comments_and_are_the_line_of_the_name_without_a_body() 
 }
 
 #[test]
+fn what_is_declared_in_a_group_is_documented_in_it() {
+    for (language, text, expected) in [
+        (
+            Language::Go,
+            "package p\n\n// c\nconst (\n\t// d\n\ta = 1\n\tb = 2 // x\n\t// e\n\tf = 3\n)\n",
+            "a // d, f // e",
+        ),
+        (Language::Go, "package p\n\n// c\nconst (\n\ta = 1\n\tb = 2\n)\n", "a // c"),
+        (
+            Language::JavaScript,
+            "let a = 1,\n  // d\n  b = 2;\nexport let /* x */ c = 3;\n",
+            "b // d",
+        ),
+    ] {
+        let found = documentation(language, text);
+        let said: Vec<String> = found.iter().map(|(name, said)| format!("{name} {said}")).collect();
+        assert_eq!(said.join(", "), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_is_for_programs_documents_nothing() {
     for (language, text, expected) in [
         (Language::Bash, "#!/bin/bash\n# d\na() { :; }\n", "# d"),
@@ -683,6 +704,12 @@ fn what_is_for_programs_documents_nothing() {
 fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
     for (language, text) in [
         (Language::TypeScript, "export class A {\n  /** d */\n  b(): void {}\n}\n"),
+        (Language::TypeScript, "/** d */\nexport const b = 1, c = 2;\n"),
+        (Language::TypeScript, "/** d */\nexport declare const b: number;\n"),
+        (
+            Language::JavaScript,
+            "export default f(() => {\n  /** d */\n  const b = () => {};\n});\n",
+        ),
         (Language::JavaScript, "export default class A {\n  /** d */\n  b() {}\n}\n"),
         (Language::TypeScript, "export interface A {\n  /** d */\n  b: string;\n}\n"),
         (Language::Cpp, "template <class T>\nclass A {\n  /** d */\n  int b() { return 1; }\n};\n"),
