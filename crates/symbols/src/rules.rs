@@ -103,6 +103,8 @@ pub(crate) enum NameLocation {
     Path(&'static [&'static str]),
     /// In the first argument of a call that declares: `define('LIMIT', 3)`, `def find(id) when id > 0`.
     Argument,
+    /// In each argument of a call that is a symbol or text: `attr_accessor :name, :size`.
+    Symbols,
     /// The node is its own name.
     Itself,
 }

@@ -11,6 +11,10 @@ const RUBY_DECLARATIONS: &[DeclarationRule] = &[
     named("class", Kind::Class),
     named("module", Kind::Module),
     placed("assignment", Kind::Constant, NameLocation::Field("left")),
+    named("alias", Kind::Function),
+    // Of `alias_method` and `define_method`, then of `attr_accessor` and its like.
+    placed("call", Kind::Function, NameLocation::Argument),
+    placed("call", Kind::Field, NameLocation::Symbols),
 ];
 const PHP_DECLARATIONS: &[DeclarationRule] = &[
     named("function_definition", Kind::Function),

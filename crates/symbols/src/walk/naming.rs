@@ -80,7 +80,15 @@ impl DeclaredName {
             // A pattern, or an index of something.
             return None;
         }
-        let range = range(named);
+        let mut range = range(named);
+        // `operator bool` of C++, without its parameters.
+        if named.kind() == "operator_cast"
+            && let Some(of) = named.child_by_field_name("type")
+        {
+            range.end = super::range(of).end;
+        }
+        // `:name` of Ruby.
+        range.start += u32::from(named.kind() == "simple_symbol");
         let is_sign = text.get(range.start as usize..).is_some_and(|name| name.starts_with('<'));
         let bare = if is_sign { range } else { without_quotes(text, range) };
         let range = trimmed(text, bare);
@@ -118,6 +126,12 @@ fn named_by(place: NameLocation, node: Node<'_>) -> Vec<(Node<'_>, bool)> {
             one(kinds.iter().try_fold(node, |node, kind| child(node, kind)))
         }
         NameLocation::Argument => one(argument(node)),
+        NameLocation::Symbols => arguments(node)
+            .into_iter()
+            .flat_map(named_children)
+            .filter(|argument| ["simple_symbol", "string"].contains(&argument.kind()))
+            .map(|argument| (argument, false))
+            .collect(),
         NameLocation::Itself => one(Some(node)),
     }
 }
@@ -221,7 +235,7 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
     let (mut inner, mut is_function) = (node, false);
     for _ in 0..DECLARATORS_MAX {
         match inner.kind() {
-            "function_declarator" => is_function = true,
+            "function_declarator" | "operator_cast" => is_function = true,
             // A pointer to a function is no function: `int (*run)(void);`.
             "pointer_declarator" | "array_declarator" | "reference_declarator" => {
                 is_function = false;
@@ -243,9 +257,13 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
     None
 }
 
+fn arguments(call: Node<'_>) -> Option<Node<'_>> {
+    call.child_by_field_name("arguments").or_else(|| child(call, "arguments"))
+}
+
 /// What the first argument of a call names, without its parameters and guards.
 fn argument(node: Node<'_>) -> Option<Node<'_>> {
-    let mut inner = child(node, "arguments")?.named_child(0)?;
+    let mut inner = arguments(node)?.named_child(0)?;
     for _ in 0..DECLARATORS_MAX {
         inner = match inner.kind() {
             "binary_operator" => inner.child_by_field_name("left")?,

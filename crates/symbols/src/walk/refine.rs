@@ -18,6 +18,7 @@ use crate::outline::DeclarationKind as Kind;
 pub(super) fn may_declare(node: Node<'_>, text: &str) -> bool {
     match node.kind() {
         "function_call_expression" => is_define(node, text),
+        "call" => declared_by_call(node, text).is_none_or(|kinds| !kinds.is_empty()),
         "required_parameter" | "optional_parameter" => ecma::has_modifier(node),
         _ => true,
     }
@@ -71,6 +72,10 @@ pub(super) fn kind(
             let is_constant = is_screaming(written);
             Some(if is_constant { Kind::Constant } else { kind })
         }
+        (Language::Ruby, "call") => {
+            let kinds = declared_by_call(node, text).unwrap_or_default();
+            kinds.contains(&kind).then_some(kind)
+        }
         (Language::Ruby, "assignment") => {
             written.starts_with(char::is_uppercase).then_some(Kind::Constant)
         }
@@ -84,6 +89,10 @@ pub(super) fn kind(
         }
         (Language::Java, "variable_declarator") => {
             matches!(parent, "field_declaration" | "constant_declaration").then_some(kind)
+        }
+        // A constructor, a destructor or a template.
+        (Language::Cpp, "declaration") if name.is_of_function && is_member(path) => {
+            Some(Kind::Method)
         }
         // A prototype repeats what is defined elsewhere, and so does `extern`.
         (Language::C | Language::Cpp, "declaration") => {
@@ -121,6 +130,38 @@ fn is_define(call: Node<'_>, text: &str) -> bool {
         .and_then(|arguments| arguments.named_child(0))
         .and_then(|argument| argument.named_child(0));
     first.is_some_and(|first| first.kind().ends_with("string"))
+}
+
+/// What a call of Ruby declares whose first argument is a symbol or text; none where it is no call of Ruby.
+fn declared_by_call(call: Node<'_>, text: &str) -> Option<&'static [Kind]> {
+    let method = call.child_by_field_name("method")?;
+    let kinds: &[Kind] = match text.get(method.byte_range()).unwrap_or_default() {
+        "alias_method" | "define_method" | "define_singleton_method" => &[Kind::Function],
+        "attr"
+        | "attr_reader"
+        | "attr_writer"
+        | "attr_accessor"
+        | "attr_internal"
+        | "mattr_reader"
+        | "mattr_writer"
+        | "mattr_accessor"
+        | "cattr_reader"
+        | "cattr_writer"
+        | "cattr_accessor"
+        | "class_attribute"
+        | "thread_mattr_accessor" => &[Kind::Field],
+        _ => return Some(&[]),
+    };
+    let first = call.child_by_field_name("arguments").and_then(|all| all.named_child(0));
+    let is_name = first.is_some_and(|first| ["simple_symbol", "string"].contains(&first.kind()));
+    Some(if is_name { kinds } else { &[] })
+}
+
+/// Whether what is declared stands among the members of a type, be it a template or under a condition.
+fn is_member(path: &[Step<'_>]) -> bool {
+    let mut around = path.iter().rev().skip(1).map(|step| step.node.kind());
+    let passes = |kind: &&str| *kind == "template_declaration" || kind.starts_with("preproc_");
+    around.find(|kind| !passes(kind)) == Some("field_declaration_list")
 }
 
 /// Whether a declaration of C says that it is defined elsewhere.

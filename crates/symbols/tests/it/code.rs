@@ -470,6 +470,7 @@ fn cpp() {
         [
             "module shop",
             "class shop.Cart",
+            "method Cart.Cart",
             "method Cart.size",
             "method Cart.clear",
             "field Cart.items_",

@@ -122,6 +122,43 @@ fn names_may_be_signs_and_have_signs() {
 }
 
 #[test]
+fn calls_of_ruby_declare_what_they_name() {
+    for (text, expected) in [
+        (
+            "class A\n  attr_accessor :b, 'c', D\n  attr_reader(:e)\nend\n",
+            "class A, field A.b, field A.c, field A.e",
+        ),
+        (
+            "class A\n  alias_method :b?, :c\n  alias d e\n  define_method(:f) { g = 1 }\nend\n",
+            "class A, method A.b?, method A.d, method A.f",
+        ),
+        ("class A\n  mattr_accessor :b, default: 1\nend\n", "class A, field A.b"),
+        ("class A\n  attr_accessor *B\n  define_method(c) {}\n  d :e\nend\n", "class A"),
+        ("def a\n  attr_reader :b\nend\n", "function a"),
+    ] {
+        assert_eq!(declarations(Language::Ruby, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn constructors_and_templates_of_a_class_are_its_methods_before_they_are_defined() {
+    for (text, expected) in [
+        (
+            "class A {\n  explicit A(int n);\n  virtual ~A();\n  operator bool() const;\n};\n",
+            "class A, method A.A, method A.~A, method A.operator bool",
+        ),
+        (
+            "class A {\n  template <class T> A(T t);\n#if B\n  A();\n#endif\n};\n",
+            "class A, method A.A, method A.A",
+        ),
+        ("class A { friend A b(int n); friend class C; };\n", "class A"),
+        ("A a(int n);\ntemplate <class T> T b(T t);\n", ""),
+    ] {
+        assert_eq!(declarations(Language::Cpp, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_is_implemented_for_a_type_without_a_name_belongs_to_it() {
     for (of, container) in [
         ("str", "str"),
