@@ -124,6 +124,11 @@ pub struct SyntaxError {
 // === impl DeclarationKind ===
 
 impl DeclarationKind {
+    /// Whether it is called.
+    pub const fn is_called(self) -> bool {
+        matches!(self, Self::Function | Self::Method | Self::Macro)
+    }
+
     /// Its word, such as `function`.
     pub const fn as_str(self) -> &'static str {
         match self {
