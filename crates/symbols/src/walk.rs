@@ -207,9 +207,9 @@ impl<'t> OutlineWalk<'t> {
             };
             let place = u32::try_from(self.outline.declarations.len()).unwrap_or(u32::MAX);
             // What documents the first of several names documents all of them.
-            let documentation = match first {
-                Some(first) => declared(first).documentation.clone(),
-                None => self.documentation(node, body),
+            let (begin, documentation) = match first.map(declared) {
+                Some(first) => (first.begin, first.documentation.clone()),
+                None => self.before(node, body),
             };
             self.declared.insert(name.range.start);
             let signature_end = naming::signature_end(node, body, self.text);
@@ -217,6 +217,7 @@ impl<'t> OutlineWalk<'t> {
                 name: name.range,
                 kind,
                 range: range(node),
+                begin,
                 signature: bytes(node.start_byte(), signature_end),
                 documentation,
                 container,
@@ -247,13 +248,9 @@ impl<'t> OutlineWalk<'t> {
         self.type_name(node.child_by_field_name("receiver")?)
     }
 
-    /// What documents a declaration: a text at the beginning of its body, or comments right before it.
-    fn documentation(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> Option<TextRange> {
-        if self.language == Language::Python
-            && let Some(text) = body.and_then(naming::first_string)
-        {
-            return Some(range(text));
-        }
+    /// Where a declaration begins with what stands around and right before it, and what documents it: a text at
+    /// the beginning of its body, or comments before it.
+    fn before(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> (u32, Option<TextRange>) {
         let start = node.start_byte();
         // What stands around the container stands around all that it declares, and is not theirs.
         let container = self.scopes.container().map(|at| &self.outline.declarations[at as usize]);
@@ -262,6 +259,15 @@ impl<'t> OutlineWalk<'t> {
             |(end, start): &&(usize, usize)| *end >= node.end_byte() && is_inside(*start);
         let around = self.wrappers.iter().rev().find(is_around);
         let mut before = around.map_or(start, |(_, start)| *start).min(start);
+        // What stands around several declarations begins the first of them.
+        let declarations = &self.outline.declarations;
+        let is_first = declarations.last().is_none_or(|last| (last.range.start as usize) < before);
+        let begin = |before: usize| bytes(if is_first { before } else { start }, start).start;
+        if self.language == Language::Python
+            && let Some(text) = body.and_then(naming::first_string)
+        {
+            return (begin(before), Some(range(text)));
+        }
         let mut found: Option<TextRange> = None;
         for (range, is_comment) in self.leading.iter().rev() {
             if range.start as usize >= before {
@@ -290,7 +296,7 @@ impl<'t> OutlineWalk<'t> {
             }
         }
         self.forget_leading(start);
-        found.map(|found| naming::trimmed(self.text, found))
+        (begin(before), found.map(|found| naming::trimmed(self.text, found)))
     }
 
     /// Forgets comments that stand before what was declared: they belong to nothing later.
