@@ -59,3 +59,55 @@ fn every_declaration_of_a_name_is_found_with_all_its_lines() {
     assert_eq!(declared(&index, &["ru", ""], ""), [""; 0]);
     assert_eq!(declared(&index, &["run"], "src/A.java").len(), 2);
 }
+
+/// The first results of a query as `path container.name`.
+fn first(index: &RankedIndex, query: &str, count: usize) -> Vec<String> {
+    let search = CodeSearch {
+        goal: CodeSearchGoal::Question(query.to_owned()),
+        wants: Arc::new(|_| true),
+        hits_max: count,
+        hits_of_file_max: 3,
+    };
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    let one = |hit: &moss_sdk::code_search::CodeHit| {
+        let container = hit.container.clone().unwrap_or_default();
+        format!("{} {container}.{}", hit.path, hit.name.clone().unwrap_or_default())
+    };
+    index.answer(&search, &view, true).iter().map(one).collect()
+}
+
+#[test]
+fn what_is_said_before_a_name_may_be_a_module_or_a_package() {
+    let index = index(&[
+        (
+            "src/requests/structures.py",
+            "class LookupDict:\n    @overload\n    def get(self, key: str) -> str: ...\n\n    @overload\n    \
+             def get(self, key: int) -> int: ...\n\n    def get(self, key, default=None):\n        \
+             return self.requests.get(key, default)\n",
+        ),
+        ("src/requests/api.py", "def get(url, params=None):\n    return request('get', url)\n"),
+        ("tests/test_api.py", "def get(requests):\n    return requests.get('get')\n"),
+        ("errors.go", "package gin\n\nfunc (msg *Error) JSON() any {\n\treturn binding.JSON\n}\n"),
+        ("binding/binding.go", "package binding\n\nvar JSON = jsonBinding{}\n"),
+        ("src/Axios.js", "class Axios {\n  request(url) {\n    return url;\n  }\n}\n"),
+        ("src/request.js", "function request(axios) {\n  return axios.request;\n}\n"),
+        ("src/macros.rs", "macro_rules! say_hello { () => { 1 }; }\n"),
+    ]);
+    for (query, expected) in [
+        (
+            "requests.get",
+            &[
+                "src/requests/api.py .get",
+                "src/requests/structures.py LookupDict.get",
+                "tests/test_api.py .get",
+            ][..],
+        ),
+        ("LookupDict.get", &["src/requests/structures.py LookupDict.get"]),
+        ("binding.JSON", &["binding/binding.go .JSON", "errors.go Error.JSON"]),
+        ("(*Error).JSON", &["errors.go Error.JSON"]),
+        ("Axios.prototype.request", &["src/Axios.js Axios.request"]),
+        ("say_hello!", &["src/macros.rs .say_hello"]),
+    ] {
+        assert_eq!(first(&index, query, expected.len()), expected, "{query}");
+    }
+}
