@@ -9,6 +9,7 @@ mod answer;
 mod chunk;
 mod commits;
 mod forms;
+mod gathering;
 mod glossary;
 mod map;
 mod names;
@@ -28,6 +29,7 @@ mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
 pub use crate::commits::{COMMIT_LOG, CommitSubjects};
+pub use crate::gathering::CodeGathering;
 pub use crate::map::FileRanks;
 pub use crate::passages::Passage;
 pub use crate::qualified::{DeclaredPlace, NameFit, NameTier, QualifiedName};

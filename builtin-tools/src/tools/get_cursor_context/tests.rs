@@ -1,5 +1,6 @@
 //! `get_cursor_context` beside an editor that knows what the test says.
 
+use moss_ranking::CodeGathering;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::editor::{Definitions, Diagnostic, Location, OpenFile, Severity};
 use moss_sdk::file::VisitedText;
@@ -8,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::check::call;
-use crate::tools::codebase_search::walk::CodeGathering;
 
 const SOURCE: &str = "\
 use std::fs;

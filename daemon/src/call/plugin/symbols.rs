@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use moss_builtin_tools::CodeGathering;
+use moss_ranking::CodeGathering;
 use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::MayRead;
