@@ -1,8 +1,6 @@
 //! `codebase_search`: the parts of the code that are relevant to a question, without any model.
 
 mod output;
-mod snippet;
-pub(crate) mod walk;
 
 use std::sync::Arc;
 
@@ -79,6 +77,7 @@ impl Tool for CodebaseSearch {
                 None => question(self.query.clone())?,
             },
         };
+        let is_related = matches!(goal, CodeSearchGoal::RelatedTo { .. });
         let limit = usize::try_from(self.limit.min(LIMIT_MAX)).expect("the bound is small");
         let search = CodeSearch {
             goal,
@@ -90,7 +89,7 @@ impl Tool for CodebaseSearch {
             Some(found) => (found, None),
             None => gather(&cx, search).await?,
         };
-        let mut budget = ResultBudget::default();
+        let mut budget = ResultBudget::new(is_related);
         let best = found.hits.first().map_or(1.0, |first| first.score);
         for hit in &found.hits {
             let Some(text) = read(&cx, &hit.path).await? else { continue };
