@@ -45,7 +45,7 @@ pub(super) async fn symbols(
     }
     let reader = GuestReader::new(scope, effects);
     let search = CodeSearch {
-        goal: CodeSearchGoal::Declared(names),
+        goal: CodeSearchGoal::Declared { names, near: None },
         wants: Arc::new(|_| true),
         hits_max: DECLARATIONS_MAX,
         hits_of_file_max: DECLARATIONS_MAX,
