@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use moss_ranking::DeclaredPlace;
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitedText};
 use moss_symbols::{Language, Outline, Outliner};
 
-use super::found::{COUNTED_MAX, FileCode, FoundCode, LOCATIONS_MAX};
-use super::lined::{LinedText, owner, slice};
+use super::found::{COUNTED_MAX, FileCode, FoundCode};
+use super::lined::{LinedText, slice};
 use super::location::CodeUse;
 use super::query::{PassGoal, QueryPass};
 use crate::file_types::FileTypes;
@@ -34,6 +35,11 @@ struct CodeFinder {
     outliner: Outliner,
 }
 
+/// Whether a language is of data or documents.
+fn is_data(language: Language) -> bool {
+    matches!(language, Language::Json | Language::Markdown | Language::Toml | Language::Yaml)
+}
+
 // === impl CodeFinding ===
 
 impl CodeFinding {
@@ -56,7 +62,7 @@ impl CodeFinding {
     /// Whether more of it would not be shown.
     fn is_done(&self) -> bool {
         match self.pass.goal {
-            PassGoal::Containing(_) | PassGoal::Code(_) => self.found.is_full(),
+            PassGoal::Containing(..) | PassGoal::Code(_) => self.found.is_full(),
             PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => {
                 self.found.total_locations + self.found.total_uses >= COUNTED_MAX
             }
@@ -109,11 +115,13 @@ impl TextScanner for CodeFinder {
         let outline = Language::of_text(file.path.as_str(), file.text)
             .map(|language| self.outliner.outline(language, file.text));
         let is_parsed = outline.is_some();
+        let is_code = matches!(&outline, Some(Ok(outline)) if !is_data(outline.language));
         let mut found = match outline {
             Some(Ok(outline)) => self.outlined(file, &outline),
             Some(Err(_)) => FileCode { is_unparsed: true, ..self.unknown(file) },
             None => self.unknown(file),
         };
+        found.is_data = !is_code;
         if is_parsed {
             found.parsed_bytes = file.text.len() as u64;
         }
@@ -137,14 +145,13 @@ impl CodeFinder {
             }
             _ => {
                 for (place, declaration) in outline.declarations.iter().enumerate() {
-                    let owner = owner(file.text, outline, declaration);
-                    let name = slice(file.text, &declaration.name);
-                    if !self.pass.wants(declaration.kind, name, owner) {
+                    let (kind, name) = (declaration.kind, slice(file.text, &declaration.name));
+                    if !self.pass.wants(kind, name) {
                         continue;
                     }
-                    found.total_locations += 1;
-                    if found.locations.len() < LOCATIONS_MAX {
-                        found.locations.push(lined.declared(file.path, outline, place));
+                    let around = DeclaredPlace::of(file.path, file.text, outline, declaration);
+                    if let Some(fit) = self.pass.fit(kind, name, &around) {
+                        found.declare(fit, || lined.declared(file.path, outline, place));
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! A text with its lines: where in them something is declared, used or written.
 
+use moss_ranking::DeclaredPlace;
 use moss_sdk::RelPath;
 use moss_sdk::editor::Position;
 use moss_symbols::{Declaration, NameUse, Outline, TextRange};
@@ -11,19 +12,6 @@ use super::location::{self, CodeLocation, CodeUse, LocationKind};
 pub(super) struct LinedText<'a> {
     text: &'a str,
     starts: Vec<usize>,
-}
-
-/// What a declaration belongs to.
-pub(super) fn owner<'t>(
-    text: &'t str,
-    outline: &Outline,
-    declaration: &Declaration,
-) -> Option<&'t str> {
-    let named = declaration.owner.as_ref().map(|owner| slice(text, owner));
-    named.or_else(|| {
-        let container = outline.declarations.get(declaration.container? as usize)?;
-        Some(slice(text, &container.name))
-    })
 }
 
 pub(super) fn slice<'t>(text: &'t str, range: &TextRange) -> &'t str {
@@ -78,6 +66,7 @@ impl<'a> LinedText<'a> {
         let declaration = &outline.declarations[place];
         let at = declaration.name.start as usize;
         let documentation = declaration.documentation.as_ref();
+        let around = DeclaredPlace::of(path, self.text, outline, declaration).containers;
         CodeLocation {
             path: path.to_string(),
             line: self.line_of(at) as u64,
@@ -85,7 +74,7 @@ impl<'a> LinedText<'a> {
             end_line: self.last_line(&declaration.range) as u64,
             name: Some(slice(self.text, &declaration.name).to_owned()),
             kind: LocationKind::from(declaration.kind),
-            container: owner(self.text, outline, declaration).map(str::to_owned),
+            container: around.first().map(|&own| own.to_owned()),
             text: location::one_line(slice(self.text, &declaration.signature)),
             documentation: documentation
                 .map(|range| location::documentation(slice(self.text, range)))

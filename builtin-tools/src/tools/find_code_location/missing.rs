@@ -3,17 +3,32 @@
 use super::found::FoundCode;
 use super::location::LocationKind;
 use super::output::LocationSource;
-use super::query::CodeQuery;
+use super::query::{CodeQuery, QueryTarget};
+
+/// Says what was not found of what was looked for: to what the name should belong, declarations, uses.
+pub(super) fn notes(
+    query: &CodeQuery,
+    found: &FoundCode,
+    references: Option<LocationSource>,
+) -> Vec<String> {
+    let stray = match &query.target {
+        QueryTarget::Name(wanted) if found.is_elsewhere() => wanted.owner(),
+        _ => None,
+    };
+    let stray = stray.map(|owner| format!("none belongs to `{owner}`: these are named so"));
+    stray.into_iter().chain(missing(query, found, references)).collect()
+}
 
 /// Says which of declarations and uses were not found; none where everything that was looked for was.
 ///
 /// `references` is who knew the uses; none where they were not asked for.
-pub(super) fn missing(
+fn missing(
     query: &CodeQuery,
     found: &FoundCode,
     references: Option<LocationSource>,
 ) -> Option<String> {
-    let is_lines = found.locations.first().is_some_and(|first| first.kind == LocationKind::Line);
+    let mut all = found.locations.iter().chain(&found.entries);
+    let is_lines = all.next().is_some_and(|first| first.kind == LocationKind::Line);
     let has_locations = !found.locations.is_empty() || !found.entries.is_empty();
     let is_declared = has_locations && !is_lines;
     let is_used = found.total_uses > 0;

@@ -64,7 +64,7 @@ pub(super) struct FoundSources {
     pub(super) references: Option<LocationSource>,
     pub(super) word: ServerWord,
     /// What was looked for and not found.
-    pub(super) missing: Option<String>,
+    pub(super) missing: Vec<String>,
 }
 
 // === impl ServerWord ===

@@ -112,6 +112,74 @@ fn exact_names_come_first_then_those_that_contain_them_by_the_order_of_searches(
 }
 
 #[test]
+fn what_is_said_before_a_name_is_a_preference() {
+    let files = [
+        ("src/requests/api.py", "def get(url):\n    pass\n"),
+        ("src/requests/sessions.py", "class Session:\n    def get(self, url):\n        pass\n"),
+        ("src/walk.rs", "impl State {\n    fn scan(&self) {}\n}\n\nfn scan() {}\n"),
+        ("src/flask/sansio.py", "class Scaffold:\n    def route(self):\n        pass\n"),
+        ("gin.go", "package gin\n\nfunc New() *Engine {\n\treturn nil\n}\n"),
+        ("render/any.go", "package render\n\nfunc New() *Any {\n\treturn nil\n}\n"),
+        ("lib/Axios.js", "class Axios {\n  request(url) {}\n}\n"),
+        ("web/dispatch.js", "function request() {}\n"),
+        ("package-lock.json", "{ \"get\": { \"New\": 1 }, \"scan\": \"a.scanner\" }\n"),
+        (
+            "src/nested.py",
+            "class Outer:\n    class Inner:\n        def deep(self):\n            pass\n",
+        ),
+    ];
+    let host = MemoryHost::new(files);
+    let elsewhere = "none belongs to `Blueprint`: these are named so";
+    for (search, expected, note) in [
+        ("requests.get", &[("src/requests/api.py", 1)][..], ""),
+        ("api.get", &[("src/requests/api.py", 1)], ""),
+        ("requests.Session", &[("src/requests/sessions.py", 1)], ""),
+        ("requests.Session.get", &[("src/requests/sessions.py", 2)], ""),
+        ("walk::scan", &[("src/walk.rs", 5)], ""),
+        ("crate::walk::scan", &[("src/walk.rs", 5)], ""),
+        ("walk::State::scan", &[("src/walk.rs", 2)], ""),
+        ("state.scan", &[("src/walk.rs", 2)], ""),
+        ("self.route", &[("src/flask/sansio.py", 2)], ""),
+        ("Blueprint.route", &[("src/flask/sansio.py", 2)], elsewhere),
+        ("gin.New", &[("gin.go", 3)], ""),
+        ("render.New", &[("render/any.go", 3)], ""),
+        ("Axios.prototype.request", &[("lib/Axios.js", 2)], ""),
+        ("Outer.deep", &[("src/nested.py", 3)], ""),
+    ] {
+        for exact in [false, true] {
+            let arguments = json!({ "search": search, "findDefinition": exact });
+            let found = call(&host, "find_code_location", arguments).unwrap();
+            let at: Vec<_> = places(&found).iter().map(|(path, line, _)| (*path, *line)).collect();
+            assert_eq!(at, expected, "{search}: {found}");
+            assert_eq!(found["note"].as_str().unwrap_or_default(), note, "{search}");
+        }
+    }
+    let used = json!({ "search": "api.get", "findReferences": true });
+    let note = call(&host, "find_code_location", used).unwrap()["note"].to_string();
+    assert!(note.contains("declarations were found, but no use"), "{note}");
+}
+
+#[test]
+fn lines_are_those_that_hold_all_that_is_written_else_the_name_alone_code_first() {
+    let host = MemoryHost::new([
+        ("a.json", "{ \"scripts\": \"x.run and runs\" }\n"),
+        ("b.py", "print('x.run')\nprint('runs')\n"),
+        ("c.py", "print('run')\n"),
+    ]);
+    for (search, expected) in [
+        ("x.run", &[("b.py", 1, ""), ("a.json", 1, "")][..]),
+        ("y.run", &[("b.py", 1, ""), ("c.py", 1, ""), ("a.json", 1, "")]),
+        ("run", &[("b.py", 1, ""), ("c.py", 1, ""), ("a.json", 1, "")]),
+        ("un", &[("b.py", 1, ""), ("b.py", 2, ""), ("c.py", 1, ""), ("a.json", 1, "")]),
+    ] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(places(&found), expected, "{search}: {found}");
+        let note = found["note"].as_str().unwrap();
+        assert!(note.starts_with("nothing is declared by that name: these are lines"), "{note}");
+    }
+}
+
+#[test]
 fn a_path_and_a_type_narrow_it() {
     let file = find(json!({ "search": "parse", "path": "tests/tool.py" }));
     assert_eq!(places(&file), [("tests/tool.py", 7, "parse")]);
@@ -131,6 +199,40 @@ fn a_location_gives_what_is_declared_around_it() {
     assert_eq!(around("src/parser.rs:7:3"), "parse");
     assert_eq!(around("src/parser.rs:14"), "parse_all");
     assert_eq!(around("src/parser.rs:5"), "");
+}
+
+#[test]
+fn names_are_found_as_they_are_printed_and_written() {
+    let host = MemoryHost::new([
+        (
+            "a.rs",
+            "macro_rules! say { () => {} }\n\nstruct File<T>(T);\n\nimpl<T> File<T> {\n    fn open() {}\n}\n",
+        ),
+        ("app/Models/User.php", "<?php\nnamespace App\\Models;\n\nclass User {}\n"),
+        ("a.cpp", "struct A {};\nbool operator==(A a, A b) {\n  return true;\n}\n"),
+        (
+            "a.go",
+            "package a\n\ntype Engine struct{}\n\nfunc (e *Engine) Serve() {}\n\nfunc Serve() {}\n",
+        ),
+        ("a.py", "class Outer:\n    def deep(self):\n        pass\n\ndeep = 1\n"),
+        ("a.rb", "def save!\nend\n\ndef save\nend\n"),
+    ]);
+    for (search, expected) in [
+        ("say!", &[("a.rs", 1, "say")][..]),
+        ("File<T>::open", &[("a.rs", 6, "open")]),
+        ("App\\Models\\User", &[("app/Models/User.php", 4, "User")]),
+        ("operator==", &[("a.cpp", 2, "operator==")]),
+        ("(*Engine).Serve", &[("a.go", 5, "Serve")]),
+        ("func (e *Engine) Serve()", &[("a.go", 5, "Serve")]),
+        ("func Serve(", &[("a.go", 5, "Serve"), ("a.go", 7, "Serve")]),
+        ("class Outer", &[("a.py", 1, "Outer")]),
+        ("def deep", &[("a.py", 2, "deep")]),
+        ("save!", &[("a.rb", 1, "save!")]),
+        ("save", &[("a.rb", 4, "save"), ("a.rb", 1, "save!")]),
+    ] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(places(&found), expected, "{search}: {found}");
+    }
 }
 
 #[test]
