@@ -249,6 +249,8 @@ fn within_texts(expression: &str) -> Option<String> {
 
 fn compiled(expression: &str, case_sensitive: bool) -> Result<Regex, ToolError> {
     let mut builder = RegexBuilder::new(expression);
+    // As the index reads it: `^` and `$` are the ends of each line.
+    builder.multi_line(true).crlf(true);
     builder.case_insensitive(!case_sensitive).size_limit(COMPILED_BYTES_MAX);
     builder.build().map_err(|error| {
         ToolError::new(

@@ -202,6 +202,21 @@ fn a_location_gives_what_is_declared_around_it() {
 }
 
 #[test]
+fn an_expression_matches_at_the_ends_of_lines() {
+    let host =
+        MemoryHost::new([("a.rs", "fn a() {\r\n    let x = 1;\r\n    let x = 12;\r\n}\r\n")]);
+    for (search, expected) in [
+        (r"^    let x = \d;$", &[("a.rs", 2, "")][..]),
+        (r"= \d+;$", &[("a.rs", 2, ""), ("a.rs", 3, "")]),
+        (r"^let", &[]),
+    ] {
+        let arguments = json!({ "search": search, "searchType": "regex" });
+        let found = call(&host, "find_code_location", arguments).unwrap();
+        assert_eq!(places(&found), expected, "{search}: {found}");
+    }
+}
+
+#[test]
 fn names_are_found_as_they_are_printed_and_written() {
     let host = MemoryHost::new([
         (
