@@ -137,6 +137,7 @@ impl CodeFinder {
         let mut found = FileCode::default();
         match &self.pass.goal {
             PassGoal::Around(line) => {
+                found.lines = Some(file.text.lines().count());
                 let around = lined.innermost(outline, *line);
                 found.locations.extend(around.map(|at| lined.declared(file.path, outline, at)));
             }
@@ -175,6 +176,7 @@ impl CodeFinder {
             PassGoal::Named(wanted) if self.has_references => {
                 found.add_uses(file.path, lined.words(&wanted.name));
             }
+            PassGoal::Around(_) => found.lines = Some(file.text.lines().count()),
             _ => {}
         }
         found

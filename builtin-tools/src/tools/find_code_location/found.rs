@@ -23,6 +23,8 @@ pub(super) struct FoundCode {
     pub(super) fit: Option<NameFit>,
     pub(super) uses: Vec<FileUses>,
     pub(super) total_uses: u64,
+    /// How many lines the file has whose line was asked for.
+    pub(super) lines: Option<usize>,
     /// Files that hold what is looked for and could not be parsed.
     pub(super) unparsed: u64,
     /// Whether it ended before the last file.
@@ -39,6 +41,8 @@ pub(super) struct FileCode {
     pub(super) is_data: bool,
     pub(super) uses: Option<FileUses>,
     pub(super) total_uses: u64,
+    /// How many lines it has, where one of them was asked for.
+    pub(super) lines: Option<usize>,
     pub(super) parsed_bytes: u64,
     pub(super) is_unparsed: bool,
 }
@@ -52,6 +56,7 @@ impl FoundCode {
         self.entries.extend(later.entries);
         self.total_locations += later.total_locations;
         self.fit = self.fit.or(later.fit);
+        self.lines = self.lines.or(later.lines);
         self.uses.extend(later.uses);
         self.total_uses += later.total_uses;
         self.unparsed = self.unparsed.max(later.unparsed);
@@ -110,6 +115,7 @@ impl FoundCode {
                 self.uses.push(uses);
             }
         }
+        self.lines = self.lines.or(file.lines);
         self.unparsed += u64::from(file.is_unparsed);
     }
 }

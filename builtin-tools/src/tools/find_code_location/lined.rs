@@ -53,11 +53,8 @@ impl<'a> LinedText<'a> {
     pub(super) fn innermost(&self, outline: &Outline, line: u32) -> Option<usize> {
         let line = line as usize;
         let holds = |declaration: &Declaration| {
-            let first = declaration
-                .documentation
-                .as_ref()
-                .map_or(declaration.range.start, |text| text.start.min(declaration.range.start));
-            (self.line_of(first as usize)..=self.last_line(&declaration.range)).contains(&line)
+            let first = self.line_of(declaration.begin as usize);
+            (first..=self.last_line(&declaration.range)).contains(&line)
         };
         outline.declarations.iter().rposition(holds)
     }

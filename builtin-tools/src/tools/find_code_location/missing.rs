@@ -48,25 +48,34 @@ fn missing(
             "nothing is declared by that name and no code uses it: these are lines that hold it"
         }
         (false, true) => "nothing is declared by that name: these are lines that hold it",
-        (false, false) => return Some(undeclared(query, is_used)),
+        (false, false) => return Some(undeclared(query, found, is_used)),
     };
     Some(note.to_owned())
 }
 
 /// What to say where no declaration was found.
-fn undeclared(query: &CodeQuery, is_used: bool) -> String {
+fn undeclared(query: &CodeQuery, found: &FoundCode, is_used: bool) -> String {
+    if let QueryTarget::Line { path, line } = &query.target {
+        return match found.lines {
+            Some(lines) if *line as usize > lines => {
+                format!("{path} has {lines} lines: there is no line {line}")
+            }
+            Some(_) => format!("nothing is declared around line {line} of {path}"),
+            None => {
+                format!("{path} was not searched: `skipped` says why, or `fileType` leaves it out")
+            }
+        };
+    }
     let (what, instead) = match query.kind() {
         Some(kind) => (format!("no {kind}"), "leave out `searchType`, "),
         None => ("nothing".to_owned(), ""),
     };
     if is_used {
-        let place = "it may be declared outside of what was searched";
-        return match query.kind() {
-            Some(_) => format!(
-                "uses were found, but {what} is declared by that name: leave out `searchType`, or {place}"
-            ),
-            None => format!("uses were found, but {what} is declared by that name: {place}"),
-        };
+        let instead = if instead.is_empty() { "" } else { "leave out `searchType`, or " };
+        return format!(
+            "uses were found, but {what} is declared by that name: {instead}it may be declared outside of what was \
+             searched"
+        );
     }
     format!(
         "{what} was found: {instead}look for a part of the name, or search text with grep_search"

@@ -202,6 +202,38 @@ fn a_location_gives_what_is_declared_around_it() {
 }
 
 #[test]
+fn what_stands_before_a_declaration_belongs_to_it_and_an_empty_place_is_named() {
+    let text = "import a\n\n@top\ndef one():\n    pass\n\n\nclass View:\n    @route('/')\n    @login\n    \
+                def two(self):\n        pass\n";
+    let host = MemoryHost::new([
+        ("view.py", text),
+        ("a.go", "package a\n\nconst (\n\tone = 1\n\ttwo = 2\n)\n"),
+        ("b.rs", "#[derive(Debug)]\nstruct B;\n"),
+        ("notes.txt", "one\n"),
+    ]);
+    for (search, expected, note) in [
+        ("view.py:3", "one", ""),
+        ("view.py:8", "View", ""),
+        ("view.py:9", "two", ""),
+        ("view.py:10", "two", ""),
+        ("a.go:4", "one", ""),
+        ("a.go:5", "two", ""),
+        ("b.rs:1", "B", ""),
+        ("view.py:1", "", "nothing is declared around line 1 of view.py"),
+        ("view.py:99999", "", "view.py has 12 lines: there is no line 99999"),
+        ("notes.txt:1", "", "nothing is declared around line 1 of notes.txt"),
+    ] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(
+            found["locations"][0]["name"].as_str().unwrap_or_default(),
+            expected,
+            "{search}"
+        );
+        assert_eq!(found["note"].as_str().unwrap_or_default(), note, "{search}");
+    }
+}
+
+#[test]
 fn an_expression_matches_at_the_ends_of_lines() {
     let host =
         MemoryHost::new([("a.rs", "fn a() {\r\n    let x = 1;\r\n    let x = 12;\r\n}\r\n")]);

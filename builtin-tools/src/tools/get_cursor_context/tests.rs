@@ -219,6 +219,17 @@ fn calls_are_found_across_files_whose_languages_use_names_of_each_other() {
 }
 
 #[test]
+fn a_decorator_lies_in_what_it_decorates() {
+    let text = "class View:\n    @route('/')\n    def two(self):\n        run()\n";
+    let host = MemoryHost::new([("src/a.py", text)]);
+    let focus = Focus { path: rel("src/a.py"), ..focus(place(1, 6)) };
+    host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+    let output = context(&host, json!({ "includeCallees": true }));
+    assert_eq!(output["focus"]["enclosing"]["name"], "two", "{output}");
+    assert_eq!(output["focus"]["callees"][0]["name"], "run", "{output}");
+}
+
+#[test]
 fn nearest_diagnostics_come_first() {
     let said = |line, severity| Diagnostic {
         span: span((line, 0), (line, 1)),

@@ -630,7 +630,12 @@ fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
 #[test]
 fn declarations_begin_with_what_stands_around_and_before_them() {
     for (language, text, name, expected) in [
-        (Language::Python, "class A:\n    @c\n    @d(1)\n    def b(self):\n        'x'\n", "b", "@c"),
+        (
+            Language::Python,
+            "class A:\n    @c\n    @d(1)\n    def b(self):\n        'x'\n",
+            "b",
+            "@c",
+        ),
         (Language::Python, "def a(): pass\n\n@c\ndef b(): pass\n", "b", "@c"),
         (Language::Rust, "fn a() {}\n/// D.\n#[e]\npub fn b() {}\n", "b", "/// D."),
         (Language::Rust, "#[e]\nmod m {\n    fn b() {}\n}\n", "b", "fn b"),
