@@ -10,6 +10,7 @@ mod output;
 mod placed;
 mod query;
 mod reference;
+mod room;
 
 use moss_sdk::context::Context;
 use moss_sdk::file::{ListOptions, VisitOptions, Visited};

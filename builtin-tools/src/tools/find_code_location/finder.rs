@@ -3,15 +3,16 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use moss_ranking::DeclaredPlace;
+use moss_ranking::{DeclaredPlace, NameFit};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitedText};
+use moss_sdk::ranking::PathRank;
 use moss_symbols::{Language, Outline, Outliner};
 
 use super::found::{COUNTED_MAX, FileCode, FoundCode};
 use super::lined::{LinedText, slice};
-use super::location::CodeUse;
+use super::location::{CodeUse, LocationKind};
 use super::query::{PassGoal, QueryPass};
 use crate::file_types::FileTypes;
 
@@ -125,8 +126,7 @@ impl TextScanner for CodeFinder {
         if is_parsed {
             found.parsed_bytes = file.text.len() as u64;
         }
-        let is_worth = is_parsed || found.total_locations > 0 || found.total_uses > 0;
-        if is_worth { Some(Box::new(found)) } else { None }
+        Some(Box::new(found))
     }
 }
 
@@ -145,14 +145,22 @@ impl CodeFinder {
                 lined.code(file.path, expression, Some(outline), &mut found);
             }
             _ => {
+                let is_generated = PathRank::of(file.path) == PathRank::Vendored;
                 for (place, declaration) in outline.declarations.iter().enumerate() {
                     let (kind, name) = (declaration.kind, slice(file.text, &declaration.name));
                     if !self.pass.wants(kind, name) {
                         continue;
                     }
                     let around = DeclaredPlace::of(file.path, file.text, outline, declaration);
-                    if let Some(fit) = self.pass.fit(kind, name, &around) {
-                        found.declare(fit, || lined.declared(file.path, outline, place));
+                    let is_entry = LocationKind::from(kind).is_entry();
+                    match self.pass.fit(kind, name, &around) {
+                        Some(fit) if is_entry && is_generated => {
+                            found.generated += u64::from(fit == NameFit::WHOLE);
+                        }
+                        Some(fit) => {
+                            found.declare(fit, || lined.declared(file.path, outline, place));
+                        }
+                        None => {}
                     }
                 }
             }
@@ -174,7 +182,11 @@ impl CodeFinder {
         match &self.pass.goal {
             PassGoal::Code(expression) => lined.code(file.path, expression, None, &mut found),
             PassGoal::Named(wanted) if self.has_references => {
-                found.add_uses(file.path, lined.words(&wanted.name));
+                found.add_uses(file.path, lined.words(wanted.written()));
+                if PathRank::of(file.path) == PathRank::Vendored {
+                    found.uses = None;
+                    found.generated = std::mem::take(&mut found.total_uses);
+                }
             }
             PassGoal::Around(_) => found.lines = Some(file.text.lines().count()),
             _ => {}

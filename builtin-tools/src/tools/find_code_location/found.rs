@@ -23,6 +23,8 @@ pub(super) struct FoundCode {
     pub(super) fit: Option<NameFit>,
     pub(super) uses: Vec<FileUses>,
     pub(super) total_uses: u64,
+    /// Keys and uses in lock files and other data that programs write: they are not listed.
+    pub(super) generated: u64,
     /// How many lines the file has whose line was asked for.
     pub(super) lines: Option<usize>,
     /// Files that hold what is looked for and could not be parsed.
@@ -41,6 +43,7 @@ pub(super) struct FileCode {
     pub(super) is_data: bool,
     pub(super) uses: Option<FileUses>,
     pub(super) total_uses: u64,
+    pub(super) generated: u64,
     /// How many lines it has, where one of them was asked for.
     pub(super) lines: Option<usize>,
     pub(super) parsed_bytes: u64,
@@ -59,6 +62,7 @@ impl FoundCode {
         self.lines = self.lines.or(later.lines);
         self.uses.extend(later.uses);
         self.total_uses += later.total_uses;
+        self.generated += later.generated;
         self.unparsed = self.unparsed.max(later.unparsed);
         self.is_cut |= later.is_cut;
         self.locations.truncate(LOCATIONS_MAX);
@@ -115,6 +119,7 @@ impl FoundCode {
                 self.uses.push(uses);
             }
         }
+        self.generated += file.generated;
         self.lines = self.lines.or(file.lines);
         self.unparsed += u64::from(file.is_unparsed);
     }
@@ -138,7 +143,9 @@ impl FileCode {
         }
     }
 
+    /// Takes uses by where they stand, one of each line.
     pub(super) fn add_uses(&mut self, path: &RelPath, mut uses: Vec<CodeUse>) {
+        uses.dedup_by_key(|used| used.line);
         self.total_uses = uses.len() as u64;
         uses.truncate(USES_MAX);
         if !uses.is_empty() {

@@ -183,14 +183,7 @@ impl<'a> LinedText<'a> {
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         };
         let places = self.text.match_indices(word).map(|(at, _)| at);
-        let used = |at: usize| CodeUse {
-            line: self.line_of(at) as u64,
-            column: self.before(at).chars().count() as u64 + 1,
-            kind: None,
-            text: location::one_line(self.line(self.line_of(at))),
-            container: None,
-        };
-        places.filter(|at| stands_alone(*at)).map(used).collect()
+        places.filter(|at| stands_alone(*at)).map(|at| self.used_at(None, at)).collect()
     }
 
     /// The lines that match, each with what is declared around it.

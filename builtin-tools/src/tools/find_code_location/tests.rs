@@ -555,3 +555,56 @@ fn many_declarations_are_counted_and_cut_with_a_word_on_it() {
     assert_eq!(found["truncated"], true);
     assert!(found["note"].as_str().unwrap().contains("50 of 200"), "{found}");
 }
+
+#[test]
+fn all_that_is_found_keeps_to_one_bound_places_before_what_stands_there() {
+    let wide = |n: usize| {
+        format!("/// {}\nfn one(a{n}: {}) {{ one(1); }}\n", "d ".repeat(250), "T".repeat(280))
+    };
+    let text: String = (0..45).map(wide).collect();
+    let host = MemoryHost::new([("a.rs", text.as_str())]);
+    let arguments = json!({ "search": "one", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert!(found.to_string().len() < 21_000, "{}", found.to_string().len());
+    assert_eq!((places(&found).len(), &found["truncated"]), (45, &json!(true)));
+    assert_eq!(found["references"][0]["uses"].as_array().unwrap().len(), 45);
+    let has = |at: usize, key: &str| !found["locations"][at][key].is_null();
+    assert!(has(0, "text") && !has(44, "documentation"), "{found}");
+    assert!(found["note"].as_str().unwrap().contains("read_file shows them"), "{found}");
+    let deep = format!("{}a.rs", "a_long_name_of_a_directory/".repeat(40));
+    let host = MemoryHost::new([(deep.as_str(), text.as_str())]);
+    let found = call(&host, "find_code_location", json!({ "search": "one" })).unwrap();
+    assert!(found.to_string().len() < 21_000, "{}", found.to_string().len());
+    let shown = places(&found).len();
+    assert!(
+        found["note"].as_str().unwrap().contains(&format!("{shown} of 45 locations")),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_line_is_one_use_and_what_programs_write_is_only_counted() {
+    let host = MemoryHost::new([
+        ("a.js", "function make() {}\nmake(make(1));\n"),
+        ("dist/a.js.map", "{\"a\": \"make make\"}\nmake\n"),
+        ("pnpm-lock.yaml", "packages:\n  make: 1\n"),
+        ("ci.yaml", "jobs:\n  make: 1\n"),
+    ]);
+    let arguments = json!({ "search": "make", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(places(&found), [("a.js", 1, "make"), ("ci.yaml", 2, "make")]);
+    assert_eq!(found["total_references"], 1, "{found}");
+    assert_eq!(found["references"][0]["uses"][0]["column"], 1);
+    let note = found["note"].as_str().unwrap();
+    assert!(note.starts_with("3 more are in lock files and other data that programs"), "{note}");
+    assert_eq!((&found["total_locations"], &found["truncated"]), (&json!(2), &json!(false)));
+}
+
+#[test]
+fn where_a_search_ended_at_its_bound_there_are_at_least_so_many() {
+    let text: String = (0..60).map(|n| format!("fn one_{n}() {{}}\n")).collect();
+    let host = MemoryHost::new([("a.rs", text.as_str()), ("b.rs", text.as_str())]);
+    let found = call(&host, "find_code_location", json!({ "search": "one_" })).unwrap();
+    let note = found["note"].as_str().unwrap();
+    assert!(note.starts_with("50 of at least 60 locations"), "{note}");
+}
