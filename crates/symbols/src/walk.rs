@@ -223,9 +223,9 @@ impl<'t> OutlineWalk<'t> {
             };
             let place = u32::try_from(self.outline.declarations.len()).unwrap_or(u32::MAX);
             // What documents the first of several names documents all of them.
-            let documentation = match first {
-                Some(first) => declared(first).documentation.clone(),
-                None => self.documentation(node, body),
+            let (begin, documentation) = match first.map(declared) {
+                Some(first) => (first.begin, first.documentation.clone()),
+                None => self.before(node, body),
             };
             self.declared.insert(name.range.start);
             let comments = self.rules.comments;
@@ -234,6 +234,7 @@ impl<'t> OutlineWalk<'t> {
                 name: name.range,
                 kind,
                 range: range(node),
+                begin,
                 signature,
                 documentation,
                 container,
@@ -264,22 +265,32 @@ impl<'t> OutlineWalk<'t> {
         self.type_name(node.child_by_field_name("receiver")?)
     }
 
-    /// What documents a declaration: a text at the beginning of its body, or comments right before it.
-    fn documentation(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> Option<TextRange> {
+    /// Where a declaration begins with what stands around and right before it, and what documents it: a text at
+    /// the beginning of its body, or comments before it.
+    fn before(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> (u32, Option<TextRange>) {
+        let (start, wrapped) = (node.start_byte(), self.wrapped(node));
+        // What stands around several declarations begins the first of them.
+        let declarations = &self.outline.declarations;
+        let is_first = |before: usize| {
+            declarations.last().is_none_or(|last| (last.range.start as usize) < before)
+        };
+        let begin =
+            |before: usize| bytes(if is_first(before) { before } else { start }, start).start;
         if self.language == Language::Python
             && let Some(text) = body.and_then(|body| naming::first_string(body, self.text))
         {
-            return Some(text);
+            return (begin(wrapped), Some(text));
         }
-        let start = node.start_byte();
+        let (before, around) = self.comments(wrapped);
         // Of several in one declaration each may have its own.
-        let found = self.comments(start).or_else(|| self.comments(self.wrapped(node)));
+        let found = self.comments(start).1.or(around);
+        let begin = begin(before);
         self.forget_leading(start);
-        found.map(|found| naming::trimmed(self.text, found))
+        (begin, found.map(|found| naming::trimmed(self.text, found)))
     }
 
-    /// The comments right before a byte that document what begins there.
-    fn comments(&self, mut before: usize) -> Option<TextRange> {
+    /// Where what stands right before a byte begins, and the comments there that document what begins at the byte.
+    fn comments(&self, mut before: usize) -> (usize, Option<TextRange>) {
         let mut found: Option<TextRange> = None;
         for (range, is_comment) in self.leading.iter().rev() {
             if range.start as usize >= before {
@@ -307,7 +318,7 @@ impl<'t> OutlineWalk<'t> {
                 found = Some(range.start..end);
             }
         }
-        found
+        (before, found)
     }
 
     /// Where a declaration begins with what stands around it, which may be several: `export const find = …`.

@@ -88,9 +88,7 @@ impl<'a> FocusedCode<'a> {
     }
 
     fn extent(declaration: &Declaration) -> Range<usize> {
-        let documentation = declaration.documentation.as_ref();
-        let start = documentation.map_or(declaration.range.start, |range| range.start);
-        start.min(declaration.range.start) as usize..declaration.range.end as usize
+        declaration.begin as usize..declaration.range.end as usize
     }
 
     /// The declarations around a position, the outermost first.

@@ -1,5 +1,6 @@
 //! `get_cursor_context` beside an editor that knows what the test says.
 
+use moss_ranking::CodeGathering;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::editor::{Definitions, Diagnostic, Location, OpenFile, Severity};
 use moss_sdk::file::VisitedText;
@@ -8,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::check::call;
-use crate::tools::codebase_search::walk::CodeGathering;
 
 const SOURCE: &str = "\
 use std::fs;
@@ -271,6 +271,17 @@ fn callers_of_a_constructor_are_those_that_create_its_type() {
         assert_eq!(callers[0]["path"], other, "{output}");
         assert_eq!((&callers[0]["line"], &callers[0]["container"]), (&json!(2), &json!("make")));
     }
+}
+
+#[test]
+fn a_decorator_lies_in_what_it_decorates() {
+    let text = "class View:\n    @route('/')\n    def two(self):\n        run()\n";
+    let host = MemoryHost::new([("src/a.py", text)]);
+    let focus = Focus { path: rel("src/a.py"), ..focus(place(1, 6)) };
+    host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+    let output = context(&host, json!({ "includeCallees": true }));
+    assert_eq!(output["focus"]["enclosing"]["name"], "two", "{output}");
+    assert_eq!(output["focus"]["callees"][0]["name"], "run", "{output}");
 }
 
 #[test]

@@ -204,6 +204,7 @@ impl From<FunctionHead> for Declaration {
         Self {
             name: head.name,
             kind: DeclarationKind::Function,
+            begin: head.documentation.as_ref().unwrap_or(&head.range).start,
             range: head.range,
             signature: head.signature,
             documentation: head.documentation,

@@ -2,7 +2,7 @@
 
 use moss_symbols::{Language, UseKind};
 
-use crate::reading::{declarations, documentation, imports, signature, uses};
+use crate::reading::{declarations, documentation, imports, outline, signature, slice, uses};
 
 const RUST: &str = r#"
 use std::collections::{BTreeMap, HashMap};
@@ -719,5 +719,30 @@ fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
         let found = documentation(language, text);
         let [(name, said)] = found.as_slice() else { panic!("{found:?}: {text}") };
         assert_eq!((name.as_str(), said.trim_matches(['/', '*', '#', ' '])), ("b", "d"), "{text}");
+    }
+}
+
+#[test]
+fn declarations_begin_with_what_stands_around_and_before_them() {
+    for (language, text, name, expected) in [
+        (
+            Language::Python,
+            "class A:\n    @c\n    @d(1)\n    def b(self):\n        'x'\n",
+            "b",
+            "@c",
+        ),
+        (Language::Python, "def a(): pass\n\n@c\ndef b(): pass\n", "b", "@c"),
+        (Language::Rust, "fn a() {}\n/// D.\n#[e]\npub fn b() {}\n", "b", "/// D."),
+        (Language::Rust, "#[e]\nmod m {\n    fn b() {}\n}\n", "b", "fn b"),
+        (Language::TypeScript, "/** D. */\nexport class b {}\n", "b", "/** D."),
+        (Language::Java, "class A {\n  @Override\n  int b() { return 1; }\n}\n", "b", "@Override"),
+        // What stands around several begins the first.
+        (Language::Go, "package a\n\nconst (\n\ta = 1\n\tb = 2\n)\n", "a", "const ("),
+        (Language::Go, "package a\n\nconst (\n\ta = 1\n\tb = 2\n)\n", "b", "b = 2"),
+    ] {
+        let outline = outline(language, text);
+        let mut found = outline.declarations.iter();
+        let found = found.find(|one| slice(text, &one.name) == name).unwrap();
+        assert!(text[found.begin as usize..].starts_with(expected), "{text}: {found:?}");
     }
 }
