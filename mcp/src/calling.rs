@@ -3,10 +3,10 @@
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
 
-use crate::backend::{ToolBackend, ToolUse, UseReply};
+use crate::backend::{ApprovedEffects, ToolBackend, ToolUse, UseReply};
 use crate::fault::CallFault;
 use crate::reply::ReplyForm;
-use crate::rounds::{self, CallRound};
+use crate::rounds::{self, CallRound, QuestionRound};
 use crate::server::McpConnection;
 use crate::set::ToolSet;
 use crate::{clarify, find_tools, following, line, listing, reply};
@@ -81,16 +81,21 @@ impl McpConnection {
         let (options, seal) = (&self.options, &self.options.seal);
         let asked = call.clone();
         let named = [options.set.name(), &asked.session_id, &asked.name, &asked.arguments_json];
-        if asked.name == clarify::TOOL
-            && let Some(said) = rounds::answer(request, seal, &named)?
-        {
+        let question = match asked.name == clarify::TOOL {
+            true => rounds::answer(request, seal, &named)?,
+            false => QuestionRound::Unasked,
+        };
+        if let QuestionRound::Replied(said) = &question {
             let output = clarify::output(said.as_deref());
             return Ok(reply::of_output(output, ReplyForm::of(context)).into());
         }
         let approved = match options.decides_by_form {
+            // The state is that of the question, which is put anew.
+            true if question == QuestionRound::Unread => Some(ApprovedEffects::default()),
             true => match rounds::read(request, seal, &named)? {
                 CallRound::Approved(approved) => Some(approved),
                 CallRound::Denied(reason) => return Err(rounds::denied(reason)),
+                CallRound::Undecided => return Err(rounds::undecided()),
             },
             // No form decides about effects: what comes along is nobody's.
             false => None,

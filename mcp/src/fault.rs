@@ -28,6 +28,8 @@ pub struct QuestionShown {
     pub offers_session: bool,
 }
 
+/// The code of an effect that nobody decided about.
+pub(crate) const CONFIRMATION_REQUIRED: &str = "confirmation_required";
 /// The code of a name that no tool has.
 const TOOL_UNKNOWN: &str = "tool_unknown";
 

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 /// Longest text of a form, in bytes: more than a person reads in a dialog. What is longer is decided
 /// elsewhere, where it can be paged through.
 pub const FORM_BYTES_MAX: usize = 16 * 1024;
+/// Why a call did not happen whose form was closed.
+pub const FORM_CLOSED: &str = "the person closed the form without a decision; nothing was changed";
 /// Longest reason and longest reply of a person that is taken, in characters.
 const ANSWER_CHARS_MAX: usize = 2_000;
 

@@ -44,7 +44,7 @@ pub use self::fault::{CallFault, QuestionShown};
 pub use self::fixtures::{
     ProtocolFixtures, ProtocolScript, ScriptedClient, ScriptedError, ScriptedRequest,
 };
-pub use self::form::{ClientForm, FORM_BYTES_MAX, FormReply};
+pub use self::form::{ClientForm, FORM_BYTES_MAX, FORM_CLOSED, FormReply};
 pub use self::http::{HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames};
 pub use self::server::{McpOptions, McpServer};
 pub use self::set::ToolSet;

@@ -366,8 +366,16 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         });
         assert!(text(&call(again(create("c.txt"), &asked, said))).contains("not now"));
         let asked = call(create("c.txt"));
+        // A response that is missing is asked for anew, and the same state takes it.
+        for missing in [json!({}), json!({ "Decision": yes() })] {
+            let mut unread = again(create("c.txt"), &asked, yes());
+            unread["inputResponses"] = missing;
+            let anew = call(unread);
+            assert_eq!(anew["inputRequests"]["decision"]["method"], "elicitation/create", "{anew}");
+        }
         let closed = call(again(create("c.txt"), &asked, json!({ "action": "cancel" })));
         assert_eq!(closed["isError"], true, "{closed}");
+        assert!(text(&closed).starts_with("confirmation_required: the person closed"), "{closed}");
         assert!(!site.has("c.txt"));
         // What forms never decide about waits for an approver.
         let protected = json!({

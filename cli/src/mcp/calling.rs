@@ -2,7 +2,9 @@
 //! enabled them, approvers everywhere else.
 
 use moss_dispatch::Reason;
-use moss_mcp::{ApprovedEffects, CallNote, ClientForm, FORM_BYTES_MAX, FormReply, ToolUse};
+use moss_mcp::{
+    ApprovedEffects, CallNote, ClientForm, FORM_BYTES_MAX, FORM_CLOSED, FormReply, ToolUse,
+};
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use tokio::sync::{mpsc, oneshot};
@@ -15,8 +17,6 @@ use crate::{clarifying, effect, text};
 
 /// What the client is called where a question of a tool got its reply.
 const ANSWERED_IN: &str = "MCP client";
-/// Why a call did not happen whose form was closed.
-const NOBODY_DECIDED: &str = "the person closed the form without a decision; nothing was changed";
 
 /// A client that puts questions of the tool `clarify` to the person, where it does.
 struct ClarifyingClient {
@@ -204,7 +204,7 @@ async fn with_forms(
             // Dropping the call withdraws its question.
             AfterQuestion::Undecided if is_optional(&asked) => return Ok(FormsEnd::Without),
             AfterQuestion::Undecided => {
-                let failure = RequestFailure::new(Reason::ConfirmationRequired, NOBODY_DECIDED);
+                let failure = RequestFailure::new(Reason::ConfirmationRequired, FORM_CLOSED);
                 return Err(with_question(failure, Some(Box::new(asked))));
             }
         };

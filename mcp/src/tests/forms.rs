@@ -158,6 +158,11 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         other["arguments"]["question"] = json!("Spaces?");
         let foreign = client.request(json!(2), "tools/call", other).await["result"].clone();
         assert!(foreign.to_string().contains("request_state_invalid"), "{foreign}");
+        // A response that is missing is asked for anew.
+        let mut unread = again(&asked, "accept");
+        unread["inputResponses"] = json!({ "Answer": {} });
+        let anew = client.request(json!(2), "tools/call", unread).await["result"].clone();
+        assert_eq!(anew["inputRequests"]["answer"]["params"]["message"], "Tabs?", "{anew}");
         let said = client.request(json!(3), "tools/call", again(&asked, "accept")).await;
         let said = &said["result"]["structuredContent"];
         assert_eq!((&said["answered"], &said["answer"]), (&json!(true), &json!("spaces")));
@@ -167,7 +172,7 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         let closed = client.request(json!(6), "tools/call", again(&asked, "cancel")).await;
         assert_eq!(closed["result"]["structuredContent"]["answered"], false, "{closed}");
         // It was asked once each time: the answers are the client's.
-        assert_eq!(client.uses().len(), 2);
+        assert_eq!(client.uses().len(), 3);
     }
 }
 
