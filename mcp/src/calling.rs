@@ -81,17 +81,19 @@ impl McpConnection {
         let (options, seal) = (&self.options, &self.options.seal);
         let asked = call.clone();
         let named = [options.set.name(), &asked.session_id, &asked.name, &asked.arguments_json];
-        let question = match asked.name == clarify::TOOL {
-            true => rounds::answer(request, seal, &named)?,
-            false => QuestionRound::Unasked,
+        let is_question = asked.name == clarify::TOOL;
+        let question = is_question.then(|| clarify::question(&asked.arguments_json)).flatten();
+        let round = match question {
+            Some(question) => rounds::answer(request, &question, seal, &named)?,
+            None => QuestionRound::Unasked,
         };
-        if let QuestionRound::Replied(said) = &question {
+        if let QuestionRound::Replied(said) = &round {
             let output = clarify::output(said.as_deref());
             return Ok(reply::of_output(output, ReplyForm::of(context)).into());
         }
         let approved = match options.decides_by_form {
             // The state is that of the question, which is put anew.
-            true if question == QuestionRound::Unread => Some(ApprovedEffects::default()),
+            true if round == QuestionRound::Unread => Some(ApprovedEffects::default()),
             true => match rounds::read(request, seal, &named)? {
                 CallRound::Approved(approved) => Some(approved),
                 CallRound::Denied(reason) => return Err(rounds::denied(reason)),

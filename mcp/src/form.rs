@@ -1,5 +1,6 @@
 //! What is put to the person at a client: a decision about an effect, or a question of a tool.
 
+use moss_sdk::deceptive::{escaped, is_deceptive};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
 
@@ -46,42 +47,69 @@ pub enum FormReply {
 // === impl ClientForm ===
 
 impl ClientForm {
-    /// The form as the protocol has it.
+    /// The form as the protocol has it, with escapes in the place of what deceives a reader.
     pub(crate) fn request(&self) -> Option<ElicitRequestParams> {
         let (message, schema) = match self {
-            Self::Decision { text, offers_session } => (text, decision_schema(*offers_session)),
-            Self::Question { text, choices } => (text, question_schema(choices)),
+            Self::Decision { text, offers_session } => {
+                (shown(text), decision_schema(*offers_session))
+            }
+            Self::Question { text, choices } => (shown(text), question_schema(&names(choices))),
         };
         let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
-        let message = message.clone();
         Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
     }
 
     /// Reads what came back. Nothing but an accepted form with a decision that was offered allows
     /// anything; who closes the form has not decided.
     pub(crate) fn answer(&self, result: &ElicitResult) -> Option<FormReply> {
-        let field = |key: &str| {
-            let text = result.content.as_ref()?.get(key)?.as_str()?;
-            Some(text.trim().chars().take(ANSWER_CHARS_MAX).collect::<String>())
-        };
+        let field = |key: &str| Some(result.content.as_ref()?.get(key)?.as_str()?.trim());
+        let cut = |text: &str| text.chars().take(ANSWER_CHARS_MAX).collect::<String>();
         match (self, &result.action) {
             (Self::Decision { offers_session, .. }, ElicitationAction::Accept) => {
-                match field("decision").as_deref() {
+                match field("decision") {
                     Some("allow_once") => Some(FormReply::AllowOnce),
                     Some("allow_session") if *offers_session => Some(FormReply::AllowSession),
-                    Some("deny") => Some(FormReply::Deny(field("reason").unwrap_or_default())),
+                    Some("deny") => Some(FormReply::Deny(cut(field("reason").unwrap_or_default()))),
                     _ => None,
                 }
             }
             (Self::Decision { .. }, ElicitationAction::Decline) => {
                 Some(FormReply::Deny(String::new()))
             }
-            (Self::Question { .. }, ElicitationAction::Accept) => {
-                field("answer").filter(|answer| !answer.is_empty()).map(FormReply::Said)
+            (Self::Question { choices, .. }, ElicitationAction::Accept) => {
+                let said = field("answer").filter(|answer| !answer.is_empty())?;
+                let chosen = names(choices).iter().position(|name| name.trim() == said);
+                let choice = chosen.and_then(|at| choices.get(at).cloned());
+                Some(FormReply::Said(choice.unwrap_or_else(|| cut(said))))
             }
             _ => None,
         }
     }
+}
+
+/// A text as a person reads it: all but its line breaks and tabs that deceives a reader is an escape.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if is_deceptive(c) => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// The names under which choices are shown. One that would read like one before it has a number.
+fn names(choices: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(choices.len());
+    for choice in choices {
+        let shown = escaped(choice);
+        let numbered = (2..).map(|number| format!("{shown} ({number})"));
+        let free = std::iter::once(shown.clone()).chain(numbered).find(|one| !names.contains(one));
+        names.extend(free);
+    }
+    names
 }
 
 fn decision_schema(offers_session: bool) -> Value {
@@ -159,6 +187,29 @@ mod tests {
         assert_eq!(said("accept", json!({ "answer": "a" })), Some(FormReply::Said("a".to_owned())));
         assert_eq!(said("accept", json!({ "answer": " " })), None);
         assert_eq!(said("decline", json!({ "answer": "a" })), None);
+    }
+
+    #[test]
+    fn what_deceives_is_shown_as_an_escape_and_means_the_choice_that_it_was() {
+        let choices = ["yes", "no\u{202e}on", "no\\u{202e}on", "a\nb", "yes"].map(str::to_owned);
+        let text = "a\u{1b}[2J\u{200b}b\n\tc\u{202e}".to_owned();
+        let form = ClientForm::Question { text, choices: choices.to_vec() };
+        let shown = serde_json::to_value(form.request().unwrap()).unwrap();
+        assert_eq!(shown["message"], "a\\u{1b}[2J\\u{200b}b\n\tc\\u{202e}");
+        let names = &shown["requestedSchema"]["properties"]["answer"]["enum"];
+        assert_eq!(
+            *names,
+            json!(["yes", "no\\u{202e}on", "no\\u{202e}on (2)", "a\\nb", "yes (2)"])
+        );
+        for (name, choice) in names.as_array().unwrap().iter().zip(choices) {
+            let said = form.answer(&result("accept", json!({ "answer": name })));
+            assert_eq!(said, Some(FormReply::Said(choice)));
+        }
+        let own = form.answer(&result("accept", json!({ "answer": "neither" })));
+        assert_eq!(own, Some(FormReply::Said("neither".to_owned())));
+        let form = ClientForm::Decision { text: "x\u{7}\u{2066}".into(), offers_session: false };
+        let shown = serde_json::to_value(form.request().unwrap()).unwrap();
+        assert_eq!(shown["message"], "x\\u{7}\\u{2066}");
     }
 
     #[test]

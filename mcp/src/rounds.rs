@@ -106,13 +106,14 @@ pub(crate) fn put(
     with_form(ANSWER, question, seal.seal(&none, &[call, &[ANSWER]].concat())?)
 }
 
-/// Reads what the person says to a question that was put. Only a response uses the state up.
+/// Reads what the person says to the question of a call, where it was put. Only a response uses the state up.
 ///
 /// # Errors
 ///
 /// Where its state is not one that was made for it.
 pub(crate) fn answer(
     request: &CallToolRequestParams,
+    question: &ClientForm,
     seal: &StateSeal,
     call: &[&str],
 ) -> Result<QuestionRound, CallFault> {
@@ -126,7 +127,6 @@ pub(crate) fn answer(
         });
     };
     seal.open(state, &call).map_err(broken)?;
-    let question = ClientForm::Question { text: String::new(), choices: Vec::new() };
     Ok(QuestionRound::Replied(match question.answer(&result) {
         Some(FormReply::Said(said)) => Some(said),
         _ => None,

@@ -328,8 +328,8 @@ impl ClarifyingClient {
             self.terminal = None;
             return;
         };
-        let text = text::lines(&asked.question);
-        let form = ClientForm::Question { text, choices: asked.choices.clone() };
+        let (text, choices) = (asked.question.clone(), asked.choices.clone());
+        let form = ClientForm::Question { text, choices };
         let (answer, answered) = oneshot::channel();
         // Where nobody takes it, the sender is dropped, and the question closed.
         let _ = notes.try_send(CallNote::Form { form, answer });

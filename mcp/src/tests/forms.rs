@@ -145,6 +145,34 @@ pub(crate) fn again(asked: &Value, action: &str) -> Value {
 }
 
 #[tokio::test]
+async fn a_choice_is_shown_without_what_deceives_and_comes_back_as_it_was() {
+    let arguments = json!({ "question": "Which\u{202e}?", "choices": ["a\u{1b}b", "c"] });
+    let mut params = alone();
+    params["arguments"] = arguments.clone();
+    let mut client = with_forms(WAIT_MAX).await;
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": clarify::TOOL, "arguments": arguments,
+        }}))
+        .await;
+    let with_session = client.next().await;
+    client.send(&answer(&with_session, json!({ "answer": "a\\u{1b}b" }))).await;
+    assert_eq!(client.output(1).await["answer"], "a\u{1b}b");
+    let mut client = Client::new(ToolSet::All);
+    let asked = client.request(json!(1), "tools/call", params.clone()).await["result"].clone();
+    for form in [&with_session["params"], &asked["inputRequests"]["answer"]["params"]] {
+        assert_eq!(form["message"], "Which\\u{202e}?");
+        let names = &form["requestedSchema"]["properties"]["answer"]["enum"];
+        assert_eq!(*names, json!(["a\\u{1b}b", "c"]));
+    }
+    let mut said = again(&asked, "accept");
+    said["arguments"] = params["arguments"].clone();
+    said["inputResponses"]["answer"]["content"]["answer"] = json!("a\\u{1b}b");
+    let said = client.request(json!(2), "tools/call", said).await;
+    assert_eq!(said["result"]["structuredContent"]["answer"], "a\u{1b}b", "{said}");
+}
+
+#[tokio::test]
 async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
     // Whatever the person enabled: it decides about no effect.
     for decides in [false, true] {
