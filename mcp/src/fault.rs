@@ -24,8 +24,8 @@ pub struct QuestionShown {
     pub digest: String,
     /// Whether a form of the client may decide about it, where the person enabled that.
     pub is_for_forms: bool,
-    /// Whether it may be allowed for the rest of the session.
-    pub offers_session: bool,
+    /// The rule that may be allowed for the rest of the session, where one may.
+    pub session_rule: Option<String>,
 }
 
 /// The code of an effect that nobody decided about.

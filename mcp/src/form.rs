@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 pub const FORM_BYTES_MAX: usize = 16 * 1024;
 /// Why a call did not happen whose form was closed.
 pub const FORM_CLOSED: &str = "the person closed the form without a decision; nothing was changed";
+/// Comes before the rule that may be allowed for the session.
+const SESSION_RULE: &str = "This rule can be allowed for this session, without further questions:";
 /// Longest reason and longest reply of a person that is taken, in characters.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
@@ -19,8 +21,8 @@ pub enum ClientForm {
     Decision {
         /// All of the effect, and the rule that asks.
         text: String,
-        /// Whether it may be allowed for the rest of the session.
-        offers_session: bool,
+        /// The rule that may be allowed for the rest of the session, where one may.
+        session_rule: Option<String>,
     },
     /// A question of a tool.
     Question {
@@ -50,8 +52,12 @@ impl ClientForm {
     /// The form as the protocol has it, with escapes in the place of what deceives a reader.
     pub(crate) fn request(&self) -> Option<ElicitRequestParams> {
         let (message, schema) = match self {
-            Self::Decision { text, offers_session } => {
-                (shown(text), decision_schema(*offers_session))
+            Self::Decision { text, session_rule } => {
+                let text = match session_rule {
+                    Some(rule) => format!("{}\n\n{SESSION_RULE}\n{rule}", text.trim_end()),
+                    None => text.clone(),
+                };
+                (shown(&text), decision_schema(session_rule.is_some()))
             }
             Self::Question { text, choices } => (shown(text), question_schema(&names(choices))),
         };
@@ -65,10 +71,12 @@ impl ClientForm {
         let field = |key: &str| Some(result.content.as_ref()?.get(key)?.as_str()?.trim());
         let cut = |text: &str| text.chars().take(ANSWER_CHARS_MAX).collect::<String>();
         match (self, &result.action) {
-            (Self::Decision { offers_session, .. }, ElicitationAction::Accept) => {
+            (Self::Decision { session_rule, .. }, ElicitationAction::Accept) => {
                 match field("decision") {
                     Some("allow_once") => Some(FormReply::AllowOnce),
-                    Some("allow_session") if *offers_session => Some(FormReply::AllowSession),
+                    Some("allow_session") if session_rule.is_some() => {
+                        Some(FormReply::AllowSession)
+                    }
                     Some("deny") => Some(FormReply::Deny(cut(field("reason").unwrap_or_default()))),
                     _ => None,
                 }
@@ -114,7 +122,7 @@ fn names(choices: &[String]) -> Vec<String> {
 
 fn decision_schema(offers_session: bool) -> Value {
     let mut values = vec!["allow_once", "allow_session", "deny"];
-    let mut names = vec!["Allow once", "Allow for this session", "Deny"];
+    let mut names = vec!["Allow once", "Allow this rule for this session", "Deny"];
     if !offers_session {
         values.remove(1);
         names.remove(1);
@@ -152,7 +160,10 @@ mod tests {
 
     #[test]
     fn only_an_accepted_decision_that_was_offered_allows_anything() {
-        let form = |offers_session| ClientForm::Decision { text: String::new(), offers_session };
+        let form = |offers_session: bool| ClientForm::Decision {
+            text: String::new(),
+            session_rule: offers_session.then(String::new),
+        };
         for (offers_session, action, content, answer) in [
             (true, "accept", json!({ "decision": "allow_once" }), Some(FormReply::AllowOnce)),
             (true, "accept", json!({ "decision": "allow_session" }), Some(FormReply::AllowSession)),
@@ -207,16 +218,28 @@ mod tests {
         }
         let own = form.answer(&result("accept", json!({ "answer": "neither" })));
         assert_eq!(own, Some(FormReply::Said("neither".to_owned())));
-        let form = ClientForm::Decision { text: "x\u{7}\u{2066}".into(), offers_session: false };
+        let form = ClientForm::Decision { text: "x\u{7}\u{2066}".into(), session_rule: None };
         let shown = serde_json::to_value(form.request().unwrap()).unwrap();
         assert_eq!(shown["message"], "x\\u{7}\\u{2066}");
     }
 
     #[test]
+    fn a_form_shows_the_rule_that_it_offers_for_the_session() {
+        let rule = "[[approval.rule]]\npaths = [\"a\u{200b}\"]\n".to_owned();
+        let (text, session_rule) = ("May it?\n".to_owned(), Some(rule));
+        let form = ClientForm::Decision { text, session_rule };
+        let shown = serde_json::to_value(form.request().unwrap()).unwrap();
+        let rule = "[[approval.rule]]\npaths = [\"a\\u{200b}\"]\n";
+        assert_eq!(shown["message"], format!("May it?\n\n{SESSION_RULE}\n{rule}"));
+        let names = &shown["requestedSchema"]["properties"]["decision"]["enumNames"];
+        assert_eq!(*names, json!(["Allow once", "Allow this rule for this session", "Deny"]));
+    }
+
+    #[test]
     fn every_form_is_one_of_the_protocol() {
         for form in [
-            ClientForm::Decision { text: "x".into(), offers_session: true },
-            ClientForm::Decision { text: "x".into(), offers_session: false },
+            ClientForm::Decision { text: "x".into(), session_rule: Some("y".into()) },
+            ClientForm::Decision { text: "x".into(), session_rule: None },
             ClientForm::Question { text: "x".into(), choices: Vec::new() },
             ClientForm::Question { text: "x".into(), choices: vec!["a".into(), "b".into()] },
         ] {

@@ -69,7 +69,8 @@ pub(crate) fn read(
         return Ok(CallRound::Approved(ApprovedEffects { digests, for_session: false }));
     };
     seal.open(state, &call).map_err(broken)?;
-    let form = ClientForm::Decision { text: String::new(), offers_session };
+    let session_rule = offers_session.then(String::new);
+    let form = ClientForm::Decision { text: String::new(), session_rule };
     let approved = |for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
     match form.answer(&result) {
         Some(FormReply::AllowOnce) => Ok(approved(false)),
@@ -88,12 +89,12 @@ pub(crate) fn ask(
     call: &[&str],
 ) -> Option<InputRequiredResult> {
     let question = fault.question.as_ref().filter(|question| question.is_for_forms)?;
-    let (text, offers_session) = (question.text.clone(), question.offers_session);
+    let (text, session_rule) = (question.text.clone(), question.session_rule.clone());
     let mut digests = approved.digests;
     digests.push(question.digest.clone());
-    let asked = AskedEffects { digests, offers_session };
+    let asked = AskedEffects { digests, offers_session: session_rule.is_some() };
     let state = seal.seal(&asked, &[call, &[DECISION]].concat())?;
-    with_form(DECISION, &ClientForm::Decision { text, offers_session }, state)
+    with_form(DECISION, &ClientForm::Decision { text, session_rule }, state)
 }
 
 /// Makes the result that puts a question of a tool to the person.

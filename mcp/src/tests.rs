@@ -114,8 +114,8 @@ impl ToolBackend for Recorded {
                 }
                 "ask" => {
                     let (answer, answered) = oneshot::channel();
-                    let (text, offers_session) = ("May it?".to_owned(), true);
-                    let form = ClientForm::Decision { text, offers_session };
+                    let (text, session_rule) = ("May it?".to_owned(), Some("ask".to_owned()));
+                    let form = ClientForm::Decision { text, session_rule };
                     notes.send(CallNote::Form { form, answer }).await.unwrap();
                     let decided = format!("{:?}", answered.await.ok());
                     Ok(reply(Ok(json!({ "decided": decided }).to_string())))

@@ -34,6 +34,12 @@ fn decide(decision: &str) -> Value {
     json!({ "action": "accept", "content": { "decision": decision } })
 }
 
+/// Whether a form says what is allowed for the session: this tool and this file.
+fn shows_rule(message: &str, path: &str) -> bool {
+    let (_, rule) = message.split_once("This rule can be allowed for this session").unwrap();
+    rule.contains("[[approval.rule]]") && rule.contains("create_file") && rule.contains(path)
+}
+
 #[test]
 fn an_unconfirmed_call_shows_its_effect_and_goes_through_once_it_is_approved() {
     let site = Site::new();
@@ -101,6 +107,7 @@ fn forms_decide_where_the_person_enabled_them() {
         let (id, form) = asked(&mut client, create("a.txt"));
         let message = form["params"]["message"].as_str().unwrap();
         assert!(message.contains("+x") && message.contains("a.txt"), "{message}");
+        assert!(shows_rule(message, "a.txt"), "{message}");
         let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
         assert_eq!(decision["enum"], json!(["allow_once", "allow_session", "deny"]), "{form}");
         answer(&mut client, &form, decide("allow_once"));
@@ -341,7 +348,8 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         let asked = call(create("a.txt"));
         let form = &asked["inputRequests"]["decision"];
         assert_eq!(form["method"], "elicitation/create", "{asked}");
-        assert!(form["params"]["message"].as_str().unwrap().contains("+x"), "{form}");
+        let message = form["params"]["message"].as_str().unwrap();
+        assert!(message.contains("+x") && shows_rule(message, "a.txt"), "{message}");
         let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
         assert_eq!(decision["enum"], json!(["allow_once", "allow_session", "deny"]), "{form}");
         assert!(!site.has("a.txt"));

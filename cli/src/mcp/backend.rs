@@ -367,9 +367,9 @@ fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
     let mut fault = CallFault::new(code, failure.message).hint(hint);
     fault.question = failure.confirmation.map(|asked| {
         let is_for_forms = calling::is_for_forms(&asked);
-        let offers_session = calling::session_offer(&asked).is_some();
+        let session_rule = calling::session_rule(&asked);
         let (text, digest) = (calling::shown(&asked), asked.digest);
-        Box::new(QuestionShown { text, digest, is_for_forms, offers_session })
+        Box::new(QuestionShown { text, digest, is_for_forms, session_rule })
     });
     fault
 }

@@ -215,13 +215,17 @@ async fn with_forms(
 fn form(asked: &v1::Confirmation) -> Option<ClientForm> {
     let is_ordinary =
         !(asked.protected || asked.for_person || asked.drift || asked.registers || asked.truncated);
-    let text = shown(asked);
-    let offers_session = session_offer(asked).is_some();
-    (is_ordinary && text.len() <= FORM_BYTES_MAX)
-        .then_some(ClientForm::Decision { text, offers_session })
+    let (text, session_rule) = (shown(asked), session_rule(asked));
+    let length = text.len() + session_rule.as_ref().map_or(0, String::len);
+    (is_ordinary && length <= FORM_BYTES_MAX).then_some(ClientForm::Decision { text, session_rule })
 }
 
-pub(super) fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
+/// The rule that is offered for the rest of the session.
+pub(super) fn session_rule(asked: &v1::Confirmation) -> Option<String> {
+    Some(text::lines(&session_offer(asked)?.rule_toml))
+}
+
+fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
     asked.offers.iter().find(|offer| offer.scope() == v1::ApprovalScope::Session)
 }
 

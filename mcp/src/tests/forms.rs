@@ -254,7 +254,9 @@ async fn the_client_of_rmcp_lists_calls_and_answers_forms_in_every_way() {
         };
         assert_eq!(output("ask").await["decided"], decided, "{action:?}");
         assert_eq!(output(clarify::TOOL).await["answered"], answered, "{action:?}");
-        assert_eq!(*shown.lock().unwrap(), ["May it?", "Tabs?"]);
+        let shown = shown.lock().unwrap().clone();
+        assert!(shown[0].starts_with("May it?\n") && shown[0].ends_with(":\nask"), "{shown:?}");
+        assert_eq!(shown[1..], ["Tabs?"]);
         client.cancel().await.unwrap();
     }
 }
