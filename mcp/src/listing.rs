@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
 use serde_json::Value;
 
-use crate::backend::ToolBackend;
+use crate::backend::{BackendOpener, ToolBackend};
 use crate::fault::CallFault;
 use crate::find_tools;
 use crate::set::ToolSet;
@@ -21,17 +21,18 @@ pub(crate) async fn all(backend: &Arc<dyn ToolBackend>) -> Result<Vec<Tool>, Cal
     Ok(backend.tools().await?.into_iter().filter_map(tool).collect())
 }
 
-/// Returns the tools that are visible in a set, in the order of the catalog.
-pub(crate) async fn visible(
-    backend: &Arc<dyn ToolBackend>,
-    set: &ToolSet,
-) -> Result<Vec<Tool>, CallFault> {
-    let mut tools = all(backend).await?;
+/// Returns the tools that every workspace has.
+pub(crate) fn native(opener: &dyn BackendOpener) -> Vec<Tool> {
+    opener.native_tools().into_iter().filter_map(tool).collect()
+}
+
+/// Returns those of all tools that are visible in a set, in the order of the catalog.
+pub(crate) fn visible(mut tools: Vec<Tool>, set: &ToolSet) -> Vec<Tool> {
     tools.retain(|tool| set.lists(tool));
     if set.has_more() {
         tools.push(find_tools::definition());
     }
-    Ok(tools)
+    tools
 }
 
 /// Takes a page out of the visible tools.

@@ -13,7 +13,7 @@ use crate::backend::{CommandArtifact, ToolUse};
 use crate::fault::CallFault;
 use crate::resources::ResourceReader;
 use crate::server::McpConnection;
-use crate::{following, listing, prompts, resources, revisions};
+use crate::{following, prompts, resources, revisions};
 
 /// How long a client may keep what is always the same, in milliseconds.
 const FIXED_TTL_MS: u64 = 3_600_000;
@@ -162,8 +162,8 @@ impl McpConnection {
 
     /// The tools that the client may call.
     async fn callable(&self, context: &RequestContext<RoleServer>) -> Result<Vec<Tool>, ErrorData> {
-        let all = async { listing::all(self.backend(&context.peer).await?).await };
-        let mut tools = all.await.map_err(|fault: CallFault| internal(&fault))?;
+        let all = self.tools(&context.peer).await;
+        let mut tools = all.map_err(|fault| internal(&fault))?;
         tools.retain(|tool| self.options.set.allows(tool));
         Ok(tools)
     }

@@ -12,10 +12,10 @@ use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::{BackendOpener, ToolBackend};
@@ -74,6 +74,8 @@ pub struct McpServer {
 pub(crate) struct McpConnection {
     opener: Arc<dyn BackendOpener>,
     backend: OnceCell<Arc<dyn ToolBackend>>,
+    /// Whether there is one.
+    is_open: watch::Sender<bool>,
     pub(crate) options: McpOptions,
     stop: CancellationToken,
 }
@@ -116,9 +118,11 @@ impl McpOptions {
 impl McpServer {
     /// Makes a server whose workspace is opened once it is needed.
     pub fn new(opener: Arc<dyn BackendOpener>, options: McpOptions) -> Self {
-        let (backend, stop) = (OnceCell::new(), CancellationToken::new());
+        let stop = CancellationToken::new();
         let stops = Arc::new(stop.clone().drop_guard());
-        Self { shared: Arc::new(McpConnection { opener, backend, options, stop }), _stops: stops }
+        let (backend, is_open) = (OnceCell::new(), watch::Sender::new(false));
+        let connection = McpConnection { opener, backend, is_open, options, stop };
+        Self { shared: Arc::new(connection), _stops: stops }
     }
 
     /// Ends what the server does by itself, once it is cancelled.
@@ -139,9 +143,19 @@ impl McpConnection {
                 true => roots::of(peer).await,
                 false => Vec::new(),
             };
-            self.opener.open(roots).await
+            let opened = self.opener.open(roots).await?;
+            self.is_open.send_replace(true);
+            Ok(opened)
         };
         self.backend.get_or_try_init(open).await
+    }
+
+    /// Returns all tools, those of every workspace where none can be opened: a call says why.
+    pub(crate) async fn tools(&self, peer: &Peer<RoleServer>) -> Result<Vec<Tool>, CallFault> {
+        match self.backend(peer).await {
+            Ok(backend) => listing::all(backend).await,
+            Err(_) => Ok(listing::native(&*self.opener)),
+        }
     }
 
     async fn list(
@@ -149,12 +163,9 @@ impl McpConnection {
         cursor: Option<&str>,
         context: &RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = async {
-            let backend = self.backend(&context.peer).await?;
-            listing::visible(backend, &self.options.set).await
-        };
-        let mut tools =
-            listed.await.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
+        let tools = self.tools(&context.peer).await;
+        let tools = tools.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
+        let mut tools = listing::visible(tools, &self.options.set);
         let has = |since: fn(&ProtocolVersion) -> bool| {
             context.protocol_version().is_some_and(|revision| since(&revision))
         };
@@ -167,13 +178,24 @@ impl McpConnection {
 
     /// Announces every change of the visible tools, until nobody listens.
     async fn follow(&self, peer: &Peer<RoleServer>, listener: ListListener) {
-        // A workspace that cannot be opened is reported to who asks for its tools.
+        let visible = |tools| listing::visible(tools, &self.options.set);
+        let mut known = None;
+        if self.backend(peer).await.is_err() {
+            known = Some(visible(listing::native(&*self.opener)));
+            // A later call may find one.
+            if self.is_open.subscribe().wait_for(|is_open| *is_open).await.is_err() {
+                return;
+            }
+        }
         let Ok(backend) = self.backend(peer).await else { return };
         let mut changes = backend.changes();
-        let mut known = listing::visible(backend, &self.options.set).await.ok();
+        match &known {
+            Some(_) => changes.mark_changed(),
+            None => known = listing::all(backend).await.ok().map(visible),
+        }
         while changes.changed().await.is_ok() {
             // A daemon that is gone is no change: whoever calls next finds another one.
-            let Ok(now) = listing::visible(backend, &self.options.set).await else { continue };
+            let Ok(now) = listing::all(backend).await.map(visible) else { continue };
             let is_new = known.as_ref() != Some(&now);
             known = Some(now);
             if is_new && !listener.announce().await {

@@ -35,6 +35,10 @@ pub(crate) struct Recorded {
 #[derive(Debug)]
 pub(crate) struct Opener(pub(crate) Arc<Recorded>);
 
+/// Opens nothing until that is allowed; `echo` is native.
+#[derive(Debug)]
+struct ClosedOpener(Arc<Recorded>, Mutex<bool>);
+
 struct Client {
     input: Option<DuplexStream>,
     output: tokio::io::Lines<BufReader<DuplexStream>>,
@@ -150,6 +154,23 @@ impl BackendOpener for Opener {
     }
 }
 
+impl BackendOpener for ClosedOpener {
+    fn wants_roots(&self) -> bool {
+        false
+    }
+
+    fn native_tools(&self) -> Vec<Value> {
+        vec![definition("echo", true)]
+    }
+
+    fn open(&self, _: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
+        let opened = Arc::clone(&self.0) as Arc<dyn ToolBackend>;
+        let fault = CallFault::new("workspace_unusable", "no project is open");
+        let may_open = *self.1.lock().unwrap();
+        Box::pin(async move { may_open.then_some(opened).ok_or(fault) })
+    }
+}
+
 impl Client {
     fn new(set: ToolSet) -> Self {
         Self::with(McpOptions::new(set).unwrap())
@@ -157,7 +178,11 @@ impl Client {
 
     fn with(options: McpOptions) -> Self {
         let backend = Arc::new(Recorded::new());
-        let server = McpServer::new(Arc::new(Opener(Arc::clone(&backend))), options);
+        Self::of(Arc::clone(&backend), Arc::new(Opener(backend)), options)
+    }
+
+    fn of(backend: Arc<Recorded>, opener: Arc<dyn BackendOpener>, options: McpOptions) -> Self {
+        let server = McpServer::new(opener, options);
         let (input, server_input) = tokio::io::duplex(1 << 16);
         let (server_output, output) = tokio::io::duplex(1 << 16);
         let served = tokio::spawn(serve_lines(server, server_input, server_output));
@@ -416,6 +441,34 @@ async fn subscriptions_hear_of_changes_without_a_session() {
     client.backend.tools.lock().unwrap().clear();
     client.backend.changes.send_modify(|count| *count += 1);
     assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn native_tools_are_listed_while_no_workspace_can_be_opened_and_calls_say_why() {
+    let backend = Arc::new(Recorded::new());
+    let opener = Arc::new(ClosedOpener(Arc::clone(&backend), Mutex::new(false)));
+    let options = McpOptions::new(ToolSet::All).unwrap();
+    let mut client = Client::of(backend, Arc::clone(&opener) as _, options);
+    client.send(&initialize("2025-06-18")).await;
+    client.next().await;
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    assert_eq!(client.tool_names().await, ["echo"]);
+    let called = client.request(json!(1), "tools/call", json!({ "name": "echo" })).await;
+    assert_eq!(called["result"]["isError"], true, "{called}");
+    let said = called["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(said, "workspace_unusable: no project is open");
+    let params = json!({ "name": "moss_tool", "arguments": { "name": "echo" } });
+    let prompt = client.request(json!(2), "prompts/get", params).await;
+    assert!(prompt.get("error").is_none(), "{prompt}");
+    *opener.1.lock().unwrap() = true;
+    let params = json!({ "name": "fail" });
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params }))
+        .await;
+    // The list is another one now; what comes first is left open.
+    let methods = [client.next().await, client.next().await].map(|seen| seen["method"].clone());
+    assert!(methods.contains(&json!("notifications/tools/list_changed")), "{methods:?}");
+    assert_eq!(client.tool_names().await, ["echo", "fail", "hang", "read_file"]);
 }
 
 #[tokio::test]

@@ -194,12 +194,16 @@ fn home_and_root_are_no_workspace_unless_named() {
     command.current_dir(site.outside("home"));
     let mut client = McpClient::spawn(command);
     client.initialize("2025-06-18", json!({}));
-    let listed = client.request("tools/list", json!({}));
-    let message = listed["error"]["message"].as_str().unwrap();
-    assert!(message.contains("a home directory is no project"), "{message}");
-    assert!(message.contains("moss mcp --workspace DIR"), "{message}");
+    // The list is that of a workspace, with texts and schemas; a call says what to do.
+    let listed = |client: &mut McpClient| client.request("tools/list", json!({}))["result"].clone();
+    let without = listed(&mut client);
+    let with = listed(&mut McpClient::connect(&site, &[]));
+    assert!(!with["tools"].as_array().unwrap().is_empty());
+    assert_eq!(without["tools"], with["tools"]);
     let result = client.call("read_file", json!({ "path": "a" }));
+    assert_eq!(result["isError"], true, "{result}");
     assert!(text(&result).contains("a home directory is no project"), "{result}");
+    assert!(text(&result).contains("moss mcp --workspace DIR"), "{result}");
 
     let mut command = site.command(["mcp"]);
     command.current_dir("/").env("CLAUDE_PROJECT_DIR", site.workspace());

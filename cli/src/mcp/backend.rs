@@ -17,8 +17,8 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::calling;
 use super::workspace::WorkspaceHints;
+use super::{calling, native};
 use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure, SocketIdentity};
 use crate::error::CliError;
 use crate::views::content;
@@ -104,6 +104,10 @@ impl WorkspaceOpener {
 impl BackendOpener for WorkspaceOpener {
     fn wants_roots(&self) -> bool {
         self.server.is_none() && self.hints.named.is_none()
+    }
+
+    fn native_tools(&self) -> Vec<Value> {
+        native::tools()
     }
 
     fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
