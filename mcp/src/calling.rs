@@ -66,7 +66,7 @@ impl McpConnection {
         if rounds::has_forms(context) {
             return self.round(&**backend, call, request, context).await;
         }
-        let reply = following::follow(&**backend, call, context, self.options.form_wait).await?;
+        let reply = following::follow(&**backend, call, context, self.form_life()).await?;
         Ok(reply::of_reply(reply, ReplyForm::of(context)).into())
     }
 
@@ -103,7 +103,7 @@ impl McpConnection {
             false => None,
         };
         let call = ToolUse { in_rounds: approved.clone(), ..call };
-        let ended = following::follow(backend, call, context, options.form_wait).await;
+        let ended = following::follow(backend, call, context, self.form_life()).await;
         let put =
             |reply: &UseReply| rounds::put(&clarify::open_question(&asked, reply)?, seal, &named);
         match (ended, approved) {

@@ -15,6 +15,7 @@ use tokio::io::BufReader;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::in_flight::InFlight;
 use crate::line::{self, Lifecycle, ReadLine};
@@ -31,6 +32,8 @@ pub(crate) struct LineTransport<W> {
     output: Arc<Mutex<W>>,
     in_flight: InFlight,
     reader: JoinHandle<()>,
+    /// Cancelled where there is no further message.
+    ended: CancellationToken,
 }
 
 /// How reading a line ended.
@@ -47,15 +50,19 @@ enum LineEnd {
 // === impl LineTransport ===
 
 impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
-    /// Begins to read. Belongs into a runtime.
-    pub(crate) fn new(input: impl AsyncRead + Send + Unpin + 'static, output: W) -> Self {
+    /// Begins to read. Belongs into a runtime. `ended` is cancelled where the input ends.
+    pub(crate) fn new(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: W,
+        ended: CancellationToken,
+    ) -> Self {
         let (sender, messages) = mpsc::channel(MESSAGES_MAX);
         let output = Arc::new(Mutex::new(output));
         let lifecycle = Lifecycle::default();
         let in_flight = lifecycle.in_flight().clone();
         let reader =
             tokio::spawn(read(BufReader::new(input), Arc::clone(&output), sender, lifecycle));
-        Self { messages, output, in_flight, reader }
+        Self { messages, output, in_flight, reader, ended }
     }
 }
 
@@ -89,7 +96,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        self.messages.recv().await
+        let message = self.messages.recv().await;
+        if message.is_none() {
+            self.ended.cancel();
+        }
+        message
     }
 
     async fn close(&mut self) -> io::Result<()> {

@@ -69,7 +69,8 @@ impl ResourceReader for RequestReader<'_> {
             in_rounds: None,
             trace_parent: self.context.meta.get_traceparent().map(ToOwned::to_owned),
         };
-        let reply = following::follow(&**backend, call, self.context, options.form_wait).await?;
+        let forms = self.connection.form_life();
+        let reply = following::follow(&**backend, call, self.context, forms).await?;
         let output = serde_json::from_str(&reply.result?)
             .map_err(|error| CallFault::new("internal", error.to_string()))?;
         Ok((output, reply.content))

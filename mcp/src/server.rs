@@ -20,6 +20,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::{BackendOpener, ToolBackend};
 use crate::fault::CallFault;
+use crate::following::FormLife;
 use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
 use crate::seal::StateSeal;
@@ -148,6 +149,11 @@ impl McpConnection {
             Ok(opened)
         };
         self.backend.get_or_try_init(open).await
+    }
+
+    /// How long forms of the connection stay open.
+    pub(crate) fn form_life(&self) -> FormLife<'_> {
+        FormLife { wait: self.options.form_wait, gone: &self.stop }
     }
 
     /// Returns all tools, those of every workspace where none can be opened: a call says why.

@@ -105,6 +105,26 @@ async fn a_call_that_is_cancelled_while_its_form_is_open_ends() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn forms_and_subscriptions_end_with_the_input() {
+    let mut client = with_forms(WAIT_MAX * 60).await;
+    client.asked(1, "ask").await;
+    client.asked(2, clarify::TOOL).await;
+    let listen = stateless(json!({ "notifications": { "toolsListChanged": true } }));
+    let message =
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "subscriptions/listen", "params": listen });
+    client.send(&message).await;
+    let acknowledged = client.next().await["method"].clone();
+    assert_eq!(acknowledged, "notifications/subscriptions/acknowledged");
+    let begun = tokio::time::Instant::now();
+    drop(client.input.take());
+    let decided = client.output(1).await["decided"].clone();
+    assert_eq!(decided, "None");
+    tokio::time::timeout(WAIT_MAX, client.served).await.unwrap().unwrap();
+    // The clock stands still: nothing waited for a timer.
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
 #[tokio::test]
 async fn a_question_that_nobody_answered_is_a_form_of_the_client() {
     let mut client = with_forms(WAIT_MAX).await;
