@@ -234,6 +234,9 @@ fn a_rule_that_wants_a_person_is_no_form_with_a_session_and_without() {
     let result = alone_in_process.request("tools/call", create("release/a"))["result"].clone();
     assert!(text(&result).contains("ask the person to approve it in moss"), "{result}");
     assert!(text(&result).contains("moss serve"), "{result}");
+    // No caller of MCP can wait for it, or decide by a digest.
+    assert!(!text(&result).contains("wait for a confirmation"), "{result}");
+    assert!(!text(&result).contains("have an approver"), "{result}");
     let daemon = site.serve();
     let mut client = with_forms(&site, &["--elicit"]);
     let mut single = McpClient::start(&site, &["--elicit"]);
