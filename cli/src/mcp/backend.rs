@@ -365,6 +365,9 @@ fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
             "ask the person to approve it in moss, then send the same call again"
         }
         "daemon_unreachable" => "send the call again: moss looks for another daemon",
+        "request_too_large" => {
+            "send less at once: create the file with the first part of the text, then insert the others"
+        }
         "queue_full" | "calls_too_large" | "confirmations_full" => "try again in a moment",
         _ => "",
     };
