@@ -608,6 +608,21 @@ async fn lines_that_are_no_messages_get_an_error_and_the_connection_stays() {
 }
 
 #[tokio::test]
+async fn a_cursor_that_no_list_gave_is_refused_by_every_list() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
+        for (cursor, why) in
+            [(json!(5), "`cursor` must be a text"), (json!("x"), "leave `cursor` out")]
+        {
+            let refused = client.request(json!(1), method, json!({ "cursor": cursor })).await;
+            assert_eq!(refused["error"]["code"], -32602, "{method} {cursor}: {refused}");
+            let message = refused["error"]["message"].as_str().unwrap();
+            assert!(message.contains(why), "{method} {cursor}: {message}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn names_with_control_characters_come_back_as_escapes_and_short() {
     let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
     let deceptive = format!("a\u{1b}[31m\u{202e}\u{7}{}", "x".repeat(5_000));
