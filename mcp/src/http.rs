@@ -46,7 +46,6 @@ use self::stalling::WatchedStream;
 use crate::backend::BackendOpener;
 use crate::line::{self, ArgumentsText, Lifecycle, ReadLine};
 use crate::lines::LINE_BYTES_MAX;
-use crate::methods::NamedMethods;
 use crate::server::{McpOptions, McpServer};
 use crate::set::ToolSet;
 
@@ -215,7 +214,7 @@ impl FrontState {
         #[cfg(feature = "fixtures")]
         let server = crate::fixtures::ScriptedServer::new(server, door.fixtures());
         let service = StreamableHttpService::new(
-            move || Ok::<_, io::Error>(NamedMethods(server.clone())),
+            move || Ok::<_, io::Error>(server.clone()),
             self.sessions.manager(),
             self.config.clone(),
         );

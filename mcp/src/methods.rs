@@ -29,8 +29,8 @@ const METHODS: [&str; 8] = [
 const OF_SESSIONS: [&str; 2] = ["initialize", "ping"];
 const OF_THE_NEWEST: [&str; 2] = [DISCOVER, "subscriptions/listen"];
 
-/// A server that names the methods that there are where it has none of that name.
-#[derive(Clone)]
+/// A server of two streams that names the methods that there are where it has none of that name. What
+/// rmcp has for HTTP takes no such thing.
 pub(crate) struct NamedMethods<H>(pub(crate) H);
 
 /// Says why a request that rmcp has no type for is not served.
