@@ -177,6 +177,11 @@ impl QualifiedName {
         self.name.strip_suffix('!').filter(|name| !name.is_empty()).unwrap_or(&self.name)
     }
 
+    /// Whether a keyword before it says that all of a name stands there, as in the first line of a declaration.
+    pub fn is_declared(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
     /// Whether something has this name; PHP writes `$` before the names of variables.
     pub fn is(&self, name: &str) -> bool {
         name == self.name || name == self.written() || self.name.strip_prefix('$') == Some(name)

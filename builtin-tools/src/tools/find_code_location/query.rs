@@ -279,7 +279,9 @@ impl QueryPass {
     pub(super) fn is_needed(&self, found: &FoundCode) -> bool {
         match self.goal {
             PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => true,
-            PassGoal::Containing(_, NameTier::Container) => !found.is_full(),
+            PassGoal::Containing(wanted, NameTier::Container) if !wanted.is_declared() => {
+                !found.is_full()
+            }
             PassGoal::Containing(..) | PassGoal::Code(_) => found.is_empty(),
         }
     }
