@@ -83,7 +83,7 @@ const BEHIND_TYPES: [&str; 5] = ["extends", "implements", "interface", "struct",
 pub struct QualifiedName {
     /// What it belongs to, the outermost first.
     pub around: Vec<String>,
-    /// The name alone.
+    /// The name, without what stands before it.
     pub name: String,
     /// What a keyword before it says that it is; empty where none does.
     kinds: &'static [DeclarationKind],

@@ -277,7 +277,7 @@ fn location(search: &str) -> Option<(String, u32)> {
 impl QueryPass {
     /// Whether more has to be found.
     pub(super) fn is_needed(&self, found: &FoundCode) -> bool {
-        match self.goal {
+        match &self.goal {
             PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => true,
             PassGoal::Containing(wanted, NameTier::Container) if !wanted.is_declared() => {
                 !found.is_full()
