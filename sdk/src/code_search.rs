@@ -28,7 +28,7 @@ pub enum CodeSearchGoal {
     Question(String),
     /// What declares one of some names, exactly: of each as many as of any other, where there are too many.
     Declared {
-        /// The names.
+        /// Each as it is written where it is declared.
         names: Vec<String>,
         /// Declarations that are near to this file come first.
         near: Option<RelPath>,

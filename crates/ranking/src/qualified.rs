@@ -83,7 +83,7 @@ const BEHIND_TYPES: [&str; 5] = ["extends", "implements", "interface", "struct",
 pub struct QualifiedName {
     /// What it belongs to, the outermost first.
     pub around: Vec<String>,
-    /// The name alone.
+    /// The name, without what stands before it.
     pub name: String,
     /// What a keyword before it says that it is; empty where none does.
     kinds: &'static [DeclarationKind],
@@ -175,6 +175,11 @@ impl QualifiedName {
     /// What stands in a text wherever something has this name: `!` is how macros are called, and no part of theirs.
     pub fn written(&self) -> &str {
         self.name.strip_suffix('!').filter(|name| !name.is_empty()).unwrap_or(&self.name)
+    }
+
+    /// Whether a keyword before it says that all of a name stands there, as in the first line of a declaration.
+    pub fn is_declared(&self) -> bool {
+        !self.kinds.is_empty()
     }
 
     /// Whether something has this name; PHP writes `$` before the names of variables.

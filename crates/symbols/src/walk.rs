@@ -245,11 +245,8 @@ impl<'t> OutlineWalk<'t> {
         let Some(first) = first else { return false };
         let kind = self.outline.declarations[first as usize].kind;
         let is_function = matches!(kind, DeclarationKind::Function | DeclarationKind::Method);
-        let boundary = match () {
-            () if is_function => Some(Boundary::Function),
-            () if is_type(kind) => Some(Boundary::Type),
-            () => None,
-        };
+        let of_type = is_type(kind).then_some(Boundary::Type);
+        let boundary = if is_function { Some(Boundary::Function) } else { of_type };
         self.scopes.enter(Scope::declaration(node.end_byte(), first, boundary));
         true
     }

@@ -277,9 +277,11 @@ fn location(search: &str) -> Option<(String, u32)> {
 impl QueryPass {
     /// Whether more has to be found.
     pub(super) fn is_needed(&self, found: &FoundCode) -> bool {
-        match self.goal {
+        match &self.goal {
             PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => true,
-            PassGoal::Containing(_, NameTier::Container) => !found.is_full(),
+            PassGoal::Containing(wanted, NameTier::Container) if !wanted.is_declared() => {
+                !found.is_full()
+            }
             PassGoal::Containing(..) | PassGoal::Code(_) => found.is_empty(),
         }
     }

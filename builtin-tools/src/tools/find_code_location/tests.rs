@@ -259,7 +259,7 @@ fn names_are_found_as_they_are_printed_and_written() {
         ("a.cpp", "struct A {};\nbool operator==(A a, A b) {\n  return true;\n}\n"),
         (
             "a.go",
-            "package a\n\ntype Engine struct{}\n\nfunc (e *Engine) Serve() {}\n\nfunc Serve() {}\n",
+            "package a\n\ntype Engine struct{}\n\nfunc (e *Engine) Serve() {}\n\nfunc Serve() {}\n\nfunc ServeAll() {}\n",
         ),
         ("a.py", "class Outer:\n    def deep(self):\n        pass\n\ndeep = 1\n"),
         ("a.rb", "def save!\nend\n\ndef save\nend\n"),
