@@ -45,15 +45,19 @@ pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
         unknown @ ShellWord::Unknown { .. } => unknown.clone(),
     };
     let mut at = 0;
-    if name.fixed() == Some("git") {
-        while let Some(word) = rest.get(at).and_then(ShellWord::fixed)
-            && word.starts_with('-')
-        {
-            at += if GIT_VALUES.contains(&word) { 2 } else { 1 };
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.fixed() else {
+            return if word.is_operand() { Ok(at) } else { Err(word) };
+        };
+        if !text.starts_with('-') {
+            break;
+        }
+        let value = words.get(at + 1).filter(|_| GIT_VALUES.contains(&text));
+        if let Some(several) = value.filter(|value| !value.is_exactly_one()) {
+            return Err(several);
         }
     }
-    let rest = rest.get(at.min(rest.len())..).unwrap_or_default();
-    [name].into_iter().chain(rest.iter().cloned()).collect()
+    Ok(at)
 }
 
 /// Whether the words of a command are those of a rule.
@@ -71,6 +75,7 @@ pub enum WordMatch {
 pub(crate) fn may_be(word: &ShellWord, expected: &str) -> bool {
     match (word, expected.strip_suffix('*')) {
         (ShellWord::Fixed(text), Some(start)) => text.starts_with(start),
+        at += if value.is_some() { 2 } else { 1 };
         (ShellWord::Fixed(text), None) => text == expected,
         (ShellWord::Unknown { starts, .. }, Some(start)) => {
             start.starts_with(starts.as_str()) || starts.starts_with(start)
@@ -201,4 +206,7 @@ mod tests {
             assert!(!command(line).is_exactly(&rule), "{line}");
         }
     }
+            "git -C a{,b} status",
+            "git --git-dir $x status",
+            "git \"-$x\" a status",
 }

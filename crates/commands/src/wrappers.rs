@@ -48,6 +48,8 @@ struct Wrapper {
 struct WrapperOptions {
     flags: String,
     values: String,
+    attached: String,
+    any_values: Vec<String>,
     long: Vec<String>,
     long_values: Vec<String>,
     numeric: bool,
@@ -225,16 +227,10 @@ impl Wrapper {
             long: own.long.clone(),
             long_values: own.long_values.clone(),
             numeric: own.numeric,
-            single_dash: false,
+            ..OptionForms::default()
+            attached: own.attached.clone(),
+            any_values: own.any_values.clone(),
         }
-    }
-}
-
-// === impl ShellWord ===
-
-impl ShellWord {
-    fn is_exactly_one(&self) -> bool {
-        matches!(self, Self::Fixed(_) | Self::Unknown { is_single: true, .. })
     }
 }
 
@@ -252,6 +248,8 @@ mod tests {
             "long_values",
             "numeric",
             "operands",
+            "attached",
+            "any_values",
             "assigns",
             "creates",
             "terminal_output",

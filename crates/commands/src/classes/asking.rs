@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::{AskingEntry, table};
-use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be};
+use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be, subcommand_at};
 use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
@@ -38,6 +38,10 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
 /// The first setting before git's subcommand that may change what runs.
 fn git_setting(words: &[ShellWord]) -> Option<String> {
     let mut at = 0;
+    // Which word is the subcommand, nobody knows then.
+    if let Err(word) = subcommand_at(words) {
+        return Some(format!("{} before its subcommand", word.shown()));
+    }
     while let Some(word) = words.get(at).and_then(ShellWord::fixed)
         && word.starts_with('-')
     {
