@@ -44,6 +44,26 @@ pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
         }
         unknown @ ShellWord::Unknown { .. } => unknown.clone(),
     };
+    // The programs of git stand in a folder of their own, too: `git-clean` is `git clean`.
+    if let Some(own) = name.fixed().and_then(|name| name.strip_prefix("git-")) {
+        let git = ["git", own].map(|word| ShellWord::Fixed(word.to_owned()));
+        return git.into_iter().chain(rest.iter().cloned()).collect();
+    }
+    if name.fixed() != Some("git") {
+        return [name].into_iter().chain(rest.iter().cloned()).collect();
+    }
+    match subcommand_at(rest) {
+        Ok(at) => [name].into_iter().chain(rest[at..].iter().cloned()).collect(),
+        Err(_) => vec![name, ShellWord::unknown("…")],
+    }
+}
+
+/// Where git's subcommand stands among the words behind `git`.
+///
+/// # Errors
+///
+/// The first word before it that may become an option, or several words: what follows may be anything then.
+pub(crate) fn subcommand_at(words: &[ShellWord]) -> Result<usize, &ShellWord> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let Some(text) = word.fixed() else {
@@ -56,6 +76,7 @@ pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
         if let Some(several) = value.filter(|value| !value.is_exactly_one()) {
             return Err(several);
         }
+        at += if value.is_some() { 2 } else { 1 };
     }
     Ok(at)
 }
@@ -75,7 +96,6 @@ pub enum WordMatch {
 pub(crate) fn may_be(word: &ShellWord, expected: &str) -> bool {
     match (word, expected.strip_suffix('*')) {
         (ShellWord::Fixed(text), Some(start)) => text.starts_with(start),
-        at += if value.is_some() { 2 } else { 1 };
         (ShellWord::Fixed(text), None) => text == expected,
         (ShellWord::Unknown { starts, .. }, Some(start)) => {
             start.starts_with(starts.as_str()) || starts.starts_with(start)
@@ -186,6 +206,9 @@ mod tests {
             "git $x",
             "git \"p$x\"",
             "git -c a=b fetch",
+            "git -C a{,b} status",
+            "git --git-dir $x status",
+            "git \"-$x\" a status",
         ] {
             assert_ne!(command(line).begin(&rule), WordMatch::No, "{line}");
         }
@@ -206,7 +229,4 @@ mod tests {
             assert!(!command(line).is_exactly(&rule), "{line}");
         }
     }
-            "git -C a{,b} status",
-            "git --git-dir $x status",
-            "git \"-$x\" a status",
 }

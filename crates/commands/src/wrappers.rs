@@ -147,6 +147,10 @@ pub(crate) fn joined(name: &str, words: &[ShellWord]) -> WhatRuns {
 /// The text for a shell in one word.
 pub(crate) fn script_at(name: &str, arguments: &[ShellWord], at: usize) -> WhatRuns {
     match arguments.get(at).map(ShellWord::fixed) {
+        // Options may follow the one with the text: `bash -c -x TEXT`.
+        Some(Some(option)) if option.starts_with(['-', '+']) => {
+            WhatRuns::Unclear(format!("`{name}` with {option} behind its option for a text"))
+        }
         Some(Some(script)) => WhatRuns::Script(script.to_owned()),
         Some(None) => WhatRuns::Unclear(format!("`{name}` of a text that is not known")),
         None => WhatRuns::Unclear(format!("`{name}` without its text")),
@@ -224,12 +228,12 @@ impl Wrapper {
         OptionForms {
             flags: own.flags.clone(),
             values: own.values.clone(),
+            attached: own.attached.clone(),
+            any_values: own.any_values.clone(),
             long: own.long.clone(),
             long_values: own.long_values.clone(),
             numeric: own.numeric,
             ..OptionForms::default()
-            attached: own.attached.clone(),
-            any_values: own.any_values.clone(),
         }
     }
 }
@@ -244,12 +248,12 @@ mod tests {
             "name",
             "flags",
             "values",
+            "attached",
+            "any_values",
             "long",
             "long_values",
             "numeric",
             "operands",
-            "attached",
-            "any_values",
             "assigns",
             "creates",
             "terminal_output",
