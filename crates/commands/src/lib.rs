@@ -262,6 +262,11 @@ impl ShellWord {
         }
     }
 
+    /// Whether it becomes one word, neither several nor none.
+    pub(crate) fn is_exactly_one(&self) -> bool {
+        matches!(self, Self::Fixed(_) | Self::Unknown { is_single: true, .. })
+    }
+
     /// Writes it for people: a fixed word as bash reads it, another as it is written.
     pub fn shown(&self) -> String {
         match self {

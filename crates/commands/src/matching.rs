@@ -44,16 +44,41 @@ pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
         }
         unknown @ ShellWord::Unknown { .. } => unknown.clone(),
     };
-    let mut at = 0;
-    if name.fixed() == Some("git") {
-        while let Some(word) = rest.get(at).and_then(ShellWord::fixed)
-            && word.starts_with('-')
-        {
-            at += if GIT_VALUES.contains(&word) { 2 } else { 1 };
-        }
+    // The programs of git stand in a folder of their own, too: `git-clean` is `git clean`.
+    if let Some(own) = name.fixed().and_then(|name| name.strip_prefix("git-")) {
+        let git = ["git", own].map(|word| ShellWord::Fixed(word.to_owned()));
+        return git.into_iter().chain(rest.iter().cloned()).collect();
     }
-    let rest = rest.get(at.min(rest.len())..).unwrap_or_default();
-    [name].into_iter().chain(rest.iter().cloned()).collect()
+    if name.fixed() != Some("git") {
+        return [name].into_iter().chain(rest.iter().cloned()).collect();
+    }
+    match subcommand_at(rest) {
+        Ok(at) => [name].into_iter().chain(rest[at..].iter().cloned()).collect(),
+        Err(_) => vec![name, ShellWord::unknown("…")],
+    }
+}
+
+/// Where git's subcommand stands among the words behind `git`.
+///
+/// # Errors
+///
+/// The first word before it that may become an option, or several words: what follows may be anything then.
+pub(crate) fn subcommand_at(words: &[ShellWord]) -> Result<usize, &ShellWord> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.fixed() else {
+            return if word.is_operand() { Ok(at) } else { Err(word) };
+        };
+        if !text.starts_with('-') {
+            break;
+        }
+        let value = words.get(at + 1).filter(|_| GIT_VALUES.contains(&text));
+        if let Some(several) = value.filter(|value| !value.is_exactly_one()) {
+            return Err(several);
+        }
+        at += if value.is_some() { 2 } else { 1 };
+    }
+    Ok(at)
 }
 
 /// Whether the words of a command are those of a rule.
@@ -181,6 +206,9 @@ mod tests {
             "git $x",
             "git \"p$x\"",
             "git -c a=b fetch",
+            "git -C a{,b} status",
+            "git --git-dir $x status",
+            "git \"-$x\" a status",
         ] {
             assert_ne!(command(line).begin(&rule), WordMatch::No, "{line}");
         }

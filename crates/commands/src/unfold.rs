@@ -135,6 +135,10 @@ fn what_runs(command: &mut SimpleCommand) -> WhatRuns {
     let Some(name) = command.program().map(ToOwned::to_owned) else {
         return WhatRuns::Unclear("which program runs is known only when it does".to_owned());
     };
+    // `--` and options stand where a program is only if who runs them reads on.
+    if name.starts_with('-') {
+        return WhatRuns::Unclear(format!("{name} where a program is expected"));
+    }
     let arguments = &command.words[1..];
     match name.as_str() {
         "eval" if arguments.is_empty() => WhatRuns::Itself,
@@ -159,8 +163,11 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
             continue;
         }
         let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-            // The name of a file.
-            return WhatRuns::Itself;
+            // The name of a file, unless that may be its input or a text: an option with a plus, a device.
+            let is_file =
+                !["-", "+", "/dev/", "/proc/"].iter().any(|start| text.starts_with(start));
+            let why = || WhatRuns::Unclear(format!("`{name}` with {}", word.shown()));
+            return if is_file { WhatRuns::Itself } else { why() };
         };
         let is_known = letters.chars().all(|letter| letter == 'c' || SHELL_FLAGS.contains(letter));
         if !is_known {

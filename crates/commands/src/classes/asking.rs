@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::{AskingEntry, table};
-use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be};
+use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be, subcommand_at};
 use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
@@ -24,7 +24,8 @@ pub(super) struct AskingFile {
 /// Why a command always asks; none where it does not.
 pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
     let bare = bare_words(command);
-    if bare.first().and_then(ShellWord::fixed) == Some("git")
+    let name = command.words.first().and_then(ShellWord::fixed).unwrap_or_default();
+    if name.rsplit('/').next() == Some("git")
         && let Some(setting) = git_setting(&command.words[1..])
     {
         return Some(format!(
@@ -37,6 +38,10 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
 
 /// The first setting before git's subcommand that may change what runs.
 fn git_setting(words: &[ShellWord]) -> Option<String> {
+    // Which word is the subcommand, nobody knows then.
+    if let Err(word) = subcommand_at(words) {
+        return Some(format!("{} before its subcommand", word.shown()));
+    }
     let mut at = 0;
     while let Some(word) = words.get(at).and_then(ShellWord::fixed)
         && word.starts_with('-')

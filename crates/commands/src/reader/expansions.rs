@@ -1,7 +1,7 @@
 //! What begins with `$` or a backtick, and process substitutions.
 
-use super::ShellReader;
 use super::words::{WordContext, WordDraft};
+use super::{CONTINUATION, ShellReader};
 use crate::Unparsed;
 
 /// Variables of one character that bash has itself.
@@ -56,6 +56,10 @@ impl ShellReader<'_> {
                 } else {
                     draft.note_expansion(around);
                 }
+            }
+            // Bash forgets the end of the line, and what is behind it may be a parenthesis.
+            Some('\\') if self.rest()[1..].starts_with(CONTINUATION) => {
+                return self.refuse("a line break behind a dollar sign");
             }
             _ => self.literal(draft),
         }
