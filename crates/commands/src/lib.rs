@@ -71,6 +71,8 @@ pub struct SimpleCommand {
     pub unclear: Option<String>,
     /// What the text gives it to read: a here-document or a here-string.
     pub input: Option<ShellWord>,
+    /// Whether it may read what another part gives it: through a pipe, or by a redirection around it or before it.
+    pub is_fed: bool,
 }
 
 /// A word, as far as it is known before anything runs.
@@ -139,6 +141,10 @@ pub struct Unparsed {
 pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let mut commands = unfold::unfold(reader::read(text, 0)?)?;
     note_emptied_streams(&mut commands);
+    // What the shell itself reads from then on, all behind it read.
+    if commands.iter().any(|command| command.program() == Some("exec") && command.takes_input()) {
+        commands.iter_mut().for_each(|command| command.is_fed = true);
+    }
     Ok(ShellScript { commands })
 }
 
@@ -199,7 +205,16 @@ impl SimpleCommand {
             is_wrapper: false,
             unclear: None,
             input: None,
+            is_fed: false,
         }
+    }
+
+    /// Whether something else than the input of the whole text is read through it.
+    fn takes_input(&self) -> bool {
+        let reads = |opened: &Redirection| {
+            matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite)
+        };
+        self.is_fed || self.input.is_some() || self.redirections.iter().any(reads)
     }
 
     /// Returns the words where all are fixed; none where one is not.
