@@ -74,6 +74,7 @@ pub use crate::ending::{
     CommandEnd, CommandLimit, CoverChange, Disturbance, EndCause, LEFT_COMMAND_BYTES_MAX,
     LEFT_RUNNING_MAX, LeftProcess, SandboxFacts,
 };
+pub use crate::environment::environment_names;
 pub use crate::error::SandboxError;
 #[cfg(target_os = "linux")]
 pub use crate::groups::group_hindrance;

@@ -271,6 +271,17 @@ mod tests {
     }
 
     #[test]
+    fn every_variable_that_commands_are_given_is_harmless_or_always_asks() {
+        let (_folder, files) = workspace();
+        for name in moss_sandbox::environment_names() {
+            let name = name.replace('*', "X");
+            let parts = parts_of(&format!("{name}=C ls"), FULL);
+            let is_harmless = parts.iter().all(|part| part.only_reads);
+            assert!(is_harmless || always_asks(&files, &format!("{name}=C; make")), "{name}");
+        }
+    }
+
+    #[test]
     fn a_write_through_a_link_that_the_text_makes_always_asks() {
         let (_folder, files) = workspace();
         for command in [
