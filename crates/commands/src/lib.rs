@@ -17,6 +17,7 @@ mod ansi;
 mod builtins;
 mod classes;
 mod environment;
+mod git_settings;
 mod links;
 mod matching;
 mod options;
@@ -26,6 +27,7 @@ mod wrappers;
 
 pub use self::classes::{CommandClass, classify};
 pub use self::environment::is_decisive as decides_programs;
+pub use self::git_settings::{GitSetting, git_settings};
 pub use self::links::MadeLinks;
 pub use self::matching::{WordMatch, bare_words};
 
@@ -229,6 +231,12 @@ impl SimpleCommand {
         let of_system = ["/bin/", "/usr/bin/", "/usr/local/bin/"];
         let name = of_system.iter().find_map(|folder| word.strip_prefix(folder)).unwrap_or(word);
         Some(if name.contains('/') { word } else { name })
+    }
+
+    /// Whether it is git, which may run what the configuration of a repository names.
+    pub fn is_git(&self) -> bool {
+        let is_version = || self.words.get(1).and_then(ShellWord::fixed) == Some("--version");
+        self.program() == Some("git") && !(self.words.len() == 2 && is_version())
     }
 
     /// Returns the redirections that change files: all but those to devices that keep nothing.

@@ -8,6 +8,8 @@ use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
 use moss_workspace::Workspace;
 
+use super::git_reads::hold_git;
+
 /// Builtins behind which nobody knows in which directory a command runs.
 const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
 
@@ -68,7 +70,7 @@ pub(crate) fn parts_in(
         OpenedFiles::WritesUnknown => part.writing_unknown(),
         OpenedFiles::Emptied(file) => part.emptying(&file),
     };
-    parts.into_iter().map(mark).collect()
+    hold_git(files, parts.into_iter().map(mark).collect(), directory)
 }
 
 /// The directory in which every part runs; none where one may change it.
@@ -211,7 +213,7 @@ fn opened_by(
 
 /// Takes `..` out of a path as the kernel does: what stands before it is followed first. None where it leads out of
 /// the workspace.
-fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
+pub(super) fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
     let mut plain = PathBuf::new();
     for component in path.components() {
         if component == Component::CurDir {
@@ -226,6 +228,14 @@ fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
         } else {
             plain.push(component);
         }
+    }
+    in_workspace(files, &plain)
+}
+
+/// A path without `..`, as the workspace names it.
+pub(super) fn in_workspace(files: &Workspace, plain: &Path) -> Option<RelPath> {
+    if plain.as_os_str().is_empty() {
+        return Some(RelPath::root());
     }
     files.path(plain.to_str()?).ok()
 }
