@@ -130,6 +130,7 @@ impl SimpleCommand {
             && self.assignments.is_empty()
             && self.redirections.is_empty()
             && self.input.is_none()
+            && !self.is_fed
             && self.unclear.is_none()
     }
 
@@ -216,6 +217,55 @@ mod tests {
         assert_eq!(command("git $x").begin(&rule), WordMatch::Maybe);
         for line in ["git", "git status", "git \"s$x\"", "echo git push"] {
             assert_eq!(command(line).begin(&rule), WordMatch::No, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_another_part_gives_to_read_is_not_exactly_the_words() {
+        let rule = ["git".to_owned(), "apply".to_owned()];
+        let is_exactly = |text: &str| {
+            let commands = read(text).unwrap().commands;
+            commands.iter().any(|command| command.is_exactly(&rule))
+        };
+        for text in [
+            "cat p | git apply",
+            "cat p |& git apply",
+            "cat p | { git apply; }",
+            "cat p | (cd x; git apply)",
+            "cat p | while true; do git apply; done",
+            "cat p | env git apply",
+            "cat p | sh -c 'git apply'",
+            "cat p | echo \"$(git apply)\"",
+            "cat p | tee >(git apply)",
+            "cat p > >(git apply)",
+            "{ git apply; } < p",
+            "if git apply; then ls; fi < p",
+            "for x in a; do git apply; done <<< p",
+            "(git apply) <<E\np\nE",
+            "{ git apply; } <&3",
+            "git apply <&3",
+            "git apply 0>&3",
+            "env git apply < p",
+            "env git apply <<< p",
+            "sh -c 'git apply' < p",
+            "sh <<E\ngit apply\np\nE",
+            "exec < p; git apply",
+            "exec <&3\ngit apply",
+            "command exec 0< p; git apply",
+            "f() { git apply; }; cat p | f",
+            "function f { git apply; }\nf < p",
+        ] {
+            assert!(!is_exactly(text), "{text}");
+        }
+        for text in [
+            "git apply",
+            "git apply | cat",
+            "cat < p; git apply",
+            "git apply; cat p | wc",
+            "{ git apply; } > x",
+            "sh -c 'git apply'",
+        ] {
+            assert!(is_exactly(text), "{text}");
         }
     }
 

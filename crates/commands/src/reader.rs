@@ -51,6 +51,8 @@ struct ShellReader<'a> {
     awaits_document: bool,
     /// The texts of those that were read, and the commands that they belong to.
     documents: Vec<(usize, ShellWord)>,
+    /// Whether redirections behind the compound command that was read last give what its parts read.
+    is_fed: bool,
 }
 
 /// A here-document that was announced.
@@ -78,6 +80,7 @@ impl<'a> ShellReader<'a> {
             pending: Vec::new(),
             awaits_document: false,
             documents: Vec::new(),
+            is_fed: false,
         }
     }
 
@@ -134,6 +137,11 @@ impl<'a> ShellReader<'a> {
         let done = deeper(self);
         self.depth -= 1;
         done
+    }
+
+    /// Marks the commands from a place on as such that another part gives what they read.
+    fn feed(&mut self, from: usize) {
+        self.commands.iter_mut().skip(from).for_each(|command| command.is_fed = true);
     }
 
     /// Adds a command and returns its place.

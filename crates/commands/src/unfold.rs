@@ -60,9 +60,12 @@ fn unfold_one(
     match inner {
         WhatRuns::Itself => {
             let found = find_actions(&mut command);
+            let is_fed = command.takes_input();
             unfolded.push(command);
             for words in found {
-                unfold_one(inner_command(words, Vec::new(), &via, None), depth + 1, unfolded)?;
+                let mut inner = inner_command(words, Vec::new(), &via, None);
+                inner.is_fed = is_fed;
+                unfold_one(inner, depth + 1, unfolded)?;
             }
             Ok(())
         }
@@ -73,7 +76,8 @@ fn unfold_one(
         }
         WhatRuns::Words(words, assignments) => {
             command.is_wrapper = true;
-            let inner = inner_command(words, assignments, &via, command.input.clone());
+            let mut inner = inner_command(words, assignments, &via, command.input.clone());
+            inner.is_fed = command.takes_input();
             unfolded.push(command);
             unfold_one(inner, depth + 1, unfolded)
         }
@@ -85,9 +89,11 @@ fn unfold_one(
             }
             Ok(inner) => {
                 command.is_wrapper = true;
+                let is_fed = command.takes_input();
                 unfolded.push(command);
                 for mut inner in inner {
                     inner.via.clone_from(&via);
+                    inner.is_fed |= is_fed;
                     unfold_one(inner, depth + 1, unfolded)?;
                 }
                 Ok(())

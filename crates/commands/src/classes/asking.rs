@@ -13,6 +13,25 @@ static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../alw
 /// Letters that take no value in any command of the table that a word makes harmless.
 const PLAIN_LETTERS: &str = "abdfilnpqrvxRX";
 
+/// Long options of which the same is true.
+const PLAIN_OPTIONS: [&str; 15] = [
+    "archive",
+    "detach",
+    "force",
+    "global",
+    "interactive",
+    "local",
+    "name-only",
+    "no-track",
+    "null",
+    "quiet",
+    "recursive",
+    "show-origin",
+    "system",
+    "track",
+    "verbose",
+];
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AskingFile {
@@ -94,7 +113,36 @@ impl AskingEntry {
             || !is_certain
             || self.has.iter().any(is_there)
             || rest.iter().any(may_bring);
-        has && !self.unless.iter().any(|known| rest.iter().any(|word| is_exactly(word, known)))
+        has && !self.is_spared(rest)
+    }
+
+    /// Whether one of the words that make it harmless is there as an option: neither the value of another one nor an
+    /// operand.
+    fn is_spared(&self, rest: &[ShellWord]) -> bool {
+        let mut may_be_value = false;
+        for word in rest {
+            if word.fixed() == Some("--") {
+                return false;
+            }
+            let is_sparing = self.unless.iter().any(|known| is_exactly(word, known));
+            if is_sparing && !may_be_value {
+                return true;
+            }
+            may_be_value = match word.fixed() {
+                Some(text) if text.len() > 1 && text.starts_with('-') => !is_plain(text),
+                Some(_) => false,
+                None => !word.is_operand(),
+            };
+        }
+        false
+    }
+}
+
+/// Whether an option certainly takes no value in the next word.
+fn is_plain(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => long.contains('=') || PLAIN_OPTIONS.contains(&long),
+        None => option.chars().skip(1).all(|letter| PLAIN_LETTERS.contains(letter)),
     }
 }
 

@@ -79,9 +79,14 @@ impl ShellReader<'_> {
     }
 
     pub(super) fn process_substitution(&mut self) -> Result<(), Unparsed> {
+        let (from, is_fed) = (self.commands.len(), self.is_at(">"));
         self.bump();
         self.expect("(")?;
-        self.substituted()
+        self.substituted()?;
+        if is_fed {
+            self.feed(from);
+        }
+        Ok(())
     }
 
     /// Reads `$((…))` of digits and operators: a name could stand for a text that runs commands.

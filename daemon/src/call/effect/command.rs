@@ -8,6 +8,7 @@ mod checking;
 mod commits;
 mod contents;
 mod files;
+mod git_reads;
 mod granted;
 mod grants;
 mod kinds;
@@ -198,9 +199,11 @@ impl Effects {
         }
         let tier = sandbox.tier();
         let directory = resolved.path;
-        let files = &self.scope.workspace.files;
         let setting = CommandSetting { is_isolated: tier == Tier::Full, has_terminal };
-        let parts = parts_in(files, &command, &directory, setting);
+        let (workspace, text, within) =
+            (Arc::clone(&self.scope.workspace), command.clone(), directory.clone());
+        let read = move || parts_in(&workspace.files, &text, &within, setting);
+        let parts = self.scope.blocking(read).await?;
         let mut planned = PlannedCommand {
             command,
             directory,

@@ -38,10 +38,10 @@ impl Effects {
     }
 }
 
-/// Whether a part does more than read, or the shell may connect it.
+/// Whether a part does more than read, or may, or the shell may connect it.
 fn does_more(part: &CommandPart) -> bool {
     let connects = || part.command.as_ref().is_some_and(|command| command.may_connect());
-    !part.only_reads || connects()
+    !part.only_reads || part.runs_configured() || connects()
 }
 
 fn narrow(of_all: &mut Option<CommandGrants>, granted: &CommandGrants) {

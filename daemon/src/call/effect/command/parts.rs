@@ -8,6 +8,8 @@ use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
 use moss_workspace::Workspace;
 
+use super::git_reads::hold_git;
+
 /// Builtins behind which nobody knows in which directory a command runs.
 const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
 
@@ -68,7 +70,7 @@ pub(crate) fn parts_in(
         OpenedFiles::WritesUnknown => part.writing_unknown(),
         OpenedFiles::Emptied(file) => part.emptying(&file),
     };
-    parts.into_iter().map(mark).collect()
+    hold_git(files, parts.into_iter().map(mark).collect(), directory)
 }
 
 /// The directory in which every part runs; none where one may change it.
@@ -211,7 +213,7 @@ fn opened_by(
 
 /// Takes `..` out of a path as the kernel does: what stands before it is followed first. None where it leads out of
 /// the workspace.
-fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
+pub(super) fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
     let mut plain = PathBuf::new();
     for component in path.components() {
         if component == Component::CurDir {
@@ -226,6 +228,14 @@ fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
         } else {
             plain.push(component);
         }
+    }
+    in_workspace(files, &plain)
+}
+
+/// A path without `..`, as the workspace names it.
+pub(super) fn in_workspace(files: &Workspace, plain: &Path) -> Option<RelPath> {
+    if plain.as_os_str().is_empty() {
+        return Some(RelPath::root());
     }
     files.path(plain.to_str()?).ok()
 }
@@ -268,6 +278,17 @@ mod tests {
         std::os::unix::fs::symlink("sub/inner", root.join("link")).unwrap();
         let files = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
         (folder, files)
+    }
+
+    #[test]
+    fn every_variable_that_commands_are_given_is_harmless_or_always_asks() {
+        let (_folder, files) = workspace();
+        for name in moss_sandbox::environment_names() {
+            let name = name.replace('*', "X");
+            let parts = parts_of(&format!("{name}=C ls"), FULL);
+            let is_harmless = parts.iter().all(|part| part.only_reads);
+            assert!(is_harmless || always_asks(&files, &format!("{name}=C; make")), "{name}");
+        }
     }
 
     #[test]
