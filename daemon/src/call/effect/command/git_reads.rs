@@ -161,7 +161,7 @@ fn places(
         let Some(name) = command.words.first() else { continue };
         match (name.fixed()?, command.words.get(1..)?) {
             ("cd", [target]) => {
-                moves.push(target.fixed().filter(|target| !target.starts_with('-'))?)
+                moves.push(target.fixed().filter(|target| !target.starts_with('-'))?);
             }
             ("cd" | "pushd" | "popd", _) => return None,
             _ => {}
