@@ -104,9 +104,8 @@ async fn no_command_reads_the_artifact_of_another_or_its_own() {
     assert!(found["stderr"].as_str().unwrap().contains("No such file"), "{found}");
 }
 
-#[tokio::test]
-async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads() {
-    let site = Site::new();
+/// Has the repository of a workspace name programs wherever it can, which leave marks.
+fn arm(site: &Site, git: &dyn Fn(&[&str])) {
     let root = site.workspace();
     let evil = |what: &str| {
         let marks = site.outside("marks");
@@ -118,11 +117,6 @@ async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads()
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         path.display().to_string()
-    };
-    let git = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(arguments).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null");
-        assert!(command.status().unwrap().success(), "{arguments:?}");
     };
     git(&["init", "-q"]);
     site.write("a.txt", "one\n");
@@ -148,6 +142,18 @@ async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads()
         git(&["config", key, &evil(what)]);
     }
     site.write("a.txt", "two\n");
+}
+
+#[tokio::test]
+async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads() {
+    let site = Site::new();
+    let root = site.workspace();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(arguments).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.status().unwrap().success(), "{arguments:?}");
+    };
+    arm(&site, &git);
     let daemon = site.serve();
     let client = daemon.caller().await;
     let texts = [

@@ -63,9 +63,8 @@ fn unfold_one(
             let is_fed = command.takes_input();
             unfolded.push(command);
             for words in found {
-                let mut inner = inner_command(words, Vec::new(), &via, None);
-                inner.is_fed = is_fed;
-                unfold_one(inner, depth + 1, unfolded)?;
+                let inner = inner_command(words, Vec::new(), &via, None);
+                unfold_one(SimpleCommand { is_fed, ..inner }, depth + 1, unfolded)?;
             }
             Ok(())
         }

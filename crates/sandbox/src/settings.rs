@@ -18,9 +18,9 @@ const INDEX_HOOK: &str = "hooks/post-index-change";
 pub enum RepositorySettings {
     /// A file of settings, and the directory from which paths in it count.
     File {
-        /// Where it is.
+        /// Its path, after all links.
         path: PathBuf,
-        /// What it holds.
+        /// All that it holds.
         text: Vec<u8>,
     },
     /// A hook that git may run although it only reads.
@@ -118,7 +118,7 @@ fn led_to(file: &Path, prefix: &str) -> LeadsTo {
     fs::canonicalize(beside.join(target)).map_or(LeadsTo::Nothing, LeadsTo::Directory)
 }
 
-/// Reads a file; none where there is none.
+/// Reads a file, where there is one.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, ()> {
     let found = match fs::metadata(path) {
         Ok(found) => found,

@@ -30,10 +30,9 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
 pub(crate) use self::contents::ContentMemory;
+pub(crate) use self::git_reads::parts_in;
 pub(crate) use self::made::set_aside_new;
-pub(crate) use self::parts::{
-    CommandSetting, ShellFile, files_of_parts, known_directory, parts_in,
-};
+pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, known_directory};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerRefusal};

@@ -16,7 +16,7 @@ use moss_sdk::file::EntryKind;
 use moss_workspace::Workspace;
 
 use super::made::ENTRIES_MAX;
-use super::parts::{in_workspace, known_directory, without_parents};
+use super::parts::{CommandSetting, in_workspace, known_directory, marked_parts, without_parents};
 
 /// Commands of git that write, and neither make a repository nor name one.
 const WRITING: [&str; 16] = [
@@ -43,12 +43,18 @@ const PLACES_MAX: usize = 64;
 /// Longest name of a setting that is shown, in characters.
 const SHOWN_MAX: usize = 100;
 
-/// Marks the parts that are git and only read, where git may run what a repository names.
-pub(crate) fn hold_git(
+/// Reads a command that is to run in a directory of a workspace.
+pub(crate) fn parts_in(
     files: &Workspace,
-    parts: Vec<CommandPart>,
+    command: &str,
     directory: &RelPath,
+    setting: CommandSetting,
 ) -> Vec<CommandPart> {
+    hold_git(files, marked_parts(files, command, directory, setting), directory)
+}
+
+/// Marks the parts that are git and only read, where git may run what a repository names.
+fn hold_git(files: &Workspace, parts: Vec<CommandPart>, directory: &RelPath) -> Vec<CommandPart> {
     if !parts.iter().any(reads_git) {
         return parts;
     }
@@ -161,7 +167,7 @@ fn places(
         let Some(name) = command.words.first() else { continue };
         match (name.fixed()?, command.words.get(1..)?) {
             ("cd", [target]) => {
-                moves.push(target.fixed().filter(|target| !target.starts_with('-'))?)
+                moves.push(target.fixed().filter(|target| !target.starts_with('-'))?);
             }
             ("cd" | "pushd" | "popd", _) => return None,
             _ => {}
@@ -235,7 +241,6 @@ fn without_names(files: &Workspace, path: &Path) -> Option<RelPath> {
 mod tests {
     use moss_workspace::WorkspaceOptions;
 
-    use super::super::parts::{CommandSetting, parts_in};
     use super::*;
 
     /// A workspace with a repository, one in a directory of it, and files of settings.

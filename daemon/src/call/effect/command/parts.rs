@@ -8,8 +8,6 @@ use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
 use moss_workspace::Workspace;
 
-use super::git_reads::hold_git;
-
 /// Builtins behind which nobody knows in which directory a command runs.
 const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
 
@@ -45,8 +43,8 @@ pub(crate) fn parts_of(command: &str, setting: CommandSetting) -> Vec<CommandPar
     }
 }
 
-/// Reads a command that is to run in a directory of a workspace.
-pub(crate) fn parts_in(
+/// Reads a command that is to run in a directory of a workspace; what git may run is not looked at.
+pub(super) fn marked_parts(
     files: &Workspace,
     command: &str,
     directory: &RelPath,
@@ -70,7 +68,7 @@ pub(crate) fn parts_in(
         OpenedFiles::WritesUnknown => part.writing_unknown(),
         OpenedFiles::Emptied(file) => part.emptying(&file),
     };
-    hold_git(files, parts.into_iter().map(mark).collect(), directory)
+    parts.into_iter().map(mark).collect()
 }
 
 /// The directory in which every part runs; none where one may change it.
@@ -251,7 +249,7 @@ mod tests {
     const TERMINAL: CommandSetting = CommandSetting { is_isolated: true, has_terminal: true };
 
     fn asks_in(files: &Workspace, command: &str, setting: CommandSetting) -> bool {
-        let parts = parts_in(files, command, &RelPath::root(), setting);
+        let parts = marked_parts(files, command, &RelPath::root(), setting);
         parts.iter().any(CommandPart::always_asks)
     }
 
@@ -262,7 +260,7 @@ mod tests {
     /// The files that the shell opens for a command, and what is done to them.
     fn opened(files: &Workspace, command: &str, setting: CommandSetting) -> Vec<(String, Action)> {
         let directory = RelPath::parse("sub").unwrap();
-        let parts = parts_in(files, command, &directory, setting);
+        let parts = marked_parts(files, command, &directory, setting);
         let opened = files_of_parts(files, &parts, &directory).into_iter().flatten();
         opened.map(|file| (file.real.to_string(), file.action)).collect()
     }
@@ -382,7 +380,7 @@ mod tests {
             assert_eq!(opened(&files, command, TERMINAL), [], "{command}");
         }
         assert_eq!(opened(&files, "nohup ls", FULL), []);
-        let parts = parts_in(&files, "cd x; nohup make", &RelPath::root(), TERMINAL);
+        let parts = marked_parts(&files, "cd x; nohup make", &RelPath::root(), TERMINAL);
         assert!(parts.iter().any(CommandPart::always_asks));
     }
 
@@ -419,7 +417,7 @@ mod tests {
         std::fs::write(root.join("sub/a.txt"), "x").unwrap();
         let files = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
         let directory = RelPath::parse("sub").unwrap();
-        let parts = parts_in(&files, "make >> a.txt < b.txt; flock lock ls", &directory, FULL);
+        let parts = marked_parts(&files, "make >> a.txt < b.txt; flock lock ls", &directory, FULL);
         let opened: Vec<_> = files_of_parts(&files, &parts, &directory)
             .into_iter()
             .flatten()
@@ -431,7 +429,7 @@ mod tests {
             ("sub/lock".to_owned(), Action::Modify),
         ];
         assert_eq!(opened, expected);
-        let parts = parts_in(&files, "cd x; make >> a.txt", &directory, FULL);
+        let parts = marked_parts(&files, "cd x; make >> a.txt", &directory, FULL);
         assert!(files_of_parts(&files, &parts, &directory).iter().all(Vec::is_empty));
     }
 }
