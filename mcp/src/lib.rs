@@ -20,6 +20,7 @@ mod line;
 mod lines;
 mod listeners;
 mod listing;
+mod methods;
 mod offers;
 mod prompts;
 mod reply;

@@ -5,11 +5,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_sdk::deceptive::quoted;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
     ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
@@ -25,26 +24,12 @@ use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
 use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{icons, listing, roots};
+use crate::{icons, listing, methods, roots};
 
 const INSTRUCTIONS: &str = "Tools for the files of one project. Paths are relative to its root. Changes \
                             are shown to a person before they happen where the rules of moss say so; a \
                             result that says `confirmation_required` says what to do. Every change is \
                             kept in the history and can be undone there.";
-
-/// What clients of the newest revision ask first.
-const DISCOVER: &str = "server/discover";
-/// The requests that are more than a greeting.
-const METHODS: [&str; 8] = [
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-];
 
 /// How long a form stays open: longer than a question of moss waits by default.
 const FORM_WAIT_MAX: Duration = Duration::from_secs(900);
@@ -312,23 +297,9 @@ impl ServerHandler for McpServer {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let known = METHODS.contains(&request.method.as_str());
-        let message = match request.method.as_str() {
-            method if known => format!("`params` of {method} are not as the protocol has them"),
-            DISCOVER => format!(
-                "{DISCOVER} is of revision 2026-07-28, and this session was initialized: what it has is in the \
-                 response to initialize"
-            ),
-            method => format!(
-                "there is no method `{}` here: this server has initialize, {DISCOVER}, ping, {}",
-                quoted(method),
-                METHODS.join(", ")
-            ),
-        };
-        let code = if known { ErrorCode::INVALID_PARAMS } else { ErrorCode::METHOD_NOT_FOUND };
-        Err(ErrorData::new(code, message, None))
+        Err(methods::refused(&request.method, context.protocol_version().as_ref()))
     }
 
     fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {

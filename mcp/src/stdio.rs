@@ -4,6 +4,7 @@ use rmcp::ServiceExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::lines::LineTransport;
+use crate::methods::NamedMethods;
 use crate::server::McpServer;
 
 /// Serves a client over two streams of lines, until the input ends. Subscriptions and open forms end with
@@ -14,7 +15,7 @@ pub async fn serve_lines(
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) {
     let stop = server.stop();
-    match server.serve(LineTransport::new(input, output, stop.clone())).await {
+    match NamedMethods(server).serve(LineTransport::new(input, output, stop.clone())).await {
         Ok(running) => {
             if let Err(error) = running.waiting().await {
                 tracing::error!(%error, "the connection broke");

@@ -297,6 +297,21 @@ async fn requests_without_a_session_name_their_revision_themselves() {
 }
 
 #[tokio::test]
+async fn what_the_newest_revision_has_no_more_is_told_with_what_it_has() {
+    let mut client = Client::new(ToolSet::All);
+    for method in ["ping", "resources/subscribe", "no/such"] {
+        let params = stateless(json!({ "uri": "moss://files/a" }));
+        let refused = client.request(json!(1), method, params).await;
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        let expected =
+            format!("there is no method `{method}` here: this server has server/discover,");
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(!message.contains("initialize"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn tools_have_a_picture_of_what_they_do_where_the_revision_has_them() {
     for (revision, has_icons) in [("2025-06-18", false), ("2025-11-25", true)] {
         let mut client = Client::initialized(ToolSet::Default, revision).await;
@@ -584,7 +599,22 @@ const REFUSED: &[(&str, i32, &str)] = &[
         "`params` of tools/call",
     ),
     (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32601, "there is no method `no/such`"),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, ""),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, "there is no method"),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"moss://files/a"}}"#,
+        -32601,
+        "there is no method `resources/subscribe` here: this server has initialize, ping, tools/list",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}"#,
+        -32601,
+        "there is no method `logging/setLevel`",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1"}}"#,
+        -32601,
+        "there is no method `tasks/get`",
+    ),
 ];
 
 #[tokio::test]
