@@ -275,8 +275,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Which set a path means.
 fn tool_set(path: &str, door: &dyn HttpDoor) -> Result<ToolSet, HttpRefusal> {
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let name = match path.strip_prefix(PATH) {
+    let trimmed = path.strip_suffix('/').unwrap_or(path);
+    let name = match trimmed.strip_prefix(PATH) {
         Some("") => return Ok(ToolSet::default()),
         Some(rest) => rest.strip_prefix('/'),
         None => None,
