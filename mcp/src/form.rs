@@ -1,8 +1,10 @@
 //! What is put to the person at a client: a decision about an effect, or a question of a tool.
 
-use moss_sdk::deceptive::{escaped, is_deceptive};
+use moss_sdk::deceptive::escaped;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
+
+use crate::deceiving::shown;
 
 /// Longest text of a form, in bytes: more than a person reads in a dialog. What is longer is decided
 /// elsewhere, where it can be paged through.
@@ -93,19 +95,6 @@ impl ClientForm {
             _ => None,
         }
     }
-}
-
-/// A text as a person reads it: all but its line breaks and tabs that deceives a reader is an escape.
-fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            c if is_deceptive(c) => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
-    shown
 }
 
 /// The names under which choices are shown. One that would read like one before it has a number.

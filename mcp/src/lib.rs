@@ -7,6 +7,7 @@
 mod backend;
 mod calling;
 mod clarify;
+mod deceiving;
 mod fault;
 mod find_tools;
 #[cfg(feature = "fixtures")]
