@@ -1,4 +1,4 @@
-//! Which methods there are, and what a request for another one is told: rmcp says no more than its name.
+//! Which methods there are, and how a request for another one is refused: rmcp says no more than its name.
 
 use std::borrow::Cow;
 
