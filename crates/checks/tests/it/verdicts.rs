@@ -267,6 +267,36 @@ fn libtest_counts_what_tests_wrote_into_its_lines() {
 }
 
 #[test]
+fn the_text_of_unittest_is_held_to_its_verdict() {
+    let rule = "----------------------------------------------------------------------";
+    let (passed, skipped) =
+        ("test_a (t.A.test_a) ... ok", "test_b (t.A.test_b) ... skipped 'later'");
+    let ran = |lines: &str, end: &str| format!("{lines}\n\n{rule}\n{end}\nat the end of Python\n");
+    for (lines, end, status, totals) in [
+        (passed, "Ran 1 test in 0.001s\n\nOK", TestStatus::Passed, (1, 0)),
+        (skipped, "Ran 1 test in 0.001s\n\nOK (skipped=1)", TestStatus::NoTests, (0, 1)),
+        // A verdict that is missing, or says something else than the lines.
+        (passed, "Ran 1 test in 0.001s", TestStatus::Inconsistent, (0, 0)),
+        (passed, "Ran 2 tests in 0.001s\n\nOK", TestStatus::Inconsistent, (1, 0)),
+        (passed, "Ran 1 test in 0.001s\n\nOK (skipped=1)", TestStatus::Inconsistent, (1, 0)),
+        (skipped, "Ran 1 test in 0.001s\n\nOK", TestStatus::Inconsistent, (0, 1)),
+        (
+            "test_a (t.A.test_a) ... ",
+            "Ran 1 test in 0.001s\n\nOK",
+            TestStatus::Inconsistent,
+            (0, 0),
+        ),
+        // A name of its own says no class.
+        ("adds 1 and 2 ... ok", "Ran 1 test in 0.001s\n\nOK", TestStatus::Passed, (1, 0)),
+    ] {
+        let text: &'static str = ran(lines, end).leak();
+        let found = read(&of(TestFramework::Unittest, 0, "", text));
+        assert_eq!(found.status, status, "{text}: {found:?}");
+        assert_eq!((found.totals.passed, found.totals.skipped), totals, "{text}");
+    }
+}
+
+#[test]
 fn tests_that_take_long_are_named_slowest_first() {
     let report = "<testsuites><testsuite name=\"a\">\
         <testcase classname=\"t\" name=\"quick\" file=\"t.py\" time=\"0.9994\"/>\
