@@ -77,7 +77,7 @@ impl TestMemory {
                 TestStatus::Passed | TestStatus::Failed => {
                     is_known = true;
                     if let Some(before) = before {
-                        let (rest, note) = before.after_passing(chosen, &run.passed, results);
+                        let (rest, note) = before.after_passing(chosen, &run.passed);
                         left.extend(rest);
                         run.notes.extend(note);
                     }

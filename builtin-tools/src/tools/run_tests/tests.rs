@@ -780,3 +780,28 @@ fn all_of_a_workspace_of_cargo_tests_its_members() {
     let error = call(&host, "run_tests", json!({"scope": "changed"})).unwrap_err();
     assert_eq!(error.code, ErrorCode::NoTests, "{error:?}");
 }
+
+#[test]
+fn a_failed_test_that_is_skipped_is_not_fixed() {
+    let host = MemoryHost::new([("package.json", "{\"devDependencies\": {\"jest\": \"30\"}}")]);
+    let jest = |adds: &str| {
+        format!(
+            r#"{{"numTotalTests": 2, "testResults": [{{"name": "/work/a.test.js", "status": "{adds}",
+               "assertionResults": [{{"fullName": "adds", "status": "{adds}"}},
+               {{"fullName": "adds more", "status": "passed"}}]}}]}}"#
+        )
+    };
+    host.ask_about_checks();
+    host.answer_checks([
+        report(1, "", "", &[("jest.json", &jest("failed"))]),
+        report(0, "", "", &[("jest.json", &jest("pending"))]),
+        report(0, "", "", &[("jest.json", &jest("passed"))]),
+    ]);
+    call(&host, "run_tests", json!({})).unwrap();
+    let failed = json!({"scope": "failed"});
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(output["status"], "passed");
+    assert!(output["notes"].to_string().contains("1 of the 1 tests that failed did not run"));
+    call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(call(&host, "run_tests", failed).unwrap_err().code, ErrorCode::NoTests);
+}

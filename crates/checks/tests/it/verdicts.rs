@@ -2,7 +2,8 @@
 //! tools, and by what they wrote where one was at hand.
 
 use moss_checks::{
-    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, TestStatus, test_results,
+    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, TestStatus, passed_tests,
+    test_results,
 };
 
 struct Ended {
@@ -293,6 +294,38 @@ fn the_text_of_unittest_is_held_to_its_verdict() {
         let found = read(&of(TestFramework::Unittest, 0, "", text));
         assert_eq!(found.status, status, "{text}: {found:?}");
         assert_eq!((found.totals.passed, found.totals.skipped), totals, "{text}");
+    }
+}
+
+/// Whoever keeps what failed finds it among what passed, also where it was prepared for tests: a class, a suite.
+#[test]
+fn what_was_prepared_for_tests_that_passed_is_named_as_where_it_fails() {
+    let rule = "----------------------------------------------------------------------";
+    let stderr = format!("test_a (t.A.test_a) ... ok\n\n{rule}\nRan 1 test in 0.001s\n\nOK\n");
+    let mocha = r#"{"tests": [{"fullTitle": "calc deep adds", "err": {}}], "failures": []}"#;
+    let left_out = r#"{"tests": [{"fullTitle": "calc deep adds", "pending": true, "err": {}}], "failures": []}"#;
+    let libtest = "running 1 test\ntest src/lib.rs - f (line 3) - compile ... ok\n\n\
+                   test result: ok. 1 passed; 0 failed; 0 ignored;\n";
+    for (framework, stdout, stderr, report, expected) in [
+        (TestFramework::Unittest, "", stderr.as_str(), None, &["t", "t.A", "t.A.test_a"][..]),
+        (TestFramework::Mocha, "", "", Some(mocha), &["^calc ", "^calc deep ", "calc deep adds"]),
+        (TestFramework::Mocha, "", "", Some(left_out), &[]),
+        (TestFramework::Cargo, libtest, "", None, &["src/lib.rs - f (line 3)"]),
+    ] {
+        let file = |text: &str| ReportFile { name: "mocha.json".to_owned(), text: text.to_owned() };
+        let reports: Vec<ReportFile> = report.into_iter().map(file).collect();
+        let exit_code = Some(0);
+        let finished = FinishedRun {
+            exit_code,
+            signal: None,
+            stdout,
+            stderr,
+            reports: &reports,
+            left_out: None,
+            is_cut: false,
+        };
+        let passed: Vec<String> = passed_tests(framework, &finished).into_iter().collect();
+        assert_eq!(passed, expected, "{framework:?}");
     }
 }
 
