@@ -106,7 +106,7 @@ impl TestFramework {
         if choice.coverage && !self.measures(own) {
             notes.push(Some(self.unmeasured()));
         }
-        notes.push(self.widened(choice));
+        notes.push(self.widened(choice, own));
         TestCommand {
             command: CheckCommand { command, directory: own.path.clone() },
             inputs: self.inputs(reports, choice.coverage),
@@ -116,7 +116,7 @@ impl TestFramework {
     }
 
     /// What more is run than the files that were chosen.
-    fn widened(self, choice: &TestChoice) -> Option<String> {
+    fn widened(self, choice: &TestChoice, project: &ProjectDirectory) -> Option<String> {
         let is_all = choice.selection == TestSelection::All;
         match self {
             _ if choice.files.is_empty() => None,
@@ -128,7 +128,7 @@ impl TestFramework {
                 "Go runs packages, not files: all tests of the package of a file were run"
                     .to_owned(),
             ),
-            Self::Cargo | Self::Nextest => compiled::widened_by_cargo(self, choice),
+            Self::Cargo | Self::Nextest => compiled::widened_by_cargo(self, choice, project),
             _ => None,
         }
     }

@@ -101,6 +101,26 @@ fn each_framework_has_its_words() {
     }
 }
 
+#[test]
+fn a_file_in_tests_is_of_a_target_or_of_all_of_the_package() {
+    let manifest =
+        "[package]\nname = \"a\"\n\n[[test]]\nname = \"it\"\npath = \"tests/deep/main.rs\"\n";
+    for (path, manifest, end) in [
+        ("tests/api.rs", "", " --test api"),
+        ("tests/api/main.rs", "", " --test api"),
+        ("tests/common/mod.rs", "", " never"),
+        ("tests/api/part.rs", "", " never"),
+        ("tests/deep/part.rs", manifest, " --test it"),
+        ("tests/common/mod.rs", manifest, " never"),
+    ] {
+        let mut files = project("", &["Cargo.toml"]);
+        files.directories[0].manifests.insert("Cargo.toml".to_owned(), manifest.to_owned());
+        let planned = TestFramework::Cargo.command(&files, 0, &file(path), "/r");
+        assert!(planned.command.command.ends_with(end), "{path}: {planned:?}");
+        assert_eq!(planned.notes.is_empty(), end != " never", "{path}: {planned:?}");
+    }
+}
+
 /// Whatever a file or a test is called, bash takes it as one word.
 #[test]
 fn names_stay_one_word() {
