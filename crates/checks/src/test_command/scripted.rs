@@ -1,7 +1,7 @@
 //! RSpec, PHPUnit and Bats.
 
 use super::Words;
-use crate::bash_word::quoted;
+use crate::bash_word::{joined, quoted};
 use crate::report::escaped;
 
 // === impl Words ===
@@ -19,9 +19,24 @@ impl Words<'_> {
             program,
             "--no-color --format progress --format json".to_owned(),
             format!("--out {}", self.report("rspec.json")),
-            self.each("-e "),
-            self.paths(),
+            self.examples(),
         ]
+    }
+
+    /// Which examples of which files. By names and by places they cannot be chosen together: where some have names and
+    /// some do not, whole files are run.
+    fn examples(&self) -> String {
+        let is_place = |id: &str| id.starts_with("./") && id.ends_with(']');
+        let chosen: Vec<&str> = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => ids.iter().map(String::as_str).collect(),
+            (None, pattern) => pattern.into_iter().collect(),
+        };
+        let places = chosen.iter().filter(|id| is_place(id)).count();
+        match places {
+            0 => joined([self.each("-e "), self.paths()]),
+            places if places == chosen.len() => joined(chosen.into_iter().map(quoted)),
+            _ => self.paths(),
+        }
     }
 
     pub(super) fn phpunit(&self) -> Vec<String> {

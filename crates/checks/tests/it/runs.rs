@@ -63,6 +63,7 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("rspec-3.12.0/mixed", [1, 2, 2, 0]),
     ("rspec-3.12.0/broken", [0, 0, 0, 0]),
     ("rspec-3.12.0/empty", [0, 0, 0, 0]),
+    ("rspec-3.12.0/nameless", [2, 3, 0, 0]),
     ("phpunit-9.6.7/mixed", [2, 2, 1, 1]),
     ("phpunit-9.6.7/broken", [0, 0, 0, 0]),
     ("phpunit-9.6.7/empty", [0, 0, 0, 0]),
