@@ -15,9 +15,10 @@ use crate::coverage::{self, TestCoverage};
 use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
 use crate::named_sources;
+use crate::report::junit::PytestNodes;
 use crate::report::{
-    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, swift, trx,
-    unittest,
+    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, node, rspec, swift,
+    trx, unittest,
 };
 use crate::run::FinishedRun;
 use crate::shortening::{ended, shortened};
@@ -202,6 +203,7 @@ pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTr
         let prepared = framework.prepared_for(&case.id);
         std::iter::once(case.id.clone()).chain(prepared)
     });
+    let names = names.chain(report.prepared.iter().cloned());
     names.filter(|id| !id.is_empty() && !bad.contains(id)).collect()
 }
 
@@ -252,13 +254,18 @@ impl TestTotals {
 
 impl TestFramework {
     fn report(self, finished: &FinishedRun<'_>) -> TestReport {
-        let junit = |text: &str| junit::read(text, self);
+        let nodes = match self {
+            Self::Pytest => PytestNodes::read(finished.stdout),
+            _ => PytestNodes::default(),
+        };
+        let junit = |text: &str| junit::read(text, self, &nodes);
         let mut report = match self {
             Self::Cargo => libtest::read(finished.stdout, finished.stderr),
             Self::Unittest => unittest::read(finished.stderr),
             Self::Go => go_json::read(finished.stdout, finished.stderr),
             Self::Jest | Self::Vitest => of_files(finished, "json", javascript::read_jest),
             Self::Mocha => of_files(finished, "json", javascript::read_mocha),
+            Self::Node => of_files(finished, "json", node::read),
             Self::Rspec => of_files(finished, "json", rspec::read),
             Self::Dotnet => of_files(finished, "trx", trx::read),
             _ => of_files(finished, "xml", junit),

@@ -17,6 +17,8 @@ use crate::run::{CheckCommand, ReportFile};
 
 /// The name of the reporter of Mocha, which lies where reports do.
 const MOCHA_REPORTER: &str = "mocha.cjs";
+/// The name of the reporter of Node.js, which lies there, too.
+const NODE_REPORTER: &str = "node.mjs";
 
 /// Which tests are run, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,6 +141,7 @@ impl TestFramework {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
             Self::Gradle => ("reports.gradle", compiled::gradle_script(reports, coverage)),
             Self::Mocha => (MOCHA_REPORTER, include_str!("test_command/mocha.cjs").to_owned()),
+            Self::Node => (NODE_REPORTER, include_str!("test_command/node.mjs").to_owned()),
             _ => return Vec::new(),
         };
         vec![ReportFile { name: name.to_owned(), text }]

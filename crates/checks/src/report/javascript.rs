@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    CaseOutcome, TestCase, TestReport, escaped, first_line, line_in, milliseconds, without_colours,
+    CaseOutcome, TestCase, TestReport, escaped, first_line, line_in, message_before_stack,
+    milliseconds, without_colours,
 };
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
@@ -126,12 +127,6 @@ fn jest_case(file: &str, test: JestTest) -> TestCase {
 /// A value of a comparison as it reads: texts without quotes.
 fn json_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// What stands before the stack.
-fn message_before_stack(details: &str) -> String {
-    let lines = details.lines().take_while(|line| !line.trim_start().starts_with("at "));
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 fn not_loaded(file: &JestFile) -> CheckDiagnostic {

@@ -41,20 +41,25 @@ impl Words<'_> {
 
     pub(super) fn phpunit(&self) -> Vec<String> {
         let files = &self.choice.files;
+        let is_id = |pattern: &str| pattern.starts_with("/^") && pattern.ends_with("$/");
+        let has_ids = self.ids().is_some() || self.pattern().is_some_and(is_id);
         // It takes one path: classes choose where there are several files, and ids name theirs.
-        let is_by_class = files.len() > 1 && self.ids().is_none();
+        let is_by_class = files.len() > 1 && !has_ids;
         let filter = match (is_by_class, self.pattern()) {
             (true, None) => format!("--filter {}", quoted(&classes_of(files))),
             (true, Some(pattern)) => {
                 let both = format!("^(?=.*{}).*(?:{pattern})", classes_of(files));
                 format!("--filter {}", quoted(&both))
             }
-            (false, _) => self.expression("--filter "),
+            (false, _) => match self.ids() {
+                Some(ids) => format!("--filter {}", quoted(&one_of(ids))),
+                None => self.expression("--filter "),
+            },
         };
         let is_configured =
             self.directory().has_file(&["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"]);
         let place = match files.as_slice() {
-            [file] if self.ids().is_none() => super::path(file),
+            [file] if !has_ids => super::path(file),
             // Without a configuration it does not look anywhere by itself.
             [_, ..] if !is_configured => super::path(&common_directory(files)),
             _ => String::new(),
@@ -83,6 +88,15 @@ impl Words<'_> {
             files,
         ]
     }
+}
+
+/// One expression for several ids, each of which has delimiters.
+fn one_of(ids: &[String]) -> String {
+    let bare = |id: &String| {
+        let bare = id.strip_prefix("/^").and_then(|id| id.strip_suffix("$/"));
+        bare.unwrap_or(id).to_owned()
+    };
+    format!("/^(?:{})$/", ids.iter().map(bare).collect::<Vec<_>>().join("|"))
 }
 
 /// What chooses the tests of the classes that files are named for: `(?:ATest|BTest)::`.

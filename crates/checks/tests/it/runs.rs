@@ -26,6 +26,8 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("pytest-9.2.0/mixed", [4, 4, 1, 1]),
     ("pytest-9.2.0/broken", [0, 0, 0, 0]),
     ("pytest-9.2.0/empty", [0, 0, 0, 0]),
+    // Parts of a test are one, and what is run again, too.
+    ("pytest-9.2.0/nodes", [1, 14, 1, 2]),
     ("unittest-python-3.11.7/mixed", [1, 3, 1, 2]),
     ("unittest-python-3.11.7/broken", [1, 3, 1, 2]),
     ("unittest-python-3.11.7/empty", [0, 0, 0, 0]),
@@ -50,6 +52,8 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("node-20.20.2/mixed", [2, 3, 2, 0]),
     ("node-20.20.2/broken", [2, 3, 2, 0]),
     ("node-20.20.2/empty", [0, 0, 0, 0]),
+    // The tool counts a file without tests and tests of which parts failed, too, and calls a hook no test.
+    ("node-20.20.2/parts", [5, 6, 1, 1]),
     ("bun-1.4.5/mixed", [1, 2, 2, 0]),
     ("bun-1.4.5/broken", [1, 2, 2, 0]),
     ("bun-1.4.5/empty", [0, 0, 0, 0]),
@@ -67,6 +71,7 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("phpunit-9.6.7/mixed", [2, 2, 1, 1]),
     ("phpunit-9.6.7/broken", [0, 0, 0, 0]),
     ("phpunit-9.6.7/empty", [0, 0, 0, 0]),
+    ("phpunit-9.6.7/namespaced", [0, 6, 0, 0]),
     ("bats-1.8.2/mixed", [1, 2, 1, 0]),
     ("bats-1.8.2/broken", [1, 2, 1, 0]),
     ("bats-1.8.2/empty", [0, 0, 0, 0]),

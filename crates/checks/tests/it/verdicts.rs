@@ -160,6 +160,9 @@ fn a_report_is_held_against_the_exit_status() {
     let passed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"/></testsuite></testsuites>";
     let failed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"><failure/></testcase>\
                   </testsuite></testsuites>";
+    // What a test wrote declares nothing.
+    let writes_entity = "<testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"><system-out><![CDATA[<!ENTITY a>]]>\
+                         </system-out></testcase></testsuite>";
     let with = |exit_code: Option<i32>, report: Option<&'static str>| Ended {
         framework: TestFramework::Pytest,
         exit_code,
@@ -180,6 +183,7 @@ fn a_report_is_held_against_the_exit_status() {
             with(Some(0), Some("<!DOCTYPE x [<!ENTITY a \"b\">]><testsuites/>")),
             TestStatus::Inconsistent,
         ),
+        (with(Some(0), Some(writes_entity)), TestStatus::Passed),
         (with(None, Some(passed)), TestStatus::Interrupted),
     ] {
         let found = read(&ended);
@@ -365,10 +369,11 @@ fn every_missing_program_has_a_command_that_brings_it() {
 /// What Node 20.20.2 reports of a file that has only `export const x = 1;`.
 #[test]
 fn a_file_that_declares_no_test_is_not_called_passed() {
-    let empty = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.109448\" classname=\"test\"/>\n\
-                 \t<!-- tests 1 -->\n</testsuites>\n";
-    let mixed = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n\
-                 \t<testcase name=\"reads a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n</testsuites>\n";
+    let empty = r#"{"tests":[{"name":"/w/a.test.mjs","isSuite":false,"isFile":true,"file":"/w/a.test.mjs","line":1,
+                   "duration":94.1,"isLeftOut":false,"within":[]}]}"#;
+    let mixed = r#"{"tests":[{"name":"/w/a.test.mjs","isSuite":false,"isFile":true,"file":"/w/a.test.mjs","line":1,
+                   "duration":94.1,"isLeftOut":false,"within":[]},{"name":"/w/b.test.mjs","isSuite":false,
+                   "isFile":false,"file":"/w/c.test.mjs","line":1,"duration":4.1,"isLeftOut":false,"within":[]}]}"#;
     for (report, status, passed) in
         [(empty, TestStatus::NoTests, 0), (mixed, TestStatus::Passed, 1)]
     {
@@ -377,7 +382,7 @@ fn a_file_that_declares_no_test_is_not_called_passed() {
             exit_code: Some(0),
             stdout: "",
             stderr: "",
-            report: Some(("node.xml", report)),
+            report: Some(("node.json", report)),
         });
         assert_eq!((found.status, found.totals.passed), (status, passed), "{found:?}");
         assert!(found.note.unwrap().contains("1 files ended well and declare no test"));
