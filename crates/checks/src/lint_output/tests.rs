@@ -148,6 +148,16 @@ fn recorded_output_of_eslint() {
 
 #[test]
 #[rustfmt::skip]
+fn fixes_of_eslint_do_not_count_a_byte_order_mark() {
+    let expected = [
+        r#"/work/bom.mjs 1:1-1:11 Error eslint no-var: Unexpected var, use let or const instead. | Safe 1:1-1:11 "let a = 1;""#,
+        r#"/work/bom.mjs 2:5-2:6 Error eslint prefer-const: 'b' is never reassigned. Use 'const' instead. | Safe 2:1-2:11 "const b = 2;""#,
+    ];
+    holds(LintFormat::Eslint, include_str!("../../tests/fixtures/lints/eslint_mark.json"), ColumnUnit::Utf16, &expected);
+}
+
+#[test]
+#[rustfmt::skip]
 fn recorded_output_of_tsc() {
     let expected = [
         "t (1).ts 1:23-1:23 Error tsc TS2322: Type 'string' is not assignable to type 'number'.",
