@@ -105,6 +105,16 @@ fn recorded_output_of_ruff() {
 
 #[test]
 #[rustfmt::skip]
+fn findings_of_ruff_in_a_notebook_name_their_cell_and_have_no_fixes() {
+    let expected = [
+        "/work/a.ipynb 1:1-1:1 Error ruff F401: cell 2, line 2, column 8: `os` imported but unused",
+        "/work/a.ipynb 1:1-1:1 Error ruff F401: cell 3, line 1, column 8: `sys` imported but unused",
+    ];
+    holds(LintFormat::Ruff, include_str!("../../tests/fixtures/lints/ruff_notebook.jsonl"), ColumnUnit::Characters, &expected);
+}
+
+#[test]
+#[rustfmt::skip]
 fn recorded_output_of_mypy() {
     let expected = [
         r#"it's a.py 2:10-2:19 Error mypy name-defined: Name "undefined" is not defined"#,
