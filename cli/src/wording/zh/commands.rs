@@ -8,7 +8,7 @@ const UNKNOWN: (&str, &str) =
 const EMPTIES: (&str, &str) = ("empties ", ", which cannot be undone; `>>` appends");
 const UNREAD: &str = "the command cannot be read: ";
 /// What commands do that always ask.
-const ALWAYS_ASK: [(&str, &str); 43] = [
+const ALWAYS_ASK: [(&str, &str); 45] = [
     (
         "changes files in place, which cannot be undone; the tools that edit keep a history",
         "会就地修改文件且无法撤销，编辑工具则保留历史",
