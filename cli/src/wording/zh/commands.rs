@@ -8,7 +8,7 @@ const UNKNOWN: (&str, &str) =
 const EMPTIES: (&str, &str) = ("empties ", ", which cannot be undone; `>>` appends");
 const UNREAD: &str = "the command cannot be read: ";
 /// What commands do that always ask.
-const ALWAYS_ASK: [(&str, &str); 45] = [
+const ALWAYS_ASK: [(&str, &str); 43] = [
     (
         "changes files in place, which cannot be undone; the tools that edit keep a history",
         "会就地修改文件且无法撤销，编辑工具则保留历史",
@@ -43,9 +43,7 @@ const ALWAYS_ASK: [(&str, &str); 45] = [
     ),
     ("may replace or remove what others have", "可能替换或删除他人已有的内容"),
     ("may set a program that git runs", "可能设置由 git 运行的程序"),
-    ("overwrites a file", "会覆盖文件"),
     ("overwrites a file or a device", "会覆盖文件或设备"),
-    ("overwrites files", "会覆盖文件"),
     ("publishes for others, which cannot be undone", "会向他人发布且无法撤销"),
     ("removes a working tree", "会删除工作树"),
     ("removes containers, or what they hold", "会删除容器或其中的内容"),

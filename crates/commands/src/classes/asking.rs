@@ -48,7 +48,7 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
         && let Some(setting) = git_setting(&command.words[1..])
     {
         return Some(format!(
-            "git with {setting}: it may run another program, or be another command"
+            "runs git with {setting}: it may run another program, or be another command"
         ));
     }
     let found = TABLE.command.iter().find(|entry| entry.is(&bare))?;
