@@ -23,7 +23,6 @@ mod text;
 mod tools;
 mod wildcards;
 
-pub use tools::codebase_search::walk::CodeGathering;
 pub use tools::grep_search::line_search::LineSearch;
 pub use tools::lint_check::asked::linters_of;
 

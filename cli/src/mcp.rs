@@ -2,6 +2,7 @@
 
 mod backend;
 mod calling;
+mod native;
 mod standard_input;
 mod standard_streams;
 mod workspace;

@@ -23,6 +23,9 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
         "queue_full" | "confirmations_full" | "calls_too_large" | "replies_full" => {
             Some("try again in a moment")
         }
+        "request_too_large" => {
+            Some("send less at once, or raise the limit that the message names in config.toml")
+        }
         "admin_policy_invalid" | "policy_invalid" => {
             Some("fix the file, then check it with `moss policy check`")
         }

@@ -147,7 +147,7 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
         // Before what waits: a call that ends at once sets no timer, which would wake another thread.
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
-            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, committed: None }))
+            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, stays: None }))
         }
         error = writes_down => Err(error),
     };
@@ -157,7 +157,7 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
             Err(CallError::Cancelled)
         }
         Ok(Err(error)) if error.code == ErrorCode::Timeout && Instant::now() >= deadline => {
-            Err(CallError::Timeout { after: deadline - started, committed: None })
+            Err(CallError::Timeout { after: deadline - started, stays: None })
         }
         result => result,
     };

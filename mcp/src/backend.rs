@@ -39,6 +39,12 @@ pub trait BackendOpener: fmt::Debug + Send + Sync {
     /// Whether the roots of the client decide about the workspace.
     fn wants_roots(&self) -> bool;
 
+    /// The tools that every workspace has, as the protocol has them: what is listed where none can be
+    /// opened. Nothing where one always can.
+    fn native_tools(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// Opens the workspace; `roots` are the URIs of the client's own, where it has any.
     fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>>;
 }

@@ -3,10 +3,10 @@
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
 
-use crate::backend::{ToolBackend, ToolUse, UseReply};
+use crate::backend::{ApprovedEffects, ToolBackend, ToolUse, UseReply};
 use crate::fault::CallFault;
 use crate::reply::ReplyForm;
-use crate::rounds::{self, CallRound};
+use crate::rounds::{self, CallRound, QuestionRound};
 use crate::server::McpConnection;
 use crate::set::ToolSet;
 use crate::{clarify, find_tools, following, line, listing, reply};
@@ -66,7 +66,7 @@ impl McpConnection {
         if rounds::has_forms(context) {
             return self.round(&**backend, call, request, context).await;
         }
-        let reply = following::follow(&**backend, call, context, self.options.form_wait).await?;
+        let reply = following::follow(&**backend, call, context, self.form_life()).await?;
         Ok(reply::of_reply(reply, ReplyForm::of(context)).into())
     }
 
@@ -81,22 +81,29 @@ impl McpConnection {
         let (options, seal) = (&self.options, &self.options.seal);
         let asked = call.clone();
         let named = [options.set.name(), &asked.session_id, &asked.name, &asked.arguments_json];
-        if asked.name == clarify::TOOL
-            && let Some(said) = rounds::answer(request, seal, &named)?
-        {
+        let is_question = asked.name == clarify::TOOL;
+        let question = is_question.then(|| clarify::question(&asked.arguments_json)).flatten();
+        let round = match question {
+            Some(question) => rounds::answer(request, &question, seal, &named)?,
+            None => QuestionRound::Unasked,
+        };
+        if let QuestionRound::Replied(said) = &round {
             let output = clarify::output(said.as_deref());
             return Ok(reply::of_output(output, ReplyForm::of(context)).into());
         }
         let approved = match options.decides_by_form {
+            // The state is that of the question, which is put anew.
+            true if round == QuestionRound::Unread => Some(ApprovedEffects::default()),
             true => match rounds::read(request, seal, &named)? {
                 CallRound::Approved(approved) => Some(approved),
                 CallRound::Denied(reason) => return Err(rounds::denied(reason)),
+                CallRound::Undecided => return Err(rounds::undecided()),
             },
             // No form decides about effects: what comes along is nobody's.
             false => None,
         };
         let call = ToolUse { in_rounds: approved.clone(), ..call };
-        let ended = following::follow(backend, call, context, options.form_wait).await;
+        let ended = following::follow(backend, call, context, self.form_life()).await;
         let put =
             |reply: &UseReply| rounds::put(&clarify::open_question(&asked, reply)?, seal, &named);
         match (ended, approved) {

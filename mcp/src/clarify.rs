@@ -21,10 +21,12 @@ pub(crate) fn open_question(call: &ToolUse, reply: &UseReply) -> Option<ClientFo
         return None;
     }
     let output: Value = serde_json::from_str(reply.result.as_ref().ok()?).ok()?;
-    if output["answered"] != false {
-        return None;
-    }
-    let arguments: Value = serde_json::from_str(&call.arguments_json).ok()?;
+    (output["answered"] == false).then(|| question(&call.arguments_json)).flatten()
+}
+
+/// The question that a call has in its arguments.
+pub(crate) fn question(arguments_json: &str) -> Option<ClientForm> {
+    let arguments: Value = serde_json::from_str(arguments_json).ok()?;
     let text = arguments["question"].as_str()?.to_owned();
     let choices = arguments["choices"].as_array().into_iter().flatten();
     let choices = choices.filter_map(Value::as_str).map(ToOwned::to_owned).collect();

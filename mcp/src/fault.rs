@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::deceiving::shown;
+
 /// Why a call did not run, or its tool failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFault {
@@ -24,10 +26,12 @@ pub struct QuestionShown {
     pub digest: String,
     /// Whether a form of the client may decide about it, where the person enabled that.
     pub is_for_forms: bool,
-    /// Whether it may be allowed for the rest of the session.
-    pub offers_session: bool,
+    /// The rule that may be allowed for the rest of the session, where one may.
+    pub session_rule: Option<String>,
 }
 
+/// The code of an effect that nobody decided about.
+pub(crate) const CONFIRMATION_REQUIRED: &str = "confirmation_required";
 /// The code of a name that no tool has.
 const TOOL_UNKNOWN: &str = "tool_unknown";
 
@@ -60,13 +64,26 @@ impl CallFault {
 
 impl fmt::Display for CallFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)?;
+        // Both may repeat names of files and texts of others.
+        write!(f, "{}: {}", self.code, shown(&self.message))?;
         if !self.hint.is_empty() {
-            write!(f, "\nhint: {}", self.hint)?;
+            write!(f, "\nhint: {}", shown(&self.hint))?;
         }
         match &self.question {
             Some(question) => write!(f, "\n\n{}", question.text.trim_end()),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_deceives_is_an_escape_in_the_text_of_a_fault() {
+        let fault = CallFault::new("not_found", "there is no a\u{202e}txt\n\tb").hint("c\u{200b}");
+        let text = "not_found: there is no a\\u{202e}txt\n\tb\nhint: c\\u{200b}";
+        assert_eq!(fault.to_string(), text);
     }
 }

@@ -6,6 +6,7 @@ use moss_sdk::context::BoxFuture;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use crate::backend::{CallNote, ToolBackend, ToolUse, UseReply};
 use crate::clarify;
@@ -15,6 +16,14 @@ use crate::form::{ClientForm, FormReply};
 /// Notes of a call that wait for a slow client.
 const NOTES_MAX: usize = 64;
 
+/// How long the forms of a connection stay open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FormLife<'a> {
+    pub(crate) wait: Duration,
+    /// Cancelled where nobody is left to reply.
+    pub(crate) gone: &'a CancellationToken,
+}
+
 /// Whether the client of a request shows forms when it is asked to.
 pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
     // A request that stands by itself has nobody to ask back.
@@ -22,13 +31,12 @@ pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
         && context.peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
 }
 
-/// Makes a call and follows it to its end, or until the client cancels it. `form_wait` is how long a form
-/// stays open.
+/// Makes a call and follows it to its end, or until the client cancels it.
 pub(crate) async fn follow(
     backend: &dyn ToolBackend,
     request: ToolUse,
     context: &RequestContext<RoleServer>,
-    form_wait: Duration,
+    forms: FormLife<'_>,
 ) -> Result<UseReply, CallFault> {
     let asked_of = request.has_forms.then(|| request.clone());
     let mut was_asked = false;
@@ -52,7 +60,7 @@ pub(crate) async fn follow(
         match note {
             CallNote::Form { form, answer } => {
                 was_asked |= matches!(form, ClientForm::Question { .. });
-                shown = Some(Box::pin(pass_on(&context.peer, form, form_wait, answer)));
+                shown = Some(Box::pin(pass_on(&context.peer, form, forms, answer)));
             }
             CallNote::Progress { message, done, total } => {
                 if let Some(progress) = &mut progress {
@@ -74,7 +82,7 @@ pub(crate) async fn follow(
     let open = asked_of.filter(|_| !was_asked);
     if let Some(form) = open.and_then(|call| clarify::open_question(&call, &reply)) {
         let said = tokio::select! {
-            said = show(&context.peer, &form, form_wait) => said,
+            said = show(&context.peer, &form, forms) => said,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         if let Some(FormReply::Said(said)) = said {
@@ -100,18 +108,26 @@ async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
 async fn pass_on(
     peer: &Peer<RoleServer>,
     form: ClientForm,
-    wait: Duration,
+    forms: FormLife<'_>,
     answer: oneshot::Sender<FormReply>,
 ) {
-    if let Some(said) = show(peer, &form, wait).await {
+    if let Some(said) = show(peer, &form, forms).await {
         // A call that ended meanwhile wants no response.
         let _ = answer.send(said);
     }
 }
 
-/// Shows a form; none where nobody replies in time.
-async fn show(peer: &Peer<RoleServer>, form: &ClientForm, wait: Duration) -> Option<FormReply> {
-    match peer.create_elicitation_with_timeout(form.request()?, Some(wait)).await {
+/// Shows a form; none where nobody replies in time, or is left to.
+async fn show(
+    peer: &Peer<RoleServer>,
+    form: &ClientForm,
+    forms: FormLife<'_>,
+) -> Option<FormReply> {
+    let shown = tokio::select! {
+        shown = peer.create_elicitation_with_timeout(form.request()?, Some(forms.wait)) => shown,
+        () = forms.gone.cancelled() => return None,
+    };
+    match shown {
         Ok(result) => form.answer(&result),
         Err(error) => {
             tracing::warn!(%error, "the client did not show a form");

@@ -1,11 +1,18 @@
 //! What is put to the person at a client: a decision about an effect, or a question of a tool.
 
+use moss_sdk::deceptive::escaped;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
+
+use crate::deceiving::shown;
 
 /// Longest text of a form, in bytes: more than a person reads in a dialog. What is longer is decided
 /// elsewhere, where it can be paged through.
 pub const FORM_BYTES_MAX: usize = 16 * 1024;
+/// Why a call did not happen whose form was closed.
+pub const FORM_CLOSED: &str = "the person closed the form without a decision; nothing was changed";
+/// Comes before the rule that may be allowed for the session.
+const SESSION_RULE: &str = "This rule can be allowed for this session, without further questions:";
 /// Longest reason and longest reply of a person that is taken, in characters.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
@@ -16,8 +23,8 @@ pub enum ClientForm {
     Decision {
         /// All of the effect, and the rule that asks.
         text: String,
-        /// Whether it may be allowed for the rest of the session.
-        offers_session: bool,
+        /// The rule that may be allowed for the rest of the session, where one may.
+        session_rule: Option<String>,
     },
     /// A question of a tool.
     Question {
@@ -44,47 +51,67 @@ pub enum FormReply {
 // === impl ClientForm ===
 
 impl ClientForm {
-    /// The form as the protocol has it.
+    /// The form as the protocol has it, with escapes in the place of what deceives a reader.
     pub(crate) fn request(&self) -> Option<ElicitRequestParams> {
         let (message, schema) = match self {
-            Self::Decision { text, offers_session } => (text, decision_schema(*offers_session)),
-            Self::Question { text, choices } => (text, question_schema(choices)),
+            Self::Decision { text, session_rule } => {
+                let text = match session_rule {
+                    Some(rule) => format!("{}\n\n{SESSION_RULE}\n{rule}", text.trim_end()),
+                    None => text.clone(),
+                };
+                (shown(&text), decision_schema(session_rule.is_some()))
+            }
+            Self::Question { text, choices } => (shown(text), question_schema(&names(choices))),
         };
         let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
-        let message = message.clone();
         Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
     }
 
     /// Reads what came back. Nothing but an accepted form with a decision that was offered allows
     /// anything; who closes the form has not decided.
     pub(crate) fn answer(&self, result: &ElicitResult) -> Option<FormReply> {
-        let field = |key: &str| {
-            let text = result.content.as_ref()?.get(key)?.as_str()?;
-            Some(text.trim().chars().take(ANSWER_CHARS_MAX).collect::<String>())
-        };
+        let field = |key: &str| Some(result.content.as_ref()?.get(key)?.as_str()?.trim());
+        let cut = |text: &str| text.chars().take(ANSWER_CHARS_MAX).collect::<String>();
         match (self, &result.action) {
-            (Self::Decision { offers_session, .. }, ElicitationAction::Accept) => {
-                match field("decision").as_deref() {
+            (Self::Decision { session_rule, .. }, ElicitationAction::Accept) => {
+                match field("decision") {
                     Some("allow_once") => Some(FormReply::AllowOnce),
-                    Some("allow_session") if *offers_session => Some(FormReply::AllowSession),
-                    Some("deny") => Some(FormReply::Deny(field("reason").unwrap_or_default())),
+                    Some("allow_session") if session_rule.is_some() => {
+                        Some(FormReply::AllowSession)
+                    }
+                    Some("deny") => Some(FormReply::Deny(cut(field("reason").unwrap_or_default()))),
                     _ => None,
                 }
             }
             (Self::Decision { .. }, ElicitationAction::Decline) => {
                 Some(FormReply::Deny(String::new()))
             }
-            (Self::Question { .. }, ElicitationAction::Accept) => {
-                field("answer").filter(|answer| !answer.is_empty()).map(FormReply::Said)
+            (Self::Question { choices, .. }, ElicitationAction::Accept) => {
+                let said = field("answer").filter(|answer| !answer.is_empty())?;
+                let chosen = names(choices).iter().position(|name| name.trim() == said);
+                let choice = chosen.and_then(|at| choices.get(at).cloned());
+                Some(FormReply::Said(choice.unwrap_or_else(|| cut(said))))
             }
             _ => None,
         }
     }
 }
 
+/// The names under which choices are shown. One that would read like one before it has a number.
+fn names(choices: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(choices.len());
+    for choice in choices {
+        let shown = escaped(choice);
+        let numbered = (2..).map(|number| format!("{shown} ({number})"));
+        let free = std::iter::once(shown.clone()).chain(numbered).find(|one| !names.contains(one));
+        names.extend(free);
+    }
+    names
+}
+
 fn decision_schema(offers_session: bool) -> Value {
     let mut values = vec!["allow_once", "allow_session", "deny"];
-    let mut names = vec!["Allow once", "Allow for this session", "Deny"];
+    let mut names = vec!["Allow once", "Allow this rule for this session", "Deny"];
     if !offers_session {
         values.remove(1);
         names.remove(1);
@@ -122,7 +149,10 @@ mod tests {
 
     #[test]
     fn only_an_accepted_decision_that_was_offered_allows_anything() {
-        let form = |offers_session| ClientForm::Decision { text: String::new(), offers_session };
+        let form = |offers_session: bool| ClientForm::Decision {
+            text: String::new(),
+            session_rule: offers_session.then(String::new),
+        };
         for (offers_session, action, content, answer) in [
             (true, "accept", json!({ "decision": "allow_once" }), Some(FormReply::AllowOnce)),
             (true, "accept", json!({ "decision": "allow_session" }), Some(FormReply::AllowSession)),
@@ -160,10 +190,45 @@ mod tests {
     }
 
     #[test]
+    fn what_deceives_is_shown_as_an_escape_and_means_the_choice_that_it_was() {
+        let choices = ["yes", "no\u{202e}on", "no\\u{202e}on", "a\nb", "yes"].map(str::to_owned);
+        let text = "a\u{1b}[2J\u{200b}b\n\tc\u{202e}".to_owned();
+        let form = ClientForm::Question { text, choices: choices.to_vec() };
+        let shown = serde_json::to_value(form.request().unwrap()).unwrap();
+        assert_eq!(shown["message"], "a\\u{1b}[2J\\u{200b}b\n\tc\\u{202e}");
+        let names = &shown["requestedSchema"]["properties"]["answer"]["enum"];
+        assert_eq!(
+            *names,
+            json!(["yes", "no\\u{202e}on", "no\\u{202e}on (2)", "a\\nb", "yes (2)"])
+        );
+        for (name, choice) in names.as_array().unwrap().iter().zip(choices) {
+            let said = form.answer(&result("accept", json!({ "answer": name })));
+            assert_eq!(said, Some(FormReply::Said(choice)));
+        }
+        let own = form.answer(&result("accept", json!({ "answer": "neither" })));
+        assert_eq!(own, Some(FormReply::Said("neither".to_owned())));
+        let form = ClientForm::Decision { text: "x\u{7}\u{2066}".into(), session_rule: None };
+        let shown = serde_json::to_value(form.request().unwrap()).unwrap();
+        assert_eq!(shown["message"], "x\\u{7}\\u{2066}");
+    }
+
+    #[test]
+    fn a_form_shows_the_rule_that_it_offers_for_the_session() {
+        let rule = "[[approval.rule]]\npaths = [\"a\u{200b}\"]\n".to_owned();
+        let (text, session_rule) = ("May it?\n".to_owned(), Some(rule));
+        let form = ClientForm::Decision { text, session_rule };
+        let shown = serde_json::to_value(form.request().unwrap()).unwrap();
+        let rule = "[[approval.rule]]\npaths = [\"a\\u{200b}\"]\n";
+        assert_eq!(shown["message"], format!("May it?\n\n{SESSION_RULE}\n{rule}"));
+        let names = &shown["requestedSchema"]["properties"]["decision"]["enumNames"];
+        assert_eq!(*names, json!(["Allow once", "Allow this rule for this session", "Deny"]));
+    }
+
+    #[test]
     fn every_form_is_one_of_the_protocol() {
         for form in [
-            ClientForm::Decision { text: "x".into(), offers_session: true },
-            ClientForm::Decision { text: "x".into(), offers_session: false },
+            ClientForm::Decision { text: "x".into(), session_rule: Some("y".into()) },
+            ClientForm::Decision { text: "x".into(), session_rule: None },
             ClientForm::Question { text: "x".into(), choices: Vec::new() },
             ClientForm::Question { text: "x".into(), choices: vec!["a".into(), "b".into()] },
         ] {

@@ -5,6 +5,7 @@
 //! body that [`mod@line`] can read. A session belongs to who opened it.
 
 mod body;
+mod caller_share;
 mod names;
 mod newest;
 mod refusal;
@@ -34,7 +35,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use self::body::BodyRoom;
+use self::body::BodyRooms;
 pub use self::names::ReachableNames;
 use self::refusal::HttpRefusal;
 use self::response_guard::ResponseGuard;
@@ -107,7 +108,7 @@ pub struct HttpFront {
 
 struct FrontState {
     names: ReachableNames,
-    room: BodyRoom,
+    bodies: BodyRooms,
     responses: ResponseRooms,
     sessions: HttpSessions,
     seals: CallerSeals,
@@ -134,9 +135,9 @@ impl HttpFront {
             .disable_allowed_origins()
             .with_max_request_body_bytes(LINE_BYTES_MAX)
             .with_cancellation_token(stop.clone());
-        let (room, responses) = (BodyRoom::default(), ResponseRooms::default());
+        let (bodies, responses) = (BodyRooms::default(), ResponseRooms::default());
         let (sessions, seals) = (HttpSessions::default(), CallerSeals::default());
-        let shared = FrontState { names, room, responses, sessions, seals, config, stop };
+        let shared = FrontState { names, bodies, responses, sessions, seals, config, stop };
         Self { shared: Arc::new(shared) }
     }
 
@@ -237,7 +238,7 @@ impl FrontState {
             let request = Request::from_parts(parts, Full::default());
             return Ok(AdmittedRequest { request, guard: ResponseGuard::default(), opens: false });
         }
-        let (bytes, room) = self.room.read(body).await?;
+        let (bytes, room) = self.bodies.of(&owner.caller).read(body).await?;
         let mut guard = ResponseGuard::holding(room);
         if let Some(id) = newest::initialize(&parts.headers, &bytes) {
             return Err(HttpRefusal::initialize_is_gone(&id));
@@ -275,8 +276,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Which set a path means.
 fn tool_set(path: &str, door: &dyn HttpDoor) -> Result<ToolSet, HttpRefusal> {
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let name = match path.strip_prefix(PATH) {
+    let trimmed = path.strip_suffix('/').unwrap_or(path);
+    let name = match trimmed.strip_prefix(PATH) {
         Some("") => return Ok(ToolSet::default()),
         Some(rest) => rest.strip_prefix('/'),
         None => None,

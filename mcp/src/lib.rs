@@ -7,6 +7,7 @@
 mod backend;
 mod calling;
 mod clarify;
+mod deceiving;
 mod fault;
 mod find_tools;
 #[cfg(feature = "fixtures")]
@@ -20,6 +21,7 @@ mod line;
 mod lines;
 mod listeners;
 mod listing;
+mod methods;
 mod offers;
 mod prompts;
 mod reply;
@@ -44,7 +46,7 @@ pub use self::fault::{CallFault, QuestionShown};
 pub use self::fixtures::{
     ProtocolFixtures, ProtocolScript, ScriptedClient, ScriptedError, ScriptedRequest,
 };
-pub use self::form::{ClientForm, FORM_BYTES_MAX, FormReply};
+pub use self::form::{ClientForm, FORM_BYTES_MAX, FORM_CLOSED, FormReply};
 pub use self::http::{HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames};
 pub use self::server::{McpOptions, McpServer};
 pub use self::set::ToolSet;

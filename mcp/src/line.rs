@@ -165,8 +165,8 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
         "initialize" => initialize(text, parts.params).inspect(|_| lifecycle.is_initialized = true),
         "tools/call" => tools_call(id, &params),
         // To rmcp a cursor that is no text is absent.
-        "tools/list" if !params.has_text_or_nothing("cursor") => {
-            Err("`params` of tools/list: `cursor` must be a text".to_owned())
+        list if list.ends_with("/list") && !params.has_text_or_nothing("cursor") => {
+            Err(format!("`params` of {}: `cursor` must be a text", quoted(list)))
         }
         _ => serde_json::from_str(text).map_err(|error| unreadable(method, &error)),
     };

@@ -15,6 +15,7 @@ use tokio::io::BufReader;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::in_flight::InFlight;
 use crate::line::{self, Lifecycle, ReadLine};
@@ -31,6 +32,8 @@ pub(crate) struct LineTransport<W> {
     output: Arc<Mutex<W>>,
     in_flight: InFlight,
     reader: JoinHandle<()>,
+    /// Cancelled where there is no further message.
+    ended: CancellationToken,
 }
 
 /// How reading a line ended.
@@ -47,15 +50,19 @@ enum LineEnd {
 // === impl LineTransport ===
 
 impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
-    /// Begins to read. Belongs into a runtime.
-    pub(crate) fn new(input: impl AsyncRead + Send + Unpin + 'static, output: W) -> Self {
+    /// Begins to read. Belongs into a runtime. `ended` is cancelled where the input ends.
+    pub(crate) fn new(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: W,
+        ended: CancellationToken,
+    ) -> Self {
         let (sender, messages) = mpsc::channel(MESSAGES_MAX);
         let output = Arc::new(Mutex::new(output));
         let lifecycle = Lifecycle::default();
         let in_flight = lifecycle.in_flight().clone();
         let reader =
             tokio::spawn(read(BufReader::new(input), Arc::clone(&output), sender, lifecycle));
-        Self { messages, output, in_flight, reader }
+        Self { messages, output, in_flight, reader, ended }
     }
 }
 
@@ -70,12 +77,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
         let mut written = Box::pin(async move {
             let answered = answered(&item);
             let text = result_line::written(&item).map_err(io::Error::other)?;
-            let written = write(&output, text).await;
-            // Its id is free once the response is out: who reads no responses sends no more requests.
-            if let Some(id) = answered {
-                in_flight.forget(&id);
-            }
-            written
+            write(&output, text, || {
+                // Its id is free before the response can be read, and not before its turn to be written: who
+                // reads no responses sends no more requests.
+                if let Some(id) = answered {
+                    in_flight.forget(&id);
+                }
+            })
+            .await
         });
         // At once where the client has room for it, and not in the task that this becomes: who waits there
         // is polled again anyway.
@@ -89,7 +98,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        self.messages.recv().await
+        let message = self.messages.recv().await;
+        if message.is_none() {
+            self.ended.cancel();
+        }
+        message
     }
 
     async fn close(&mut self) -> io::Result<()> {
@@ -122,9 +135,15 @@ fn mark(message: &mut ClientJsonRpcMessage) {
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, mut text: String) -> io::Result<()> {
+/// Writes a line once it is its turn, which `before` hears of.
+async fn write<W: AsyncWrite + Unpin>(
+    output: &Mutex<W>,
+    mut text: String,
+    before: impl FnOnce(),
+) -> io::Result<()> {
     text.push('\n');
     let mut output = output.lock().await;
+    before();
     output.write_all(text.as_bytes()).await?;
     output.flush().await
 }
@@ -153,7 +172,7 @@ async fn read<W: AsyncWrite + Unpin>(
                 mark(&mut message);
                 messages.send(*message).await.is_ok()
             }
-            ReadLine::Refused(response) => write(&output, response).await.is_ok(),
+            ReadLine::Refused(response) => write(&output, response, || ()).await.is_ok(),
             ReadLine::Nothing => true,
         };
         if !is_open {
@@ -192,5 +211,52 @@ async fn next_line(
         if end.is_some() {
             return Ok(if is_too_long { LineEnd::TooLong } else { LineEnd::Whole });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use serde_json::json;
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    /// Takes bytes, which can be read, and never says that they are through.
+    struct UnflushedStream(DuplexStream);
+
+    impl AsyncWrite for UnflushedStream {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(cx, bytes)
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn an_id_is_free_once_its_response_can_be_read() {
+        let (_input, input) = tokio::io::duplex(64);
+        let (output, client) = tokio::io::duplex(1024);
+        let output = UnflushedStream(output);
+        let mut transport = LineTransport::new(input, output, CancellationToken::new());
+        let id = RequestId::Number(5);
+        assert!(transport.in_flight.take(&id).is_ok());
+        let response = json!({ "jsonrpc": "2.0", "id": 5, "result": {} });
+        let _sending = transport.send(serde_json::from_value(response).unwrap());
+        let mut line = String::new();
+        BufReader::new(client).read_line(&mut line).await.unwrap();
+        assert!(line.contains(r#""id":5"#), "{line}");
+        assert!(transport.in_flight.take(&id).is_ok());
     }
 }

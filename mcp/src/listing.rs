@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{CacheScope, ListToolsResult, Tool};
+use rmcp::model::{CacheScope, ListToolsResult, PaginatedRequestParams, Tool};
 use serde_json::Value;
 
-use crate::backend::ToolBackend;
+use crate::backend::{BackendOpener, ToolBackend};
 use crate::fault::CallFault;
 use crate::find_tools;
 use crate::set::ToolSet;
@@ -21,17 +21,18 @@ pub(crate) async fn all(backend: &Arc<dyn ToolBackend>) -> Result<Vec<Tool>, Cal
     Ok(backend.tools().await?.into_iter().filter_map(tool).collect())
 }
 
-/// Returns the tools that are visible in a set, in the order of the catalog.
-pub(crate) async fn visible(
-    backend: &Arc<dyn ToolBackend>,
-    set: &ToolSet,
-) -> Result<Vec<Tool>, CallFault> {
-    let mut tools = all(backend).await?;
+/// Returns the tools that every workspace has.
+pub(crate) fn native(opener: &dyn BackendOpener) -> Vec<Tool> {
+    opener.native_tools().into_iter().filter_map(tool).collect()
+}
+
+/// Returns those of all tools that are visible in a set, in the order of the catalog.
+pub(crate) fn visible(mut tools: Vec<Tool>, set: &ToolSet) -> Vec<Tool> {
     tools.retain(|tool| set.lists(tool));
     if set.has_more() {
         tools.push(find_tools::definition());
     }
-    Ok(tools)
+    tools
 }
 
 /// Takes a page out of the visible tools.
@@ -43,10 +44,8 @@ pub(crate) fn page(
     let start = match cursor {
         None => 0,
         Some(cursor) => {
-            cursor.parse().ok().filter(|at| *at > 0 && *at < tools.len()).ok_or_else(|| {
-                let message = "there is no such page: leave `cursor` out for the first one";
-                ErrorData::invalid_params(message, None)
-            })?
+            let at = cursor.parse().ok().filter(|at| *at > 0 && *at < tools.len());
+            at.ok_or_else(no_such_page)?
         }
     };
     let end = tools.len().min(start + PAGE_MAX);
@@ -59,6 +58,19 @@ pub(crate) fn page(
         page.cache_scope = Some(CacheScope::Private);
     }
     Ok(page)
+}
+
+/// Refuses every page but the first of a list that has no other.
+pub(crate) fn first_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(no_such_page()),
+    }
+}
+
+/// Says that no page has this cursor.
+pub(crate) fn no_such_page() -> ErrorData {
+    ErrorData::invalid_params("there is no such page: leave `cursor` out for the first one", None)
 }
 
 /// Reads a definition of the catalog. One that the protocol cannot carry is left out.

@@ -13,7 +13,7 @@ use crate::backend::{CommandArtifact, ToolUse};
 use crate::fault::CallFault;
 use crate::resources::ResourceReader;
 use crate::server::McpConnection;
-use crate::{following, listing, prompts, resources, revisions};
+use crate::{following, prompts, resources, revisions};
 
 /// How long a client may keep what is always the same, in milliseconds.
 const FIXED_TTL_MS: u64 = 3_600_000;
@@ -69,7 +69,8 @@ impl ResourceReader for RequestReader<'_> {
             in_rounds: None,
             trace_parent: self.context.meta.get_traceparent().map(ToOwned::to_owned),
         };
-        let reply = following::follow(&**backend, call, self.context, options.form_wait).await?;
+        let forms = self.connection.form_life();
+        let reply = following::follow(&**backend, call, self.context, forms).await?;
         let output = serde_json::from_str(&reply.result?)
             .map_err(|error| CallFault::new("internal", error.to_string()))?;
         Ok((output, reply.content))
@@ -162,8 +163,8 @@ impl McpConnection {
 
     /// The tools that the client may call.
     async fn callable(&self, context: &RequestContext<RoleServer>) -> Result<Vec<Tool>, ErrorData> {
-        let all = async { listing::all(self.backend(&context.peer).await?).await };
-        let mut tools = all.await.map_err(|fault: CallFault| internal(&fault))?;
+        let all = self.tools(&context.peer).await;
+        let mut tools = all.map_err(|fault| internal(&fault))?;
         tools.retain(|tool| self.options.set.allows(tool));
         Ok(tools)
     }

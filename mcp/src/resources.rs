@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::backend::CommandArtifact;
 use crate::fault::CallFault;
+use crate::listing;
 
 /// What the URI of a file begins with.
 const FILES: &str = "moss://files/";
@@ -79,10 +80,9 @@ pub(crate) async fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let offset: usize = match cursor {
         None => 0,
-        Some(cursor) => cursor.parse().ok().filter(|at| *at > 0).ok_or_else(|| {
-            let message = "there is no such page: leave `cursor` out for the first one";
-            ErrorData::invalid_params(message, None)
-        })?,
+        Some(cursor) => {
+            cursor.parse().ok().filter(|at| *at > 0).ok_or_else(listing::no_such_page)?
+        }
     };
     let arguments = json!({ "path": ".", "recursive": true, "limit": PAGE_MAX, "offset": offset });
     let listed = reader.output("list_directory", arguments).await.map_err(internal)?;

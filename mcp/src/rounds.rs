@@ -7,11 +7,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use serde_json::Value;
-
 use crate::backend::ApprovedEffects;
-use crate::fault::CallFault;
-use crate::form::{ClientForm, FormReply};
+use crate::fault::{CONFIRMATION_REQUIRED, CallFault};
+use crate::form::{ClientForm, FORM_CLOSED, FormReply};
 use crate::seal::{AskedEffects, BrokenSeal, StateSeal};
 
 /// The name of the form that decides about an effect, the one of its result.
@@ -28,6 +26,19 @@ pub(crate) enum CallRound {
     Approved(ApprovedEffects),
     /// The person said no, and why.
     Denied(String),
+    /// The person closed the form, or said what was not offered.
+    Undecided,
+}
+
+/// What a call comes with that put a question of a tool to the person.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum QuestionRound {
+    /// No question was put.
+    Unasked,
+    /// One was put, and no response to it can be read.
+    Unread,
+    /// What the person said; none for a form that was closed.
+    Replied(Option<String>),
 }
 
 /// Whether the client of a request that stands by itself shows forms.
@@ -37,7 +48,8 @@ pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
     elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
 
-/// Reads what a call comes with. `call` names it exactly.
+/// Reads what a call comes with. `call` names it exactly. Where no response to the form can be read, the
+/// question is asked anew, as the protocol has it: only a response uses the state up.
 ///
 /// # Errors
 ///
@@ -50,17 +62,21 @@ pub(crate) fn read(
     let Some(state) = &request.request_state else {
         return Ok(CallRound::Approved(ApprovedEffects::default()));
     };
-    let AskedEffects { digests, offers_session } =
-        opened(state, seal, &[call, &[DECISION]].concat())?;
-    let response = request.input_responses.as_ref().and_then(|all| all.get(DECISION));
-    let form = ClientForm::Decision { text: String::new(), offers_session };
+    let call = [call, &[DECISION]].concat();
+    let AskedEffects { mut digests, offers_session } = seal.look(state, &call).map_err(broken)?;
+    let Some(result) = response(request, DECISION) else {
+        digests.pop();
+        return Ok(CallRound::Approved(ApprovedEffects { digests, for_session: false }));
+    };
+    seal.open(state, &call).map_err(broken)?;
+    let session_rule = offers_session.then(String::new);
+    let form = ClientForm::Decision { text: String::new(), session_rule };
     let approved = |for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
-    match response.and_then(result).and_then(|result| form.answer(&result)) {
+    match form.answer(&result) {
         Some(FormReply::AllowOnce) => Ok(approved(false)),
         Some(FormReply::AllowSession) => Ok(approved(true)),
         Some(FormReply::Deny(reason)) => Ok(CallRound::Denied(reason)),
-        // Who closes the form has not decided.
-        _ => Ok(CallRound::Denied("the form was closed without a decision".to_owned())),
+        Some(FormReply::Said(_)) | None => Ok(CallRound::Undecided),
     }
 }
 
@@ -73,12 +89,12 @@ pub(crate) fn ask(
     call: &[&str],
 ) -> Option<InputRequiredResult> {
     let question = fault.question.as_ref().filter(|question| question.is_for_forms)?;
-    let (text, offers_session) = (question.text.clone(), question.offers_session);
+    let (text, session_rule) = (question.text.clone(), question.session_rule.clone());
     let mut digests = approved.digests;
     digests.push(question.digest.clone());
-    let asked = AskedEffects { digests, offers_session };
+    let asked = AskedEffects { digests, offers_session: session_rule.is_some() };
     let state = seal.seal(&asked, &[call, &[DECISION]].concat())?;
-    with_form(DECISION, &ClientForm::Decision { text, offers_session }, state)
+    with_form(DECISION, &ClientForm::Decision { text, session_rule }, state)
 }
 
 /// Makes the result that puts a question of a tool to the person.
@@ -91,21 +107,28 @@ pub(crate) fn put(
     with_form(ANSWER, question, seal.seal(&none, &[call, &[ANSWER]].concat())?)
 }
 
-/// Reads what the person says to a question that was put; none where the call does not come with that.
+/// Reads what the person says to the question of a call, where it was put. Only a response uses the state up.
 ///
 /// # Errors
 ///
 /// Where its state is not one that was made for it.
 pub(crate) fn answer(
     request: &CallToolRequestParams,
+    question: &ClientForm,
     seal: &StateSeal,
     call: &[&str],
-) -> Result<Option<Option<String>>, CallFault> {
-    let response = request.input_responses.as_ref().and_then(|all| all.get(ANSWER));
-    let (Some(response), Some(state)) = (response, &request.request_state) else { return Ok(None) };
-    opened(state, seal, &[call, &[ANSWER]].concat())?;
-    let question = ClientForm::Question { text: String::new(), choices: Vec::new() };
-    Ok(Some(match result(response).and_then(|result| question.answer(&result)) {
+) -> Result<QuestionRound, CallFault> {
+    let Some(state) = &request.request_state else { return Ok(QuestionRound::Unasked) };
+    let call = [call, &[ANSWER]].concat();
+    let Some(result) = response(request, ANSWER) else {
+        // Another form of the same call may have been shown.
+        return Ok(match seal.look(state, &call) {
+            Ok(_) => QuestionRound::Unread,
+            Err(_) => QuestionRound::Unasked,
+        });
+    };
+    seal.open(state, &call).map_err(broken)?;
+    Ok(QuestionRound::Replied(match question.answer(&result) {
         Some(FormReply::Said(said)) => Some(said),
         _ => None,
     }))
@@ -117,15 +140,16 @@ fn with_form(name: &str, form: &ClientForm, state: String) -> Option<InputRequir
     Some(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
-fn result(response: &Value) -> Option<ElicitResult> {
-    serde_json::from_value(response.clone()).ok()
+/// The response to a form; none where it is missing or cannot be read.
+fn response(request: &CallToolRequestParams, form: &str) -> Option<ElicitResult> {
+    serde_json::from_value(request.input_responses.as_ref()?.get(form)?.clone()).ok()
 }
 
-fn opened(state: &str, seal: &StateSeal, call: &[&str]) -> Result<AskedEffects, CallFault> {
-    seal.open(state, call).map_err(|broken| match broken {
+fn broken(seal: BrokenSeal) -> CallFault {
+    match seal {
         BrokenSeal::Foreign => refused("is not one that was made for this call"),
         BrokenSeal::Spent => refused("is too old, or was used before"),
-    })
+    }
 }
 
 fn refused(why: &str) -> CallFault {
@@ -140,4 +164,74 @@ pub(crate) fn denied(reason: String) -> CallFault {
         false => format!("the person denied it: {reason}"),
     };
     CallFault::new("denied_by_person", message)
+}
+
+/// The end of a call whose form the person closed.
+pub(crate) fn undecided() -> CallFault {
+    CallFault::new(CONFIRMATION_REQUIRED, FORM_CLOSED)
+        .hint("ask the person, then send the same call again: it shows the form anew")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const CALL: [&str; 1] = ["create_file"];
+
+    fn call(state: &str, responses: &Value) -> CallToolRequestParams {
+        let call = json!({
+            "name": "create_file", "requestState": state, "inputResponses": responses,
+        });
+        serde_json::from_value(call).unwrap()
+    }
+
+    /// Asks about the second of two effects.
+    fn asked(seal: &StateSeal) -> String {
+        let digests = vec!["0a".to_owned(), "0b".to_owned()];
+        let asked = AskedEffects { digests, offers_session: false };
+        seal.seal(&asked, &[&CALL[..], &[DECISION]].concat()).unwrap()
+    }
+
+    #[test]
+    fn a_response_that_cannot_be_read_is_asked_for_anew_and_uses_nothing_up() {
+        let seal = StateSeal::new().unwrap();
+        let state = asked(&seal);
+        let accepted = json!({ "action": "accept", "content": { "decision": "allow_once" } });
+        for unread in [
+            Value::Null,
+            json!({}),
+            json!({ "Decision": accepted }),
+            json!({ "decision": 5 }),
+            json!({ "decision": { "action": "yes" } }),
+            json!({ "decision": { "content": { "decision": "allow_once" } } }),
+        ] {
+            let before = ApprovedEffects { digests: vec!["0a".to_owned()], for_session: false };
+            let round = read(&call(&state, &unread), &seal, &CALL);
+            assert_eq!(round, Ok(CallRound::Approved(before)), "{unread}");
+        }
+        let both = vec!["0a".to_owned(), "0b".to_owned()];
+        let approved = ApprovedEffects { digests: both, for_session: false };
+        let repaired = call(&state, &json!({ "decision": accepted }));
+        assert_eq!(read(&repaired, &seal, &CALL), Ok(CallRound::Approved(approved)));
+        let spent = read(&call(&state, &Value::Null), &seal, &CALL).unwrap_err();
+        assert!(spent.message.contains("used before"), "{spent:?}");
+    }
+
+    #[test]
+    fn who_closes_a_form_has_denied_nothing() {
+        let seal = StateSeal::new().unwrap();
+        for undecided in [
+            json!({ "action": "cancel" }),
+            json!({ "action": "accept" }),
+            json!({ "action": "accept", "content": { "decision": "allow_session" } }),
+        ] {
+            let closed = call(&asked(&seal), &json!({ "decision": undecided }));
+            assert_eq!(read(&closed, &seal, &CALL), Ok(CallRound::Undecided), "{undecided}");
+            assert!(read(&closed, &seal, &CALL).is_err(), "a response counts once");
+        }
+        let denied = call(&asked(&seal), &json!({ "decision": { "action": "decline" } }));
+        assert_eq!(read(&denied, &seal, &CALL), Ok(CallRound::Denied(String::new())));
+    }
 }

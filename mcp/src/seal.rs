@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a person may take with a form: longer than a question of moss waits by default.
@@ -33,6 +33,14 @@ pub(crate) struct AskedEffects {
     pub(crate) digests: Vec<String>,
     /// Whether the last may be allowed for the rest of the session.
     pub(crate) offers_session: bool,
+}
+
+/// What a state holds whose seal is ours.
+struct OpenState<'a> {
+    asked: AskedEffects,
+    /// Distinguishes it from others.
+    mark: &'a str,
+    expires: Duration,
 }
 
 /// Why a state is not taken.
@@ -75,12 +83,32 @@ impl StateSeal {
         Some(format!("{text}.{mac}"))
     }
 
+    /// Looks into a state of a call, which can be opened after it.
+    ///
+    /// # Errors
+    ///
+    /// See [`BrokenSeal`].
+    pub(crate) fn look(&self, state: &str, call: &[&str]) -> Result<AskedEffects, BrokenSeal> {
+        let OpenState { asked, mark, expires } = self.read(state, call)?;
+        let used = self.lock();
+        match expires <= self.begun.elapsed() || used.contains_key(mark) {
+            true => Err(BrokenSeal::Spent),
+            false => Ok(asked),
+        }
+    }
+
     /// Opens a state of a call. It is used up by that.
     ///
     /// # Errors
     ///
     /// See [`BrokenSeal`].
     pub(crate) fn open(&self, state: &str, call: &[&str]) -> Result<AskedEffects, BrokenSeal> {
+        let OpenState { asked, mark, expires } = self.read(state, call)?;
+        self.spend(mark, expires)?;
+        Ok(asked)
+    }
+
+    fn read<'a>(&self, state: &'a str, call: &[&str]) -> Result<OpenState<'a>, BrokenSeal> {
         if state.len() > STATE_BYTES_MAX {
             return Err(BrokenSeal::Foreign);
         }
@@ -93,21 +121,25 @@ impl StateSeal {
         let mut parts = text.split('.').skip(1);
         let mut part = || parts.next().ok_or(BrokenSeal::Foreign);
         let (expires_ms, mark, digests, offer) = (part()?, part()?, part()?, part()?);
-        let expires = expires_ms.parse().map_err(|_| BrokenSeal::Foreign)?;
-        self.spend(mark, Duration::from_millis(expires))?;
+        let expires = Duration::from_millis(expires_ms.parse().map_err(|_| BrokenSeal::Foreign)?);
         let digests = digests.split(',').map(ToOwned::to_owned).collect();
-        Ok(AskedEffects { digests, offers_session: offer == "1" })
+        let asked = AskedEffects { digests, offers_session: offer == "1" };
+        Ok(OpenState { asked, mark, expires })
     }
 
     fn spend(&self, mark: &str, expires: Duration) -> Result<(), BrokenSeal> {
         let now = self.begun.elapsed();
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.lock();
         used.retain(|_, expires| *expires > now);
         if expires <= now || used.len() >= USED_MAX || used.contains_key(mark) {
             return Err(BrokenSeal::Spent);
         }
         used.insert(mark.to_owned(), expires);
         Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Duration>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn mac(&self, text: &str, call: &[&str]) -> blake3::Hash {
@@ -147,7 +179,13 @@ mod tests {
             assert_eq!(seal.open(&state, other), Err(BrokenSeal::Foreign), "{other:?}");
         }
         assert_eq!(StateSeal::new().unwrap().open(&state, &CALL), Err(BrokenSeal::Foreign));
+        assert_eq!(seal.look(&state, &[]), Err(BrokenSeal::Foreign));
+        // Looking does not use it up.
+        for _ in 0..2 {
+            assert_eq!(seal.look(&state, &CALL), Ok(asked.clone()));
+        }
         assert_eq!(seal.open(&state, &CALL), Ok(asked.clone()));
+        assert_eq!(seal.look(&state, &CALL), Err(BrokenSeal::Spent));
         assert_eq!(seal.open(&state, &CALL), Err(BrokenSeal::Spent));
         let asked = AskedEffects { offers_session: true, ..asked };
         let state = seal.seal(&asked, &CALL).unwrap();
@@ -178,6 +216,7 @@ mod tests {
             return;
         };
         seal.begun = earlier;
+        assert_eq!(seal.look(&state, &CALL), Err(BrokenSeal::Spent));
         assert_eq!(seal.open(&state, &CALL), Err(BrokenSeal::Spent));
     }
 

@@ -5,45 +5,31 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_sdk::deceptive::quoted;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::backend::{BackendOpener, ToolBackend};
 use crate::fault::CallFault;
+use crate::following::FormLife;
 use crate::listeners::ListListener;
 use crate::revisions::{self, REVISIONS};
 use crate::seal::StateSeal;
 use crate::set::ToolSet;
-use crate::{icons, listing, roots};
+use crate::{icons, listing, methods, roots};
 
 const INSTRUCTIONS: &str = "Tools for the files of one project. Paths are relative to its root. Changes \
                             are shown to a person before they happen where the rules of moss say so; a \
                             result that says `confirmation_required` says what to do. Every change is \
                             kept in the history and can be undone there.";
-
-/// What clients of the newest revision ask first.
-const DISCOVER: &str = "server/discover";
-/// The requests that are more than a greeting.
-const METHODS: [&str; 8] = [
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-];
 
 /// How long a form stays open: longer than a question of moss waits by default.
 const FORM_WAIT_MAX: Duration = Duration::from_secs(900);
@@ -74,6 +60,8 @@ pub struct McpServer {
 pub(crate) struct McpConnection {
     opener: Arc<dyn BackendOpener>,
     backend: OnceCell<Arc<dyn ToolBackend>>,
+    /// Whether there is one.
+    is_open: watch::Sender<bool>,
     pub(crate) options: McpOptions,
     stop: CancellationToken,
 }
@@ -116,9 +104,11 @@ impl McpOptions {
 impl McpServer {
     /// Makes a server whose workspace is opened once it is needed.
     pub fn new(opener: Arc<dyn BackendOpener>, options: McpOptions) -> Self {
-        let (backend, stop) = (OnceCell::new(), CancellationToken::new());
+        let stop = CancellationToken::new();
         let stops = Arc::new(stop.clone().drop_guard());
-        Self { shared: Arc::new(McpConnection { opener, backend, options, stop }), _stops: stops }
+        let (backend, is_open) = (OnceCell::new(), watch::Sender::new(false));
+        let connection = McpConnection { opener, backend, is_open, options, stop };
+        Self { shared: Arc::new(connection), _stops: stops }
     }
 
     /// Ends what the server does by itself, once it is cancelled.
@@ -139,9 +129,24 @@ impl McpConnection {
                 true => roots::of(peer).await,
                 false => Vec::new(),
             };
-            self.opener.open(roots).await
+            let opened = self.opener.open(roots).await?;
+            self.is_open.send_replace(true);
+            Ok(opened)
         };
         self.backend.get_or_try_init(open).await
+    }
+
+    /// How long forms of the connection stay open.
+    pub(crate) fn form_life(&self) -> FormLife<'_> {
+        FormLife { wait: self.options.form_wait, gone: &self.stop }
+    }
+
+    /// Returns all tools, those of every workspace where none can be opened: a call says why.
+    pub(crate) async fn tools(&self, peer: &Peer<RoleServer>) -> Result<Vec<Tool>, CallFault> {
+        match self.backend(peer).await {
+            Ok(backend) => listing::all(backend).await,
+            Err(_) => Ok(listing::native(&*self.opener)),
+        }
     }
 
     async fn list(
@@ -149,12 +154,9 @@ impl McpConnection {
         cursor: Option<&str>,
         context: &RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = async {
-            let backend = self.backend(&context.peer).await?;
-            listing::visible(backend, &self.options.set).await
-        };
-        let mut tools =
-            listed.await.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
+        let tools = self.tools(&context.peer).await;
+        let tools = tools.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))?;
+        let mut tools = listing::visible(tools, &self.options.set);
         let has = |since: fn(&ProtocolVersion) -> bool| {
             context.protocol_version().is_some_and(|revision| since(&revision))
         };
@@ -167,13 +169,24 @@ impl McpConnection {
 
     /// Announces every change of the visible tools, until nobody listens.
     async fn follow(&self, peer: &Peer<RoleServer>, listener: ListListener) {
-        // A workspace that cannot be opened is reported to who asks for its tools.
+        let visible = |tools| listing::visible(tools, &self.options.set);
+        let mut known = None;
+        if self.backend(peer).await.is_err() {
+            known = Some(visible(listing::native(&*self.opener)));
+            // A later call may find one.
+            if self.is_open.subscribe().wait_for(|is_open| *is_open).await.is_err() {
+                return;
+            }
+        }
         let Ok(backend) = self.backend(peer).await else { return };
         let mut changes = backend.changes();
-        let mut known = listing::visible(backend, &self.options.set).await.ok();
+        match &known {
+            Some(_) => changes.mark_changed(),
+            None => known = listing::all(backend).await.ok().map(visible),
+        }
         while changes.changed().await.is_ok() {
             // A daemon that is gone is no change: whoever calls next finds another one.
-            let Ok(now) = listing::visible(backend, &self.options.set).await else { continue };
+            let Ok(now) = listing::all(backend).await.map(visible) else { continue };
             let is_new = known.as_ref() != Some(&now);
             known = Some(now);
             if is_new && !listener.announce().await {
@@ -229,9 +242,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        listing::first_page(request)?;
         Ok(self.shared.resource_templates(&context))
     }
 
@@ -245,9 +259,10 @@ impl ServerHandler for McpServer {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        listing::first_page(request)?;
         Ok(self.shared.prompts(&context))
     }
 
@@ -282,23 +297,9 @@ impl ServerHandler for McpServer {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let known = METHODS.contains(&request.method.as_str());
-        let message = match request.method.as_str() {
-            method if known => format!("`params` of {method} are not as the protocol has them"),
-            DISCOVER => format!(
-                "{DISCOVER} is of revision 2026-07-28, and this session was initialized: what it has is in the \
-                 response to initialize"
-            ),
-            method => format!(
-                "there is no method `{}` here: this server has initialize, {DISCOVER}, ping, {}",
-                quoted(method),
-                METHODS.join(", ")
-            ),
-        };
-        let code = if known { ErrorCode::INVALID_PARAMS } else { ErrorCode::METHOD_NOT_FOUND };
-        Err(ErrorData::new(code, message, None))
+        Err(methods::refused(&request.method, context.protocol_version().as_ref()))
     }
 
     fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {

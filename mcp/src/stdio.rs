@@ -4,17 +4,18 @@ use rmcp::ServiceExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::lines::LineTransport;
+use crate::methods::NamedMethods;
 use crate::server::McpServer;
 
-/// Serves a client over two streams of lines, until the input ends. Calls that still run then have a
-/// moment to end, and are cancelled after it.
+/// Serves a client over two streams of lines, until the input ends. Subscriptions and open forms end with
+/// it. Calls that still run then have a moment to end, and are cancelled after it.
 pub async fn serve_lines(
     server: McpServer,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) {
     let stop = server.stop();
-    match server.serve(LineTransport::new(input, output)).await {
+    match NamedMethods(server).serve(LineTransport::new(input, output, stop.clone())).await {
         Ok(running) => {
             if let Err(error) = running.waiting().await {
                 tracing::error!(%error, "the connection broke");

@@ -35,6 +35,10 @@ pub(crate) struct Recorded {
 #[derive(Debug)]
 pub(crate) struct Opener(pub(crate) Arc<Recorded>);
 
+/// Opens nothing until that is allowed; `echo` is native.
+#[derive(Debug)]
+struct ClosedOpener(Arc<Recorded>, Mutex<bool>);
+
 struct Client {
     input: Option<DuplexStream>,
     output: tokio::io::Lines<BufReader<DuplexStream>>,
@@ -114,8 +118,8 @@ impl ToolBackend for Recorded {
                 }
                 "ask" => {
                     let (answer, answered) = oneshot::channel();
-                    let (text, offers_session) = ("May it?".to_owned(), true);
-                    let form = ClientForm::Decision { text, offers_session };
+                    let (text, session_rule) = ("May it?".to_owned(), Some("ask".to_owned()));
+                    let form = ClientForm::Decision { text, session_rule };
                     notes.send(CallNote::Form { form, answer }).await.unwrap();
                     let decided = format!("{:?}", answered.await.ok());
                     Ok(reply(Ok(json!({ "decided": decided }).to_string())))
@@ -150,6 +154,23 @@ impl BackendOpener for Opener {
     }
 }
 
+impl BackendOpener for ClosedOpener {
+    fn wants_roots(&self) -> bool {
+        false
+    }
+
+    fn native_tools(&self) -> Vec<Value> {
+        vec![definition("echo", true)]
+    }
+
+    fn open(&self, _: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
+        let opened = Arc::clone(&self.0) as Arc<dyn ToolBackend>;
+        let fault = CallFault::new("workspace_unusable", "no project is open");
+        let may_open = *self.1.lock().unwrap();
+        Box::pin(async move { may_open.then_some(opened).ok_or(fault) })
+    }
+}
+
 impl Client {
     fn new(set: ToolSet) -> Self {
         Self::with(McpOptions::new(set).unwrap())
@@ -157,7 +178,11 @@ impl Client {
 
     fn with(options: McpOptions) -> Self {
         let backend = Arc::new(Recorded::new());
-        let server = McpServer::new(Arc::new(Opener(Arc::clone(&backend))), options);
+        Self::of(Arc::clone(&backend), Arc::new(Opener(backend)), options)
+    }
+
+    fn of(backend: Arc<Recorded>, opener: Arc<dyn BackendOpener>, options: McpOptions) -> Self {
+        let server = McpServer::new(opener, options);
         let (input, server_input) = tokio::io::duplex(1 << 16);
         let (server_output, output) = tokio::io::duplex(1 << 16);
         let served = tokio::spawn(serve_lines(server, server_input, server_output));
@@ -269,6 +294,23 @@ async fn requests_without_a_session_name_their_revision_themselves() {
     future["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
     let refused = client.request(json!(4), "tools/list", future).await;
     assert_eq!(refused["error"]["code"], -32022, "{refused}");
+}
+
+#[tokio::test]
+async fn what_the_newest_revision_has_no_more_is_told_with_what_it_has() {
+    let mut client = Client::new(ToolSet::All);
+    // Before anything else a ping is only a probe.
+    client.request(json!(0), "tools/list", stateless(json!({}))).await;
+    for method in ["ping", "resources/subscribe", "no/such"] {
+        let params = stateless(json!({ "uri": "moss://files/a" }));
+        let refused = client.request(json!(1), method, params).await;
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        let expected =
+            format!("there is no method `{method}` here: this server has server/discover,");
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(!message.contains("initialize"), "{message}");
+    }
 }
 
 #[tokio::test]
@@ -419,6 +461,34 @@ async fn subscriptions_hear_of_changes_without_a_session() {
 }
 
 #[tokio::test]
+async fn native_tools_are_listed_while_no_workspace_can_be_opened_and_calls_say_why() {
+    let backend = Arc::new(Recorded::new());
+    let opener = Arc::new(ClosedOpener(Arc::clone(&backend), Mutex::new(false)));
+    let options = McpOptions::new(ToolSet::All).unwrap();
+    let mut client = Client::of(backend, Arc::clone(&opener) as _, options);
+    client.send(&initialize("2025-06-18")).await;
+    client.next().await;
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    assert_eq!(client.tool_names().await, ["echo"]);
+    let called = client.request(json!(1), "tools/call", json!({ "name": "echo" })).await;
+    assert_eq!(called["result"]["isError"], true, "{called}");
+    let said = called["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(said, "workspace_unusable: no project is open");
+    let params = json!({ "name": "moss_tool", "arguments": { "name": "echo" } });
+    let prompt = client.request(json!(2), "prompts/get", params).await;
+    assert!(prompt.get("error").is_none(), "{prompt}");
+    *opener.1.lock().unwrap() = true;
+    let params = json!({ "name": "fail" });
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params }))
+        .await;
+    // The list is another one now; what comes first is left open.
+    let methods = [client.next().await, client.next().await].map(|seen| seen["method"].clone());
+    assert!(methods.contains(&json!("notifications/tools/list_changed")), "{methods:?}");
+    assert_eq!(client.tool_names().await, ["echo", "fail", "hang", "read_file"]);
+}
+
+#[tokio::test]
 async fn sets_bound_what_is_seen_and_what_is_called() {
     let mut client = Client::initialized(ToolSet::ReadOnly, "2025-06-18").await;
     assert_eq!(client.tool_names().await, ["echo", "read_file"]);
@@ -531,7 +601,22 @@ const REFUSED: &[(&str, i32, &str)] = &[
         "`params` of tools/call",
     ),
     (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32601, "there is no method `no/such`"),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, ""),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, "there is no method"),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"moss://files/a"}}"#,
+        -32601,
+        "there is no method `resources/subscribe` here: this server has initialize, ping, tools/list",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}"#,
+        -32601,
+        "there is no method `logging/setLevel`",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1"}}"#,
+        -32601,
+        "there is no method `tasks/get`",
+    ),
 ];
 
 #[tokio::test]
@@ -552,6 +637,21 @@ async fn lines_that_are_no_messages_get_an_error_and_the_connection_stays() {
         client.line(nothing.as_bytes()).await;
     }
     assert_eq!(client.request(json!(1), "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn a_cursor_that_no_list_gave_is_refused_by_every_list() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
+        for (cursor, why) in
+            [(json!(5), "`cursor` must be a text"), (json!("x"), "leave `cursor` out")]
+        {
+            let refused = client.request(json!(1), method, json!({ "cursor": cursor })).await;
+            assert_eq!(refused["error"]["code"], -32602, "{method} {cursor}: {refused}");
+            let message = refused["error"]["message"].as_str().unwrap();
+            assert!(message.contains(why), "{method} {cursor}: {message}");
+        }
+    }
 }
 
 #[tokio::test]

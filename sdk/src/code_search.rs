@@ -26,8 +26,13 @@ pub struct CodeSearch {
 pub enum CodeSearchGoal {
     /// A question: words, names, English or Chinese.
     Question(String),
-    /// What declares one of these names, exactly.
-    Declared(Vec<String>),
+    /// What declares one of some names, exactly: of each as many as of any other, where there are too many.
+    Declared {
+        /// Each as it is written where it is declared.
+        names: Vec<String>,
+        /// Declarations that are near to this file come first.
+        near: Option<RelPath>,
+    },
     /// What belongs to a place.
     RelatedTo {
         /// The file that it lies in.

@@ -444,7 +444,7 @@ async fn large_replies_are_read_and_larger_ones_refused() {
     assert_eq!(reason(&refusal), "REPLY_TOO_LARGE");
     let start = v1::ParseStart { tools: own(&files()), ..v1::ParseStart::default() };
     let parse = begin(&client, start).await.unwrap();
-    let refusal = parse.all(vec![chunk(&vec![b'a'; 9 << 20])]).await.unwrap_err();
+    let refusal = parse.all(vec![chunk(&vec![b'a'; 17 << 20])]).await.unwrap_err();
     assert_eq!(refusal.code(), Code::OutOfRange, "{refusal:?}");
     daemon.stop();
 }

@@ -281,7 +281,7 @@ async fn subjects_of_commits_count_for_who_may_run_git_unasked() {
     site.write("src/b.rs", "fn two() {}\n");
     commit(&site, "Giraffes have necks", &signing);
     // Were one of them run, git would print nothing.
-    for key in ["core.fsmonitor", "core.pager", "pager.log", "gpg.program", "diff.external"] {
+    for key in ["core.fsmonitor", "core.pager", "pager.log", "gpg.program", "core.hooksPath"] {
         printed(&site, "git", &["config", key, &ending]);
     }
     printed(&site, "git", &["config", "log.showSignature", "true"]);

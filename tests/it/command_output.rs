@@ -104,9 +104,8 @@ async fn no_command_reads_the_artifact_of_another_or_its_own() {
     assert!(found["stderr"].as_str().unwrap().contains("No such file"), "{found}");
 }
 
-#[tokio::test]
-async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads() {
-    let site = Site::new();
+/// Has the repository of a workspace name programs wherever it can, which leave marks.
+fn arm(site: &Site, git: &dyn Fn(&[&str])) {
     let root = site.workspace();
     let evil = |what: &str| {
         let marks = site.outside("marks");
@@ -118,11 +117,6 @@ async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads()
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         path.display().to_string()
-    };
-    let git = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(arguments).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null");
-        assert!(command.status().unwrap().success(), "{arguments:?}");
     };
     git(&["init", "-q"]);
     site.write("a.txt", "one\n");
@@ -148,17 +142,51 @@ async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads()
         git(&["config", key, &evil(what)]);
     }
     site.write("a.txt", "two\n");
+}
+
+#[tokio::test]
+async fn a_repository_that_wants_to_run_something_does_not_when_git_only_reads() {
+    let site = Site::new();
+    let root = site.workspace();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(arguments).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.status().unwrap().success(), "{arguments:?}");
+    };
+    arm(&site, &git);
     let daemon = site.serve();
     let client = daemon.caller().await;
-    // What these run, if they run it, cannot write: neither here nor elsewhere.
-    for text in
-        ["git status", "git diff", "git log -p", "git show HEAD", "git branch", "git stash list"]
-    {
-        let fate =
-            client.call(crate::harness::refusing("run_terminal_cmd", json!({ "command": text })));
-        // Some ask, and do not run then.
-        let _ = fate.await;
+    let texts = [
+        "git status",
+        "git diff",
+        "git log -p",
+        "git show HEAD",
+        "git branch",
+        "git stash list",
+        "sh -c 'git status'",
+        "git add b.txt; git status",
+        "touch allowed; git status",
+    ];
+    let refused = |text: &str| {
+        client.call(crate::harness::refusing("run_terminal_cmd", json!({ "command": text })))
+    };
+    for text in texts {
+        assert!(refused(text).await.is_err(), "{text} ran");
     }
+    for key in
+        ["diff.external", "diff.evil.textconv", "diff.evil.command", "core.editor", "alias.st"]
+    {
+        git(&["config", "--unset", key]);
+    }
+    assert!(refused("git status").await.is_err(), "with a filter");
+    for key in ["filter.evil.clean", "filter.evil.smudge", "filter.evil.process"] {
+        git(&["config", "--unset", key]);
+    }
+    // Nothing of what is left runs, and git needs no question.
+    for text in &texts[..7] {
+        ran(&client, text).await;
+    }
+    assert!(refused("touch allowed; git status").await.is_err());
     let marks: Vec<_> = std::fs::read_dir(site.outside("marks")).unwrap().collect();
     assert!(marks.is_empty(), "{marks:?}");
     for entry in std::fs::read_dir(&root).unwrap() {

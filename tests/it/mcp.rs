@@ -188,18 +188,44 @@ fn tools_that_the_default_set_leaves_out_are_found_and_called() {
 }
 
 #[test]
+fn a_file_of_the_largest_size_is_written_and_what_is_larger_is_refused_with_what_to_do() {
+    for has_daemon in [false, true] {
+        let site = Site::allowing();
+        let daemon = has_daemon.then(|| site.serve());
+        let mut client = McpClient::connect(&site, &[]);
+        let create = |bytes: usize| {
+            let content = "a \"line\" of text\n".repeat(bytes / 17);
+            json!({ "path": format!("{bytes}.txt"), "content": content })
+        };
+        let written = client.call("create_file", create(10_000_000));
+        assert_ne!(written["isError"], true, "{}", text(&written));
+        let refused = client.call("create_file", create(20_000_000));
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert!(text(&refused).starts_with("request_too_large: "), "{refused}");
+        assert!(text(&refused).contains("grpc.request_bytes_max"), "{refused}");
+        assert!(text(&refused).contains("hint: send less at once"), "{refused}");
+        assert!(site.has("10000000.txt") && !site.has("20000000.txt"));
+        drop(daemon);
+    }
+}
+
+#[test]
 fn home_and_root_are_no_workspace_unless_named() {
     let site = Site::new();
     let mut command = site.command(["mcp"]);
     command.current_dir(site.outside("home"));
     let mut client = McpClient::spawn(command);
     client.initialize("2025-06-18", json!({}));
-    let listed = client.request("tools/list", json!({}));
-    let message = listed["error"]["message"].as_str().unwrap();
-    assert!(message.contains("a home directory is no project"), "{message}");
-    assert!(message.contains("moss mcp --workspace DIR"), "{message}");
+    // The list is that of a workspace, with texts and schemas; a call says what to do.
+    let listed = |client: &mut McpClient| client.request("tools/list", json!({}))["result"].clone();
+    let without = listed(&mut client);
+    let with = listed(&mut McpClient::connect(&site, &[]));
+    assert!(!with["tools"].as_array().unwrap().is_empty());
+    assert_eq!(without["tools"], with["tools"]);
     let result = client.call("read_file", json!({ "path": "a" }));
+    assert_eq!(result["isError"], true, "{result}");
     assert!(text(&result).contains("a home directory is no project"), "{result}");
+    assert!(text(&result).contains("moss mcp --workspace DIR"), "{result}");
 
     let mut command = site.command(["mcp"]);
     command.current_dir("/").env("CLAUDE_PROJECT_DIR", site.workspace());

@@ -34,6 +34,12 @@ fn decide(decision: &str) -> Value {
     json!({ "action": "accept", "content": { "decision": decision } })
 }
 
+/// Whether a form says what is allowed for the session: this tool and this file.
+fn shows_rule(message: &str, path: &str) -> bool {
+    let (_, rule) = message.split_once("This rule can be allowed for this session").unwrap();
+    rule.contains("[[approval.rule]]") && rule.contains("create_file") && rule.contains(path)
+}
+
 #[test]
 fn an_unconfirmed_call_shows_its_effect_and_goes_through_once_it_is_approved() {
     let site = Site::new();
@@ -101,6 +107,7 @@ fn forms_decide_where_the_person_enabled_them() {
         let (id, form) = asked(&mut client, create("a.txt"));
         let message = form["params"]["message"].as_str().unwrap();
         assert!(message.contains("+x") && message.contains("a.txt"), "{message}");
+        assert!(shows_rule(message, "a.txt"), "{message}");
         let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
         assert_eq!(decision["enum"], json!(["allow_once", "allow_session", "deny"]), "{form}");
         answer(&mut client, &form, decide("allow_once"));
@@ -227,6 +234,9 @@ fn a_rule_that_wants_a_person_is_no_form_with_a_session_and_without() {
     let result = alone_in_process.request("tools/call", create("release/a"))["result"].clone();
     assert!(text(&result).contains("ask the person to approve it in moss"), "{result}");
     assert!(text(&result).contains("moss serve"), "{result}");
+    // No caller of MCP can wait for it, or decide by a digest.
+    assert!(!text(&result).contains("wait for a confirmation"), "{result}");
+    assert!(!text(&result).contains("have an approver"), "{result}");
     let daemon = site.serve();
     let mut client = with_forms(&site, &["--elicit"]);
     let mut single = McpClient::start(&site, &["--elicit"]);
@@ -341,7 +351,8 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         let asked = call(create("a.txt"));
         let form = &asked["inputRequests"]["decision"];
         assert_eq!(form["method"], "elicitation/create", "{asked}");
-        assert!(form["params"]["message"].as_str().unwrap().contains("+x"), "{form}");
+        let message = form["params"]["message"].as_str().unwrap();
+        assert!(message.contains("+x") && shows_rule(message, "a.txt"), "{message}");
         let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
         assert_eq!(decision["enum"], json!(["allow_once", "allow_session", "deny"]), "{form}");
         assert!(!site.has("a.txt"));
@@ -366,8 +377,16 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         });
         assert!(text(&call(again(create("c.txt"), &asked, said))).contains("not now"));
         let asked = call(create("c.txt"));
+        // A response that is missing is asked for anew, and the same state takes it.
+        for missing in [json!({}), json!({ "Decision": yes() })] {
+            let mut unread = again(create("c.txt"), &asked, yes());
+            unread["inputResponses"] = missing;
+            let anew = call(unread);
+            assert_eq!(anew["inputRequests"]["decision"]["method"], "elicitation/create", "{anew}");
+        }
         let closed = call(again(create("c.txt"), &asked, json!({ "action": "cancel" })));
         assert_eq!(closed["isError"], true, "{closed}");
+        assert!(text(&closed).starts_with("confirmation_required: the person closed"), "{closed}");
         assert!(!site.has("c.txt"));
         // What forms never decide about waits for an approver.
         let protected = json!({

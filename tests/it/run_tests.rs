@@ -361,7 +361,7 @@ async fn the_tests_of_what_changed_are_those_that_name_it() {
     assert_eq!(totals(&client.done(TESTS, json!({})).await), [2, 0, 0, 0]);
     let (code, message) = failed(&client, json!({"scope": "changed"})).await;
     assert_eq!(
-        (code.as_str(), message.contains("all tests passed")),
+        (code.as_str(), message.contains("all tests of its project passed")),
         ("no_tests", true),
         "{message}"
     );

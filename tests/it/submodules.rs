@@ -25,6 +25,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("gpg.program", "gpg"),
     ("alias.st", "alias"),
 ];
+/// Those that moss sets others for while git only reads.
+const REPLACED: &[&str] =
+    &["core.fsmonitor", "core.pager", "core.hooksPath", "core.sshCommand", "gpg.program"];
 /// What git runs by itself.
 const HOOKS: &[&str] = &[
     "post-checkout",
@@ -155,6 +158,14 @@ impl HostileSite {
         }
     }
 
+    /// Takes away what no setting of moss's stands in for.
+    fn disarm(&self, repository: &str) {
+        let others = SETTINGS.iter().map(|(key, _)| *key).filter(|key| !REPLACED.contains(key));
+        for key in others {
+            git(&self.site.workspace(), &["--git-dir", repository, "config", "--unset", key]);
+        }
+    }
+
     /// What ran and could write.
     fn marks(&self) -> Vec<PathBuf> {
         let listed =
@@ -176,6 +187,18 @@ async fn submodules_that_want_to_run_something_do_not_when_git_only_reads() {
     let hostile = HostileSite::new();
     let daemon = hostile.site.serve();
     let client = daemon.caller().await;
+    for text in READING {
+        let found = reads(&client, text).await;
+        assert!(found.is_none(), "{text}: {found:?}");
+    }
+    hostile.disarm(".git/modules/sub");
+    hostile.disarm("fake.git");
+    for text in READING {
+        let found = reads(&client, text).await;
+        assert!(found.is_none(), "{text} looks at files that are elsewhere: {found:?}");
+    }
+    let root = hostile.site.workspace();
+    git(&root, &["--git-dir", "fake.git", "config", "--unset", "core.worktree"]);
     let mut ran = 0;
     for text in READING {
         let found = reads(&client, text).await;

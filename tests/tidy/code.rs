@@ -101,6 +101,10 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "finds what is protected by names alone, and opens no file",
     ),
     ("crates/sandbox/src/repository.rs", "follows the files by which git names its directories"),
+    (
+        "crates/sandbox/src/settings.rs",
+        "reads the files by which git names its directories and programs",
+    ),
 ];
 /// How many words a doc comment has at least.
 const DOC_WORDS_MIN: usize = 4;

@@ -1,13 +1,11 @@
 //! `codebase_search`: the parts of the code that are relevant to a question, without any model.
 
 mod output;
-mod snippet;
-pub(crate) mod walk;
 
 use std::sync::Arc;
 
-use moss_ranking::CodeQuestion;
-use moss_sdk::code_search::{CodeSearch, CodeSearchGoal};
+use moss_ranking::{CodeGathering, CodeQuestion};
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound, CodeSearchGoal};
 use moss_sdk::context::Context;
 use moss_sdk::file::Content;
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
@@ -79,6 +77,7 @@ impl Tool for CodebaseSearch {
                 None => question(self.query.clone())?,
             },
         };
+        let is_related = matches!(goal, CodeSearchGoal::RelatedTo { .. });
         let limit = usize::try_from(self.limit.min(LIMIT_MAX)).expect("the bound is small");
         let search = CodeSearch {
             goal,
@@ -88,9 +87,9 @@ impl Tool for CodebaseSearch {
         };
         let (found, note) = match cx.search_code(search.clone()).await? {
             Some(found) => (found, None),
-            None => walk::search(&cx, search).await?,
+            None => gather(&cx, search).await?,
         };
-        let mut budget = ResultBudget::default();
+        let mut budget = ResultBudget::new(is_related);
         let best = found.hits.first().map_or(1.0, |first| first.score);
         for hit in &found.hits {
             let Some(text) = read(&cx, &hit.path).await? else { continue };
@@ -100,6 +99,21 @@ impl Tool for CodebaseSearch {
         let note = unasked.then(|| UNASKED.to_owned()).into_iter().chain(note);
         Ok(CodebaseSearchOutput::new(budget, &found, note.collect()))
     }
+}
+
+/// Reads the files and searches them; also says what was left out.
+async fn gather(
+    cx: &Context,
+    search: CodeSearch,
+) -> Result<(CodeSearchFound, Option<String>), ToolError> {
+    let gathering = CodeGathering::new(&search);
+    let (gathering, visited) = cx.visit(&RelPath::root(), CodeGathering::EXTENT, gathering).await?;
+    let found = cx.compute(move || gathering.answer(&search));
+    let note = visited.truncated.then(|| {
+        let files = visited.files;
+        format!("the search ended at a bound after {files} files: what is in the rest is unknown")
+    });
+    Ok((found.await?, note))
 }
 
 /// Reads a file that was found; none where it is gone by now or may not be read.

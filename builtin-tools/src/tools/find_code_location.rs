@@ -10,6 +10,7 @@ mod output;
 mod placed;
 mod query;
 mod reference;
+mod room;
 
 use moss_sdk::context::Context;
 use moss_sdk::file::{ListOptions, VisitOptions, Visited};
@@ -30,9 +31,10 @@ const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, by
 const GLANCE: ListOptions = ListOptions { recursive: false, entries_max: 1 };
 
 /// Finds where something is declared, with its signature, documentation and container, in the files
-/// as they are now, unsaved ones included. `search` is a name (`parse`), one with what it belongs to
-/// (`Parser::parse`, `Parser.parse`), a location (`src/lib.rs:40`: what is declared around it) or,
-/// where nothing is named so, a line of code.
+/// as they are now, unsaved ones included. `search` is a name (`parse`), one with the type, module or
+/// package that it belongs to (`Parser::parse`, `requests.get`; where nothing does, what only has the
+/// name), a location (`src/lib.rs:40`: what is declared around it) or, where nothing is named so, a line
+/// of code.
 ///
 /// `findReferences` also lists where the name is used, by file, as a call, a type, an import or
 /// otherwise. Where `references_source` is `files`, that is by name alone, and uses of another thing with
@@ -103,7 +105,7 @@ impl Tool for FindCodeLocation {
             true => Some(reference::confirm(&cx, &scope, &query, &mut found, &mut word).await?),
             false => None,
         };
-        let missing = missing::missing(&query, &found, references);
+        let missing = missing::notes(&query, &found, references);
         let sources = FoundSources { locations, references, word, missing };
         Ok(FindCodeLocationOutput::new(found, &visited, sources))
     }

@@ -105,7 +105,7 @@ struct FocusedFile {
     start_line: u32,
     /// The last line in `content`; 0 if it is empty.
     end_line: u32,
-    /// How many lines the file has.
+    /// How many lines the file has; an empty one after the last line end counts where the cursor is in it.
     total_lines: u32,
     /// The hash of the content, saved or not.
     hash: ContentHash,
@@ -133,6 +133,9 @@ struct FocusedFile {
     /// Where it is called, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     callers: Option<Vec<CallSite>>,
+    /// Whether there may be more callers than those.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more_callers: bool,
     /// What it calls, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     callees: Option<Vec<Callee>>,
@@ -234,7 +237,7 @@ impl GetCursorContext {
             content,
             start_line,
             end_line,
-            total_lines: lines.count(),
+            total_lines: lines.count().max(cursor.line + 1),
             hash: snapshot.hash,
             selection: selection(&lines, focus.selection),
             visible: focus.visible.map(line_range),
@@ -244,6 +247,7 @@ impl GetCursorContext {
             definitions: Vec::new(),
             diagnostics: diagnostics(focus.diagnostics, cursor),
             callers: None,
+            more_callers: false,
             callees: None,
         };
         if self.semantic_context || self.include_callers || self.include_callees {
@@ -273,7 +277,7 @@ impl GetCursorContext {
                 shown.enclosing = code.enclosing(cursor);
                 shown.imports = code.imports();
                 if shown.symbols.is_empty() {
-                    shown.symbols = code.chain(cursor).into_iter().map(Enclosing::new).collect();
+                    shown.symbols = code.chain(cursor);
                 }
             }
             if let Some(name) = at_cursor {
@@ -286,11 +290,12 @@ impl GetCursorContext {
         }
         let function = || code.and_then(|code| code.function(cursor));
         if self.include_callers {
-            let name = around.as_ref().map(|symbol| names::plain(&symbol.name));
-            shown.callers = Some(match name.or_else(function).or(at_cursor) {
+            let name = || around.as_ref().map(|symbol| names::plain(&symbol.name));
+            let (callers, has_more) = match function().or_else(name).or(at_cursor) {
                 Some(name) => calls::callers(cx, path, name).await?,
-                None => Vec::new(),
-            });
+                None => (Vec::new(), false),
+            };
+            (shown.callers, shown.more_callers) = (Some(callers), has_more);
         }
         if self.include_callees {
             let called = code.and_then(|code| code.called(cursor)).unwrap_or_else(|| {
@@ -308,7 +313,7 @@ impl GetCursorContext {
             return (String::new(), 0, 0);
         }
         let start = cursor.saturating_sub(self.lines_before.min(LINES_MAX));
-        let end = (cursor + self.lines_after.min(LINES_MAX)).min(lines.count() - 1);
+        let end = (cursor + self.lines_after.min(LINES_MAX)).min(lines.count() - 1).max(cursor);
         let mut content = String::new();
         let mut last = start;
         for number in start..=end {
@@ -356,12 +361,6 @@ fn last_line(span: Span) -> u32 {
 }
 
 // === impl Enclosing ===
-
-impl Enclosing {
-    fn new((name, kind, start_line, end_line): (String, &'static str, u32, u32)) -> Self {
-        Self { name, kind: kind.to_owned(), start_line, end_line }
-    }
-}
 
 impl From<Symbol> for Enclosing {
     fn from(symbol: Symbol) -> Self {

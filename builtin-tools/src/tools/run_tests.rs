@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::changed_lines::ChangedLines;
+use self::found::ChosenTests;
 use self::memory::TestMemory;
 use self::output::RunTestsOutput;
 
@@ -76,11 +77,14 @@ impl Tool for RunTests {
     type Output = RunTestsOutput;
 
     async fn run(self, cx: Context) -> Result<RunTestsOutput, ToolError> {
-        let memory = TestMemory::read(&cx);
-        let passed_at = memory.passed_at();
+        let memory = TestMemory::read(&cx).await;
         let chosen = choice::choose(self, &cx, &memory).await?;
+        let passed = memory.passed();
+        let passed_at =
+            |one: &ChosenTests| passed.passed_at(one.framework, &one.files, one.directory);
+        let passed_at = chosen.iter().map(passed_at).min().flatten();
         let (mut runs, stop) = projects::run(&cx, chosen).await;
-        memory.after(&cx, &mut runs).await;
+        memory.after(&cx, &mut runs);
         if let Some(error) = stop {
             return Err(projects::stopped(error, &runs));
         }

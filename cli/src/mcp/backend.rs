@@ -17,8 +17,8 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::calling;
 use super::workspace::WorkspaceHints;
+use super::{calling, native};
 use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure, SocketIdentity};
 use crate::error::CliError;
 use crate::views::content;
@@ -104,6 +104,10 @@ impl WorkspaceOpener {
 impl BackendOpener for WorkspaceOpener {
     fn wants_roots(&self) -> bool {
         self.server.is_none() && self.hints.named.is_none()
+    }
+
+    fn native_tools(&self) -> Vec<Value> {
+        native::tools()
     }
 
     fn open(&self, roots: Vec<String>) -> BoxFuture<'_, Result<Arc<dyn ToolBackend>, CallFault>> {
@@ -361,15 +365,18 @@ fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
             "ask the person to approve it in moss, then send the same call again"
         }
         "daemon_unreachable" => "send the call again: moss looks for another daemon",
+        "request_too_large" => {
+            "send less at once: create the file with the first part of the text, then insert the others"
+        }
         "queue_full" | "calls_too_large" | "confirmations_full" => "try again in a moment",
         _ => "",
     };
     let mut fault = CallFault::new(code, failure.message).hint(hint);
     fault.question = failure.confirmation.map(|asked| {
         let is_for_forms = calling::is_for_forms(&asked);
-        let offers_session = calling::session_offer(&asked).is_some();
+        let session_rule = calling::session_rule(&asked);
         let (text, digest) = (calling::shown(&asked), asked.digest);
-        Box::new(QuestionShown { text, digest, is_for_forms, offers_session })
+        Box::new(QuestionShown { text, digest, is_for_forms, session_rule })
     });
     fault
 }

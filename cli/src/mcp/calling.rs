@@ -2,7 +2,9 @@
 //! enabled them, approvers everywhere else.
 
 use moss_dispatch::Reason;
-use moss_mcp::{ApprovedEffects, CallNote, ClientForm, FORM_BYTES_MAX, FormReply, ToolUse};
+use moss_mcp::{
+    ApprovedEffects, CallNote, ClientForm, FORM_BYTES_MAX, FORM_CLOSED, FormReply, ToolUse,
+};
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use tokio::sync::{mpsc, oneshot};
@@ -15,8 +17,6 @@ use crate::{clarifying, effect, text};
 
 /// What the client is called where a question of a tool got its reply.
 const ANSWERED_IN: &str = "MCP client";
-/// Why a call did not happen whose form was closed.
-const NOBODY_DECIDED: &str = "the person closed the form without a decision; nothing was changed";
 
 /// A client that puts questions of the tool `clarify` to the person, where it does.
 struct ClarifyingClient {
@@ -204,7 +204,7 @@ async fn with_forms(
             // Dropping the call withdraws its question.
             AfterQuestion::Undecided if is_optional(&asked) => return Ok(FormsEnd::Without),
             AfterQuestion::Undecided => {
-                let failure = RequestFailure::new(Reason::ConfirmationRequired, NOBODY_DECIDED);
+                let failure = RequestFailure::new(Reason::ConfirmationRequired, FORM_CLOSED);
                 return Err(with_question(failure, Some(Box::new(asked))));
             }
         };
@@ -215,13 +215,17 @@ async fn with_forms(
 fn form(asked: &v1::Confirmation) -> Option<ClientForm> {
     let is_ordinary =
         !(asked.protected || asked.for_person || asked.drift || asked.registers || asked.truncated);
-    let text = shown(asked);
-    let offers_session = session_offer(asked).is_some();
-    (is_ordinary && text.len() <= FORM_BYTES_MAX)
-        .then_some(ClientForm::Decision { text, offers_session })
+    let (text, session_rule) = (shown(asked), session_rule(asked));
+    let length = text.len() + session_rule.as_ref().map_or(0, String::len);
+    (is_ordinary && length <= FORM_BYTES_MAX).then_some(ClientForm::Decision { text, session_rule })
 }
 
-pub(super) fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
+/// The rule that is offered for the rest of the session.
+pub(super) fn session_rule(asked: &v1::Confirmation) -> Option<String> {
+    Some(text::lines(&session_offer(asked)?.rule_toml))
+}
+
+fn session_offer(asked: &v1::Confirmation) -> Option<&v1::OfferedApproval> {
     asked.offers.iter().find(|offer| offer.scope() == v1::ApprovalScope::Session)
 }
 
@@ -328,8 +332,8 @@ impl ClarifyingClient {
             self.terminal = None;
             return;
         };
-        let text = text::lines(&asked.question);
-        let form = ClientForm::Question { text, choices: asked.choices.clone() };
+        let (text, choices) = (asked.question.clone(), asked.choices.clone());
+        let form = ClientForm::Question { text, choices };
         let (answer, answered) = oneshot::channel();
         // Where nobody takes it, the sender is dropped, and the question closed.
         let _ = notes.try_send(CallNote::Form { form, answer });

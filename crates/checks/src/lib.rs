@@ -6,6 +6,7 @@ mod bash_word;
 mod changed_lines;
 mod comparison;
 mod coverage;
+mod declared_names;
 mod diagnostic;
 mod framework;
 mod line_map;
@@ -15,6 +16,7 @@ mod lint_plan;
 mod lint_results;
 mod linter;
 mod named_sources;
+mod passed_projects;
 mod progress;
 mod project;
 mod report;
@@ -28,6 +30,7 @@ mod test_command;
 
 pub use changed_lines::{GIT_CHANGES, changed_lines, lines_of_git};
 pub use coverage::{ChangedCoverage, ChangedFileCoverage, FileCoverage, TestCoverage};
+pub use declared_names::declared_names;
 pub use diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 pub use framework::{FoundFramework, TestFramework, test_frameworks};
 pub use line_map::LineMap;
@@ -39,6 +42,7 @@ pub use lint_plan::{
 };
 pub use lint_results::{LintResults, LintStatus};
 pub use named_sources::{NamedSources, named_sources};
+pub use passed_projects::PassedProjects;
 pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 pub use results::{

@@ -4,6 +4,7 @@ pub(crate) mod go_json;
 pub(crate) mod javascript;
 pub(crate) mod junit;
 pub(crate) mod libtest;
+pub(crate) mod node;
 pub(crate) mod rspec;
 pub(crate) mod swift;
 pub(crate) mod trx;
@@ -58,6 +59,8 @@ pub(crate) struct TestReport {
     pub(crate) build: Vec<CheckDiagnostic>,
     /// Whether something was not built or loaded, also where nobody says where.
     pub(crate) is_build_failed: bool,
+    /// Ids of what was prepared for tests and did not fail, where the report has them.
+    pub(crate) prepared: Vec<String>,
     /// How many files ended well and declare no test.
     pub(crate) files_without_tests: u64,
     /// What of the report is missing or cannot be read.
@@ -84,6 +87,7 @@ impl TestReport {
     pub(crate) fn add(&mut self, other: Self) {
         other.cases.into_iter().for_each(|case| self.push(case));
         self.build.extend(other.build);
+        self.prepared.extend(other.prepared);
         self.is_build_failed |= other.is_build_failed;
         self.files_without_tests += other.files_without_tests;
         self.problem = self.problem.take().or(other.problem);
@@ -147,6 +151,12 @@ pub(crate) fn without_colours(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
+}
+
+/// What stands before the stack of JavaScript.
+pub(crate) fn message_before_stack(details: &str) -> String {
+    let lines = details.lines().take_while(|line| !line.trim_start().starts_with("at "));
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// The first line that is not blank.

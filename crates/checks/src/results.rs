@@ -15,9 +15,10 @@ use crate::coverage::{self, TestCoverage};
 use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
 use crate::named_sources;
+use crate::report::junit::PytestNodes;
 use crate::report::{
-    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, rspec, swift, trx,
-    unittest,
+    CaseOutcome, TestCase, TestReport, go_json, javascript, junit, libtest, node, rspec, swift,
+    trx, unittest,
 };
 use crate::run::FinishedRun;
 use crate::shortening::{ended, shortened};
@@ -191,13 +192,19 @@ fn slowest(cases: &[TestCase]) -> Vec<SlowTest> {
         .collect()
 }
 
-/// The ids of tests that passed in a run, for who asks whether those that failed before do so again.
+/// The ids of tests that passed in a run, and of what was prepared for them, for who asks whether what failed before does so
+/// again.
 pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
     let report = framework.report(finished);
     let bad: BTreeSet<String> =
         report.cases.iter().filter(|case| case.is_bad()).map(|case| case.id.clone()).collect();
-    let passed = report.cases.into_iter().filter(|case| case.outcome == CaseOutcome::Passed);
-    passed.map(|case| case.id).filter(|id| !id.is_empty() && !bad.contains(id)).collect()
+    let passed = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Passed);
+    let names = passed.flat_map(|case| {
+        let prepared = framework.prepared_for(&case.id);
+        std::iter::once(case.id.clone()).chain(prepared)
+    });
+    let names = names.chain(report.prepared.iter().cloned());
+    names.filter(|id| !id.is_empty() && !bad.contains(id)).collect()
 }
 
 /// What a run names of its sources that is no path: of Maven and Gradle by package and name, of Swift Testing by module
@@ -247,13 +254,18 @@ impl TestTotals {
 
 impl TestFramework {
     fn report(self, finished: &FinishedRun<'_>) -> TestReport {
-        let junit = |text: &str| junit::read(text, self);
+        let nodes = match self {
+            Self::Pytest => PytestNodes::read(finished.stdout),
+            _ => PytestNodes::default(),
+        };
+        let junit = |text: &str| junit::read(text, self, &nodes);
         let mut report = match self {
             Self::Cargo => libtest::read(finished.stdout, finished.stderr),
             Self::Unittest => unittest::read(finished.stderr),
             Self::Go => go_json::read(finished.stdout, finished.stderr),
             Self::Jest | Self::Vitest => of_files(finished, "json", javascript::read_jest),
             Self::Mocha => of_files(finished, "json", javascript::read_mocha),
+            Self::Node => of_files(finished, "json", node::read),
             Self::Rspec => of_files(finished, "json", rspec::read),
             Self::Dotnet => of_files(finished, "trx", trx::read),
             _ => of_files(finished, "xml", junit),
@@ -274,6 +286,18 @@ impl TestFramework {
             );
         }
         report
+    }
+
+    /// What was prepared for a test that ran, by the ids that it has where it fails: classes and modules, suites.
+    fn prepared_for(self, id: &str) -> Vec<String> {
+        match self {
+            Self::Unittest => id.match_indices('.').map(|(at, _)| id[..at].to_owned()).collect(),
+            Self::Mocha => {
+                let suites = id.match_indices(' ');
+                suites.map(|(at, _)| javascript::mocha_suite(&id[..at])).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Its output, where that is its report.

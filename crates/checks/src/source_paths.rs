@@ -50,8 +50,10 @@ impl SourcePaths {
             return None;
         }
         let path = match &self.prefix {
+            // A module may be called as another one and more.
             Some(prefix) => {
-                path.strip_prefix(prefix.as_str()).map_or(path, |rest| rest.trim_start_matches('/'))
+                let rest = path.strip_prefix(prefix.as_str());
+                rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
             }
             None => path,
         };
@@ -167,6 +169,7 @@ mod tests {
             ("/other/x.rs", None),
             ("file:///w/a.js", Some("a.js")),
             ("example.com/m/p/x_test.go", Some("a/b/p/x_test.go")),
+            ("example.com/more/x_test.go", Some("a/b/example.com/more/x_test.go")),
         ] {
             assert_eq!(paths.of_workspace(path).as_deref(), expected, "{path}");
         }

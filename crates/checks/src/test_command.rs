@@ -17,6 +17,8 @@ use crate::run::{CheckCommand, ReportFile};
 
 /// The name of the reporter of Mocha, which lies where reports do.
 const MOCHA_REPORTER: &str = "mocha.cjs";
+/// The name of the reporter of Node.js, which lies there, too.
+const NODE_REPORTER: &str = "node.mjs";
 
 /// Which tests are run, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -106,7 +108,7 @@ impl TestFramework {
         if choice.coverage && !self.measures(own) {
             notes.push(Some(self.unmeasured()));
         }
-        notes.push(self.widened(choice));
+        notes.push(self.widened(choice, own));
         TestCommand {
             command: CheckCommand { command, directory: own.path.clone() },
             inputs: self.inputs(reports, choice.coverage),
@@ -116,7 +118,7 @@ impl TestFramework {
     }
 
     /// What more is run than the files that were chosen.
-    fn widened(self, choice: &TestChoice) -> Option<String> {
+    fn widened(self, choice: &TestChoice, project: &ProjectDirectory) -> Option<String> {
         let is_all = choice.selection == TestSelection::All;
         match self {
             _ if choice.files.is_empty() => None,
@@ -128,7 +130,7 @@ impl TestFramework {
                 "Go runs packages, not files: all tests of the package of a file were run"
                     .to_owned(),
             ),
-            Self::Cargo | Self::Nextest => compiled::widened_by_cargo(self, choice),
+            Self::Cargo | Self::Nextest => compiled::widened_by_cargo(self, choice, project),
             _ => None,
         }
     }
@@ -139,6 +141,7 @@ impl TestFramework {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
             Self::Gradle => ("reports.gradle", compiled::gradle_script(reports, coverage)),
             Self::Mocha => (MOCHA_REPORTER, include_str!("test_command/mocha.cjs").to_owned()),
+            Self::Node => (NODE_REPORTER, include_str!("test_command/node.mjs").to_owned()),
             _ => return Vec::new(),
         };
         vec![ReportFile { name: name.to_owned(), text }]

@@ -80,7 +80,9 @@ fn valued<'a>(
 
 fn forms(flags: &str, values: &str) -> OptionForms {
     let (flags, values) = (flags.to_owned(), values.to_owned());
-    OptionForms { flags, values, ..OptionForms::default() }
+    // The options of builtins with a value take the next word whatever that is.
+    let any_values = vec!["*".to_owned()];
+    OptionForms { flags, values, any_values, ..OptionForms::default() }
 }
 
 /// Separates the words of a builtin; options end at the first operand.

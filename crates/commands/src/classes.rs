@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::environment::{is_harmless_variable, why_unclear};
+use crate::environment::{is_harmless_variable, why_cleared, why_unclear};
 use crate::options::OptionForms;
 use crate::{RedirectionMode, ShellWord, SimpleCommand};
 
@@ -29,6 +29,9 @@ pub fn classify(command: &SimpleCommand) -> CommandClass {
         return CommandClass::Unclear(why.clone());
     }
     if let Some(why) = command.assignments.iter().find_map(why_unclear) {
+        return CommandClass::Unclear(why);
+    }
+    if let Some(why) = why_cleared(command) {
         return CommandClass::Unclear(why);
     }
     let connection = command.redirections.iter().find(|opened| opened.target.is_connection());

@@ -4,11 +4,14 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::{Assignment, ShellWord};
+use crate::{Assignment, ShellWord, SimpleCommand};
 
 static NAMES: LazyLock<VariableNames> = LazyLock::new(|| {
     toml::from_str(include_str!("environment.toml")).expect("a test reads the table")
 });
+
+/// Options of `env` that take variables away.
+const CLEARING: [&str; 2] = ["ignore-environment", "unset"];
 
 /// Names of variables; one that ends with `*` stands for all that begin so, one that begins with it
 /// for all that end so.
@@ -36,12 +39,51 @@ pub(crate) fn why_unclear(assigned: &Assignment) -> Option<String> {
     if is_decisive(name) {
         return Some(format!("{name} decides which programs run, or how"));
     }
+    let is_locale = name == "LANG" || name.starts_with("LC_");
+    let is_plain = |word: &ShellWord| word.fixed().is_some_and(is_plain_locale);
+    if is_locale && !assigned.value.as_ref().is_none_or(is_plain) {
+        return Some(format!("with what {name} is set to the shell may read other characters"));
+    }
     let is_number = |word: &ShellWord| {
         word.fixed().is_some_and(|text| text.chars().all(|c| c.is_ascii_digit()))
     };
     let is_harmless = assigned.value.as_ref().is_none_or(is_number);
     (is_among(&NAMES.evaluated, name) && !is_harmless)
         .then(|| format!("what {name} is set to is arithmetic, which may run commands"))
+}
+
+/// Whether a locale has the characters of UTF-8 or of C: in others a character may end with the byte of an operator.
+fn is_plain_locale(locale: &str) -> bool {
+    let name = locale.split('@').next().unwrap_or(locale);
+    let codeset = name.split_once('.').map(|(_, codeset)| codeset.to_ascii_lowercase());
+    matches!(locale, "" | "C" | "POSIX")
+        || codeset.is_some_and(|codeset| ["utf-8", "utf8"].contains(&codeset.as_str()))
+}
+
+/// Why nobody can know what a command does that takes variables away: those that moss sets keep programs from running
+/// others.
+pub(crate) fn why_cleared(command: &SimpleCommand) -> Option<String> {
+    let arguments = command.words.get(1..)?;
+    let mut options =
+        arguments.iter().map_while(ShellWord::fixed).take_while(|word| word.starts_with('-'));
+    let is_clearing = match command.program()? {
+        "env" => options.any(|word| {
+            !word.starts_with("--") && word.contains(['i', 'u']) || word == "-" || {
+                let long = word
+                    .strip_prefix("--")
+                    .and_then(|word| word.split('=').next())
+                    .unwrap_or_default();
+                !long.is_empty() && CLEARING.iter().any(|name| name.starts_with(long))
+            }
+        }),
+        "exec" => options.any(|word| word.contains('c')),
+        "unset" => {
+            let is_plain = |word: &ShellWord| word.fixed().is_some_and(|name| !is_decisive(name));
+            !arguments.iter().all(is_plain)
+        }
+        _ => return None,
+    };
+    is_clearing.then(|| "it takes away variables that keep programs from running others".to_owned())
 }
 
 fn is_among(patterns: &[String], name: &str) -> bool {
@@ -68,6 +110,62 @@ mod tests {
             assert!(is_harmless_variable(name), "{name}");
         }
         assert!(!is_decisive("CC") && !is_harmless_variable("CC"));
+    }
+
+    #[test]
+    fn a_locale_with_other_characters_is_unclear() {
+        let is_unclear = |text: &str| {
+            let commands = crate::read(text).unwrap().commands;
+            commands
+                .iter()
+                .any(|command| matches!(crate::classify(command), crate::CommandClass::Unclear(_)))
+        };
+        for text in [
+            "LC_ALL=zh_CN.GBK",
+            "LC_CTYPE=ja_JP ls",
+            "export LANG=$x",
+            "LANG=ja_JP.SJIS@utf8 ls",
+            "env LC_ALL=zh_TW.BIG5 ls",
+        ] {
+            assert!(is_unclear(text), "{text}");
+        }
+        for text in [
+            "LC_ALL=C sort a",
+            "LANG=en_US.UTF-8 ls",
+            "LC_CTYPE=C.utf8@x ls",
+            "LANGUAGE=zh ls",
+            "LC_ALL= ls",
+        ] {
+            assert!(!is_unclear(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn taking_variables_away_is_unclear() {
+        let is_unclear = |text: &str| {
+            let commands = crate::read(text).unwrap().commands;
+            commands.iter().any(|command| why_cleared(command).is_some())
+        };
+        for text in [
+            "env -i git status",
+            "env - git status",
+            "env -u GIT_CONFIG_PARAMETERS git log",
+            "env -vi ls",
+            "env -uPATH ls",
+            "env --unset=GIT_PAGER git log",
+            "env --ignore-environment ls",
+            "exec -c git log",
+            "unset GIT_PAGER",
+            "unset -v HOME; git log",
+            "nice env -i git status",
+            "unset \"$x\"",
+        ] {
+            assert!(is_unclear(text), "{text}");
+        }
+        for text in ["env A=1 ls", "env -0", "env ls -i", "unset x y", "exec ls -c", "env -v ls -u"]
+        {
+            assert!(!is_unclear(text), "{text}");
+        }
     }
 
     #[test]

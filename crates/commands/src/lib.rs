@@ -17,6 +17,7 @@ mod ansi;
 mod builtins;
 mod classes;
 mod environment;
+mod git_settings;
 mod links;
 mod matching;
 mod options;
@@ -26,6 +27,7 @@ mod wrappers;
 
 pub use self::classes::{CommandClass, classify};
 pub use self::environment::is_decisive as decides_programs;
+pub use self::git_settings::{GitSetting, git_settings};
 pub use self::links::MadeLinks;
 pub use self::matching::{WordMatch, bare_words};
 
@@ -71,6 +73,8 @@ pub struct SimpleCommand {
     pub unclear: Option<String>,
     /// What the text gives it to read: a here-document or a here-string.
     pub input: Option<ShellWord>,
+    /// Whether it may read what another part gives it: through a pipe, or by a redirection around it or before it.
+    pub is_fed: bool,
 }
 
 /// A word, as far as it is known before anything runs.
@@ -139,6 +143,10 @@ pub struct Unparsed {
 pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let mut commands = unfold::unfold(reader::read(text, 0)?)?;
     note_emptied_streams(&mut commands);
+    // What the shell itself reads from then on, all behind it read.
+    if commands.iter().any(|command| command.program() == Some("exec") && command.takes_input()) {
+        commands.iter_mut().for_each(|command| command.is_fed = true);
+    }
     Ok(ShellScript { commands })
 }
 
@@ -199,7 +207,16 @@ impl SimpleCommand {
             is_wrapper: false,
             unclear: None,
             input: None,
+            is_fed: false,
         }
+    }
+
+    /// Whether something else than the input of the whole text is read through it.
+    fn takes_input(&self) -> bool {
+        let reads = |opened: &Redirection| {
+            matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite)
+        };
+        self.is_fed || self.input.is_some() || self.redirections.iter().any(reads)
     }
 
     /// Returns the words where all are fixed; none where one is not.
@@ -214,6 +231,12 @@ impl SimpleCommand {
         let of_system = ["/bin/", "/usr/bin/", "/usr/local/bin/"];
         let name = of_system.iter().find_map(|folder| word.strip_prefix(folder)).unwrap_or(word);
         Some(if name.contains('/') { word } else { name })
+    }
+
+    /// Whether it is git, which may run what the configuration of a repository names.
+    pub fn is_git(&self) -> bool {
+        let is_version = || self.words.get(1).and_then(ShellWord::fixed) == Some("--version");
+        self.program() == Some("git") && !(self.words.len() == 2 && is_version())
     }
 
     /// Returns the redirections that change files: all but those to devices that keep nothing.
@@ -260,6 +283,11 @@ impl ShellWord {
             Self::Fixed(text) => !text.starts_with('-') || text == "-",
             Self::Unknown { starts, .. } => !starts.is_empty() && !starts.starts_with('-'),
         }
+    }
+
+    /// Whether it becomes one word, neither several nor none.
+    pub(crate) fn is_exactly_one(&self) -> bool {
+        matches!(self, Self::Fixed(_) | Self::Unknown { is_single: true, .. })
     }
 
     /// Writes it for people: a fixed word as bash reads it, another as it is written.

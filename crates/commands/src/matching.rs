@@ -44,16 +44,41 @@ pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
         }
         unknown @ ShellWord::Unknown { .. } => unknown.clone(),
     };
-    let mut at = 0;
-    if name.fixed() == Some("git") {
-        while let Some(word) = rest.get(at).and_then(ShellWord::fixed)
-            && word.starts_with('-')
-        {
-            at += if GIT_VALUES.contains(&word) { 2 } else { 1 };
-        }
+    // The programs of git stand in a folder of their own, too: `git-clean` is `git clean`.
+    if let Some(own) = name.fixed().and_then(|name| name.strip_prefix("git-")) {
+        let git = ["git", own].map(|word| ShellWord::Fixed(word.to_owned()));
+        return git.into_iter().chain(rest.iter().cloned()).collect();
     }
-    let rest = rest.get(at.min(rest.len())..).unwrap_or_default();
-    [name].into_iter().chain(rest.iter().cloned()).collect()
+    if name.fixed() != Some("git") {
+        return [name].into_iter().chain(rest.iter().cloned()).collect();
+    }
+    match subcommand_at(rest) {
+        Ok(at) => [name].into_iter().chain(rest[at..].iter().cloned()).collect(),
+        Err(_) => vec![name, ShellWord::unknown("…")],
+    }
+}
+
+/// Where git's subcommand stands among the words behind `git`.
+///
+/// # Errors
+///
+/// The first word before it that may become an option, or several words: what follows may be anything then.
+pub(crate) fn subcommand_at(words: &[ShellWord]) -> Result<usize, &ShellWord> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.fixed() else {
+            return if word.is_operand() { Ok(at) } else { Err(word) };
+        };
+        if !text.starts_with('-') {
+            break;
+        }
+        let value = words.get(at + 1).filter(|_| GIT_VALUES.contains(&text));
+        if let Some(several) = value.filter(|value| !value.is_exactly_one()) {
+            return Err(several);
+        }
+        at += if value.is_some() { 2 } else { 1 };
+    }
+    Ok(at)
 }
 
 /// Whether the words of a command are those of a rule.
@@ -105,6 +130,7 @@ impl SimpleCommand {
             && self.assignments.is_empty()
             && self.redirections.is_empty()
             && self.input.is_none()
+            && !self.is_fed
             && self.unclear.is_none()
     }
 
@@ -181,6 +207,9 @@ mod tests {
             "git $x",
             "git \"p$x\"",
             "git -c a=b fetch",
+            "git -C a{,b} status",
+            "git --git-dir $x status",
+            "git \"-$x\" a status",
         ] {
             assert_ne!(command(line).begin(&rule), WordMatch::No, "{line}");
         }
@@ -188,6 +217,55 @@ mod tests {
         assert_eq!(command("git $x").begin(&rule), WordMatch::Maybe);
         for line in ["git", "git status", "git \"s$x\"", "echo git push"] {
             assert_eq!(command(line).begin(&rule), WordMatch::No, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_another_part_gives_to_read_is_not_exactly_the_words() {
+        let rule = ["git".to_owned(), "apply".to_owned()];
+        let is_exactly = |text: &str| {
+            let commands = read(text).unwrap().commands;
+            commands.iter().any(|command| command.is_exactly(&rule))
+        };
+        for text in [
+            "cat p | git apply",
+            "cat p |& git apply",
+            "cat p | { git apply; }",
+            "cat p | (cd x; git apply)",
+            "cat p | while true; do git apply; done",
+            "cat p | env git apply",
+            "cat p | sh -c 'git apply'",
+            "cat p | echo \"$(git apply)\"",
+            "cat p | tee >(git apply)",
+            "cat p > >(git apply)",
+            "{ git apply; } < p",
+            "if git apply; then ls; fi < p",
+            "for x in a; do git apply; done <<< p",
+            "(git apply) <<E\np\nE",
+            "{ git apply; } <&3",
+            "git apply <&3",
+            "git apply 0>&3",
+            "env git apply < p",
+            "env git apply <<< p",
+            "sh -c 'git apply' < p",
+            "sh <<E\ngit apply\np\nE",
+            "exec < p; git apply",
+            "exec <&3\ngit apply",
+            "command exec 0< p; git apply",
+            "f() { git apply; }; cat p | f",
+            "function f { git apply; }\nf < p",
+        ] {
+            assert!(!is_exactly(text), "{text}");
+        }
+        for text in [
+            "git apply",
+            "git apply | cat",
+            "cat < p; git apply",
+            "git apply; cat p | wc",
+            "{ git apply; } > x",
+            "sh -c 'git apply'",
+        ] {
+            assert!(is_exactly(text), "{text}");
         }
     }
 

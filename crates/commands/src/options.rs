@@ -12,14 +12,21 @@ pub(crate) struct OptionForms {
     pub(crate) flags: String,
     /// Letters of options with a value, attached or in the next word.
     pub(crate) values: String,
-    /// Long options without a value, or with one behind `=`.
+    /// Letters of options that may have a value, but only attached: never the next word.
+    pub(crate) attached: String,
+    /// Letters of options with a value in the next word, which stand last in theirs; or a number attached.
+    pub(crate) last_values: String,
+    /// Long options without a value, or with one behind `=`: never the next word.
     pub(crate) long: Vec<String>,
     /// Long options with a value behind `=` or in the next word.
     pub(crate) long_values: Vec<String>,
     /// Whether `-5` is an option.
     pub(crate) numeric: bool,
-    /// Whether long options begin with one dash, and there are no others.
+    /// Whether long options begin with one dash, and there are no others; with `numeric` those of one letter
+    /// may have a number attached.
     pub(crate) single_dash: bool,
+    /// Options that take the next word whatever that is, also one with a dash; `*` stands for all with a value.
+    pub(crate) any_values: Vec<String>,
 }
 
 /// The words of a command, separated.
@@ -57,10 +64,13 @@ impl OptionForms {
     pub(crate) fn extend(&mut self, other: &Self) {
         self.flags.push_str(&other.flags);
         self.values.push_str(&other.values);
+        self.attached.push_str(&other.attached);
+        self.last_values.push_str(&other.last_values);
         self.long.extend(other.long.iter().cloned());
         self.long_values.extend(other.long_values.iter().cloned());
         self.numeric |= other.numeric;
         self.single_dash |= other.single_dash;
+        self.any_values.extend(other.any_values.iter().cloned());
     }
 
     /// Separates words; with `only_leading`, options end at the first operand.
@@ -95,9 +105,8 @@ impl OptionForms {
             let value = match value {
                 OptionValue::None => None,
                 OptionValue::Attached(text) => Some(ShellWord::Fixed(text)),
-                // A value that becomes several words brings others along.
                 OptionValue::Next => match rest.next() {
-                    Some((_, value)) if value.is_one() => Some(value.clone()),
+                    Some((_, value)) if self.is_value(value, names.last()) => Some(value.clone()),
                     _ => return Err(word.shown()),
                 },
             };
@@ -109,6 +118,14 @@ impl OptionForms {
         Ok(sorted)
     }
 
+    /// Whether a word is the value of the option before it. What becomes several words, or none, is more or
+    /// less than that; and what begins with a dash is an option itself where the program takes the next word only
+    /// at times, or in another version.
+    fn is_value(&self, word: &ShellWord, option: Option<&String>) -> bool {
+        let takes_any = |known: &String| known == "*" || Some(known) == option;
+        word.is_exactly_one() && (word.is_operand() || self.any_values.iter().any(takes_any))
+    }
+
     /// Reads a word of options; none where one is not known.
     fn names(&self, text: &str) -> Option<OptionWord> {
         let has = |list: &[String], name: &str| list.iter().any(|known| known == name);
@@ -117,6 +134,12 @@ impl OptionForms {
             |is_wanted: bool| if is_wanted { OptionValue::Next } else { OptionValue::None };
         if self.single_dash {
             let name = text.strip_prefix('-')?;
+            let letter = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            if self.numeric && letter.len() == 1 && letter != name && has(&self.long_values, letter)
+            {
+                let value = OptionValue::Attached(name[letter.len()..].to_owned());
+                return one(format!("-{letter}"), value);
+            }
             let wants_value = has(&self.long_values, name);
             let is_known = wants_value || has(&self.long, name);
             return one(text.to_owned(), wanted(wants_value)).filter(|_| is_known);
@@ -144,24 +167,25 @@ impl OptionForms {
                 };
                 return Some(OptionWord { names, value });
             }
-            let is_number = letter.is_ascii_digit() && (self.numeric || index > 0);
+            if self.attached.contains(letter) {
+                names.push(format!("-{letter}"));
+                return Some(OptionWord { names, value: OptionValue::Attached(rest.to_owned()) });
+            }
+            if self.last_values.contains(letter) {
+                names.push(format!("-{letter}"));
+                let is_number = rest.chars().all(|c| c.is_ascii_digit());
+                let value = match rest {
+                    "" => OptionValue::Next,
+                    rest => OptionValue::Attached(rest.to_owned()),
+                };
+                return is_number.then_some(OptionWord { names, value });
+            }
+            let is_number = letter.is_ascii_digit() && self.numeric;
             if !self.flags.contains(letter) && !is_number {
                 return None;
             }
             names.push(format!("-{letter}"));
         }
         Some(OptionWord { names, value: OptionValue::None })
-    }
-}
-
-// === impl ShellWord ===
-
-impl ShellWord {
-    /// Whether it becomes one word, or several of which only the first could be taken for a value.
-    fn is_one(&self) -> bool {
-        match self {
-            Self::Fixed(_) => true,
-            Self::Unknown { is_single, .. } => *is_single || self.is_operand(),
-        }
     }
 }

@@ -17,6 +17,9 @@ mod grammar;
 mod simple;
 mod words;
 
+/// What ends a line that goes on in the next.
+const CONTINUATION: &str = "\\\n";
+
 /// Reads a text that is nested so deep.
 pub(crate) fn read(text: &str, depth: usize) -> Result<Vec<SimpleCommand>, Unparsed> {
     if text.len() > SCRIPT_BYTES_MAX {
@@ -48,6 +51,8 @@ struct ShellReader<'a> {
     awaits_document: bool,
     /// The texts of those that were read, and the commands that they belong to.
     documents: Vec<(usize, ShellWord)>,
+    /// Whether redirections behind the compound command that was read last give what its parts read.
+    is_fed: bool,
 }
 
 /// A here-document that was announced.
@@ -75,6 +80,7 @@ impl<'a> ShellReader<'a> {
             pending: Vec::new(),
             awaits_document: false,
             documents: Vec::new(),
+            is_fed: false,
         }
     }
 
@@ -131,6 +137,11 @@ impl<'a> ShellReader<'a> {
         let done = deeper(self);
         self.depth -= 1;
         done
+    }
+
+    /// Marks the commands from a place on as such that another part gives what they read.
+    fn feed(&mut self, from: usize) {
+        self.commands.iter_mut().skip(from).for_each(|command| command.is_fed = true);
     }
 
     /// Adds a command and returns its place.
@@ -204,13 +215,24 @@ impl<'a> ShellReader<'a> {
         self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
+    /// Skips blanks, and the ends of lines that go on in the next.
     fn skip_blanks(&mut self) {
         loop {
             self.take_while(|c| matches!(c, ' ' | '\t'));
-            if !self.take("\\\n") {
+            if !self.is_at(CONTINUATION) || self.is_joined() {
                 return;
             }
+            self.take(CONTINUATION);
         }
+    }
+
+    /// Whether what stands before the end of a line is one with what stands behind it: bash forgets the end
+    /// before it looks for operators, so that `(` and `(` on two lines become `((`.
+    fn is_joined(&self) -> bool {
+        let is_apart = |c: char| matches!(c, ' ' | '\t' | '\n');
+        let before = self.text[..self.at].chars().next_back();
+        let behind = self.rest().trim_start_matches(CONTINUATION).chars().next();
+        !before.is_none_or(is_apart) && !behind.is_none_or(is_apart)
     }
 
     /// Skips blanks, line breaks and comments.

@@ -60,9 +60,11 @@ fn unfold_one(
     match inner {
         WhatRuns::Itself => {
             let found = find_actions(&mut command);
+            let is_fed = command.takes_input();
             unfolded.push(command);
             for words in found {
-                unfold_one(inner_command(words, Vec::new(), &via, None), depth + 1, unfolded)?;
+                let inner = inner_command(words, Vec::new(), &via, None);
+                unfold_one(SimpleCommand { is_fed, ..inner }, depth + 1, unfolded)?;
             }
             Ok(())
         }
@@ -73,7 +75,8 @@ fn unfold_one(
         }
         WhatRuns::Words(words, assignments) => {
             command.is_wrapper = true;
-            let inner = inner_command(words, assignments, &via, command.input.clone());
+            let mut inner = inner_command(words, assignments, &via, command.input.clone());
+            inner.is_fed = command.takes_input();
             unfolded.push(command);
             unfold_one(inner, depth + 1, unfolded)
         }
@@ -85,9 +88,11 @@ fn unfold_one(
             }
             Ok(inner) => {
                 command.is_wrapper = true;
+                let is_fed = command.takes_input();
                 unfolded.push(command);
                 for mut inner in inner {
                     inner.via.clone_from(&via);
+                    inner.is_fed |= is_fed;
                     unfold_one(inner, depth + 1, unfolded)?;
                 }
                 Ok(())
@@ -135,6 +140,10 @@ fn what_runs(command: &mut SimpleCommand) -> WhatRuns {
     let Some(name) = command.program().map(ToOwned::to_owned) else {
         return WhatRuns::Unclear("which program runs is known only when it does".to_owned());
     };
+    // `--` and options stand where a program is only if who runs them reads on.
+    if name.starts_with('-') {
+        return WhatRuns::Unclear(format!("{name} where a program is expected"));
+    }
     let arguments = &command.words[1..];
     match name.as_str() {
         "eval" if arguments.is_empty() => WhatRuns::Itself,
@@ -159,8 +168,11 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
             continue;
         }
         let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-            // The name of a file.
-            return WhatRuns::Itself;
+            // The name of a file, unless that may be its input or a text: an option with a plus, a device.
+            let is_file =
+                !["-", "+", "/dev/", "/proc/"].iter().any(|start| text.starts_with(start));
+            let why = || WhatRuns::Unclear(format!("`{name}` with {}", word.shown()));
+            return if is_file { WhatRuns::Itself } else { why() };
         };
         let is_known = letters.chars().all(|letter| letter == 'c' || SHELL_FLAGS.contains(letter));
         if !is_known {

@@ -48,6 +48,8 @@ struct Wrapper {
 struct WrapperOptions {
     flags: String,
     values: String,
+    attached: String,
+    any_values: Vec<String>,
     long: Vec<String>,
     long_values: Vec<String>,
     numeric: bool,
@@ -145,6 +147,10 @@ pub(crate) fn joined(name: &str, words: &[ShellWord]) -> WhatRuns {
 /// The text for a shell in one word.
 pub(crate) fn script_at(name: &str, arguments: &[ShellWord], at: usize) -> WhatRuns {
     match arguments.get(at).map(ShellWord::fixed) {
+        // Options may follow the one with the text: `bash -c -x TEXT`.
+        Some(Some(option)) if option.starts_with(['-', '+']) => {
+            WhatRuns::Unclear(format!("`{name}` with {option} behind its option for a text"))
+        }
         Some(Some(script)) => WhatRuns::Script(script.to_owned()),
         Some(None) => WhatRuns::Unclear(format!("`{name}` of a text that is not known")),
         None => WhatRuns::Unclear(format!("`{name}` without its text")),
@@ -222,19 +228,13 @@ impl Wrapper {
         OptionForms {
             flags: own.flags.clone(),
             values: own.values.clone(),
+            attached: own.attached.clone(),
+            any_values: own.any_values.clone(),
             long: own.long.clone(),
             long_values: own.long_values.clone(),
             numeric: own.numeric,
-            single_dash: false,
+            ..OptionForms::default()
         }
-    }
-}
-
-// === impl ShellWord ===
-
-impl ShellWord {
-    fn is_exactly_one(&self) -> bool {
-        matches!(self, Self::Fixed(_) | Self::Unknown { is_single: true, .. })
     }
 }
 
@@ -248,6 +248,8 @@ mod tests {
             "name",
             "flags",
             "values",
+            "attached",
+            "any_values",
             "long",
             "long_values",
             "numeric",

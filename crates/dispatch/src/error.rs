@@ -44,12 +44,12 @@ pub enum CallError {
     #[error("too many confirmations: {0}")]
     TooManyConfirmations(TooManyConfirmations),
     /// The time is over.
-    #[error("the call took longer than {} ms{}", .after.as_millis(), kept(.committed.as_deref()))]
+    #[error("the call took longer than {} ms{}", .after.as_millis(), what_stays(.stays.as_deref()))]
     Timeout {
         /// The time that it had.
         after: Duration,
-        /// What it had committed by then.
-        committed: Option<String>,
+        /// What it did by then and is not undone, as a clause.
+        stays: Option<String>,
     },
     /// The caller went away, or the daemon stops.
     #[error("the call was cancelled")]
@@ -104,11 +104,8 @@ impl Unconfirmed {
     }
 }
 
-fn kept(what: Option<&str>) -> String {
-    match what {
-        Some(what) => format!("; its change was committed before that, as {what}"),
-        None => "; nothing was changed".to_owned(),
-    }
+fn what_stays(what: Option<&str>) -> String {
+    format!("; {}", what.unwrap_or("nothing was changed"))
 }
 
 fn join(violations: &[Violation]) -> String {

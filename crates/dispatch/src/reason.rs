@@ -101,6 +101,8 @@ reasons! {
 
     /// A field of the request cannot be read.
     RequestInvalid = "REQUEST_INVALID" "request_invalid" InvalidArgument Invalid InvalidArguments;
+    /// A request is larger than one may be.
+    RequestTooLarge = "REQUEST_TOO_LARGE" "request_too_large" OutOfRange Failed TooLarge;
     /// The tools of a request cannot be read.
     ToolsInvalid = "TOOLS_INVALID" "tools_invalid" InvalidArgument Failed InvalidArguments;
     /// A reply of a model is larger than one may be.

@@ -147,7 +147,8 @@ impl RankedTexts {
         let meaning =
             held.as_ref().map(|(near, vectors)| Meaning { question: near.question, vectors });
         let hits = index.answer_with(search, &view, sees_commits, meaning);
-        let (files, pending) = (index.len() as u64, pending as u64);
+        let files = index.count(&view, &*search.wants) as u64;
+        let pending = pending as u64;
         Some(CodeSearchFound { hits, files, pending, ranking: None })
     }
 

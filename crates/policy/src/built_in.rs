@@ -8,7 +8,7 @@ use super::{Action, CommandPart, Decision, Layer, Protection, RuleRef, Verdict};
 pub(super) fn default_verdict(
     action: Action,
     command: Option<&CommandPart>,
-) -> (Verdict, &'static Arc<RuleRef>) {
+) -> (Verdict, &Arc<RuleRef>) {
     static READS: LazyLock<Arc<RuleRef>> =
         LazyLock::new(|| RuleRef::built_in(Layer::Default, "reading needs no rule"));
     static CALLS: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
@@ -26,10 +26,13 @@ pub(super) fn default_verdict(
         Action::Call => (Verdict::Allow, &CALLS),
         Action::Read => (Verdict::Allow, &READS),
         Action::Exec if command.is_some_and(CommandPart::is_harmless) => (Verdict::Allow, &READING),
+        Action::Exec => {
+            let running = command.and_then(CommandPart::running_rule);
+            (Verdict::Ask, running.unwrap_or(&EFFECTS))
+        }
         Action::Create
         | Action::Modify
         | Action::Delete
-        | Action::Exec
         | Action::Network
         | Action::Register
         | Action::Configure => (Verdict::Ask, &EFFECTS),
@@ -91,7 +94,8 @@ pub fn granted_command(decision: Decision, part: &CommandPart) -> Decision {
         let text = "the list of plugins grants these words, but the command may write, and no rule allows it";
         RuleRef::built_in(Layer::Default, text)
     });
-    let by_default = decision.verdict == Verdict::Ask && decision.rule.layer == Layer::Default;
+    let is_default = decision.verdict == Verdict::Ask && decision.rule.layer == Layer::Default;
+    let by_default = is_default && !part.runs_configured();
     match (by_default, part.only_reads) {
         (false, _) => decision,
         (true, false) => Decision { rule: Arc::clone(&WRITES), ..decision },

@@ -23,6 +23,8 @@ pub struct CommandPart {
     pub is_isolated: bool,
     /// The rule that asks about it whatever else allows it.
     asks: Option<Arc<RuleRef>>,
+    /// The rule that asks about it although it only reads, unless another one allows it.
+    runs: Option<Arc<RuleRef>>,
 }
 
 /// The words of commands that a rule is about.
@@ -50,7 +52,8 @@ impl CommandPart {
             }
         };
         let only_reads = class == CommandClass::ReadOnly;
-        Self { text: command.text.clone(), command: Some(command), only_reads, is_isolated, asks }
+        let text = command.text.clone();
+        Self { text, command: Some(command), only_reads, is_isolated, asks, runs: None }
     }
 
     /// Makes a part of a text that was not read, and why it was not.
@@ -58,7 +61,7 @@ impl CommandPart {
         let why = format!("the command cannot be read: {why}; no rule allows what nobody can know");
         let asks = Some(built_in("unparsed", why));
         let text = text.to_owned();
-        Self { command: None, text, only_reads: false, is_isolated: false, asks }
+        Self { command: None, text, only_reads: false, is_isolated: false, asks, runs: None }
     }
 
     /// Makes a part of a text that a running program reads. Where the program is one of which nobody
@@ -67,7 +70,7 @@ impl CommandPart {
         let why = "the program may run what it reads; no rule allows what nobody can know";
         let asks = is_unclear.then(|| built_in("input", why.to_owned()));
         let text = text.to_owned();
-        Self { command: None, text, only_reads: false, is_isolated: false, asks }
+        Self { command: None, text, only_reads: false, is_isolated: false, asks, runs: None }
     }
 
     /// Whether it asks whatever else allows it.
@@ -82,6 +85,21 @@ impl CommandPart {
         let is_run = self.command.as_ref().is_some_and(|command| !command.via.is_empty());
         self.is_isolated &= !is_run;
         self
+    }
+
+    /// As it is decided about where it may run what a configuration names: it only reads, and still a rule has to
+    /// allow it.
+    #[must_use]
+    pub fn running_configured(mut self, why: &str) -> Self {
+        self.is_isolated = false;
+        let why = format!("{why}; no rule allows it");
+        self.runs.get_or_insert_with(|| RuleRef::built_in(Layer::Default, &why));
+        self
+    }
+
+    /// Whether it may run what a configuration names.
+    pub fn runs_configured(&self) -> bool {
+        self.runs.is_some()
     }
 
     /// As it is decided about where the shell writes a file for it of which nobody can say which it is.
@@ -113,6 +131,11 @@ impl CommandPart {
     /// The rule that asks about it whatever else allows it: it destroys, or nobody knows what it does.
     pub(super) fn asking_rule(&self) -> Option<&Arc<RuleRef>> {
         self.asks.as_ref()
+    }
+
+    /// The rule that asks about it although it only reads, unless another one allows it.
+    pub(super) fn running_rule(&self) -> Option<&Arc<RuleRef>> {
+        self.runs.as_ref()
     }
 
     /// Whether it runs unasked where no rule says otherwise.

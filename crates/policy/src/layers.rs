@@ -378,10 +378,8 @@ impl<'a> Match<'a> {
     fn plain(verdict: Verdict, rule: &'a Arc<RuleRef>) -> Self {
         Self { verdict, opens_protected: false, rule }
     }
-}
 
-impl Match<'static> {
-    fn built_in((verdict, rule): (Verdict, &'static Arc<RuleRef>)) -> Self {
+    fn built_in((verdict, rule): (Verdict, &'a Arc<RuleRef>)) -> Self {
         Self::plain(verdict, rule)
     }
 }

@@ -76,16 +76,16 @@ struct WordCounts {
 impl TextAnalyzer {
     /// Finds the chunks of a text and the words of each, with its language where there is one.
     pub fn analyze(&mut self, path: &RelPath, text: &str) -> AnalyzedText {
-        let language = Language::of_text(path.as_str(), text);
-        let outlined = language.map(|language| self.outliner.outline(language, text));
-        let is_unparsed = matches!(outlined, Some(Err(_)));
-        let outline = outlined.and_then(Result::ok);
+        let (outline, is_unparsed) = self.outline(path, text);
         self.outlined(path, text, outline.as_ref(), is_unparsed)
     }
 
-    /// The outline of a text; none where it does not parse within bounds.
-    pub(crate) fn outline(&mut self, language: Language, text: &str) -> Option<Outline> {
-        self.outliner.outline(language, text).ok()
+    /// The outline of a text, and whether it has none though there is a grammar: it does not parse within bounds.
+    pub(crate) fn outline(&mut self, path: &RelPath, text: &str) -> (Option<Outline>, bool) {
+        let language = Language::of_text(path.as_str(), text);
+        let outlined = language.map(|language| self.outliner.outline(language, text));
+        let is_unparsed = matches!(outlined, Some(Err(_)));
+        (outlined.and_then(Result::ok), is_unparsed)
     }
 
     /// What of a text is cut into chunks.

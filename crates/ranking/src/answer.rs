@@ -31,7 +31,9 @@ impl RankedIndex {
     ) -> Vec<CodeHit> {
         let (question, left_out) = match &search.goal {
             CodeSearchGoal::Question(text) => (CodeQuestion::parse(text), None),
-            CodeSearchGoal::Declared(names) => return self.declarations(names, search, view),
+            CodeSearchGoal::Declared { names, near } => {
+                return self.declarations(names, near.as_ref(), search, view);
+            }
             CodeSearchGoal::RelatedTo { path, line, text } => {
                 match CodeQuestion::related(path, text, *line) {
                     Some((question, lines)) => (question, Some((path, lines))),

@@ -2,7 +2,7 @@
 //! it begins.
 
 use moss_sdk::RelPath;
-use moss_symbols::{Language, Outline, TextRange};
+use moss_symbols::{Outline, TextRange};
 
 use crate::analysis::{FileRole, TextAnalyzer, head};
 use crate::chunk::{self, TextChunk};
@@ -27,8 +27,7 @@ impl TextAnalyzer {
     /// The chunks of a text, the same as [`TextAnalyzer::analyze`] finds and in their order. None of a file that is
     /// vendored, generated or holds data: they are many, and say little.
     pub fn passages(&mut self, path: &RelPath, text: &str) -> Option<Vec<Passage>> {
-        let language = Language::of_path(path.as_str());
-        let outline = language.and_then(|language| self.outline(language, text));
+        let (outline, _) = self.outline(path, text);
         let outline = outline.as_ref();
         let read = Self::read_part(text, outline);
         let chunks = chunk::chunks(read, outline);
@@ -105,6 +104,41 @@ mod tests {
         assert_eq!(found.iter().map(|passage| passage.lines).collect::<Vec<_>>(), lines);
         assert!(found.len() > 3);
         assert!(found.iter().all(|passage| passage.text.len() <= PASSAGE_BYTES_MAX));
+    }
+
+    #[test]
+    fn passages_are_the_chunks_of_the_index_in_every_language() {
+        let c = "struct a { int b; };\n\nint c(void)\n{\n  return 1;\n}\n";
+        let cpp = "namespace a {\n\nclass B {\n public:\n  int c() { return 1; }\n  int d();\n};\n\n\
+                   template <class T>\nT e(T t) {\n  return t;\n}\n\n}\n";
+        let mut analyzer = TextAnalyzer::default();
+        for (name, text) in [
+            ("a.h", c),
+            ("a.h", cpp),
+            ("a.c", c),
+            ("a.c", cpp),
+            ("a.hpp", cpp),
+            ("a.cc", cpp),
+            ("a.go", "package a\n\ntype b struct{}\n\nfunc (b) c() {\n}\n"),
+            ("a.java", "class A {\n  int b;\n\n  void c() {\n  }\n}\n"),
+            ("a.js", "class A {\n  b() {\n  }\n}\n\nfunction c() {\n}\n"),
+            ("a.ts", "const a = <T>b;\n\nclass A {\n  b(): void {\n  }\n}\n"),
+            ("a.tsx", "const A = () => <b>c</b>;\n\nclass D {\n  e() {\n  }\n}\n"),
+            ("a.lua", "local function a()\nend\n\nfunction b()\nend\n"),
+            ("a.md", "# A\n\nb\n\n## C\n\nd\n"),
+            ("a.php", "<?php\nclass A {\n  function b() {\n  }\n}\n"),
+            ("a.py", "class A:\n    def b(self):\n        pass\n\n\ndef c():\n    pass\n"),
+            ("Gemfile", "module A\n  def b\n  end\nend\n"),
+            ("a.rs", "struct A;\n\nimpl A {\n    fn b() {\n    }\n}\n"),
+            ("a.sh", "a() {\n  :\n}\n\nb() {\n  :\n}\n"),
+        ] {
+            let path = RelPath::parse(name).unwrap();
+            let found = analyzer.passages(&path, text).expect("it is no data");
+            let found: Vec<_> = found.iter().map(|passage| passage.lines).collect();
+            let analyzed = analyzer.analyze(&path, text);
+            let chunks: Vec<_> = analyzed.chunks.iter().map(|chunk| chunk.lines).collect();
+            assert_eq!(found, chunks, "{name}: {text}");
+        }
     }
 
     #[test]

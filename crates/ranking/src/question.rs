@@ -2,6 +2,7 @@
 
 use crate::analysis::head;
 use crate::glossary::Glossary;
+use crate::qualified::QualifiedName;
 use crate::shape::{QuestionShape, subject};
 use crate::weights::Weights;
 use crate::words::{WordReader, is_stop_word, pair, parts, runs};
@@ -60,6 +61,8 @@ pub struct CodeQuestion {
     pub(crate) symbols: Vec<SymbolWord>,
     /// Whether it is nothing but a name.
     pub(crate) is_symbol: bool,
+    /// That name, with what it is said to belong to.
+    pub(crate) wanted: Option<QualifiedName>,
     pub(crate) asks_tests: bool,
     pub(crate) asks_documents: bool,
     pub(crate) shape: QuestionShape,
@@ -113,11 +116,17 @@ impl CodeQuestion {
         let trimmed = text.trim().trim_matches(['`', '"', '\'']);
         let trimmed = trimmed.trim_end_matches("()");
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '#' | '$');
-        let is_one = !trimmed.is_empty() && trimmed.chars().all(is_name) && trimmed.is_ascii();
-        if is_one {
-            reading.question.is_symbol = true;
+        let is_plain = trimmed.chars().all(is_name);
+        // Paths and words with hyphens are no names here.
+        let is_word = |c: char| !(c.is_whitespace() || matches!(c, '/' | '-' | '?' | '@' | '~'));
+        let is_written = trimmed.replace("->", "").chars().all(is_word);
+        let wanted = QualifiedName::parse(trimmed).filter(|_| is_written && trimmed.is_ascii());
+        let is_one = wanted.is_some() || is_plain && trimmed.is_ascii() && !trimmed.is_empty();
+        reading.question.is_symbol = is_one;
+        match wanted {
+            Some(wanted) => reading.wanted(wanted),
+            None => reading.names(text, is_one),
         }
-        reading.names(text, is_one);
         if !is_one {
             reading.shape(text);
         }
@@ -140,6 +149,14 @@ impl CodeQuestion {
 // === impl QuestionReading ===
 
 impl QuestionReading {
+    /// Takes the only name that there is.
+    fn wanted(&mut self, wanted: QualifiedName) {
+        let name = wanted.name.trim_start_matches('$').to_lowercase();
+        let container = wanted.owner().map(str::to_lowercase);
+        self.question.symbols.push(SymbolWord { name, container });
+        self.question.wanted = Some(wanted);
+    }
+
     /// Finds the names that are spelled out, with what they belong to.
     fn names(&mut self, text: &str, is_one: bool) {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '.' | '#');
@@ -322,6 +339,14 @@ mod tests {
             ("Walk is a recursive iterator", &[("walk", None)], false),
             ("`Vec::push`", &[("push", Some("vec"))], true),
             ("Client.get", &[("get", Some("client"))], true),
+            ("(*Engine).Run", &[("run", Some("engine"))], true),
+            ("App\\Models\\User", &[("user", Some("models"))], true),
+            ("Vec<T>::push", &[("push", Some("vec"))], true),
+            ("Axios.prototype.request", &[("request", Some("axios"))], true),
+            ("Store->add", &[("add", Some("store"))], true),
+            ("say_hello!", &[("say_hello!", None)], true),
+            ("src/store.rs", &[], false),
+            ("retry-after", &[], false),
         ] {
             let question = CodeQuestion::parse(text);
             let found: Vec<_> = question

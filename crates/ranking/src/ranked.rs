@@ -262,6 +262,17 @@ impl RankedIndex {
         view
     }
 
+    /// How many texts may be seen and are wanted. What was put since the index was frozen last is not among them.
+    pub fn count(&self, view: &RankedView, wants: &dyn Fn(&RelPath) -> bool) -> usize {
+        let of = |held: &HeldSegment| {
+            let seen = view.verdicts(held.number);
+            let may_see = |at: usize| seen.is_none_or(|seen| seen.get(at) == Some(&true));
+            let texts = held.segment.texts.iter().zip(&held.dead).enumerate();
+            texts.filter(|(at, (text, dead))| !**dead && may_see(*at) && wants(&text.path)).count()
+        };
+        self.segments.iter().map(of).sum()
+    }
+
     /// How large it is.
     pub fn size(&self) -> RankedSize {
         let segments =

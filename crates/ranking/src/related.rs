@@ -6,7 +6,7 @@ use moss_symbols::{DeclarationKind, Language, Outline, Outliner};
 
 use crate::chunk::{self, LineStarts, TextChunk};
 use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
-use crate::words::{WordReader, parts, runs};
+use crate::words::{WordReader, parts, runs, spelled};
 
 /// Most words of a place that are asked for.
 const WORDS_MAX: usize = 60;
@@ -59,9 +59,18 @@ fn question(text: &str, outline: Option<&Outline>, around: &TextChunk) -> CodeQu
     let mut counts: Vec<(String, f32)> = counts.into_iter().collect();
     counts.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     counts.truncate(WORDS_MAX);
-    let groups =
-        counts.into_iter().map(|(word, count)| group(&word.clone(), word, 1.0 + count.ln()));
-    question.groups.extend(groups);
+    let documentation = around.documentation.iter();
+    let documentation = documentation.map(|range| range.start as usize..range.end as usize);
+    let texts: Vec<&str> =
+        around.pieces.iter().cloned().chain(documentation).map(|piece| &text[piece]).collect();
+    for (word, count) in counts {
+        let written = texts.iter().find_map(|text| spelled(text, &word)).map(str::to_owned);
+        question.groups.push(group(
+            written.as_ref().unwrap_or(&word),
+            word.clone(),
+            1.0 + count.ln(),
+        ));
+    }
     question
 }
 

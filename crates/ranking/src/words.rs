@@ -78,7 +78,7 @@ pub(crate) fn runs(text: &str) -> impl Iterator<Item = (bool, &str)> {
 }
 
 /// Finds the first word of a text that a term stands for, as it is written there.
-pub fn spelled<'t>(text: &'t str, term: &str) -> Option<&'t str> {
+pub(crate) fn spelled<'t>(text: &'t str, term: &str) -> Option<&'t str> {
     let mut reader = WordReader::default();
     for (is_wide, run) in runs(text) {
         if is_wide {

@@ -107,7 +107,7 @@ pub(crate) fn select(
     for (name, value) in &environment.from {
         let is_allowed = ALLOWED.iter().any(|pattern| matches(pattern, name));
         let is_granted = environment.granted.iter().any(|pattern| matches(pattern, name));
-        if (is_allowed || is_granted) && is_passable(name, value) {
+        if (is_allowed || is_granted) && is_passable(name, value) && is_read_alike(name, value) {
             selected.variables.insert(name.clone(), value.clone());
             if !is_allowed {
                 selected.granted.push(name.to_string_lossy().into_owned());
@@ -136,6 +136,25 @@ pub(crate) fn select(
 fn is_passable(name: &OsStr, value: &OsStr) -> bool {
     let has = |text: &OsStr, byte| text.as_encoded_bytes().contains(&byte);
     !name.is_empty() && !has(name, b'=') && !has(name, 0) && !has(value, 0)
+}
+
+/// Whether the shell reads a text by a variable as moss does: not where a locale has other characters than UTF-8 or C,
+/// of which one may end with the byte of an operator.
+fn is_read_alike(name: &OsStr, value: &OsStr) -> bool {
+    if name != "LANG" && !name.as_encoded_bytes().starts_with(b"LC_") {
+        return true;
+    }
+    let Some(locale) = value.to_str() else { return false };
+    let name = locale.split('@').next().unwrap_or(locale);
+    let codeset = name.split_once('.').map(|(_, codeset)| codeset.to_ascii_lowercase());
+    matches!(locale, "" | "C" | "POSIX")
+        || codeset.is_some_and(|codeset| ["utf-8", "utf8"].contains(&codeset.as_str()))
+}
+
+/// Names of variables that commands have from outside or from moss; `PREFIX_*` stands for all that start so.
+pub fn environment_names() -> impl Iterator<Item = &'static str> {
+    let set = SET.iter().chain(SET_OFFLINE).map(|(name, _)| *name);
+    ALLOWED.iter().copied().chain(set)
 }
 
 fn matches(pattern: &str, name: &OsStr) -> bool {
@@ -188,6 +207,20 @@ mod tests {
         let removed = ["API_KEY", "BASH_ENV", "BASH_FUNC_ls%%", "CARGO_NET_RETRY", "LD_PRELOAD"];
         assert_eq!(environment.removed, removed);
         assert!(!environment.variables.contains_key(OsStr::new("API_KEY")));
+    }
+
+    #[test]
+    fn a_locale_with_other_characters_is_not_passed_on() {
+        let passed = |name: &str, value: &str| is_read_alike(OsStr::new(name), OsStr::new(value));
+        for value in ["zh_CN.GBK", "ja_JP", "ja_JP.SJIS@utf8", "zh_TW.BIG5"] {
+            assert!(!passed("LC_ALL", value) && !passed("LANG", value), "{value}");
+        }
+        assert!(
+            passed("LC_CTYPE", "de_DE.UTF-8@euro")
+                && passed("LANG", "C.utf8")
+                && passed("LC_ALL", "POSIX")
+        );
+        assert!(passed("LANGUAGE", "zh_CN.GBK"));
     }
 
     #[test]

@@ -51,6 +51,7 @@ mod record;
 mod repository;
 mod running;
 mod sandbox;
+mod settings;
 mod start;
 #[cfg(target_os = "linux")]
 mod system;
@@ -74,6 +75,7 @@ pub use crate::ending::{
     CommandEnd, CommandLimit, CoverChange, Disturbance, EndCause, LEFT_COMMAND_BYTES_MAX,
     LEFT_RUNNING_MAX, LeftProcess, SandboxFacts,
 };
+pub use crate::environment::environment_names;
 pub use crate::error::SandboxError;
 #[cfg(target_os = "linux")]
 pub use crate::groups::group_hindrance;
@@ -88,5 +90,6 @@ pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
 pub use crate::record::{CommandRecord, LeftCommand};
 pub use crate::running::{RunningCommand, Stopper};
 pub use crate::sandbox::{Sandbox, SandboxOptions};
+pub use crate::settings::{RepositorySettings, leads_out, repository_settings};
 pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::worker::{ProcessExit, Worker, WorkerError};

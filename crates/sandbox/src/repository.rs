@@ -92,7 +92,7 @@ fn is_file(file: &fs::File) -> bool {
 
 /// The repositories of the submodules of one, or of one of its worktrees. No link is followed: a command can make it
 /// lead anywhere.
-fn modules(of: &Path) -> Vec<PathBuf> {
+pub(crate) fn modules(of: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![(of.join("modules"), 0)];
     while let Some((directory, depth)) = directories.pop() {

@@ -3,10 +3,12 @@
 //! Text in, byte ranges out: nothing here opens a file or starts a process.
 
 mod allocation;
+mod called;
 mod errors;
 mod family;
 mod grammar;
 mod language;
+mod macros;
 mod outline;
 mod outliner;
 mod recent_trees;

@@ -29,6 +29,8 @@ pub struct Declaration {
     pub kind: DeclarationKind,
     /// All of it, its body included; what documents it is not.
     pub range: TextRange,
+    /// Where it begins with what stands around and right before it: comments, attributes, decorators, `export`.
+    pub begin: u32,
     /// The part of it that stands before its body.
     pub signature: TextRange,
     /// What documents it: comments before it, or a text at the beginning of its body.
@@ -124,6 +126,11 @@ pub struct SyntaxError {
 // === impl DeclarationKind ===
 
 impl DeclarationKind {
+    /// Whether it is called.
+    pub const fn is_called(self) -> bool {
+        matches!(self, Self::Function | Self::Method | Self::Macro)
+    }
+
     /// Its word, such as `function`.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ use crate::allocation;
 use crate::errors;
 use crate::grammar::grammar;
 use crate::language::Language;
+use crate::macros::without_macros;
 use crate::outline::{Outline, SyntaxError};
 use crate::walk;
 
@@ -128,7 +129,7 @@ impl Outliner {
                 false => ControlFlow::Continue(()),
             }
         };
-        let bytes = text.as_bytes();
+        let bytes = without_macros(language, text);
         let mut rest = |at: usize, _| bytes.get(at..).unwrap_or_default();
         let options = ParseOptions::new().progress_callback(&mut goes_on);
         let tree = parser.parse_with_options(&mut rest, earlier, Some(options));

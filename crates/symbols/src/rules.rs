@@ -14,6 +14,7 @@ mod go;
 mod java;
 #[cfg(feature = "lang-extra")]
 mod jvm;
+pub(crate) mod pragmas;
 mod python;
 mod rust;
 #[cfg(feature = "lang-extra")]
@@ -43,11 +44,13 @@ pub(crate) struct LanguageRules {
     pub(crate) names: &'static [&'static str],
     /// Such leaves that stand for types.
     pub(crate) type_names: &'static [&'static str],
-    /// Nodes that call, with the field that says what.
+    /// Nodes that call or create, with the field that says what; a node may have several.
     pub(crate) calls: &'static [(&'static str, &'static str)],
     /// Nodes that name a part of something, with the field of that name, or [`LAST`]: what is called may
     /// be one.
     pub(crate) members: &'static [(&'static str, &'static str)],
+    /// Names of methods that are called by the name of their type.
+    pub(crate) constructors: &'static [&'static str],
     /// Nodes that import, with the field that says what; empty where that is the whole.
     pub(crate) imports: &'static [(&'static str, &'static str)],
     /// Nodes around a declaration that its comment stands before.
@@ -100,6 +103,8 @@ pub(crate) enum NameLocation {
     Path(&'static [&'static str]),
     /// In the first argument of a call that declares: `define('LIMIT', 3)`, `def find(id) when id > 0`.
     Argument,
+    /// In each argument of a call that is a symbol or text: `attr_accessor :name, :size`.
+    Symbols,
     /// The node is its own name.
     Itself,
 }
@@ -162,6 +167,7 @@ pub(crate) const NOTHING: LanguageRules = LanguageRules {
     type_names: &["type_identifier"],
     calls: &[],
     members: &[],
+    constructors: &[],
     imports: &[],
     wrappers: &[],
     comments: &["comment"],

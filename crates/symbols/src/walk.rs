@@ -1,10 +1,13 @@
 //! Makes an outline of a parsed text: one walk over its tree, without recursion.
 
+mod blanked;
 mod lost;
 mod naming;
 mod raw;
 mod refine;
 mod scopes;
+mod signature;
+mod uses;
 
 use std::collections::HashSet;
 
@@ -13,8 +16,9 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use self::naming::DeclaredName;
 use self::scopes::{Boundary, Scope, Scopes};
 use crate::language::Language;
-use crate::outline::{Declaration, DeclarationKind, Import, NameUse, Outline, TextRange, UseKind};
-use crate::rules::{DeclarationReach, DeclarationRule, LAST, LanguageRules, rules};
+use crate::outline::{Declaration, DeclarationKind, Import, Outline, TextRange};
+use crate::rules::pragmas::is_pragma;
+use crate::rules::{DeclarationReach, DeclarationRule, LanguageRules, rules};
 
 /// Most declarations of a file.
 const DECLARATIONS_MAX: usize = 50_000;
@@ -66,6 +70,7 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
     each_node(tree, |_| true, &mut |path| walk.look(path));
     raw::without_signs(&mut walk.outline, text);
     lost::recover(&mut walk.outline, tree, text);
+    blanked::add_macros(&mut walk.outline, text);
     walk.outline
 }
 
@@ -120,18 +125,21 @@ impl<'t> OutlineWalk<'t> {
             return;
         }
         if self.rules.comments.contains(&kind) {
-            self.leading.push((range(node), true));
+            // What is for programs stands between, as attributes do.
+            let written = self.text.get(node.byte_range()).unwrap_or_default();
+            self.leading.push((range(node), !is_pragma(written)));
         } else if self.rules.attributes.contains(&kind) {
             self.leading.push((range(node), false));
         }
         if self.rules.wrappers.contains(&kind) {
+            while self.wrappers.pop_if(|(end, _)| *end <= node.start_byte()).is_some() {}
             self.wrappers.push((node.end_byte(), node.start_byte()));
         }
         if self.rules.functions.contains(&kind) {
             self.scopes.enter(Scope::function(node.end_byte()));
         }
         if let Some((_, field)) = find(self.rules.owners, kind) {
-            let owner = node.child_by_field_name(field).and_then(|named| self.type_name(named));
+            let owner = node.child_by_field_name(field).and_then(|named| self.owner_name(named));
             self.scopes.enter(Scope::of_type(node.end_byte(), owner));
         }
         if let Some((_, field)) = find(self.rules.imports, kind) {
@@ -155,6 +163,14 @@ impl<'t> OutlineWalk<'t> {
     fn type_name(&self, named: Node<'_>) -> Option<TextRange> {
         let is_name = |node: &Node<'_>| self.rules.type_names.contains(&node.kind());
         naming::first_within(named, &is_name).map(range)
+    }
+
+    /// What names the type that something is made to belong to: what is written, of one without a name.
+    fn owner_name(&self, named: Node<'_>) -> Option<TextRange> {
+        match naming::nameless_type(named) {
+            Some(written) => Some(range(written)),
+            None => self.type_name(named),
+        }
     }
 
     fn import(&mut self, node: Node<'_>, field: &str) {
@@ -189,7 +205,7 @@ impl<'t> OutlineWalk<'t> {
         }
         let mut first = None;
         for name in DeclaredName::all(rule.name, node, self.rules, self.text) {
-            let kind = refine::kind(self.language, rule.kind, node, parent, &name, self.text);
+            let kind = refine::kind(self.language, rule.kind, path, &name, self.text);
             let Some(kind) = kind else { continue };
             let is_local = is_value(kind) && is_in_function;
             if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
@@ -207,17 +223,19 @@ impl<'t> OutlineWalk<'t> {
             };
             let place = u32::try_from(self.outline.declarations.len()).unwrap_or(u32::MAX);
             // What documents the first of several names documents all of them.
-            let documentation = match first {
-                Some(first) => declared(first).documentation.clone(),
-                None => self.documentation(node, body),
+            let (begin, documentation) = match first.map(declared) {
+                Some(first) => (first.begin, first.documentation.clone()),
+                None => self.before(node, body),
             };
             self.declared.insert(name.range.start);
-            let signature_end = naming::signature_end(node, body, self.text);
+            let comments = self.rules.comments;
+            let signature = signature::signature((node, body), &name.range, comments, self.text);
             self.outline.declarations.push(Declaration {
                 name: name.range,
                 kind,
                 range: range(node),
-                signature: bytes(node.start_byte(), signature_end),
+                begin,
+                signature,
                 documentation,
                 container,
                 owner,
@@ -227,11 +245,8 @@ impl<'t> OutlineWalk<'t> {
         let Some(first) = first else { return false };
         let kind = self.outline.declarations[first as usize].kind;
         let is_function = matches!(kind, DeclarationKind::Function | DeclarationKind::Method);
-        let boundary = match () {
-            () if is_function => Some(Boundary::Function),
-            () if is_type(kind) => Some(Boundary::Type),
-            () => None,
-        };
+        let of_type = is_type(kind).then_some(Boundary::Type);
+        let boundary = if is_function { Some(Boundary::Function) } else { of_type };
         self.scopes.enter(Scope::declaration(node.end_byte(), first, boundary));
         true
     }
@@ -247,21 +262,32 @@ impl<'t> OutlineWalk<'t> {
         self.type_name(node.child_by_field_name("receiver")?)
     }
 
-    /// What documents a declaration: a text at the beginning of its body, or comments right before it.
-    fn documentation(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> Option<TextRange> {
+    /// Where a declaration begins with what stands around and right before it, and what documents it: a text at
+    /// the beginning of its body, or comments before it.
+    fn before(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> (u32, Option<TextRange>) {
+        let (start, wrapped) = (node.start_byte(), self.wrapped(node));
+        // What stands around several declarations begins the first of them.
+        let declarations = &self.outline.declarations;
+        let is_first = |before: usize| {
+            declarations.last().is_none_or(|last| (last.range.start as usize) < before)
+        };
+        let begin =
+            |before: usize| bytes(if is_first(before) { before } else { start }, start).start;
         if self.language == Language::Python
-            && let Some(text) = body.and_then(naming::first_string)
+            && let Some(text) = body.and_then(|body| naming::first_string(body, self.text))
         {
-            return Some(range(text));
+            return (begin(wrapped), Some(text));
         }
-        let start = node.start_byte();
-        // What stands around the container stands around all that it declares, and is not theirs.
-        let container = self.scopes.container().map(|at| &self.outline.declarations[at as usize]);
-        let is_inside = |at: usize| container.is_none_or(|outer| at > outer.range.start as usize);
-        let is_around =
-            |(end, start): &&(usize, usize)| *end >= node.end_byte() && is_inside(*start);
-        let around = self.wrappers.iter().rev().find(is_around);
-        let mut before = around.map_or(start, |(_, start)| *start).min(start);
+        let (before, around) = self.comments(wrapped);
+        // Of several in one declaration each may have its own.
+        let found = self.comments(start).1.or(around);
+        let begin = begin(before);
+        self.forget_leading(start);
+        (begin, found.map(|found| naming::trimmed(self.text, found)))
+    }
+
+    /// Where what stands right before a byte begins, and the comments there that document what begins at the byte.
+    fn comments(&self, mut before: usize) -> (usize, Option<TextRange>) {
         let mut found: Option<TextRange> = None;
         for (range, is_comment) in self.leading.iter().rev() {
             if range.start as usize >= before {
@@ -289,63 +315,30 @@ impl<'t> OutlineWalk<'t> {
                 found = Some(range.start..end);
             }
         }
-        self.forget_leading(start);
-        found.map(|found| naming::trimmed(self.text, found))
+        (before, found)
+    }
+
+    /// Where a declaration begins with what stands around it, which may be several: `export const find = …`.
+    fn wrapped(&self, node: Node<'_>) -> usize {
+        // What stands around the container stands around all that it declares, and is not theirs.
+        let container = self.scopes.container().map(|at| &self.outline.declarations[at as usize]);
+        let is_inside = |at: usize| container.is_none_or(|outer| at > outer.range.start as usize);
+        let mut begin = node.start_byte();
+        let around = self.wrappers.iter().rev().filter(|(end, _)| *end >= node.end_byte());
+        for (place, (_, start)) in around.take_while(|(_, start)| is_inside(*start)).enumerate() {
+            let between = self.text.get(*start..begin).unwrap_or_default();
+            // What it is a part of, such as what is exported, has more before it than words.
+            if place > 0 && !between.chars().all(|c| c.is_alphabetic() || c.is_whitespace()) {
+                break;
+            }
+            begin = begin.min(*start);
+        }
+        begin
     }
 
     /// Forgets comments that stand before what was declared: they belong to nothing later.
     fn forget_leading(&mut self, start: usize) {
         self.leading.retain(|(range, _)| range.start as usize >= start);
-    }
-
-    fn use_name(&mut self, path: &[Step<'_>]) {
-        let leaf = path[path.len() - 1];
-        let name = range(leaf.node);
-        if self.declared.contains(&name.start) || self.outline.uses.len() >= USES_MAX {
-            return;
-        }
-        let kind = if leaf.node.start_byte() < self.import_end {
-            UseKind::Import
-        } else if self.is_called(path) {
-            UseKind::Call
-        } else if self.rules.type_names.contains(&leaf.node.kind()) || is_in_type(path) {
-            UseKind::Type
-        } else {
-            UseKind::Other
-        };
-        if self.language == Language::Bash && kind == UseKind::Other && leaf.node.kind() == "word" {
-            // Words of a command line are no names.
-            return;
-        }
-        #[cfg(feature = "lang-extra")]
-        if self.language == Language::Elixir && refine::is_elixir_keyword(path, self.text) {
-            return;
-        }
-        #[cfg(feature = "lang-extra")]
-        if self.language == Language::Haskell && is_equation(path) {
-            return;
-        }
-        let container = self.scopes.container();
-        self.outline.uses.push(NameUse { name, kind, container });
-    }
-
-    /// Whether a leaf is what a call calls, or the last part of it.
-    fn is_called(&self, path: &[Step<'_>]) -> bool {
-        let mut places = (1..path.len()).rev();
-        places.find_map(|place| {
-            let (parent, field) = (path[place - 1].node.kind(), path[place].field);
-            let is_last = || path[place].node.next_named_sibling().is_none();
-            let is_at = |wanted: &str| {
-                wanted.is_empty() || field == Some(wanted) || (wanted == LAST && is_last())
-            };
-            if find(self.rules.calls, parent).is_some_and(|(_, wanted)| is_at(wanted)) {
-                return Some(true);
-            }
-            match find(self.rules.members, parent) {
-                Some((_, wanted)) if is_at(wanted) => None,
-                _ => Some(false),
-            }
-        }) == Some(true)
     }
 }
 
@@ -356,26 +349,9 @@ fn find(
     table.iter().find(|(node, _)| *node == kind).copied()
 }
 
-/// Whether a name is written where a type is, as in annotations of Python: `path: List[str]`.
-fn is_in_type(path: &[Step<'_>]) -> bool {
-    let mut around = path.iter().rev().skip(1).map(|step| step.node.kind());
-    match around.next() {
-        Some("type") => true,
-        Some("generic_type") => around.next() == Some("type"),
-        _ => false,
-    }
-}
-
 /// Whether it is of a function alone where a function declares it.
 fn is_value(kind: DeclarationKind) -> bool {
     matches!(kind, DeclarationKind::Variable | DeclarationKind::Constant | DeclarationKind::Field)
-}
-
-/// Whether a leaf of Haskell is the name of an equation: its signature, or the first equation, declares it.
-#[cfg(feature = "lang-extra")]
-fn is_equation(path: &[Step<'_>]) -> bool {
-    let parent = path.len().checked_sub(2).map_or("", |at| path[at].node.kind());
-    path[path.len() - 1].field == Some("name") && ["function", "bind"].contains(&parent)
 }
 
 /// Whether functions that lie in it are methods.

@@ -15,6 +15,7 @@ mod propose;
 mod reading;
 mod register;
 mod syntax;
+mod tool_facts;
 mod undo;
 mod used_approvals;
 mod user_prompt;
@@ -38,6 +39,7 @@ use self::commit::applied;
 pub(super) use self::decide::FileNames;
 pub(crate) use self::decide::protection;
 pub(super) use self::linting::{LintsOfChange, ProposedLint, ProposedLints};
+pub(in crate::call) use self::tool_facts::ToolFacts;
 use self::used_approvals::UsedApprovals;
 use super::stop::EffectStop;
 use super::{CallScope, record};
@@ -50,7 +52,6 @@ use moss_dispatch::{
 };
 use moss_journal::AskOutcome;
 use moss_journal::room::Room;
-use moss_policy::standing::StandingApproval;
 use moss_policy::{Action, Decision, Policy, Verdict, strictest};
 
 /// The effects of one call and what became of them.
@@ -87,21 +88,10 @@ struct EffectsState {
     asking: Option<ContentHash>,
     /// Files that somebody allowed this call to read.
     approved_reads: Vec<RelPath>,
+    /// Whether a command was started that may write.
+    ran_command: bool,
     /// Standing approvals that let something happen.
     uses: UsedApprovals,
-}
-
-/// What the policy looks at in a tool.
-#[derive(Debug, Clone)]
-pub(in crate::call) struct ToolFacts {
-    /// The tool in whose name it is done, where that is another one than the call's.
-    pub(super) name: Option<&'static str>,
-    pub(super) effect: moss_sdk::Effect,
-    pub(super) plugin: Option<String>,
-    /// The digest of the plugin's component.
-    pub(super) component: Option<String>,
-    /// The standing approvals in effect for the call.
-    pub(super) answers: Arc<Vec<Arc<StandingApproval>>>,
 }
 
 /// What a call changed, or would have.
@@ -132,30 +122,18 @@ fn is_passed_on(error: &ToolError, reported: &ToolError) -> bool {
 // === impl EffectsState ===
 
 impl EffectsState {
-    /// What was written, as an error that comes after it names it.
-    fn committed(&self) -> Option<String> {
+    /// What is not undone by an error that comes after it, as a clause of that error.
+    fn stays(&self) -> Option<String> {
         let in_history = self.history.map(|number| format!("history {number}"));
-        in_history.or_else(|| {
+        let committed = in_history.or_else(|| {
             self.prompt_version.map(|number| format!("version {number} of the user's prompt"))
-        })
-    }
-}
-
-// === impl ToolFacts ===
-
-impl ToolFacts {
-    fn of(entry: &CatalogEntry) -> Self {
-        let plugin = entry.plugin().map(ToOwned::to_owned);
-        let (effect, component) = (entry.spec.effect, entry.component());
-        Self { name: None, effect, plugin, component, answers: Arc::default() }
-    }
-}
-
-impl Default for ToolFacts {
-    /// What an undo is: a write that no plugin provides.
-    fn default() -> Self {
-        let effect = moss_sdk::Effect::Write;
-        Self { name: None, effect, plugin: None, component: None, answers: Arc::default() }
+        });
+        let change =
+            committed.map(|what| format!("its change was committed before that, as {what}"));
+        let command = self
+            .ran_command
+            .then(|| "a command of it ran, and what that changed in files stays".to_owned());
+        change.into_iter().chain(command).reduce(|all, clause| format!("{all}, and {clause}"))
     }
 }
 
@@ -359,16 +337,16 @@ impl Effects {
     ) -> Result<Result<String, ToolError>, CallError> {
         drop(self.committing.lock().await);
         self.leave_turn();
-        let (withdrawn, committed) = {
+        let (withdrawn, stays) = {
             let mut inner = self.lock();
-            (inner.asking.take(), inner.committed())
+            (inner.asking.take(), inner.stays())
         };
         if let Some(digest) = withdrawn {
             record::confirmation_ended(&self.scope, digest, AskOutcome::Withdrawn, None).await?;
         }
         self.record_uses().await?;
         match result {
-            Err(CallError::Timeout { after, .. }) => Err(CallError::Timeout { after, committed }),
+            Err(CallError::Timeout { after, .. }) => Err(CallError::Timeout { after, stays }),
             result => result,
         }
     }
@@ -396,5 +374,22 @@ impl Effects {
 
     fn lock(&self) -> MutexGuard<'_, EffectsState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_stays() {
+        let mut state = EffectsState::default();
+        assert_eq!(state.stays(), None);
+        state.ran_command = true;
+        let ran = "a command of it ran, and what that changed in files stays";
+        assert_eq!(state.stays().as_deref(), Some(ran));
+        state.history = Some(3);
+        let both = format!("its change was committed before that, as history 3, and {ran}");
+        assert_eq!(state.stays(), Some(both));
     }
 }

@@ -1,4 +1,4 @@
-//! Requests on their way: each has its time to arrive, and those that are not whole yet have their
+//! Requests on their way: each has its length and its time to arrive, and those that are not whole yet have their
 //! share of the memory, for one connection and for all callers. Approvers have a share of their own.
 
 use std::pin::Pin;
@@ -46,6 +46,7 @@ pub(super) struct Bodies<S> {
 struct BodyBounds {
     idle: Duration,
     total: Duration,
+    message_bytes_max: usize,
     bytes_max: usize,
     connection_bytes_max: usize,
     arriving: Budgets,
@@ -59,6 +60,8 @@ struct Framing {
     header_bytes: usize,
     /// How much of the message is there, and how long it is.
     message: Option<(usize, usize)>,
+    /// How long the longest was so far.
+    longest: usize,
 }
 
 /// A request on its way.
@@ -87,6 +90,7 @@ impl BodiesLayer {
         Self(Arc::new(BodyBounds {
             idle: Duration::from_millis(limits.request_idle_ms),
             total: Duration::from_millis(limits.request_total_ms),
+            message_bytes_max: limits.request_bytes_max,
             bytes_max: limits.arriving_bytes_max,
             connection_bytes_max: limits.connection_arriving_bytes_max,
             arriving: Budgets::default(),
@@ -143,6 +147,14 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
     error::exhausted(Reason::RequestsFull, &message)
 }
 
+/// Makes the status of a request that is longer than one may be: tonic would name neither the limit's key
+/// nor a reason.
+fn too_large(bytes: usize, bytes_max: usize) -> Status {
+    let message =
+        format!("the request has {bytes} bytes; one may have {bytes_max} (grpc.request_bytes_max)");
+    error::status(Reason::RequestTooLarge, &message, &[])
+}
+
 fn stalled() -> Status {
     let message =
         "the request did not arrive in time (grpc.request_idle_ms, grpc.request_total_ms)";
@@ -163,7 +175,9 @@ impl Framing {
                     (self.header_bytes, bytes) = (end, &bytes[count..]);
                     if end == HEADER_BYTES {
                         let [_, length @ ..] = self.header;
-                        self.message = Some((0, u32::from_be_bytes(length) as usize));
+                        let length = u32::from_be_bytes(length) as usize;
+                        self.message = Some((0, length));
+                        self.longest = self.longest.max(length);
                     }
                 }
                 Some((there, length)) => {
@@ -173,7 +187,7 @@ impl Framing {
                 }
             }
             if self.message.is_some_and(|(there, length)| there == length) {
-                *self = Self::default();
+                *self = Self { longest: self.longest, ..Self::default() };
             }
         }
         self.header_bytes + self.message.map_or(0, |(there, _)| there)
@@ -201,14 +215,18 @@ impl Arriving {
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), Status> {
         self.came = Instant::now();
-        if self.is_stream {
-            if self.open_bytes == 0 {
-                self.begun = self.came;
-            }
-            self.open_bytes = self.framing.take(bytes);
-        } else {
-            self.open_bytes += bytes.len();
+        if self.is_stream && self.open_bytes == 0 {
+            self.begun = self.came;
         }
+        let open_bytes = self.framing.take(bytes);
+        let (longest, max) = (self.framing.longest, self.bounds.message_bytes_max);
+        if longest > max {
+            return Err(too_large(longest, max));
+        }
+        self.open_bytes = match self.is_stream {
+            true => open_bytes,
+            false => self.open_bytes + bytes.len(),
+        };
         if self.open_bytes > 0 && self.came - self.begun > self.bounds.total {
             return Err(stalled());
         }

@@ -81,8 +81,7 @@ where
         // The clock runs from here, not from the first look at the response.
         let answer = tokio::time::timeout(after.saturating_sub(LEAD), answer);
         Box::pin(async move {
-            let late =
-                |_| Ok(error::call(&CallError::Timeout { after, committed: None }).into_http());
+            let late = |_| Ok(error::call(&CallError::Timeout { after, stays: None }).into_http());
             answer.await.unwrap_or_else(late)
         })
     }

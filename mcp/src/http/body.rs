@@ -1,15 +1,14 @@
 //! Bodies of requests, bounded in size, in time and together.
 
 use std::fmt::Display;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use http::StatusCode;
 use http_body::Body;
 use http_body_util::BodyExt as _;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::caller_share::{CallerShare, SharedUnits, TakenUnits};
 use super::refusal::HttpRefusal;
 use crate::line;
 use crate::lines::LINE_BYTES_MAX;
@@ -20,24 +19,34 @@ const BODY_WAIT_MAX: Duration = Duration::from_secs(60);
 const UNITS_MAX: usize = 4 * LINE_BYTES_MAX / UNIT_BYTES;
 const UNIT_BYTES: usize = 4 * 1024;
 
-/// Room for the bodies of requests that have no response yet.
-#[derive(Debug, Clone)]
-pub(super) struct BodyRoom(Arc<Semaphore>);
+/// Room for the bodies of requests that have no response yet: what they carry is held as long.
+#[derive(Debug)]
+pub(super) struct BodyRooms(SharedUnits);
 
-/// The room that one body takes.
-pub(super) type TakenRoom = OwnedSemaphorePermit;
+/// The room for those of one caller.
+#[derive(Debug)]
+pub(super) struct BodyRoom(CallerShare);
 
-// === impl BodyRoom ===
+// === impl BodyRooms ===
 
-impl Default for BodyRoom {
+impl Default for BodyRooms {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(UNITS_MAX)))
+        Self(SharedUnits::new(UNITS_MAX))
     }
 }
 
+impl BodyRooms {
+    /// The room of a caller.
+    pub(super) fn of(&self, caller: &str) -> BodyRoom {
+        BodyRoom(self.0.of(caller))
+    }
+}
+
+// === impl BodyRoom ===
+
 impl BodyRoom {
     /// Reads a body to its end.
-    pub(super) async fn read<B>(&self, body: B) -> Result<(Vec<u8>, TakenRoom), HttpRefusal>
+    pub(super) async fn read<B>(&self, body: B) -> Result<(Vec<u8>, TakenUnits), HttpRefusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: Display,
@@ -49,7 +58,7 @@ impl BodyRoom {
         })
     }
 
-    async fn read_all<B>(&self, mut body: B) -> Result<(Vec<u8>, TakenRoom), HttpRefusal>
+    async fn read_all<B>(&self, mut body: B) -> Result<(Vec<u8>, TakenUnits), HttpRefusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: Display,
@@ -67,16 +76,15 @@ impl BodyRoom {
             }
             bytes.extend_from_slice(&data);
             let units = bytes.len().div_ceil(UNIT_BYTES);
-            if let Some(more) = units.checked_sub(taken.num_permits()).filter(|more| *more > 0) {
+            if let Some(more) = units.checked_sub(taken.count()).filter(|more| *more > 0) {
                 taken.merge(self.take(more)?);
             }
         }
         Ok((bytes, taken))
     }
 
-    fn take(&self, units: usize) -> Result<TakenRoom, HttpRefusal> {
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
-        Arc::clone(&self.0).try_acquire_many_owned(units).map_err(|_| {
+    fn take(&self, units: usize) -> Result<TakenUnits, HttpRefusal> {
+        self.0.take(units).ok_or_else(|| {
             let message = "too many bytes of requests are under way: try again in a moment";
             HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
         })
@@ -87,6 +95,7 @@ impl BodyRoom {
 mod tests {
     use http_body_util::Full;
 
+    use super::super::caller_share::SHARE_PARTS;
     use super::*;
 
     async fn status(room: &BodyRoom, bytes: usize) -> Option<u16> {
@@ -96,11 +105,13 @@ mod tests {
 
     #[tokio::test]
     async fn bodies_are_bounded_each_and_together() {
-        let room = BodyRoom::default();
+        let rooms = BodyRooms::default();
+        let room = rooms.of("alice");
         let (bytes, taken) = room.read(Full::from(vec![b'x'; 10_000])).await.unwrap();
-        assert_eq!((bytes.len(), taken.num_permits()), (10_000, 3));
+        assert_eq!((bytes.len(), taken.count()), (10_000, 3));
         assert_eq!(status(&room, LINE_BYTES_MAX + 1).await, Some(413));
-        let others = room.take(UNITS_MAX - 4).unwrap();
+        let others = room.take(UNITS_MAX / SHARE_PARTS - 4).unwrap();
+        assert_eq!(status(&rooms.of("bob"), LINE_BYTES_MAX).await, None);
         assert_eq!(status(&room, UNIT_BYTES).await, None);
         assert_eq!(status(&room, UNIT_BYTES + 1).await, Some(503));
         drop((others, taken));

@@ -62,8 +62,8 @@ impl HttpRefusal {
     pub(super) fn foreign_origin(origin: &str) -> Self {
         let origin = shown(origin);
         let message = format!(
-            "pages of `{origin}` may not use this server: name its host with --mcp-host where moss \
-             starts, if they shall"
+            "`{origin}` may not use this server, which serves no pages of browsers: of a program that sends \
+             an origin, name its host with --mcp-host where moss starts"
         );
         Self::new(StatusCode::FORBIDDEN, message)
     }

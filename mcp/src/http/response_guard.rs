@@ -14,9 +14,9 @@ use rmcp::model::{ErrorCode, RequestId};
 use serde_json::json;
 
 use super::FrontResponse;
-use super::body::TakenRoom;
+use super::caller_share::TakenUnits;
 use super::refusal::HttpRefusal;
-use super::response_room::{HeldRoom, NoRoom, ResponseRoom};
+use super::response_room::{NoRoom, ResponseRoom};
 use super::sessions::{OpenSession, OpeningSlot};
 use crate::in_flight::InFlight;
 
@@ -26,7 +26,7 @@ const NO_ROOM: ErrorCode = ErrorCode(-32_000);
 /// What a request holds.
 #[derive(Debug, Default)]
 pub(super) struct ResponseGuard {
-    _room: Option<TakenRoom>,
+    _room: Option<TakenUnits>,
     slot: Option<OpeningSlot>,
     answers: Option<(InFlight, RequestId)>,
     /// Which request it is, where it is one.
@@ -39,7 +39,7 @@ struct GuardedBody {
     guard: ResponseGuard,
     room: ResponseRoom,
     /// What the part that was handed over last takes.
-    held: Option<HeldRoom>,
+    held: Option<TakenUnits>,
     /// A part had no room: nothing comes after the error.
     is_over: bool,
 }
@@ -48,7 +48,7 @@ struct GuardedBody {
 
 impl ResponseGuard {
     /// Holds the room of a body.
-    pub(super) fn holding(room: TakenRoom) -> Self {
+    pub(super) fn holding(room: TakenUnits) -> Self {
         Self { _room: Some(room), slot: None, answers: None, id: None }
     }
 

@@ -1,7 +1,6 @@
 //! Which sessions there are, and whose: so many at once, each used by who opened it alone.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -40,12 +39,19 @@ pub(super) struct OpenSession {
 pub(super) struct HttpSessions {
     manager: Arc<LocalSessionManager>,
     open: Mutex<HashMap<String, OpenSession>>,
-    opening: Arc<AtomicUsize>,
+    opening: OpeningSessions,
 }
+
+/// How many sessions each caller is opening.
+#[derive(Debug, Clone, Default)]
+struct OpeningSessions(Arc<Mutex<HashMap<String, usize>>>);
 
 /// A slot for a session that is being opened.
 #[derive(Debug)]
-pub(super) struct OpeningSlot(Arc<AtomicUsize>);
+pub(super) struct OpeningSlot {
+    opening: OpeningSessions,
+    caller: String,
+}
 
 // === impl HttpSessions ===
 
@@ -53,7 +59,11 @@ impl Default for HttpSessions {
     fn default() -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(IDLE_MAX);
-        Self { manager: Arc::new(manager), open: Mutex::default(), opening: Arc::default() }
+        Self {
+            manager: Arc::new(manager),
+            open: Mutex::default(),
+            opening: OpeningSessions::default(),
+        }
     }
 }
 
@@ -88,7 +98,8 @@ impl HttpSessions {
         let mut open = self.open();
         open.retain(|id, _| alive.contains_key(id.as_str()));
         drop(alive);
-        if open.len() + self.opening.load(Ordering::Relaxed) >= SESSIONS_MAX {
+        let mut opening = self.opening.lock();
+        if open.len() + opening.values().sum::<usize>() >= SESSIONS_MAX {
             return Err(full(format!(
                 "{SESSIONS_MAX} sessions are open already: end one with DELETE, or use revision \
                  2026-07-28, which needs none"
@@ -96,14 +107,16 @@ impl HttpSessions {
         }
         let share = SESSIONS_MAX / SHARE_PARTS;
         let own = open.values().filter(|session| session.owner.caller == owner.caller).count();
-        if own >= share {
+        let also = opening.get(&owner.caller).copied().unwrap_or_default();
+        if own + also >= share {
             return Err(full(format!(
                 "this credential has {share} sessions, as many as one gets: end one with DELETE, or \
                  use revision 2026-07-28, which needs none"
             )));
         }
-        self.opening.fetch_add(1, Ordering::Relaxed);
-        Ok(OpeningSlot(Arc::clone(&self.opening)))
+        *opening.entry(owner.caller.clone()).or_default() += 1;
+        drop(opening);
+        Ok(OpeningSlot { opening: self.opening.clone(), caller: owner.caller.clone() })
     }
 
     /// Notes whose session was opened, where one was.
@@ -119,10 +132,48 @@ impl HttpSessions {
     }
 }
 
+// === impl OpeningSessions ===
+
+impl OpeningSessions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 // === impl OpeningSlot ===
 
 impl Drop for OpeningSlot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut opening = self.opening.lock();
+        if let Some(count) = opening.get_mut(&self.caller) {
+            *count -= 1;
+            if *count == 0 {
+                opening.remove(&self.caller);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn sessions_that_are_being_opened_count_to_the_share_of_their_caller() {
+        let sessions = HttpSessions::default();
+        let owner = |caller: &str| SessionOwner { caller: caller.to_owned(), set: String::new() };
+        let (alice, bob, carol) = (owner("alice"), owner("bob"), owner("carol"));
+        let mut slots = Vec::new();
+        for _ in 0..SESSIONS_MAX / SHARE_PARTS {
+            slots.push(sessions.reserve(&alice).await.unwrap());
+        }
+        assert!(sessions.reserve(&alice).await.is_err());
+        for _ in 0..SESSIONS_MAX / SHARE_PARTS {
+            slots.push(sessions.reserve(&bob).await.unwrap());
+        }
+        assert!(sessions.reserve(&carol).await.is_err(), "all are taken");
+        slots.clear();
+        assert!(sessions.opening.lock().is_empty());
+        assert!(sessions.reserve(&alice).await.is_ok());
     }
 }

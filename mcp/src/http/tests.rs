@@ -202,7 +202,7 @@ async fn who_may_not_come_in_is_told_why() {
     client.path = PATH;
     for (name, value, part) in [
         ("Host", "evil.example:4000", "this server is not `evil.example:4000`"),
-        ("Origin", "http://evil.example", "pages of `http://evil.example`"),
+        ("Origin", "http://evil.example", "`http://evil.example` may not use this server"),
     ] {
         let mut request = client.request("POST").body(Full::from(hello.clone())).unwrap();
         request.headers_mut().insert(name, value.parse().unwrap());
@@ -314,7 +314,10 @@ async fn sets_have_paths_of_their_own() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("`review`"), "{refused}");
     for path in ["/mcp/none", "/", "/mcpx", "/mcp/all/x", "/mcp/%61ll"] {
         client.path = path;
-        assert_eq!(client.ask_alone("tools/list", json!({})).await.status, 404, "{path}");
+        let missing = client.ask_alone("tools/list", json!({})).await;
+        assert_eq!(missing.status, 404, "{path}");
+        let expected = format!("there is nothing at `{path}`");
+        assert!(missing.error().contains(&expected), "{}", missing.text);
     }
 }
 

@@ -105,6 +105,26 @@ async fn a_call_that_is_cancelled_while_its_form_is_open_ends() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn forms_and_subscriptions_end_with_the_input() {
+    let mut client = with_forms(WAIT_MAX * 60).await;
+    client.asked(1, "ask").await;
+    client.asked(2, clarify::TOOL).await;
+    let listen = stateless(json!({ "notifications": { "toolsListChanged": true } }));
+    let message =
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "subscriptions/listen", "params": listen });
+    client.send(&message).await;
+    let acknowledged = client.next().await["method"].clone();
+    assert_eq!(acknowledged, "notifications/subscriptions/acknowledged");
+    let begun = tokio::time::Instant::now();
+    drop(client.input.take());
+    let decided = client.output(1).await["decided"].clone();
+    assert_eq!(decided, "None");
+    tokio::time::timeout(WAIT_MAX, client.served).await.unwrap().unwrap();
+    // The clock stands still: nothing waited for a timer.
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
 #[tokio::test]
 async fn a_question_that_nobody_answered_is_a_form_of_the_client() {
     let mut client = with_forms(WAIT_MAX).await;
@@ -145,6 +165,34 @@ pub(crate) fn again(asked: &Value, action: &str) -> Value {
 }
 
 #[tokio::test]
+async fn a_choice_is_shown_without_what_deceives_and_comes_back_as_it_was() {
+    let arguments = json!({ "question": "Which\u{202e}?", "choices": ["a\u{1b}b", "c"] });
+    let mut params = alone();
+    params["arguments"] = arguments.clone();
+    let mut client = with_forms(WAIT_MAX).await;
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": clarify::TOOL, "arguments": arguments,
+        }}))
+        .await;
+    let with_session = client.next().await;
+    client.send(&answer(&with_session, json!({ "answer": "a\\u{1b}b" }))).await;
+    assert_eq!(client.output(1).await["answer"], "a\u{1b}b");
+    let mut client = Client::new(ToolSet::All);
+    let asked = client.request(json!(1), "tools/call", params.clone()).await["result"].clone();
+    for form in [&with_session["params"], &asked["inputRequests"]["answer"]["params"]] {
+        assert_eq!(form["message"], "Which\\u{202e}?");
+        let names = &form["requestedSchema"]["properties"]["answer"]["enum"];
+        assert_eq!(*names, json!(["a\\u{1b}b", "c"]));
+    }
+    let mut said = again(&asked, "accept");
+    said["arguments"] = params["arguments"].clone();
+    said["inputResponses"]["answer"]["content"]["answer"] = json!("a\\u{1b}b");
+    let said = client.request(json!(2), "tools/call", said).await;
+    assert_eq!(said["result"]["structuredContent"]["answer"], "a\u{1b}b", "{said}");
+}
+
+#[tokio::test]
 async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
     // Whatever the person enabled: it decides about no effect.
     for decides in [false, true] {
@@ -158,6 +206,11 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         other["arguments"]["question"] = json!("Spaces?");
         let foreign = client.request(json!(2), "tools/call", other).await["result"].clone();
         assert!(foreign.to_string().contains("request_state_invalid"), "{foreign}");
+        // A response that is missing is asked for anew.
+        let mut unread = again(&asked, "accept");
+        unread["inputResponses"] = json!({ "Answer": {} });
+        let anew = client.request(json!(2), "tools/call", unread).await["result"].clone();
+        assert_eq!(anew["inputRequests"]["answer"]["params"]["message"], "Tabs?", "{anew}");
         let said = client.request(json!(3), "tools/call", again(&asked, "accept")).await;
         let said = &said["result"]["structuredContent"];
         assert_eq!((&said["answered"], &said["answer"]), (&json!(true), &json!("spaces")));
@@ -167,7 +220,7 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         let closed = client.request(json!(6), "tools/call", again(&asked, "cancel")).await;
         assert_eq!(closed["result"]["structuredContent"]["answered"], false, "{closed}");
         // It was asked once each time: the answers are the client's.
-        assert_eq!(client.uses().len(), 2);
+        assert_eq!(client.uses().len(), 3);
     }
 }
 
@@ -221,7 +274,9 @@ async fn the_client_of_rmcp_lists_calls_and_answers_forms_in_every_way() {
         };
         assert_eq!(output("ask").await["decided"], decided, "{action:?}");
         assert_eq!(output(clarify::TOOL).await["answered"], answered, "{action:?}");
-        assert_eq!(*shown.lock().unwrap(), ["May it?", "Tabs?"]);
+        let shown = shown.lock().unwrap().clone();
+        assert!(shown[0].starts_with("May it?\n") && shown[0].ends_with(":\nask"), "{shown:?}");
+        assert_eq!(shown[1..], ["Tabs?"]);
         client.cancel().await.unwrap();
     }
 }

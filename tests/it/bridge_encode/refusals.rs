@@ -185,7 +185,7 @@ async fn what_nobody_says_is_made_up() {
 #[tokio::test]
 async fn large_answers_come_in_pieces_and_larger_ones_are_refused() {
     let site = Site::new();
-    site.config("[grpc]\nresponse_bytes_max = 65_536\n");
+    site.config("[grpc]\nrequest_bytes_max = 8_388_608\nresponse_bytes_max = 65_536\n");
     let daemon = site.serve();
     let client = daemon.caller().await;
     // More than a message takes: said by its fragments alone.

@@ -1,11 +1,9 @@
 //! What the tool returns.
 
-use moss_ranking::spelled;
-use moss_sdk::code_search::{CodeHit, CodeRanking, CodeSearchFound, MatchField, MatchedWord};
+use moss_ranking::ShownHit;
+use moss_sdk::code_search::{CodeHit, CodeRanking, CodeSearchFound};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::snippet;
 
 /// Most bytes of all results, as they are returned: about 5,000 tokens.
 const RESULTS_BYTES_MAX: usize = 20_000;
@@ -13,10 +11,6 @@ const RESULTS_BYTES_MAX: usize = 20_000;
 const SNIPPETS_BYTES_MAX: usize = 12_000;
 /// What the names of the fields of a snippet take, and the number of its line.
 const SNIPPET_KEYS_BYTES: usize = 40;
-/// Most bytes of why a result was found.
-const WHY_BYTES_MAX: usize = 240;
-/// Most words of a question that are named of a result.
-const WORDS_MAX: usize = 8;
 
 /// The parts of the code that are relevant to a question.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -59,7 +53,8 @@ pub(super) struct CodeResult {
     container: Option<String>,
     /// How relevant it is, against the first result, which has 1.
     score: f64,
-    /// Which words of the question it has, and where; of a Chinese word what stands there for it. `meaning` where
+    /// Which words of the question, or of the place that is asked about, it has, and where; `used there` where that
+    /// place names it; of a Chinese word what stands there for it. `meaning` where
     /// the vectors of a model say so.
     why: String,
     /// The lines of it that have most of them; missing where there was no room for more.
@@ -79,16 +74,20 @@ pub(super) struct ResultBudget {
     used: usize,
     /// How many results had no room.
     left_out: usize,
+    /// Whether a place is asked about, and not a question put.
+    is_related: bool,
 }
 
 // === impl ResultBudget ===
 
 impl ResultBudget {
+    pub(super) fn new(is_related: bool) -> Self {
+        Self { is_related, ..Self::default() }
+    }
+
     /// Takes a hit with the text of its file, the best one first.
     pub(super) fn take(&mut self, hit: &CodeHit, text: &str, best: f32) {
-        let found: Vec<FoundWord<'_>> =
-            hit.matched.iter().map(|matched| FoundWord::of(matched, hit, text)).collect();
-        let words: Vec<&str> = found.iter().map(|word| word.written).collect();
+        let ShownHit { why, line, lines } = ShownHit::of(hit, text, self.is_related);
         let result = CodeResult {
             path: hit.path.to_string(),
             line: hit.lines.0,
@@ -97,7 +96,7 @@ impl ResultBudget {
             kind: hit.kind,
             container: hit.container.clone(),
             score: (f64::from(hit.score / best.max(f32::MIN_POSITIVE)) * 100.0).round() / 100.0,
-            why: cut(why(hit, &found)),
+            why,
             snippet: None,
             snippet_line: None,
         };
@@ -109,12 +108,12 @@ impl ResultBudget {
         }
         self.used += bytes;
         self.results.push(result);
-        self.snippets.push(snippet::snippet(text, hit.lines, &words));
+        self.snippets.push((line, lines));
     }
 
     /// Adds the snippets for which there is room.
     fn finish(self) -> (Vec<CodeResult>, usize) {
-        let Self { mut results, snippets, used, left_out } = self;
+        let Self { mut results, snippets, used, left_out, .. } = self;
         let room = SNIPPETS_BYTES_MAX.min(RESULTS_BYTES_MAX - used);
         let mut used = 0;
         for (result, (line, lines)) in results.iter_mut().zip(snippets) {
@@ -132,87 +131,6 @@ impl ResultBudget {
 /// How many bytes something has in a response, a comma behind it included.
 fn written_bytes(value: &impl Serialize) -> usize {
     serde_json::to_string(value).map_or(RESULTS_BYTES_MAX, |text| text.len() + 1)
-}
-
-fn cut(mut text: String) -> String {
-    if text.len() > WHY_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(WHY_BYTES_MAX));
-        text.push('…');
-    }
-    text
-}
-
-/// A word that a place has.
-struct FoundWord<'a> {
-    place: MatchField,
-    /// As the question has it, or, where that is of another language, as the place has it.
-    written: &'a str,
-    /// The word of the question that this translates.
-    translated: Option<&'a str>,
-}
-
-/// Says which words of a question a place has, by where it has them.
-fn why(hit: &CodeHit, found: &[FoundWord<'_>]) -> String {
-    const PLACES: [(MatchField, &str); 6] = [
-        (MatchField::Name, "name"),
-        (MatchField::Container, "container"),
-        (MatchField::Path, "path"),
-        (MatchField::Documentation, "documentation"),
-        (MatchField::Text, "text"),
-        (MatchField::Commits, "commits"),
-    ];
-    let mut reasons = Vec::new();
-    if hit.is_named {
-        reasons.push("declares the name in the query".to_owned());
-    }
-    let mut left = WORDS_MAX;
-    for (place, name) in PLACES {
-        let here = found.iter().filter(|word| word.place == place);
-        let words: Vec<String> = here.map(FoundWord::shown).take(left).collect();
-        left -= words.len();
-        if !words.is_empty() {
-            reasons.push(format!("{name}: {}", words.join(", ")));
-        }
-    }
-    if hit.is_near {
-        reasons.push("meaning".to_owned());
-    }
-    reasons.join("; ")
-}
-
-// === impl FoundWord ===
-
-impl<'a> FoundWord<'a> {
-    fn of(matched: &'a MatchedWord, hit: &'a CodeHit, text: &'a str) -> Self {
-        let MatchedWord { word, term, place } = matched;
-        if word.is_ascii() || word == term {
-            return Self { place: *place, written: word, translated: None };
-        }
-        let written = match place {
-            MatchField::Name => hit.name.as_deref().and_then(|name| spelled(name, term)),
-            MatchField::Container => hit.container.as_deref().and_then(|own| spelled(own, term)),
-            MatchField::Path => spelled(hit.path.as_str(), term),
-            // Documentation stands right before what it is of.
-            MatchField::Documentation | MatchField::Text => {
-                spelled(lines_of(text, hit.lines), term).or_else(|| spelled(text, term))
-            }
-            MatchField::Commits => None,
-        };
-        Self { place: *place, written: written.unwrap_or(term), translated: Some(word) }
-    }
-
-    fn shown(&self) -> String {
-        match self.translated {
-            Some(word) => format!("{} ({word})", self.written),
-            None => self.written.to_owned(),
-        }
-    }
-}
-
-fn lines_of(text: &str, (first, last): (u32, u32)) -> &str {
-    let lines = text.split_inclusive('\n').map(str::len);
-    let bytes = |count: u32| lines.clone().take(count as usize).sum::<usize>();
-    &text[bytes(first.saturating_sub(1))..bytes(last)]
 }
 
 // === impl CodebaseSearchOutput ===

@@ -97,6 +97,18 @@ fn what_belongs_to_a_place_is_found() {
 }
 
 #[test]
+fn what_belongs_to_a_place_says_why_in_its_words() {
+    let host = MemoryHost::new([
+        ("a.py", "def check():\n    verify_cookies(retries)\n"),
+        ("b.py", "def verify_cookies(jar):\n    pass\n\n\ndef other(retries):\n    pass\n"),
+    ]);
+    let found = search(&host, json!({"query": "", "related_to": "a.py:2"})).unwrap();
+    let why = |at: usize| found["results"][at]["why"].as_str().unwrap();
+    assert!(why(0).starts_with("used there; name: cookies, verify"), "{found}");
+    assert!(why(1).contains("retries"), "{found}");
+}
+
+#[test]
 fn a_place_is_also_a_parameter_of_its_own() {
     let host = host();
     let by_query = search(&host, json!({"query": "src/client.rs:9"})).unwrap();

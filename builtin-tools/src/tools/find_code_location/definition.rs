@@ -138,7 +138,7 @@ fn put_first(
                 name: name.map(str::to_owned),
                 kind: LocationKind::Definition,
                 container: None,
-                text: String::new(),
+                text: None,
                 documentation: None,
                 utf16_column: said.span.start.character as usize,
             })

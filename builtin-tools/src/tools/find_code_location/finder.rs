@@ -3,14 +3,16 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use moss_ranking::{DeclaredPlace, NameFit};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitedText};
+use moss_sdk::ranking::PathRank;
 use moss_symbols::{Language, Outline, Outliner};
 
-use super::found::{COUNTED_MAX, FileCode, FoundCode, LOCATIONS_MAX};
-use super::lined::{LinedText, owner, slice};
-use super::location::CodeUse;
+use super::found::{COUNTED_MAX, FileCode, FoundCode};
+use super::lined::{LinedText, slice};
+use super::location::{CodeUse, LocationKind};
 use super::query::{PassGoal, QueryPass};
 use crate::file_types::FileTypes;
 
@@ -32,6 +34,11 @@ struct CodeFinder {
     pass: Arc<QueryPass>,
     has_references: bool,
     outliner: Outliner,
+}
+
+/// Whether a language is of data or documents.
+fn is_data(language: Language) -> bool {
+    matches!(language, Language::Json | Language::Markdown | Language::Toml | Language::Yaml)
 }
 
 // === impl CodeFinding ===
@@ -56,7 +63,7 @@ impl CodeFinding {
     /// Whether more of it would not be shown.
     fn is_done(&self) -> bool {
         match self.pass.goal {
-            PassGoal::Containing(_) | PassGoal::Code(_) => self.found.is_full(),
+            PassGoal::Containing(..) | PassGoal::Code(_) => self.found.is_full(),
             PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => {
                 self.found.total_locations + self.found.total_uses >= COUNTED_MAX
             }
@@ -109,16 +116,17 @@ impl TextScanner for CodeFinder {
         let outline = Language::of_text(file.path.as_str(), file.text)
             .map(|language| self.outliner.outline(language, file.text));
         let is_parsed = outline.is_some();
+        let is_code = matches!(&outline, Some(Ok(outline)) if !is_data(outline.language));
         let mut found = match outline {
             Some(Ok(outline)) => self.outlined(file, &outline),
             Some(Err(_)) => FileCode { is_unparsed: true, ..self.unknown(file) },
             None => self.unknown(file),
         };
+        found.is_data = !is_code;
         if is_parsed {
             found.parsed_bytes = file.text.len() as u64;
         }
-        let is_worth = is_parsed || found.total_locations > 0 || found.total_uses > 0;
-        if is_worth { Some(Box::new(found)) } else { None }
+        Some(Box::new(found))
     }
 }
 
@@ -129,6 +137,7 @@ impl CodeFinder {
         let mut found = FileCode::default();
         match &self.pass.goal {
             PassGoal::Around(line) => {
+                found.lines = Some(file.text.lines().count());
                 let around = lined.innermost(outline, *line);
                 found.locations.extend(around.map(|at| lined.declared(file.path, outline, at)));
             }
@@ -136,15 +145,22 @@ impl CodeFinder {
                 lined.code(file.path, expression, Some(outline), &mut found);
             }
             _ => {
+                let is_generated = PathRank::of(file.path) == PathRank::Vendored;
                 for (place, declaration) in outline.declarations.iter().enumerate() {
-                    let owner = owner(file.text, outline, declaration);
-                    let name = slice(file.text, &declaration.name);
-                    if !self.pass.wants(declaration.kind, name, owner) {
+                    let (kind, name) = (declaration.kind, slice(file.text, &declaration.name));
+                    if !self.pass.wants(kind, name) {
                         continue;
                     }
-                    found.total_locations += 1;
-                    if found.locations.len() < LOCATIONS_MAX {
-                        found.locations.push(lined.declared(file.path, outline, place));
+                    let around = DeclaredPlace::of(file.path, file.text, outline, declaration);
+                    let is_entry = LocationKind::from(kind).is_entry();
+                    match self.pass.fit(kind, name, &around) {
+                        Some(fit) if is_entry && is_generated => {
+                            found.generated += u64::from(fit == NameFit::WHOLE);
+                        }
+                        Some(fit) => {
+                            found.declare(fit, || lined.declared(file.path, outline, place));
+                        }
+                        None => {}
                     }
                 }
             }
@@ -166,8 +182,13 @@ impl CodeFinder {
         match &self.pass.goal {
             PassGoal::Code(expression) => lined.code(file.path, expression, None, &mut found),
             PassGoal::Named(wanted) if self.has_references => {
-                found.add_uses(file.path, lined.words(&wanted.name));
+                found.add_uses(file.path, lined.words(wanted.written()));
+                if PathRank::of(file.path) == PathRank::Vendored {
+                    found.uses = None;
+                    found.generated = std::mem::take(&mut found.total_uses);
+                }
             }
+            PassGoal::Around(_) => found.lines = Some(file.text.lines().count()),
             _ => {}
         }
         found

@@ -1,5 +1,6 @@
 //! What a search for code found: in one file, in all.
 
+use moss_ranking::{NameFit, NameTier};
 use moss_sdk::RelPath;
 
 use super::location::{CodeLocation, CodeUse, FileUses};
@@ -18,8 +19,14 @@ pub(super) struct FoundCode {
     /// Headings of documents and keys of data: they come after the declarations of code.
     pub(super) entries: Vec<CodeLocation>,
     pub(super) total_locations: u64,
+    /// How well those fit: only the best are kept.
+    pub(super) fit: Option<NameFit>,
     pub(super) uses: Vec<FileUses>,
     pub(super) total_uses: u64,
+    /// Keys and uses in lock files and other data that programs write: they are not listed.
+    pub(super) generated: u64,
+    /// How many lines the file has whose line was asked for.
+    pub(super) lines: Option<usize>,
     /// Files that hold what is looked for and could not be parsed.
     pub(super) unparsed: u64,
     /// Whether it ended before the last file.
@@ -31,8 +38,14 @@ pub(super) struct FoundCode {
 pub(super) struct FileCode {
     pub(super) locations: Vec<CodeLocation>,
     pub(super) total_locations: u64,
+    pub(super) fit: Option<NameFit>,
+    /// Whether it is no code.
+    pub(super) is_data: bool,
     pub(super) uses: Option<FileUses>,
     pub(super) total_uses: u64,
+    pub(super) generated: u64,
+    /// How many lines it has, where one of them was asked for.
+    pub(super) lines: Option<usize>,
     pub(super) parsed_bytes: u64,
     pub(super) is_unparsed: bool,
 }
@@ -45,8 +58,11 @@ impl FoundCode {
         self.locations.extend(later.locations);
         self.entries.extend(later.entries);
         self.total_locations += later.total_locations;
+        self.fit = self.fit.or(later.fit);
+        self.lines = self.lines.or(later.lines);
         self.uses.extend(later.uses);
         self.total_uses += later.total_uses;
+        self.generated += later.generated;
         self.unparsed = self.unparsed.max(later.unparsed);
         self.is_cut |= later.is_cut;
         self.locations.truncate(LOCATIONS_MAX);
@@ -55,6 +71,11 @@ impl FoundCode {
 
     pub(super) fn is_empty(&self) -> bool {
         self.locations.is_empty() && self.entries.is_empty() && self.uses.is_empty()
+    }
+
+    /// Whether it has only the name, and not what is said before that.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.fit.is_some_and(|fit| fit.tier == NameTier::Name)
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -67,9 +88,22 @@ impl FoundCode {
     }
 
     /// Adds what one file has.
-    pub(super) fn take(&mut self, file: FileCode) {
+    pub(super) fn take(&mut self, mut file: FileCode) {
+        match (self.fit, file.fit) {
+            (Some(best), Some(fit)) if fit > best => {
+                file.locations.clear();
+                file.total_locations = 0;
+            }
+            (best, Some(fit)) if best != Some(fit) => {
+                self.locations.clear();
+                self.entries.clear();
+                self.total_locations = 0;
+                self.fit = Some(fit);
+            }
+            _ => {}
+        }
         for location in file.locations {
-            let list = match location.kind.is_entry() {
+            let list = match location.kind.is_entry() || file.is_data {
                 true => &mut self.entries,
                 false => &mut self.locations,
             };
@@ -85,6 +119,8 @@ impl FoundCode {
                 self.uses.push(uses);
             }
         }
+        self.generated += file.generated;
+        self.lines = self.lines.or(file.lines);
         self.unparsed += u64::from(file.is_unparsed);
     }
 }
@@ -92,7 +128,24 @@ impl FoundCode {
 // === impl FileCode ===
 
 impl FileCode {
+    /// Adds a declaration, unless others fit better.
+    pub(super) fn declare(&mut self, fit: NameFit, location: impl FnOnce() -> CodeLocation) {
+        if self.fit.is_some_and(|best| fit > best) {
+            return;
+        }
+        if self.fit.replace(fit) != Some(fit) {
+            self.locations.clear();
+            self.total_locations = 0;
+        }
+        self.total_locations += 1;
+        if self.locations.len() < LOCATIONS_MAX {
+            self.locations.push(location());
+        }
+    }
+
+    /// Takes uses by where they stand, one of each line.
     pub(super) fn add_uses(&mut self, path: &RelPath, mut uses: Vec<CodeUse>) {
+        uses.dedup_by_key(|used| used.line);
         self.total_uses = uses.len() as u64;
         uses.truncate(USES_MAX);
         if !uses.is_empty() {

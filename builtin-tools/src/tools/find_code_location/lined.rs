@@ -1,5 +1,6 @@
 //! A text with its lines: where in them something is declared, used or written.
 
+use moss_ranking::DeclaredPlace;
 use moss_sdk::RelPath;
 use moss_sdk::editor::Position;
 use moss_symbols::{Declaration, NameUse, Outline, TextRange};
@@ -11,19 +12,6 @@ use super::location::{self, CodeLocation, CodeUse, LocationKind};
 pub(super) struct LinedText<'a> {
     text: &'a str,
     starts: Vec<usize>,
-}
-
-/// What a declaration belongs to.
-pub(super) fn owner<'t>(
-    text: &'t str,
-    outline: &Outline,
-    declaration: &Declaration,
-) -> Option<&'t str> {
-    let named = declaration.owner.as_ref().map(|owner| slice(text, owner));
-    named.or_else(|| {
-        let container = outline.declarations.get(declaration.container? as usize)?;
-        Some(slice(text, &container.name))
-    })
 }
 
 pub(super) fn slice<'t>(text: &'t str, range: &TextRange) -> &'t str {
@@ -65,11 +53,8 @@ impl<'a> LinedText<'a> {
     pub(super) fn innermost(&self, outline: &Outline, line: u32) -> Option<usize> {
         let line = line as usize;
         let holds = |declaration: &Declaration| {
-            let first = declaration
-                .documentation
-                .as_ref()
-                .map_or(declaration.range.start, |text| text.start.min(declaration.range.start));
-            (self.line_of(first as usize)..=self.last_line(&declaration.range)).contains(&line)
+            let first = self.line_of(declaration.begin as usize);
+            (first..=self.last_line(&declaration.range)).contains(&line)
         };
         outline.declarations.iter().rposition(holds)
     }
@@ -78,6 +63,7 @@ impl<'a> LinedText<'a> {
         let declaration = &outline.declarations[place];
         let at = declaration.name.start as usize;
         let documentation = declaration.documentation.as_ref();
+        let around = DeclaredPlace::of(path, self.text, outline, declaration).containers;
         CodeLocation {
             path: path.to_string(),
             line: self.line_of(at) as u64,
@@ -85,7 +71,7 @@ impl<'a> LinedText<'a> {
             end_line: self.last_line(&declaration.range) as u64,
             name: Some(slice(self.text, &declaration.name).to_owned()),
             kind: LocationKind::from(declaration.kind),
-            container: owner(self.text, outline, declaration).map(str::to_owned),
+            container: around.first().map(|&own| own.to_owned()),
             text: location::one_line(slice(self.text, &declaration.signature)),
             documentation: documentation
                 .map(|range| location::documentation(slice(self.text, range)))
@@ -197,14 +183,7 @@ impl<'a> LinedText<'a> {
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         };
         let places = self.text.match_indices(word).map(|(at, _)| at);
-        let used = |at: usize| CodeUse {
-            line: self.line_of(at) as u64,
-            column: self.before(at).chars().count() as u64 + 1,
-            kind: None,
-            text: location::one_line(self.line(self.line_of(at))),
-            container: None,
-        };
-        places.filter(|at| stands_alone(*at)).map(used).collect()
+        places.filter(|at| stands_alone(*at)).map(|at| self.used_at(None, at)).collect()
     }
 
     /// The lines that match, each with what is declared around it.

@@ -29,8 +29,9 @@ pub(super) struct CodeLocation {
     /// What it belongs to: a type, a module, or the function around a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) container: Option<String>,
-    /// Its signature, or the line.
-    pub(super) text: String,
+    /// Its signature, or the line; missing where there was no room for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
     /// What documents it, up to 600 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) documentation: Option<String>,
@@ -71,7 +72,7 @@ pub(super) enum LocationKind {
 pub(super) struct FileUses {
     /// The file, relative to the workspace root.
     pub(super) path: String,
-    /// The uses, by line.
+    /// The uses, by line: the first of each.
     pub(super) uses: Vec<CodeUse>,
 }
 
@@ -85,8 +86,9 @@ pub(super) struct CodeUse {
     /// How it is used; none where no grammar knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kind: Option<CodeUseKind>,
-    /// The line, without the blanks around it.
-    pub(super) text: String,
+    /// The line, without the blanks around it; missing where there was no room for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
     /// The declaration in which it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) container: Option<String>,
@@ -160,9 +162,9 @@ impl From<UseKind> for CodeUseKind {
 }
 
 /// A text in one line, cut.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    cut(words.join(" "), LINE_BYTES_MAX)
+    Some(cut(words.join(" "), LINE_BYTES_MAX))
 }
 
 /// What documents a declaration, without the signs of comments.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::found::{FoundCode, LOCATIONS_MAX};
 use super::location::{CodeLocation, FileUses};
+use super::room;
 
 /// Where something is declared, and where it is used.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -19,7 +20,7 @@ pub(crate) struct FindCodeLocationOutput {
     /// Where the name is used, by file; only with `findReferences`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     references: Vec<FileUses>,
-    /// How many uses there are, those included that are not returned.
+    /// How many lines have uses, those included that are not returned.
     total_references: u64,
     /// Who knew the locations.
     source: LocationSource,
@@ -64,7 +65,7 @@ pub(super) struct FoundSources {
     pub(super) references: Option<LocationSource>,
     pub(super) word: ServerWord,
     /// What was looked for and not found.
-    pub(super) missing: Option<String>,
+    pub(super) missing: Vec<String>,
 }
 
 // === impl ServerWord ===
@@ -92,17 +93,21 @@ impl ServerWord {
 // === impl FindCodeLocationOutput ===
 
 impl FindCodeLocationOutput {
-    pub(super) fn new(found: FoundCode, visited: &Visited, sources: FoundSources) -> Self {
+    pub(super) fn new(mut found: FoundCode, visited: &Visited, sources: FoundSources) -> Self {
         let FoundSources { locations: source, references: references_source, word, missing } =
             sources;
         let ServerWord { servers, notes: said } = word;
+        found.locations.append(&mut found.entries);
+        found.locations.truncate(LOCATIONS_MAX);
+        let lacks_texts = room::fit(&mut found.locations, &mut found.uses);
         let mut notes = notes(&found, visited);
         notes.extend(missing);
         notes.extend(said);
+        if lacks_texts {
+            notes.push("not all lines and documentation had room: read_file shows them".to_owned());
+        }
         let shown_uses = found.shown_uses() as u64;
-        let FoundCode { mut locations, entries, total_locations, uses, total_uses, .. } = found;
-        locations.extend(entries);
-        locations.truncate(LOCATIONS_MAX);
+        let FoundCode { locations, total_locations, uses, total_uses, .. } = found;
         let is_short = (locations.len() as u64) < total_locations || shown_uses < total_uses;
         Self {
             locations,
@@ -112,7 +117,7 @@ impl FindCodeLocationOutput {
             source,
             references_source,
             language_server: (!servers.is_empty()).then(|| servers.join(", ")),
-            truncated: is_short || found.is_cut || visited.truncated,
+            truncated: is_short || lacks_texts || found.is_cut || visited.truncated,
             skipped: visited.skipped,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
@@ -121,11 +126,12 @@ impl FindCodeLocationOutput {
 
 fn notes(found: &FoundCode, visited: &Visited) -> Vec<String> {
     let mut notes = Vec::new();
-    let shown = found.locations.len() + found.entries.len();
+    let shown = found.locations.len();
+    let least = if found.is_cut || visited.truncated { "at least " } else { "" };
     if found.total_locations > shown as u64 {
         let total = found.total_locations;
         notes.push(format!(
-            "{shown} of {total} locations: name what it belongs to (`Type::name`), or give a `path` or a \
+            "{shown} of {least}{total} locations: name what it belongs to (`Type::name`), or give a `path` or a \
              `fileType`"
         ));
     } else if found.is_cut {
@@ -137,7 +143,13 @@ fn notes(found: &FoundCode, visited: &Visited) -> Vec<String> {
     let shown: usize = found.shown_uses();
     if found.total_uses > shown as u64 {
         let total = found.total_uses;
-        notes.push(format!("{shown} of {total} uses: give a `path` or a `fileType`"));
+        notes.push(format!("{shown} of {least}{total} uses: give a `path` or a `fileType`"));
+    }
+    if found.generated > 0 {
+        let count = found.generated;
+        notes.push(format!(
+            "{count} more are in lock files and other data that programs write: grep_search shows them"
+        ));
     }
     if visited.truncated {
         let files = visited.files;

@@ -1,5 +1,6 @@
 //! What is looked for: a name, a location or a piece of code, and in which turns.
 
+use moss_ranking::{DeclaredPlace, NameFit, NameTier, QualifiedName};
 use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use moss_symbols::DeclarationKind;
@@ -8,14 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::found::FoundCode;
-use super::location::CodeLocation;
+use super::location::{CodeLocation, LocationKind};
 
 /// Longest `search`, in bytes.
 const SEARCH_BYTES_MAX: usize = 1_000;
 /// Most memory of a compiled expression.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
-/// What stands between a name and what it belongs to.
-const SEPARATORS: [&str; 5] = ["::", "->", "#", ".", "/"];
 
 /// How `search` is compared with names, or of what kind they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
@@ -39,24 +38,19 @@ pub(crate) enum SearchType {
 /// What is looked for.
 #[derive(Debug)]
 pub(super) struct CodeQuery {
-    target: QueryTarget,
+    pub(super) target: QueryTarget,
+    written: String,
     search_type: SearchType,
     is_exact: bool,
 }
 
+/// What is looked for, by how it is written.
 #[derive(Debug)]
-enum QueryTarget {
-    Name(WantedName),
+pub(super) enum QueryTarget {
+    Name(QualifiedName),
     Expression(String),
     Line { path: String, line: u32 },
     Code(String),
-}
-
-/// A name, with what it belongs to.
-#[derive(Debug, Clone)]
-pub(super) struct WantedName {
-    pub(super) owner: Option<String>,
-    pub(super) name: String,
 }
 
 /// One look at the files.
@@ -75,9 +69,9 @@ pub(super) struct QueryPass {
 #[derive(Debug)]
 pub(super) enum PassGoal {
     /// What is named so.
-    Named(WantedName),
-    /// What has the name in its own and is not named so.
-    Containing(WantedName),
+    Named(QualifiedName),
+    /// What has the name in its own, is not named so and belongs to what is said at least so well.
+    Containing(QualifiedName, NameTier),
     /// What has a name that the expression matches.
     Matching(Regex),
     /// What is declared around a line.
@@ -132,12 +126,12 @@ impl CodeQuery {
         } else if let Some((path, line)) = location(search) {
             QueryTarget::Line { path, line }
         } else {
-            match WantedName::parse(search) {
+            match QualifiedName::parse(search) {
                 Some(name) => QueryTarget::Name(name),
                 None => QueryTarget::Code(search.to_owned()),
             }
         };
-        Ok(Self { target, search_type, is_exact })
+        Ok(Self { target, written: search.to_owned(), search_type, is_exact })
     }
 
     /// The file that the search itself names.
@@ -198,15 +192,24 @@ impl CodeQuery {
         };
         match &self.target {
             QueryTarget::Name(wanted) => {
-                let escaped = regex::escape(&wanted.name);
+                let escaped = regex::escape(wanted.written());
                 let named = PassGoal::Named(wanted.clone());
                 let mut passes = vec![pass(named, kinds, of_name(escaped.clone(), true))?];
                 if !self.is_exact && self.search_type != SearchType::Exact {
-                    let containing = PassGoal::Containing(wanted.clone());
-                    passes.push(pass(containing, kinds, of_name(escaped, false))?);
+                    let tiers = [NameTier::Container, NameTier::Module];
+                    for tier in tiers.into_iter().take(1 + wanted.around.len()) {
+                        let containing = PassGoal::Containing(wanted.clone(), tier);
+                        passes.push(pass(containing, kinds, of_name(escaped.clone(), false))?);
+                    }
                 }
                 if kinds.is_none() {
-                    passes.push(code(regex::escape(&wanted.name), true)?);
+                    let mut texts = [regex::escape(&self.written), as_word(wanted.written())];
+                    if wanted.owner().is_none() {
+                        texts.reverse();
+                    }
+                    for text in texts {
+                        passes.push(code(text, true)?);
+                    }
                 }
                 Ok(passes)
             }
@@ -224,6 +227,14 @@ impl CodeQuery {
     }
 }
 
+/// An expression for a name that stands alone.
+fn as_word(name: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let bound = |is_needed| if is_needed { r"\b" } else { "" };
+    let (before, after) = (bound(name.starts_with(is_word)), bound(name.ends_with(is_word)));
+    format!("{before}{}{after}", regex::escape(name))
+}
+
 /// What of an expression over names a text must match that holds such a name; none where that is not
 /// easily said.
 fn within_texts(expression: &str) -> Option<String> {
@@ -238,6 +249,8 @@ fn within_texts(expression: &str) -> Option<String> {
 
 fn compiled(expression: &str, case_sensitive: bool) -> Result<Regex, ToolError> {
     let mut builder = RegexBuilder::new(expression);
+    // As the index reads it: `^` and `$` are the ends of each line.
+    builder.multi_line(true).crlf(true);
     builder.case_insensitive(!case_sensitive).size_limit(COMPILED_BYTES_MAX);
     builder.build().map_err(|error| {
         ToolError::new(
@@ -259,59 +272,17 @@ fn location(search: &str) -> Option<(String, u32)> {
     (!path.is_empty()).then(|| (path.to_owned(), line))
 }
 
-// === impl WantedName ===
-
-impl WantedName {
-    /// Reads a name with what it belongs to; none for what is no name.
-    fn parse(search: &str) -> Option<Self> {
-        let search = without_signs(search.strip_suffix("()").unwrap_or(search));
-        let search = search.as_str();
-        let cut = SEPARATORS
-            .iter()
-            .filter_map(|separator| search.rfind(separator).map(|at| (at, separator.len())))
-            .max();
-        let (before, name) = match cut {
-            Some((at, length)) => (Some(&search[..at]), &search[at + length..]),
-            None => (None, search),
-        };
-        // Of `a::b::c` only what it belongs to at once is compared.
-        let last = |text: &str| text.rsplit(|c| !is_part(c)).next().unwrap_or_default().to_owned();
-        let owner = before.map(last).filter(|owner| !owner.is_empty());
-        (!name.is_empty() && name.chars().all(is_part))
-            .then(|| Self { owner, name: name.to_owned() })
-    }
-
-    /// Whether something has this name; PHP writes `$` before the names of variables.
-    fn is(&self, name: &str) -> bool {
-        name == self.name || self.name.strip_prefix('$') == Some(name)
-    }
-
-    fn is_owned_by(&self, owner: Option<&str>) -> bool {
-        let Some(wanted) = &self.owner else { return true };
-        owner.is_some_and(|owner| owner.eq_ignore_ascii_case(wanted))
-    }
-}
-
-/// A name as it is kept: without what Rust has before keywords, and other languages around them.
-fn without_signs(search: &str) -> String {
-    let bare = search.strip_prefix("r#").unwrap_or(search);
-    bare.replace("::r#", "::").replace(".r#", ".").replace('`', "")
-}
-
-/// Whether a name may hold a character: also those of CSS, Ruby, Lisp and shells.
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '?' | '!' | '@' | '~')
-}
-
 // === impl QueryPass ===
 
 impl QueryPass {
     /// Whether more has to be found.
     pub(super) fn is_needed(&self, found: &FoundCode) -> bool {
-        match self.goal {
+        match &self.goal {
             PassGoal::Named(_) | PassGoal::Matching(_) | PassGoal::Around(_) => true,
-            PassGoal::Containing(_) => !found.is_full(),
-            PassGoal::Code(_) => found.is_empty(),
+            PassGoal::Containing(wanted, NameTier::Container) if !wanted.is_declared() => {
+                !found.is_full()
+            }
+            PassGoal::Containing(..) | PassGoal::Code(_) => found.is_empty(),
         }
     }
 
@@ -320,21 +291,41 @@ impl QueryPass {
         self.filter.as_ref().is_none_or(|filter| filter.is_match(text))
     }
 
-    /// Whether a declaration is looked for.
-    pub(super) fn wants(&self, kind: DeclarationKind, name: &str, owner: Option<&str>) -> bool {
+    /// Whether a declaration of some kind has a name that is looked for.
+    pub(super) fn wants(&self, kind: DeclarationKind, name: &str) -> bool {
         self.kinds.is_none_or(|kinds| kinds.contains(&kind))
             && match &self.goal {
-                PassGoal::Named(wanted) => wanted.is(name) && wanted.is_owned_by(owner),
-                PassGoal::Containing(wanted) => {
-                    let is_itself = wanted.is(name);
-                    let lower = name.to_lowercase();
-                    !is_itself
-                        && lower.contains(&wanted.name.to_lowercase())
-                        && wanted.is_owned_by(owner)
+                PassGoal::Named(wanted) => wanted.is(name),
+                PassGoal::Containing(wanted, _) => {
+                    let written = wanted.written().to_lowercase();
+                    !wanted.is(name) && name.to_lowercase().contains(&written)
                 }
                 PassGoal::Matching(expression) => expression.is_match(name),
                 PassGoal::Around(_) | PassGoal::Code(_) => false,
             }
+    }
+
+    /// How well a declaration with such a name fits; none where it belongs to something else.
+    pub(super) fn fit(
+        &self,
+        kind: DeclarationKind,
+        name: &str,
+        place: &DeclaredPlace<'_>,
+    ) -> Option<NameFit> {
+        let fits = |wanted: &QualifiedName| match wanted.fit(name, Some(kind), place) {
+            // Of modules and packages only code is.
+            fit if LocationKind::from(kind).is_entry() && fit.tier > NameTier::Container => {
+                NameFit::STRANGE
+            }
+            fit => fit,
+        };
+        match &self.goal {
+            PassGoal::Named(wanted) => Some(fits(wanted)),
+            PassGoal::Containing(wanted, tier) => {
+                (fits(wanted).tier <= *tier).then_some(NameFit::WHOLE)
+            }
+            _ => Some(NameFit::WHOLE),
+        }
     }
 
     /// Whether a use of a name is one of what is looked for.
@@ -350,27 +341,6 @@ impl QueryPass {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_read_with_what_they_belong_to() {
-        let read =
-            |search: &str| WantedName::parse(search).map(|wanted| (wanted.owner, wanted.name));
-        let owned = |owner: &str, name: &str| Some((Some(owner.to_owned()), name.to_owned()));
-        assert_eq!(read("parse"), Some((None, "parse".to_owned())));
-        assert_eq!(read("Parser::parse"), owned("Parser", "parse"));
-        assert_eq!(read("a::Parser.parse()"), owned("Parser", "parse"));
-        assert_eq!(read("Parser#parse"), owned("Parser", "parse"));
-        assert_eq!(read("Parser/parse"), owned("Parser", "parse"));
-        assert_eq!(read("r#type"), Some((None, "type".to_owned())));
-        assert_eq!(read("a::r#mod::r#type"), owned("mod", "type"));
-        assert_eq!(read("value.r#type()"), owned("value", "type"));
-        assert_eq!(read("Store.`in`"), owned("Store", "in"));
-        assert_eq!(read("r#"), None);
-        assert_eq!(read("empty?"), Some((None, "empty?".to_owned())));
-        for code in ["let x = 1", "a + b", "foo(", "x::", "if (a)"] {
-            assert_eq!(read(code), None, "{code}");
-        }
-    }
 
     #[test]
     fn locations_are_distinguished_from_names() {

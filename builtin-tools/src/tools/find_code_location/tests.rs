@@ -112,6 +112,74 @@ fn exact_names_come_first_then_those_that_contain_them_by_the_order_of_searches(
 }
 
 #[test]
+fn what_is_said_before_a_name_is_a_preference() {
+    let files = [
+        ("src/requests/api.py", "def get(url):\n    pass\n"),
+        ("src/requests/sessions.py", "class Session:\n    def get(self, url):\n        pass\n"),
+        ("src/walk.rs", "impl State {\n    fn scan(&self) {}\n}\n\nfn scan() {}\n"),
+        ("src/flask/sansio.py", "class Scaffold:\n    def route(self):\n        pass\n"),
+        ("gin.go", "package gin\n\nfunc New() *Engine {\n\treturn nil\n}\n"),
+        ("render/any.go", "package render\n\nfunc New() *Any {\n\treturn nil\n}\n"),
+        ("lib/Axios.js", "class Axios {\n  request(url) {}\n}\n"),
+        ("web/dispatch.js", "function request() {}\n"),
+        ("package-lock.json", "{ \"get\": { \"New\": 1 }, \"scan\": \"a.scanner\" }\n"),
+        (
+            "src/nested.py",
+            "class Outer:\n    class Inner:\n        def deep(self):\n            pass\n",
+        ),
+    ];
+    let host = MemoryHost::new(files);
+    let elsewhere = "none belongs to `Blueprint`: these are named so";
+    for (search, expected, note) in [
+        ("requests.get", &[("src/requests/api.py", 1)][..], ""),
+        ("api.get", &[("src/requests/api.py", 1)], ""),
+        ("requests.Session", &[("src/requests/sessions.py", 1)], ""),
+        ("requests.Session.get", &[("src/requests/sessions.py", 2)], ""),
+        ("walk::scan", &[("src/walk.rs", 5)], ""),
+        ("crate::walk::scan", &[("src/walk.rs", 5)], ""),
+        ("walk::State::scan", &[("src/walk.rs", 2)], ""),
+        ("state.scan", &[("src/walk.rs", 2)], ""),
+        ("self.route", &[("src/flask/sansio.py", 2)], ""),
+        ("Blueprint.route", &[("src/flask/sansio.py", 2)], elsewhere),
+        ("gin.New", &[("gin.go", 3)], ""),
+        ("render.New", &[("render/any.go", 3)], ""),
+        ("Axios.prototype.request", &[("lib/Axios.js", 2)], ""),
+        ("Outer.deep", &[("src/nested.py", 3)], ""),
+    ] {
+        for exact in [false, true] {
+            let arguments = json!({ "search": search, "findDefinition": exact });
+            let found = call(&host, "find_code_location", arguments).unwrap();
+            let at: Vec<_> = places(&found).iter().map(|(path, line, _)| (*path, *line)).collect();
+            assert_eq!(at, expected, "{search}: {found}");
+            assert_eq!(found["note"].as_str().unwrap_or_default(), note, "{search}");
+        }
+    }
+    let used = json!({ "search": "api.get", "findReferences": true });
+    let note = call(&host, "find_code_location", used).unwrap()["note"].to_string();
+    assert!(note.contains("declarations were found, but no use"), "{note}");
+}
+
+#[test]
+fn lines_are_those_that_hold_all_that_is_written_else_the_name_alone_code_first() {
+    let host = MemoryHost::new([
+        ("a.json", "{ \"scripts\": \"x.run and runs\" }\n"),
+        ("b.py", "print('x.run')\nprint('runs')\n"),
+        ("c.py", "print('run')\n"),
+    ]);
+    for (search, expected) in [
+        ("x.run", &[("b.py", 1, ""), ("a.json", 1, "")][..]),
+        ("y.run", &[("b.py", 1, ""), ("c.py", 1, ""), ("a.json", 1, "")]),
+        ("run", &[("b.py", 1, ""), ("c.py", 1, ""), ("a.json", 1, "")]),
+        ("un", &[("b.py", 1, ""), ("b.py", 2, ""), ("c.py", 1, ""), ("a.json", 1, "")]),
+    ] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(places(&found), expected, "{search}: {found}");
+        let note = found["note"].as_str().unwrap();
+        assert!(note.starts_with("nothing is declared by that name: these are lines"), "{note}");
+    }
+}
+
+#[test]
 fn a_path_and_a_type_narrow_it() {
     let file = find(json!({ "search": "parse", "path": "tests/tool.py" }));
     assert_eq!(places(&file), [("tests/tool.py", 7, "parse")]);
@@ -131,6 +199,87 @@ fn a_location_gives_what_is_declared_around_it() {
     assert_eq!(around("src/parser.rs:7:3"), "parse");
     assert_eq!(around("src/parser.rs:14"), "parse_all");
     assert_eq!(around("src/parser.rs:5"), "");
+}
+
+#[test]
+fn what_stands_before_a_declaration_belongs_to_it_and_an_empty_place_is_named() {
+    let text = "import a\n\n@top\ndef one():\n    pass\n\n\nclass View:\n    @route('/')\n    @login\n    \
+                def two(self):\n        pass\n";
+    let host = MemoryHost::new([
+        ("view.py", text),
+        ("a.go", "package a\n\nconst (\n\tone = 1\n\ttwo = 2\n)\n"),
+        ("b.rs", "#[derive(Debug)]\nstruct B;\n"),
+        ("notes.txt", "one\n"),
+    ]);
+    for (search, expected, note) in [
+        ("view.py:3", "one", ""),
+        ("view.py:8", "View", ""),
+        ("view.py:9", "two", ""),
+        ("view.py:10", "two", ""),
+        ("a.go:4", "one", ""),
+        ("a.go:5", "two", ""),
+        ("b.rs:1", "B", ""),
+        ("view.py:1", "", "nothing is declared around line 1 of view.py"),
+        ("view.py:99999", "", "view.py has 12 lines: there is no line 99999"),
+        ("notes.txt:1", "", "nothing is declared around line 1 of notes.txt"),
+    ] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(
+            found["locations"][0]["name"].as_str().unwrap_or_default(),
+            expected,
+            "{search}"
+        );
+        assert_eq!(found["note"].as_str().unwrap_or_default(), note, "{search}");
+    }
+}
+
+#[test]
+fn an_expression_matches_at_the_ends_of_lines() {
+    let host =
+        MemoryHost::new([("a.rs", "fn a() {\r\n    let x = 1;\r\n    let x = 12;\r\n}\r\n")]);
+    for (search, expected) in [
+        (r"^    let x = \d;$", &[("a.rs", 2, "")][..]),
+        (r"= \d+;$", &[("a.rs", 2, ""), ("a.rs", 3, "")]),
+        (r"^let", &[]),
+    ] {
+        let arguments = json!({ "search": search, "searchType": "regex" });
+        let found = call(&host, "find_code_location", arguments).unwrap();
+        assert_eq!(places(&found), expected, "{search}: {found}");
+    }
+}
+
+#[test]
+fn names_are_found_as_they_are_printed_and_written() {
+    let host = MemoryHost::new([
+        (
+            "a.rs",
+            "macro_rules! say { () => {} }\n\nstruct File<T>(T);\n\nimpl<T> File<T> {\n    fn open() {}\n}\n",
+        ),
+        ("app/Models/User.php", "<?php\nnamespace App\\Models;\n\nclass User {}\n"),
+        ("a.cpp", "struct A {};\nbool operator==(A a, A b) {\n  return true;\n}\n"),
+        (
+            "a.go",
+            "package a\n\ntype Engine struct{}\n\nfunc (e *Engine) Serve() {}\n\nfunc Serve() {}\n\nfunc ServeAll() {}\n",
+        ),
+        ("a.py", "class Outer:\n    def deep(self):\n        pass\n\ndeep = 1\n"),
+        ("a.rb", "def save!\nend\n\ndef save\nend\n"),
+    ]);
+    for (search, expected) in [
+        ("say!", &[("a.rs", 1, "say")][..]),
+        ("File<T>::open", &[("a.rs", 6, "open")]),
+        ("App\\Models\\User", &[("app/Models/User.php", 4, "User")]),
+        ("operator==", &[("a.cpp", 2, "operator==")]),
+        ("(*Engine).Serve", &[("a.go", 5, "Serve")]),
+        ("func (e *Engine) Serve()", &[("a.go", 5, "Serve")]),
+        ("func Serve(", &[("a.go", 5, "Serve"), ("a.go", 7, "Serve")]),
+        ("class Outer", &[("a.py", 1, "Outer")]),
+        ("def deep", &[("a.py", 2, "deep")]),
+        ("save!", &[("a.rb", 1, "save!")]),
+        ("save", &[("a.rb", 4, "save"), ("a.rb", 1, "save!")]),
+    ] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(places(&found), expected, "{search}: {found}");
+    }
 }
 
 #[test]
@@ -405,4 +554,57 @@ fn many_declarations_are_counted_and_cut_with_a_word_on_it() {
     assert_eq!(found["total_locations"], 200);
     assert_eq!(found["truncated"], true);
     assert!(found["note"].as_str().unwrap().contains("50 of 200"), "{found}");
+}
+
+#[test]
+fn all_that_is_found_keeps_to_one_bound_places_before_what_stands_there() {
+    let wide = |n: usize| {
+        format!("/// {}\nfn one(a{n}: {}) {{ one(1); }}\n", "d ".repeat(250), "T".repeat(280))
+    };
+    let text: String = (0..45).map(wide).collect();
+    let host = MemoryHost::new([("a.rs", text.as_str())]);
+    let arguments = json!({ "search": "one", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert!(found.to_string().len() < 21_000, "{}", found.to_string().len());
+    assert_eq!((places(&found).len(), &found["truncated"]), (45, &json!(true)));
+    assert_eq!(found["references"][0]["uses"].as_array().unwrap().len(), 45);
+    let has = |at: usize, key: &str| !found["locations"][at][key].is_null();
+    assert!(has(0, "text") && !has(44, "documentation"), "{found}");
+    assert!(found["note"].as_str().unwrap().contains("read_file shows them"), "{found}");
+    let deep = format!("{}a.rs", "a_long_name_of_a_directory/".repeat(40));
+    let host = MemoryHost::new([(deep.as_str(), text.as_str())]);
+    let found = call(&host, "find_code_location", json!({ "search": "one" })).unwrap();
+    assert!(found.to_string().len() < 21_000, "{}", found.to_string().len());
+    let shown = places(&found).len();
+    assert!(
+        found["note"].as_str().unwrap().contains(&format!("{shown} of 45 locations")),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_line_is_one_use_and_what_programs_write_is_only_counted() {
+    let host = MemoryHost::new([
+        ("a.js", "function make() {}\nmake(make(1));\n"),
+        ("dist/a.js.map", "{\"a\": \"make make\"}\nmake\n"),
+        ("pnpm-lock.yaml", "packages:\n  make: 1\n"),
+        ("ci.yaml", "jobs:\n  make: 1\n"),
+    ]);
+    let arguments = json!({ "search": "make", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(places(&found), [("a.js", 1, "make"), ("ci.yaml", 2, "make")]);
+    assert_eq!(found["total_references"], 1, "{found}");
+    assert_eq!(found["references"][0]["uses"][0]["column"], 1);
+    let note = found["note"].as_str().unwrap();
+    assert!(note.starts_with("3 more are in lock files and other data that programs"), "{note}");
+    assert_eq!((&found["total_locations"], &found["truncated"]), (&json!(2), &json!(false)));
+}
+
+#[test]
+fn where_a_search_ended_at_its_bound_there_are_at_least_so_many() {
+    let text: String = (0..60).map(|n| format!("fn one_{n}() {{}}\n")).collect();
+    let host = MemoryHost::new([("a.rs", text.as_str()), ("b.rs", text.as_str())]);
+    let found = call(&host, "find_code_location", json!({ "search": "one_" })).unwrap();
+    let note = found["note"].as_str().unwrap();
+    assert!(note.starts_with("50 of at least 60 locations"), "{note}");
 }

@@ -72,16 +72,18 @@ struct CallFinder {
     outliner: Outliner,
 }
 
-/// Where a name seems to be called: source before tests, then by path.
+/// Where a name seems to be called: source before tests, then by path. Also whether there may be more.
 pub(super) async fn callers(
     cx: &Context,
     path: &RelPath,
     name: &str,
-) -> Result<Vec<CallSite>, ToolError> {
+) -> Result<(Vec<CallSite>, bool), ToolError> {
     let family = language_family(path.as_str()).to_owned();
     let visitor = Callers { name: name.to_owned(), family, found: Vec::new() };
-    let (visitor, _) = cx.visit(&RelPath::root(), EXTENT, visitor).await?;
-    Ok(visitor.found)
+    let (mut visitor, visited) = cx.visit(&RelPath::root(), EXTENT, visitor).await?;
+    let has_more = visited.truncated || visitor.found.len() > CALLS_MAX;
+    visitor.found.truncate(CALLS_MAX);
+    Ok((visitor.found, has_more))
 }
 
 /// What is called around the cursor, in the order of the text, with where that is defined.
@@ -168,9 +170,8 @@ impl TextVisitor for Callers {
 
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
         let found: Vec<CallSite> = *finding.downcast().expect("a call finder found it");
-        let room = CALLS_MAX - self.found.len();
-        self.found.extend(found.into_iter().take(room));
-        match self.found.len() == CALLS_MAX {
+        self.found.extend(found);
+        match self.found.len() > CALLS_MAX {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -207,7 +208,7 @@ impl CallFinder {
         };
         let mut found: Vec<CallSite> = outline.uses.iter().filter(is_call).map(site).collect();
         found.dedup_by_key(|site| site.line);
-        found.truncate(CALLS_MAX);
+        found.truncate(CALLS_MAX + 1);
         found
     }
 
@@ -216,7 +217,7 @@ impl CallFinder {
         let lines = (1..).zip(file.text.lines());
         let calls = lines.filter(|(_, line)| called(line).any(|(_, name)| name == self.name));
         let sites = calls.map(|(number, line)| site(file.path, number, line, None));
-        sites.take(CALLS_MAX).collect()
+        sites.take(CALLS_MAX + 1).collect()
     }
 }
 

@@ -7,10 +7,11 @@ use std::ops::Range;
 use moss_sdk::context::Context;
 use moss_sdk::editor::Position;
 use moss_sdk::{RelPath, ToolError};
-use moss_symbols::{Declaration, DeclarationKind, Language, Outline, Outliner, TextRange, UseKind};
+use moss_symbols::{Declaration, Language, Outline, Outliner, TextRange, UseKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Enclosing;
 use super::lines::EditorLines;
 
 /// Most imports of one result.
@@ -70,10 +71,6 @@ fn one_line(text: &str, bytes_max: usize) -> String {
     line
 }
 
-fn is_called(kind: DeclarationKind) -> bool {
-    matches!(kind, DeclarationKind::Function | DeclarationKind::Method | DeclarationKind::Macro)
-}
-
 // === impl FocusedCode ===
 
 impl<'a> FocusedCode<'a> {
@@ -91,9 +88,7 @@ impl<'a> FocusedCode<'a> {
     }
 
     fn extent(declaration: &Declaration) -> Range<usize> {
-        let documentation = declaration.documentation.as_ref();
-        let start = documentation.map_or(declaration.range.start, |range| range.start);
-        start.min(declaration.range.start) as usize..declaration.range.end as usize
+        declaration.begin as usize..declaration.range.end as usize
     }
 
     /// The declarations around a position, the outermost first.
@@ -109,15 +104,13 @@ impl<'a> FocusedCode<'a> {
     /// The function around a position, or what else is declared around it.
     fn around(&self, position: Position) -> Option<&Declaration> {
         let holding = self.holding(position);
-        let function = holding.iter().rev().find(|declaration| is_called(declaration.kind));
+        let function = holding.iter().rev().find(|declaration| declaration.kind.is_called());
         function.or(holding.last()).copied()
     }
 
     /// Describes the function around a position, or what else is declared around it.
     pub(super) fn enclosing(&self, position: Position) -> Option<EnclosingDeclaration> {
         let declaration = self.around(position)?;
-        let container = declaration.container.map(|at| &self.outline.declarations[at as usize]);
-        let owner = declaration.owner.as_ref().or(container.map(|container| &container.name));
         let documentation = declaration.documentation.as_ref();
         let documentation = documentation
             .map(|range| one_line(slice(self.text, range), DOCUMENTATION_BYTES_MAX))
@@ -125,7 +118,10 @@ impl<'a> FocusedCode<'a> {
         Some(EnclosingDeclaration {
             name: slice(self.text, &declaration.name).to_owned(),
             kind: declaration.kind.as_str(),
-            container: owner.map(|name| slice(self.text, name).to_owned()),
+            container: self
+                .outline
+                .owner(declaration)
+                .map(|name| slice(self.text, name).to_owned()),
             signature: one_line(slice(self.text, &declaration.signature), LINE_BYTES_MAX),
             documentation,
             start_line: self.line(declaration.range.start as usize),
@@ -133,19 +129,19 @@ impl<'a> FocusedCode<'a> {
         })
     }
 
-    /// The name of the function around a position.
+    /// The name by which the function around a position is called.
     pub(super) fn function(&self, position: Position) -> Option<&'a str> {
-        let around = self.around(position).filter(|around| is_called(around.kind))?;
-        Some(slice(self.text, &around.name))
+        let around = self.around(position).filter(|around| around.kind.is_called())?;
+        Some(slice(self.text, self.outline.called_name(around, self.text)))
     }
 
-    /// The declarations around a position, the outermost first: name, kind, first and last line.
-    pub(super) fn chain(&self, position: Position) -> Vec<(String, &'static str, u32, u32)> {
-        let one = |declaration: &Declaration| {
-            let name = slice(self.text, &declaration.name).to_owned();
-            let last = (declaration.range.end as usize).saturating_sub(1);
-            let lines = (self.line(declaration.range.start as usize), self.line(last));
-            (name, declaration.kind.as_str(), lines.0, lines.1)
+    /// The declarations around a position, the outermost first.
+    pub(super) fn chain(&self, position: Position) -> Vec<Enclosing> {
+        let one = |declaration: &Declaration| Enclosing {
+            name: slice(self.text, &declaration.name).to_owned(),
+            kind: declaration.kind.as_str().to_owned(),
+            start_line: self.line(declaration.range.start as usize),
+            end_line: self.line((declaration.range.end as usize).saturating_sub(1)),
         };
         self.holding(position).into_iter().map(one).collect()
     }
@@ -165,7 +161,7 @@ impl<'a> FocusedCode<'a> {
     /// What the function around a position calls: each name once, in the order of the text. None where
     /// there is no function.
     pub(super) fn called(&self, position: Position) -> Option<Vec<CalledName>> {
-        let around = self.around(position).filter(|around| is_called(around.kind))?;
+        let around = self.around(position).filter(|around| around.kind.is_called())?;
         let range = around.range.start..around.range.end;
         let mut seen = BTreeSet::new();
         let uses = self.outline.uses.iter().filter(|used| used.kind == UseKind::Call);

@@ -1,5 +1,6 @@
 //! `get_cursor_context` beside an editor that knows what the test says.
 
+use moss_ranking::CodeGathering;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::editor::{Definitions, Diagnostic, Location, OpenFile, Severity};
 use moss_sdk::file::VisitedText;
@@ -8,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::check::call;
-use crate::tools::codebase_search::walk::CodeGathering;
 
 const SOURCE: &str = "\
 use std::fs;
@@ -120,6 +120,12 @@ fn locations_past_the_text_are_brought_into_it() {
     beyond.visible = Some(Span { start: place(0, 0), end: far });
     let output = context(&host(Some(beyond)), json!({ "linesAfter": 1000 }));
     assert_eq!((&output["focus"]["line"], &output["focus"]["column"]), (&json!(12), &json!(1)));
+    // The empty last line is one of those that are shown and counted.
+    assert_eq!(
+        (&output["focus"]["end_line"], &output["focus"]["total_lines"]),
+        (&json!(12), &json!(12))
+    );
+    assert!(output["focus"]["content"].as_str().unwrap().ends_with("\n    11\t}\n    12\t"));
     assert_eq!(output["focus"]["selection"]["text"], &SOURCE[SOURCE.find("parse(text").unwrap()..]);
 
     let empty = MemoryHost::new([("src/a.rs", "")]);
@@ -216,6 +222,66 @@ fn calls_are_found_across_files_whose_languages_use_names_of_each_other() {
         assert_eq!(declared.len(), 1, "{output}");
         assert_eq!(declared[0]["path"], declaring.0);
     }
+}
+
+#[test]
+fn callers_say_that_there_are_more() {
+    for (calls, shown, has_more) in [(25, 50, None), (26, 50, Some(true)), (2, 4, None)] {
+        let text = format!("fn go() {{\n{}}}\n", "    load(1);\n".repeat(calls));
+        let declaring = "fn load(n: u8) {\n}\n";
+        let host = MemoryHost::new([("a.rs", declaring), ("b.rs", &text), ("c.rs", &text)]);
+        let focus = Focus { path: rel("a.rs"), ..focus(place(1, 0)) };
+        host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+        let output = context(&host, json!({ "includeCallers": true }));
+        assert_eq!(output["focus"]["callers"].as_array().unwrap().len(), shown);
+        assert_eq!(output["focus"].get("more_callers"), has_more.map(Value::Bool).as_ref());
+    }
+}
+
+#[test]
+fn callers_of_a_constructor_are_those_that_create_its_type() {
+    for (path, text, cursor, other, calling) in [
+        (
+            "a.py",
+            "class Box:\n    def __init__(self, n):\n        self.n = n\n",
+            place(2, 10),
+            "b.py",
+            "def make():\n    return Box(1)\n",
+        ),
+        (
+            "a.ts",
+            "export class Box {\n  constructor(n: number) {\n    go(n);\n  }\n}\n",
+            place(2, 4),
+            "b.ts",
+            "function make() {\n  return new Box(1);\n}\n",
+        ),
+        (
+            "a.tsx",
+            "export function Box() {\n  return null;\n}\n",
+            place(1, 3),
+            "b.tsx",
+            "function make() {\n  return <Box n={1}/>;\n}\n",
+        ),
+    ] {
+        let host = MemoryHost::new([(path, text), (other, calling)]);
+        let focus = Focus { path: rel(path), ..focus(cursor) };
+        host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+        let output = context(&host, json!({ "includeCallers": true }));
+        let callers = &output["focus"]["callers"];
+        assert_eq!(callers[0]["path"], other, "{output}");
+        assert_eq!((&callers[0]["line"], &callers[0]["container"]), (&json!(2), &json!("make")));
+    }
+}
+
+#[test]
+fn a_decorator_lies_in_what_it_decorates() {
+    let text = "class View:\n    @route('/')\n    def two(self):\n        run()\n";
+    let host = MemoryHost::new([("src/a.py", text)]);
+    let focus = Focus { path: rel("src/a.py"), ..focus(place(1, 6)) };
+    host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+    let output = context(&host, json!({ "includeCallees": true }));
+    assert_eq!(output["focus"]["enclosing"]["name"], "two", "{output}");
+    assert_eq!(output["focus"]["callees"][0]["name"], "run", "{output}");
 }
 
 #[test]

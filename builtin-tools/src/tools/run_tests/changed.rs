@@ -4,12 +4,11 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use moss_checks::{TestChoice, TestFramework};
+use moss_checks::{PassedProjects, TestChoice, TestFramework};
 use moss_sdk::context::{Context, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{Content, TextPattern, VisitOptions, VisitedText};
 use moss_sdk::history::{PastAction, PastQuery};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_symbols::{DeclarationKind, Language, Outliner};
 
 use super::found::{ChosenTests, FoundProject, ProjectQuery, relative};
 use crate::extent;
@@ -18,10 +17,6 @@ use crate::extent;
 const CHANGES_MAX: usize = 500;
 /// Most changed files that are looked at.
 const FILES_MAX: usize = 100;
-/// Most names of which tests are looked for.
-const NAMES_MAX: usize = 300;
-/// Shortest name that says something.
-const NAME_CHARS_MIN: usize = 3;
 /// Most test files of one run.
 const TESTS_MAX: usize = 100;
 /// Most projects whose tests one run has.
@@ -30,6 +25,9 @@ const PROJECTS_MAX: usize = 10;
 const NAMED_MAX: usize = 10;
 /// How far tests are looked for.
 const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 1 << 30 };
+
+/// A file, and the number of its latest change.
+pub(super) type LatestFileChange = (RelPath, u64);
 
 /// What changed, by the projects that test it.
 #[derive(Debug, Default)]
@@ -40,6 +38,8 @@ struct ChangedProjects {
     others: Vec<RelPath>,
     /// Files of further projects.
     left_out: Vec<RelPath>,
+    /// Whether a file changed before all tests of its project passed.
+    has_passed: bool,
 }
 
 /// A project with what changed in it.
@@ -61,59 +61,55 @@ struct NamingTests {
 /// Every text that has a match is of interest: the host has looked for one.
 struct NamingScanner(regex::Regex);
 
-/// The files that changed since a change, the latest first; none where nothing did.
-pub(super) async fn since(
+/// The files that changed, each with its latest change, the latest first; none is an error.
+pub(super) async fn files(
     cx: &Context,
-    since: Option<u64>,
     beneath: Option<&RelPath>,
-) -> Result<Vec<RelPath>, ToolError> {
+) -> Result<Vec<LatestFileChange>, ToolError> {
     let query = PastQuery { path: None, changes_max: CHANGES_MAX, diff_bytes_max: 0 };
     let past = cx.past(query).await?;
-    let newer =
-        past.changes.iter().filter(|change| since.is_none_or(|since| change.number > since));
-    let is_beneath = |path: &RelPath| {
-        beneath.is_none_or(|directory| {
-            directory.is_root()
-                || path == directory
-                || path
-                    .as_str()
-                    .strip_prefix(directory.as_str())
-                    .is_some_and(|rest| rest.starts_with('/'))
-        })
-    };
-    let mut files: Vec<RelPath> = Vec::new();
-    let changed =
-        newer.filter(|change| change.undone_by.is_empty()).flat_map(|change| &change.files);
-    for file in changed.filter(|file| file.action != PastAction::Delete && is_beneath(&file.path)) {
-        if !files.contains(&file.path) && files.len() < FILES_MAX {
-            files.push(file.path.clone());
+    let is_beneath =
+        |path: &RelPath| beneath.is_none_or(|directory| path.beneath(directory).is_some());
+    let (mut files, mut known) = (Vec::new(), BTreeSet::new());
+    for change in past.changes.iter().filter(|change| change.undone_by.is_empty()) {
+        for file in change.files.iter().filter(|file| file.action != PastAction::Delete) {
+            if is_beneath(&file.path) && known.insert(&file.path) {
+                files.push((file.path.clone(), change.number));
+            }
         }
     }
     if files.is_empty() {
-        let message = match since {
-            Some(_) => "nothing changed since all tests passed, as far as moss's history knows",
-            None => "nothing changed, as far as moss's history knows",
-        };
-        return Err(ToolError::new(ErrorCode::NoTests, message)
-            .hint("changes that moss did not make are not in it: run them with `scope` `all`"));
+        return Err(nothing_changed("nothing changed, as far as moss's history knows"));
     }
     Ok(files)
 }
 
-/// The tests of some files, those of each of their projects, in the order of the files.
+fn nothing_changed(message: &str) -> ToolError {
+    ToolError::new(ErrorCode::NoTests, message)
+        .hint("changes that moss did not make are not in it: run them with `scope` `all`")
+}
+
+/// The tests of some files, those of each of their projects, in the order of the files. What its project has passed
+/// since is left out.
 ///
 /// # Errors
 ///
 /// `NoTests` where nothing tests any of them, and what reading the workspace may meet.
 pub(super) async fn tests_of(
     cx: &Context,
-    changed: Vec<RelPath>,
+    changed: Vec<LatestFileChange>,
     framework: Option<TestFramework>,
+    passed: &PassedProjects,
 ) -> Result<Vec<ChosenTests>, ToolError> {
-    let ChangedProjects { projects, others, left_out } =
-        ChangedProjects::find(cx, &changed, framework).await?;
+    let ChangedProjects { projects, others, left_out, has_passed } =
+        ChangedProjects::find(cx, &changed, framework, passed).await?;
+    if projects.is_empty() && has_passed {
+        let message = "nothing that is tested changed since all tests of its project passed, as far as moss's \
+                       history knows";
+        return Err(nothing_changed(message));
+    }
     if projects.is_empty() {
-        let names = listed(&changed);
+        let names = listed(&others);
         let message = format!("no test framework was found that tests what changed: {names}");
         return Err(ToolError::new(ErrorCode::NoTests, message)
             .hint("run all tests with `scope` `all`, and name the `framework`"));
@@ -169,7 +165,10 @@ async fn tests_in(
             "CTest does not say which tests concern a file: all of the project were run".to_owned()
         }
         (true, _) => return Ok(None),
-        (false, _) => format!("chosen for what changed: {}", choice.files.join(", ")),
+        (false, _) => {
+            let chosen = choice.files.iter().chain(&choice.related);
+            format!("chosen for what changed: {}", chosen.cloned().collect::<Vec<_>>().join(", "))
+        }
     };
     Ok(Some(project.chosen(choice, false, vec![note])))
 }
@@ -225,41 +224,10 @@ async fn declared_names(
         if let Ok(Some(snapshot)) = cx.read_unasked(&path).await
             && let Content::Text(text) = snapshot.content
         {
-            texts.push((path, text.text));
+            texts.push((path.to_string(), text.text));
         }
     }
-    let names = move || {
-        let mut outliner = Outliner::default();
-        let mut names = BTreeSet::new();
-        for (path, text) in &texts {
-            let stem = path.file_name().and_then(|name| name.split('.').next());
-            names.extend(stem.map(str::to_owned));
-            let Some(language) = Language::of_text(path.as_str(), text) else { continue };
-            let Ok(outline) = outliner.outline(language, text) else { continue };
-            let outer = outline.declarations.iter().filter(|declaration| {
-                !matches!(
-                    declaration.kind,
-                    DeclarationKind::Field
-                        | DeclarationKind::Variant
-                        | DeclarationKind::Variable
-                        | DeclarationKind::Heading
-                        | DeclarationKind::Key
-                )
-            });
-            names.extend(outer.filter_map(|declaration| {
-                let range = declaration.name.start as usize..declaration.name.end as usize;
-                text.get(range).map(str::to_owned)
-            }));
-        }
-        let says_something = |name: &String| {
-            let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            let is_common =
-                ["index", "main", "mod", "new", "lib", "__init__"].contains(&name.as_str());
-            is_word && !is_common && name.chars().count() >= NAME_CHARS_MIN
-        };
-        names.into_iter().filter(says_something).take(NAMES_MAX).collect()
-    };
-    cx.compute(names).await
+    cx.compute(move || moss_checks::declared_names(&texts)).await
 }
 
 // === impl ChangedProjects ===
@@ -267,23 +235,37 @@ async fn declared_names(
 impl ChangedProjects {
     async fn find(
         cx: &Context,
-        changed: &[RelPath],
+        changed: &[LatestFileChange],
         framework: Option<TestFramework>,
+        passed: &PassedProjects,
     ) -> Result<Self, ToolError> {
         let mut found = Self::default();
         // Files of one directory that end alike have the same project.
         let mut known: BTreeMap<(Option<RelPath>, String), Option<FoundProject>> = BTreeMap::new();
-        for path in changed {
+        let mut files = 0;
+        for (path, number) in changed {
+            if files == FILES_MAX {
+                break;
+            }
             let name = path.file_name().unwrap_or_default();
             let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
             let key = (path.parent(), ending.to_owned());
             if !known.contains_key(&key) {
                 known.insert(key.clone(), project_of(cx, path, framework).await?);
             }
-            match known.get(&key).and_then(Option::as_ref) {
+            let project = known.get(&key).and_then(Option::as_ref);
+            let passed_at = project.map_or(passed.last(), |found| {
+                passed.passed_at(found.framework, &found.files, found.directory)
+            });
+            match project {
+                _ if passed_at.is_some_and(|passed_at| *number <= passed_at) => {
+                    found.has_passed = true;
+                    continue;
+                }
                 Some(project) => found.add(project, path),
                 None => found.others.push(path.clone()),
             }
+            files += 1;
         }
         Ok(found)
     }

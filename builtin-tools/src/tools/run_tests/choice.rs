@@ -42,11 +42,10 @@ pub(super) async fn choose(
         TestScope::Failed => failed_tests(cx, memory, framework).await?,
         TestScope::Changed => {
             let beneath = path.as_deref().map(|path| cx.path(path_of(path))).transpose()?;
-            let since = memory.passed_at();
-            let changed = changed::since(cx, since, beneath.as_ref()).await?;
-            changed::tests_of(cx, changed, framework).await?
+            let changed = changed::files(cx, beneath.as_ref()).await?;
+            changed::tests_of(cx, changed, framework, memory.passed()).await?
         }
-        TestScope::Cursor => tests_at_cursor(cx, framework).await?,
+        TestScope::Cursor => tests_at_cursor(cx, memory, framework).await?,
     };
     for chosen in &mut chosen {
         chosen.choice.coverage = coverage;
@@ -169,6 +168,7 @@ fn focus(cx: &Context) -> Result<(RelPath, Position), ToolError> {
 /// The test at the cursor, or those of the file that has the focus.
 async fn tests_at_cursor(
     cx: &Context,
+    memory: &TestMemory,
     framework: Option<TestFramework>,
 ) -> Result<Vec<ChosenTests>, ToolError> {
     let (path, cursor) = focus(cx)?;
@@ -194,7 +194,8 @@ async fn tests_at_cursor(
         .compute(move || framework.test_at(&mut Outliner::default(), &asked, &text.text, line))
         .await?;
     if at.is_none() && !framework.is_test_file(&file) {
-        let mut chosen = changed::tests_of(cx, vec![path], Some(framework)).await?;
+        let asked = vec![(path, u64::MAX)];
+        let mut chosen = changed::tests_of(cx, asked, Some(framework), memory.passed()).await?;
         if let Some(first) = chosen.first_mut() {
             first.notes.extend(notes);
         }

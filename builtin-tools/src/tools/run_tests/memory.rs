@@ -1,6 +1,6 @@
 //! What is kept of a run for the next one: which tests failed, and up to where in the history they passed.
 
-use moss_checks::{TestStatus, TestTotals};
+use moss_checks::{PassedProjects, TestStatus, TestTotals};
 use moss_sdk::context::Context;
 use moss_sdk::history::PastQuery;
 use serde::{Deserialize, Serialize};
@@ -12,36 +12,45 @@ use super::run::TestRun;
 /// The name under which it is kept.
 const NAME: &str = "runs";
 
-/// What later runs of a caller start from: `failed_only` and the newest change that passed.
+/// What later runs of a caller start from: what failed, and which changes passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TestMemory {
     /// What failed at the last run, by its projects.
     #[serde(default)]
     failed: Vec<FailedTests>,
-    /// The newest change when all tests passed last.
-    passed_at: Option<u64>,
+    /// Projects whose tests all passed.
+    #[serde(default)]
+    passed: PassedProjects,
+    /// The newest change before what runs now.
+    #[serde(skip)]
+    newest: u64,
 }
 
 // === impl TestMemory ===
 
 impl TestMemory {
-    /// What the last run of the session kept.
-    pub(super) fn read(cx: &Context) -> Self {
+    /// What the last run of the session kept, for one that begins now.
+    pub(super) async fn read(cx: &Context) -> Self {
         let kept = cx.remembered(NAME);
-        kept.and_then(|kept| serde_json::from_slice(&kept).ok()).unwrap_or_default()
+        let kept: Option<Self> = kept.and_then(|kept| serde_json::from_slice(&kept).ok());
+        // What changes while the tests run may have come too late for them.
+        let newest = PastQuery { path: None, changes_max: 1, diff_bytes_max: 0 };
+        let past = cx.past(newest).await.unwrap_or_default();
+        let newest = past.changes.first().map_or(0, |change| change.number);
+        Self { newest, ..kept.unwrap_or_default() }
     }
 
     pub(super) fn failed(&self) -> &[FailedTests] {
         &self.failed
     }
 
-    pub(super) fn passed_at(&self) -> Option<u64> {
-        self.passed_at
+    pub(super) fn passed(&self) -> &PassedProjects {
+        &self.passed
     }
 
     /// Keeps what came of the runs of a call. Adds to their notes what is to be said of what failed before and did
     /// not run.
-    pub(super) async fn after(mut self, cx: &Context, runs: &mut [(ChosenTests, TestRun)]) {
+    pub(super) fn after(mut self, cx: &Context, runs: &mut [(ChosenTests, TestRun)]) {
         let (mut failed, mut left, mut is_known) = (Vec::new(), Vec::new(), false);
         for (chosen, run) in runs.iter_mut() {
             let before = self.failed.iter().position(|before| before.is_of(chosen));
@@ -68,14 +77,12 @@ impl TestMemory {
                 TestStatus::Passed | TestStatus::Failed => {
                     is_known = true;
                     if let Some(before) = before {
-                        let (rest, note) = before.after_passing(chosen, &run.passed, results);
+                        let (rest, note) = before.after_passing(chosen, &run.passed);
                         left.extend(rest);
                         run.notes.extend(note);
                     }
                     if chosen.is_all && results.status == TestStatus::Passed {
-                        let newest = PastQuery { path: None, changes_max: 1, diff_bytes_max: 0 };
-                        let past = cx.past(newest).await.unwrap_or_default();
-                        self.passed_at = past.changes.first().map(|change| change.number);
+                        self.passed.pass(chosen.framework, chosen.path(), self.newest);
                     }
                 }
                 _ => left.extend(before),

@@ -710,3 +710,98 @@ fn a_threshold_that_is_not_met_is_no_test_that_failed() {
     let error = call(&host, "run_tests", json!({"scope": "failed"})).unwrap_err();
     assert_eq!(error.code, ErrorCode::NoTests);
 }
+
+/// A change of some files.
+fn changed(number: u64, paths: &[&str]) -> PastChange {
+    let (mut past, _) = change(number, "");
+    let file = past.files.remove(0);
+    let of = |path: &&str| PastFile { path: RelPath::parse(path).unwrap(), ..file.clone() };
+    past.files.extend(paths.iter().map(of));
+    past
+}
+
+#[test]
+fn a_change_is_tested_only_once_all_of_its_own_project_passed() {
+    let host = MemoryHost::new([("notes.txt", "")]);
+    for project in ["a", "b"] {
+        host.write(&format!("{project}/pytest.ini"), "[pytest]\n");
+        host.write(&format!("{project}/calc.py"), "def adds(): pass\n");
+        host.write(&format!("{project}/test_calc.py"), "from calc import adds\n");
+    }
+    host.add_past(changed(1, &["a/calc.py", "b/calc.py"]));
+    let scope = json!({"scope": "changed"});
+    let ran = || host.commands().pop().unwrap().directory.to_string();
+    host.answer_checks([pytest_ended(0, ""), pytest_ended(0, "")]);
+    call(&host, "run_tests", json!({"path": "a"})).unwrap();
+    let output = call(&host, "run_tests", scope.clone()).unwrap();
+    assert_eq!((output["projects"].clone(), ran()), (Value::Null, "b".to_owned()), "{output}");
+    // Only all tests of a project say that its changes are tested.
+    host.answer_checks([pytest_ended(0, ""), pytest_ended(0, "")]);
+    call(&host, "run_tests", scope.clone()).unwrap();
+    call(&host, "run_tests", json!({"path": "b"})).unwrap();
+    let error = call(&host, "run_tests", scope.clone()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoTests);
+    assert!(error.message.contains("since all tests of its project passed"), "{error:?}");
+    host.add_past(changed(2, &["a/calc.py"]));
+    host.answer_checks([pytest_ended(0, "")]);
+    call(&host, "run_tests", scope).unwrap();
+    assert_eq!(ran(), "a");
+}
+
+#[test]
+fn all_of_one_framework_says_nothing_of_another_in_the_same_directory() {
+    let host = MemoryHost::new([
+        ("pytest.ini", "[pytest]\n"),
+        ("test_calc.py", "from calc import adds\n"),
+        ("package.json", "{\"devDependencies\": {\"jest\": \"30\"}}"),
+        ("a.test.js", ""),
+    ]);
+    host.add_past(changed(1, &["test_calc.py", "a.test.js"]));
+    host.answer_checks([pytest_ended(0, "")]);
+    call(&host, "run_tests", json!({"framework": "pytest"})).unwrap();
+    let jest = r#"{"numTotalTests": 1, "testResults": [{"name": "/work/a.test.js", "status": "passed",
+                  "assertionResults": [{"fullName": "a", "status": "passed"}]}]}"#;
+    host.answer_checks([report(0, "", "", &[("jest.json", jest)])]);
+    let output = call(&host, "run_tests", json!({"scope": "changed"})).unwrap();
+    assert_eq!((&output["framework"], &output["projects"]), (&json!("jest"), &Value::Null));
+    assert!(output["notes"].to_string().contains("chosen for what changed: a.test.js"), "{output}");
+}
+
+#[test]
+fn all_of_a_workspace_of_cargo_tests_its_members() {
+    let host = MemoryHost::new([
+        ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n"),
+        ("crates/foo/Cargo.toml", CARGO),
+        ("crates/foo/src/lib.rs", ""),
+    ]);
+    host.add_past(changed(1, &["crates/foo/src/lib.rs"]));
+    host.answer_checks([report(0, PASSED, "", &[])]);
+    call(&host, "run_tests", json!({})).unwrap();
+    let error = call(&host, "run_tests", json!({"scope": "changed"})).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoTests, "{error:?}");
+}
+
+#[test]
+fn a_failed_test_that_is_skipped_is_not_fixed() {
+    let host = MemoryHost::new([("package.json", "{\"devDependencies\": {\"jest\": \"30\"}}")]);
+    let jest = |adds: &str| {
+        format!(
+            r#"{{"numTotalTests": 2, "testResults": [{{"name": "/work/a.test.js", "status": "{adds}",
+               "assertionResults": [{{"fullName": "adds", "status": "{adds}"}},
+               {{"fullName": "adds more", "status": "passed"}}]}}]}}"#
+        )
+    };
+    host.ask_about_checks();
+    host.answer_checks([
+        report(1, "", "", &[("jest.json", &jest("failed"))]),
+        report(0, "", "", &[("jest.json", &jest("pending"))]),
+        report(0, "", "", &[("jest.json", &jest("passed"))]),
+    ]);
+    call(&host, "run_tests", json!({})).unwrap();
+    let failed = json!({"scope": "failed"});
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(output["status"], "passed");
+    assert!(output["notes"].to_string().contains("1 of the 1 tests that failed did not run"));
+    call(&host, "run_tests", failed.clone()).unwrap();
+    assert_eq!(call(&host, "run_tests", failed).unwrap_err().code, ErrorCode::NoTests);
+}

@@ -60,7 +60,9 @@ fn diagnostic(message: &Value, path: &str, source: Option<&Utf16Lines>) -> Check
 // === impl Utf16Lines ===
 
 impl Utf16Lines {
+    /// Offsets do not count the byte-order mark that a text begins with.
     fn of(text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut starts = vec![0];
         let mut at = 0;
         for c in text.chars() {

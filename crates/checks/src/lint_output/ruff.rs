@@ -1,10 +1,13 @@
 //! Findings of ruff: one JSON object on each line, columns in characters.
+//!
+//! Lines of a notebook are those of one of its cells. Where a cell stands in the file only its JSON says: so what is
+//! found there names cell and line, stands at the beginning of the file, and has no fixes.
 
 use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{from_one, lines, list_at, severity_of, text_at};
+use super::fields::{from_one, lines, list_at, number_at, severity_of, text_at};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 
 pub(crate) fn read(stdout: &str) -> LintReport {
@@ -22,6 +25,10 @@ fn diagnostic(found: &Value) -> CheckDiagnostic {
     let (line, column) =
         (from_one(found, "/location/row", 1), from_one(found, "/location/column", 1));
     let message = text_at(found, "/message");
+    if let Some(cell) = number_at(found, "/cell") {
+        let message = format!("cell {cell}, line {line}, column {column}: {message}");
+        return CheckDiagnostic::at(&path, 1, 1, severity, "ruff", message).by_rule(Some(code));
+    }
     let fix = found.get("fix").filter(|fix| fix.is_object()).map(|fix| fix_of(fix, &path));
     CheckDiagnostic {
         fixes: fix.into_iter().collect(),

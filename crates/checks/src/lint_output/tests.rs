@@ -105,6 +105,16 @@ fn recorded_output_of_ruff() {
 
 #[test]
 #[rustfmt::skip]
+fn findings_of_ruff_in_a_notebook_name_their_cell_and_have_no_fixes() {
+    let expected = [
+        "/work/a.ipynb 1:1-1:1 Error ruff F401: cell 2, line 2, column 8: `os` imported but unused",
+        "/work/a.ipynb 1:1-1:1 Error ruff F401: cell 3, line 1, column 8: `sys` imported but unused",
+    ];
+    holds(LintFormat::Ruff, include_str!("../../tests/fixtures/lints/ruff_notebook.jsonl"), ColumnUnit::Characters, &expected);
+}
+
+#[test]
+#[rustfmt::skip]
 fn recorded_output_of_mypy() {
     let expected = [
         r#"it's a.py 2:10-2:19 Error mypy name-defined: Name "undefined" is not defined"#,
@@ -144,6 +154,16 @@ fn recorded_output_of_eslint() {
         r#"/work/it's a.js 2:7-2:9 Error eslint eqeqeq: Expected '===' and instead saw '=='. | Unsafe 2:7-2:9 "===""#,
     ];
     holds(LintFormat::Eslint, include_str!("../../tests/fixtures/lints/eslint.json"), ColumnUnit::Utf16, &expected);
+}
+
+#[test]
+#[rustfmt::skip]
+fn fixes_of_eslint_do_not_count_a_byte_order_mark() {
+    let expected = [
+        r#"/work/bom.mjs 1:1-1:11 Error eslint no-var: Unexpected var, use let or const instead. | Safe 1:1-1:11 "let a = 1;""#,
+        r#"/work/bom.mjs 2:5-2:6 Error eslint prefer-const: 'b' is never reassigned. Use 'const' instead. | Safe 2:1-2:11 "const b = 2;""#,
+    ];
+    holds(LintFormat::Eslint, include_str!("../../tests/fixtures/lints/eslint_mark.json"), ColumnUnit::Utf16, &expected);
 }
 
 #[test]

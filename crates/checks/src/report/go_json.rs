@@ -1,6 +1,6 @@
 //! The events of `go test -json`, and the text of packages that do not build.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -125,13 +125,19 @@ fn is_not_built(text: &str) -> bool {
     text.contains("[build failed]") || text.contains("[setup failed]")
 }
 
-/// A test fails where a part of it does: the parts are enough.
+/// A test fails where a part of it does: the parts are enough. Packages may have tests of the same name.
 fn without_parents(report: &mut TestReport) {
-    let failed: Vec<String> =
-        report.cases.iter().filter(|case| case.is_bad()).map(|case| case.id.clone()).collect();
+    let key = |case: &TestCase| {
+        let package = case.details.lines().next().unwrap_or_default();
+        format!("{package}\n{}/", case.id)
+    };
+    let bad = report.cases.iter().filter(|case| case.is_bad());
+    let failed: BTreeSet<String> = bad.map(key).collect();
     report.cases.retain(|case| {
-        let prefix = format!("{}/", case.id);
-        !case.is_bad() || !failed.iter().any(|other| other.starts_with(&prefix))
+        let key = key(case);
+        // What begins with it stands right behind it.
+        let mut parts = failed.range(key.clone()..).filter(|other| **other != key);
+        !case.is_bad() || !parts.next().is_some_and(|other| other.starts_with(&key))
     });
 }
 

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    CaseOutcome, TestCase, TestReport, escaped, first_line, line_in, milliseconds, without_colours,
+    CaseOutcome, TestCase, TestReport, escaped, first_line, line_in, message_before_stack,
+    milliseconds, without_colours,
 };
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
@@ -54,8 +55,6 @@ struct JestLocation {
 struct MochaReport {
     tests: Vec<MochaTest>,
     #[serde(default)]
-    pending: Vec<Value>,
-    #[serde(default)]
     failures: Vec<MochaTest>,
 }
 
@@ -66,6 +65,9 @@ struct MochaTest {
     full_title: String,
     file: Option<String>,
     duration: Option<f64>,
+    /// Whether it was left out.
+    #[serde(default)]
+    pending: bool,
     #[serde(default)]
     err: Value,
 }
@@ -113,7 +115,7 @@ fn jest_case(file: &str, test: JestTest) -> TestCase {
         sources: Vec::new(),
         file: Some(file.to_owned()),
         line: line_in(file, &details).or(test.location.map(|location| location.line)),
-        message: message(&details),
+        message: message_before_stack(&details),
         details,
         expected: compared("expected"),
         actual: compared("actual"),
@@ -127,19 +129,20 @@ fn json_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What stands before the stack.
-fn message(details: &str) -> String {
-    let lines = details.lines().take_while(|line| !line.trim_start().starts_with("at "));
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
-}
-
 fn not_loaded(file: &JestFile) -> CheckDiagnostic {
     let details = without_colours(&file.message);
     let line = line_in(&file.name, &details).unwrap_or(1);
     let said = details.trim().trim_start_matches("● Test suite failed to run").trim_start();
     // Before that Jest says what one may do about files that are no JavaScript.
     let said = said.split_once("Details:\n").map_or(said, |(_, details)| details.trim_start());
-    CheckDiagnostic::at(&file.name, line, 1, CheckSeverity::Error, "load", message(said))
+    CheckDiagnostic::at(
+        &file.name,
+        line,
+        1,
+        CheckSeverity::Error,
+        "load",
+        message_before_stack(said),
+    )
 }
 
 /// Reads what Mocha wrote.
@@ -149,31 +152,22 @@ pub(crate) fn read_mocha(text: &str) -> TestReport {
         Err(error) => return TestReport::unreadable(format!("the report is not whole: {error}")),
     };
     let mut report = TestReport::default();
-    let is_pending = |test: &MochaTest| {
-        found.pending.iter().any(|one| {
-            one["fullTitle"] == test.full_title.as_str()
-                && one["file"].as_str() == test.file.as_deref()
-        })
-    };
-    for test in &found.tests {
-        let skipped = is_pending(test);
-        report.push(mocha_case(test, skipped));
-    }
+    found.tests.iter().for_each(|test| report.push(mocha_case(test)));
     // What fails before and after tests is no test of its own there.
     for hook in &found.failures {
         let is_test = found.tests.iter().any(|test| test.full_title == hook.full_title);
         if !is_test {
-            report.push(TestCase { outcome: CaseOutcome::Errored, ..mocha_case(hook, false) });
+            report.push(TestCase { outcome: CaseOutcome::Errored, ..mocha_case(hook) });
         }
     }
     report
 }
 
-fn mocha_case(test: &MochaTest, skipped: bool) -> TestCase {
+fn mocha_case(test: &MochaTest) -> TestCase {
     let text = |key: &str| test.err[key].as_str().unwrap_or_default().to_owned();
     let (message, details) = (text("message"), text("stack"));
     let has_failed = test.err.as_object().is_some_and(|err| !err.is_empty());
-    let outcome = match (has_failed, skipped) {
+    let outcome = match (has_failed, test.pending) {
         (true, _) => CaseOutcome::Failed,
         (false, true) => CaseOutcome::Skipped,
         (false, false) => CaseOutcome::Passed,
@@ -181,7 +175,7 @@ fn mocha_case(test: &MochaTest, skipped: bool) -> TestCase {
     let file = test.file.clone();
     let compared = |key: &str| test.err.get(key).filter(|value| !value.is_null()).map(json_text);
     TestCase {
-        id: escaped(without_hook(&test.full_title)),
+        id: mocha_id(&test.full_title),
         outcome,
         sources: Vec::new(),
         line: file.as_deref().and_then(|file| line_in(file, &details)),
@@ -195,12 +189,21 @@ fn mocha_case(test: &MochaTest, skipped: bool) -> TestCase {
     }
 }
 
-/// The title of the suite whose hook failed: `calc "before all" hook for "never"`.
-fn without_hook(title: &str) -> &str {
-    ["before all", "before each", "after all", "after each"]
-        .iter()
-        .find_map(|hook| title.split_once(&format!(" \"{hook}\" hook")))
-        .map_or(title, |(suite, _)| suite)
+/// What runs a test again, or the suite whose hook failed: `calc "before all" hook for "never"`. A hook of all tests has
+/// no name.
+fn mocha_id(title: &str) -> String {
+    let hooks = ["before all", "before each", "after all", "after each"];
+    let is_of_all = |hook: &&str| title.starts_with(&format!("\"{hook}\" hook"));
+    if hooks.iter().any(is_of_all) {
+        return String::new();
+    }
+    let suite = hooks.iter().find_map(|hook| title.split_once(&format!(" \"{hook}\" hook")));
+    suite.map_or_else(|| escaped(title), |(suite, _)| mocha_suite(&escaped(suite)))
+}
+
+/// What chooses the tests of a suite: no title of a test begins and ends like it.
+pub(crate) fn mocha_suite(escaped: &str) -> String {
+    format!("^{escaped} ")
 }
 
 /// What Mocha writes where a file cannot be loaded: then there is no report.
@@ -224,5 +227,12 @@ pub(crate) fn mocha_not_loaded(stderr: &str) -> Option<CheckDiagnostic> {
         is_own.then(|| (file.to_owned(), line))
     });
     let (file, line) = own.unwrap_or_default();
-    Some(CheckDiagnostic::at(&file, line.max(1), 1, CheckSeverity::Error, "load", message(&said)))
+    Some(CheckDiagnostic::at(
+        &file,
+        line.max(1),
+        1,
+        CheckSeverity::Error,
+        "load",
+        message_before_stack(&said),
+    ))
 }

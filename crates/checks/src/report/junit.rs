@@ -1,8 +1,9 @@
 //! JUnit XML, in the dialects of many tools: suites in suites or none around, files and lines or none.
 
 mod dialect;
+mod pytest_nodes;
 
-pub(crate) use self::dialect::FAILED_AS_A_WHOLE;
+pub(crate) use self::pytest_nodes::PytestNodes;
 
 use super::xml::{self, XmlElement, XmlPart, add_text};
 use super::{CaseOutcome, TestCase, TestReport, first_line, milliseconds};
@@ -17,16 +18,7 @@ struct JunitCase {
     status: String,
     /// Why it was left out.
     skipped: String,
-    /// The outermost suite around it that has a name.
-    suite: String,
     case: TestCase,
-}
-
-/// A suite that is read.
-#[derive(Debug)]
-struct JunitSuite {
-    name: String,
-    file: Option<String>,
 }
 
 /// Where a text belongs.
@@ -38,11 +30,13 @@ enum JunitText {
 }
 
 #[derive(Debug)]
-struct JunitReading {
+struct JunitReading<'a> {
     framework: TestFramework,
+    /// What pytest calls its tests; nothing of other frameworks.
+    nodes: &'a PytestNodes,
     report: TestReport,
-    /// The suites around, innermost last.
-    suites: Vec<JunitSuite>,
+    /// The files of the suites around, innermost last.
+    suites: Vec<Option<String>>,
     case: Option<JunitCase>,
     place: JunitText,
     text: String,
@@ -50,9 +44,10 @@ struct JunitReading {
 }
 
 /// Reads a report in the dialect of a framework; one cut short counts as far as it goes.
-pub(crate) fn read(text: &str, framework: TestFramework) -> TestReport {
+pub(crate) fn read(text: &str, framework: TestFramework, nodes: &PytestNodes) -> TestReport {
     let mut reading = JunitReading {
         framework,
+        nodes,
         report: TestReport::default(),
         suites: Vec::new(),
         case: None,
@@ -69,20 +64,19 @@ pub(crate) fn read(text: &str, framework: TestFramework) -> TestReport {
     if !reading.is_report && reading.report.problem.is_none() {
         reading.report.problem = Some("the report is not JUnit XML".to_owned());
     }
-    dialect::tidied(reading.report, framework)
+    dialect::tidied(reading.report, framework, nodes)
 }
 
 // === impl JunitReading ===
 
-impl JunitReading {
+impl JunitReading<'_> {
     fn open(&mut self, element: &XmlElement<'_>) {
         match element.name().as_str() {
             "testsuites" => self.is_report = true,
             "testsuite" => {
                 self.is_report = true;
                 let file = element.attribute("file").or_else(|| element.attribute("filepath"));
-                let name = element.attribute("name").unwrap_or_default();
-                self.suites.push(JunitSuite { name, file });
+                self.suites.push(file);
             }
             "testcase" => self.case = Some(self.opened(element)),
             "failure" => self.end_as(element, CaseOutcome::Failed),
@@ -106,16 +100,20 @@ impl JunitReading {
     }
 
     fn opened(&self, element: &XmlElement<'_>) -> JunitCase {
-        let [class, name, status, file, line, time] =
-            element.attributes(["classname", "name", "status", "file", "line", "time"]);
-        let of_suite = self.suites.iter().rev().find_map(|suite| suite.file.clone());
-        let outermost = self.suites.iter().find(|suite| !suite.name.is_empty());
+        // What PHPUnit calls a class name has dots, as no name of PHP.
+        let class = match self.framework {
+            TestFramework::Phpunit => element.attribute("class"),
+            _ => None,
+        };
+        let class = class.or_else(|| element.attribute("classname"));
+        let [name, status, file, line, time] =
+            element.attributes(["name", "status", "file", "line", "time"]);
+        let of_suite = self.suites.iter().rev().find_map(Clone::clone);
         JunitCase {
             class: class.unwrap_or_default(),
             name: name.unwrap_or_default(),
             status: status.unwrap_or_default(),
             skipped: String::new(),
-            suite: outermost.map(|suite| suite.name.clone()).unwrap_or_default(),
             case: TestCase {
                 file: file.or(of_suite),
                 line: line.and_then(|line| line.parse().ok()),
@@ -128,9 +126,12 @@ impl JunitReading {
     fn end_as(&mut self, element: &XmlElement<'_>, outcome: CaseOutcome) {
         if let Some(JunitCase { case, .. }) = &mut self.case {
             case.outcome = outcome;
-            if case.message.is_empty() {
-                case.message = element.attribute("message").unwrap_or_default();
+            // Several parts of a test may fail.
+            let message = element.attribute("message").unwrap_or_default();
+            if !case.message.is_empty() && !message.is_empty() {
+                case.message.push('\n');
             }
+            case.message.push_str(&message);
         }
         self.begin(JunitText::Failure);
     }
@@ -146,7 +147,7 @@ impl JunitReading {
             "testsuite" => drop(self.suites.pop()),
             "testcase" => {
                 if let Some(case) = self.case.take() {
-                    dialect::finish(case, self.framework, &mut self.report);
+                    dialect::finish(case, self.framework, self.nodes, &mut self.report);
                 }
             }
             "failure" | "error" | "system-out" | "system-err" => self.end_text(),
@@ -162,6 +163,9 @@ impl JunitReading {
             JunitText::Failure => {
                 if case.message.is_empty() {
                     case.message = first_line(&text);
+                }
+                if !case.details.is_empty() {
+                    case.details.push('\n');
                 }
                 case.details.push_str(&text);
             }

@@ -122,7 +122,10 @@ pub(crate) fn case(line: &str) -> Option<TestCase> {
         "ignored" => CaseOutcome::Skipped,
         _ => return None,
     };
-    Some(named(name.trim_end_matches(" - should panic"), outcome))
+    // How it is run is not in the list of those that failed.
+    let modes = [" - should panic", " - compile fail", " - compile"];
+    let name = modes.iter().find_map(|mode| name.strip_suffix(mode)).unwrap_or(name);
+    Some(named(name, outcome))
 }
 
 fn named(name: &str, outcome: CaseOutcome) -> TestCase {

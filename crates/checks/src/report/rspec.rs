@@ -22,6 +22,11 @@ struct RspecSummary {
 
 #[derive(Debug, Deserialize)]
 struct RspecExample {
+    /// Its place: `./spec/a_spec.rb[1:1]`.
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    description: String,
     #[serde(default)]
     full_description: String,
     #[serde(default)]
@@ -92,8 +97,15 @@ fn case(example: RspecExample) -> TestCase {
         rest.split(':').next()?.parse().ok()
     });
     let message = exception.message.trim().to_owned();
+    // Without a name of its own it is called by what it expects, which RSpec does not know before it ran.
+    let is_nameless = ["is expected to ", "is expected not to ", "should ", "example at "]
+        .iter()
+        .any(|start| example.description.starts_with(start));
     TestCase {
-        id: example.full_description,
+        id: match is_nameless && example.id.ends_with(']') {
+            true => example.id,
+            false => example.full_description,
+        },
         outcome,
         line: in_stack.or(example.line_number),
         file: Some(file),

@@ -1,13 +1,18 @@
 //! What `python -m unittest -v` writes to its standard error.
 
+mod begun_tests;
+
 use std::collections::BTreeSet;
 
-use super::{CaseOutcome, TestCase, TestReport};
+use self::begun_tests::{BegunTest, BegunTests, TestVerdict, is_hook};
+use super::{CaseOutcome, TestCase, TestReport, without_colours};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 /// What stands above and beneath the heading of a failure.
 const RULE: &str = "======================================================================";
 const THIN_RULE: &str = "----------------------------------------------------------------------";
+/// Most lines between them: a name, what the part of a test is, a documentation.
+const HEADING_LINES_MAX: usize = 8;
 
 /// A test, or what prepares tests, under the heading of a failure.
 struct UnittestFailure {
@@ -16,80 +21,154 @@ struct UnittestFailure {
     is_test: bool,
 }
 
+/// What stands at the end of a run, behind the failures.
+struct UnittestEnd<'a> {
+    /// The index of the rule above it.
+    at: usize,
+    /// How many tests ran.
+    total: u64,
+    /// `FAILED (failures=1, skipped=2)`.
+    verdict: &'a str,
+}
+
 /// Reads the standard error of a run.
 pub(crate) fn read(stderr: &str) -> TestReport {
-    let mut report = TestReport::default();
-    let lines: Vec<&str> = stderr.lines().collect();
-    let Some(ran) = lines.iter().rev().find_map(|line| line.strip_prefix("Ran ")) else {
+    let plain = without_colours(stderr);
+    let lines: Vec<&str> = plain.lines().collect();
+    let Some(end) = UnittestEnd::find(&lines) else {
         return TestReport::unreadable("the summary of unittest is missing");
     };
-    let total = ran.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
-    let mut failures = Vec::new();
-    let mut at = 0;
-    while at < lines.len() {
-        if lines[at] == RULE
-            && lines
-                .get(at + 2)
-                .is_some_and(|line| *line == THIN_RULE || lines.get(at + 3) == Some(&THIN_RULE))
-        {
-            let (failure, next) = failure(&lines, at + 1);
-            failures.extend(failure);
-            at = next;
-        } else {
-            at += 1;
+    let (failures, begin) = failures(&lines[..end.at]);
+    let bad = end.counted("failures=") + end.counted("errors=");
+    let mut report = TestReport::default();
+    let is_whole = failures.len() as u64 >= bad;
+    // What a test wrote may look like a failure: those of the run are the last.
+    let more = failures.len().saturating_sub(usize::try_from(bad).unwrap_or(usize::MAX));
+    let begin = begin.get(more).copied().unwrap_or(end.at);
+    let mut run: BTreeSet<String> = BTreeSet::new();
+    for UnittestFailure { case, is_test } in failures.into_iter().skip(more) {
+        if is_test {
+            run.insert(case.id.clone());
+        }
+        match case.id.strip_prefix("unittest.loader._FailedTest.") {
+            Some(module) => {
+                report.is_build_failed = true;
+                report.build.push(not_loaded(module, &case));
+            }
+            None => report.push(case),
         }
     }
-    let skipped = counted(stderr, "skipped=");
-    let surprises = counted(stderr, "unexpected successes=");
-    let mut run: BTreeSet<String> = BTreeSet::new();
-    for UnittestFailure { case, is_test } in failures {
-        let Some(module) = case.id.strip_prefix("unittest.loader._FailedTest.") else {
-            if is_test {
-                run.insert(case.id.clone());
-            }
-            report.push(case);
-            continue;
-        };
-        // It counts as a test.
-        run.insert(case.id.clone());
-        report.is_build_failed = true;
-        let file = format!("{}.py", module.replace('.', "/"));
-        let line = line_of_python(&file, &case.details).unwrap_or(1);
-        let said =
-            case.message.rsplit("\n").find(|line| !line.starts_with(' ') && !line.is_empty());
-        let message = said.unwrap_or(&case.message).to_owned();
-        let severity = CheckSeverity::Error;
-        report.build.push(CheckDiagnostic::at(&file, line, 1, severity, "load", message));
+    if !is_whole {
+        report.problem = Some(format!("the report counts {bad} failures and has not all of them"));
     }
-    for _ in 0..skipped.min(1_000_000) {
-        report.push(TestCase { outcome: CaseOutcome::Skipped, ..TestCase::default() });
-    }
-    let surprised = stderr.lines().filter_map(|line| line.strip_prefix("UNEXPECTED SUCCESS: "));
-    let mut names = surprised.map(id);
-    for _ in 0..surprises.min(100_000) {
-        let message = "it was expected to fail and passed".to_owned();
-        let id = names.next().unwrap_or_default();
-        report.push(TestCase { id, outcome: CaseOutcome::Failed, message, ..TestCase::default() });
-    }
-    let others = run.len() as u64 + skipped + surprises;
-    let mut passed = passed(&lines);
-    for _ in 0..total.saturating_sub(others).min(1_000_000) {
-        report.push(TestCase { id: passed.next().unwrap_or_default(), ..TestCase::default() });
+    match [false, true].map(|has_nameless| BegunTests::read(&lines[..begin], has_nameless)) {
+        [tests, _] if end.is_told(&tests, &run) => add(&mut report, &tests, &run),
+        [_, tests] if end.is_told(&tests, &run) => add(&mut report, &tests, &run),
+        [tests, _] => {
+            let total = end.total;
+            report.problem.get_or_insert(format!(
+                "unittest counts {total} tests with `{}`, and its lines say otherwise",
+                end.verdict
+            ));
+            add(&mut report, &tests, &run);
+        }
     }
     report
 }
 
-/// The ids of tests that passed: `test_a (tests.test_a.A.test_a) ... ok`. A test that has a documentation is
-/// named on the line before that.
-fn passed<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
-    let ended = lines.iter().enumerate().filter_map(|(at, line)| {
-        let heading =
-            line.strip_suffix(" ... ok").or_else(|| line.strip_suffix(" ... expected failure"))?;
-        let is_name = |text: &&str| text.ends_with(')') && text.contains(" (");
-        let before = at.checked_sub(1).map(|before| lines[before]);
-        Some(heading).filter(is_name).or(before.filter(is_name))
-    });
-    ended.map(id)
+/// Adds what passed, what was skipped and what should have failed.
+fn add(report: &mut TestReport, run: &BegunTests, bad: &BTreeSet<String>) {
+    for test in &run.tests {
+        let id = id(&test.heading);
+        match test.verdict {
+            _ if bad.contains(&id) => {}
+            Some(TestVerdict::Passed | TestVerdict::ExpectedFailure) => {
+                report.push(TestCase { id, ..TestCase::default() });
+            }
+            Some(TestVerdict::UnexpectedSuccess) => {
+                let message = "it was expected to fail and passed".to_owned();
+                let outcome = CaseOutcome::Failed;
+                report.push(TestCase { id, outcome, message, ..TestCase::default() });
+            }
+            Some(TestVerdict::Skipped | TestVerdict::Bad) | None => {}
+        }
+    }
+    for _ in 0..run.skipped {
+        report.push(TestCase { outcome: CaseOutcome::Skipped, ..TestCase::default() });
+    }
+}
+
+fn not_loaded(module: &str, case: &TestCase) -> CheckDiagnostic {
+    let file = format!("{}.py", module.replace('.', "/"));
+    let line = line_of_python(&file, &case.details).unwrap_or(1);
+    let said = case.message.rsplit("\n").find(|line| !line.starts_with(' ') && !line.is_empty());
+    let message = said.unwrap_or(&case.message).to_owned();
+    CheckDiagnostic::at(&file, line, 1, CheckSeverity::Error, "load", message)
+}
+
+/// What looks like a failure, and the index of the line where each begins.
+fn failures(lines: &[&str]) -> (Vec<UnittestFailure>, Vec<usize>) {
+    let (mut failures, mut begin) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < lines.len() {
+        let mut heading = lines.iter().skip(at + 2).take(HEADING_LINES_MAX);
+        let is_one = lines[at] == RULE && heading.any(|line| *line == THIN_RULE);
+        let found = if is_one { failure(lines, at + 1) } else { None };
+        match found {
+            Some((failure, next)) => {
+                failures.push(failure);
+                begin.push(at);
+                at = next;
+            }
+            None => at += 1,
+        }
+    }
+    (failures, begin)
+}
+
+// === impl UnittestEnd ===
+
+impl<'a> UnittestEnd<'a> {
+    /// Finds the last: tests may run tests of their own. What is written behind it, as by what runs when Python ends, is not
+    /// of the tests.
+    fn find(lines: &[&'a str]) -> Option<Self> {
+        (1..lines.len()).rev().find_map(|at| {
+            let (count, rest) = lines[at].strip_prefix("Ran ")?.split_once(" test")?;
+            let is_end =
+                lines[at - 1] == THIN_RULE && rest.trim_start_matches('s').starts_with(" in ");
+            let total = count.parse().ok().filter(|_| is_end)?;
+            let verdict = lines[at + 1..].iter().find(|line| {
+                let word = line.split(" (").next();
+                word.is_some_and(|word| ["OK", "FAILED", "NO TESTS RAN"].contains(&word))
+            })?;
+            Some(Self { at: at - 1, total, verdict })
+        })
+    }
+
+    /// A count of the verdict; none is 0.
+    fn counted(&self, word: &str) -> u64 {
+        let counts = self.verdict.split_once('(').map_or("", |(_, counts)| counts);
+        let found = counts.trim_end_matches(')').split(", ").find_map(|one| one.strip_prefix(word));
+        found.and_then(|count| count.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether the lines of tests say how as many ended in each way as the verdict counts.
+    fn is_told(&self, run: &BegunTests, bad: &BTreeSet<String>) -> bool {
+        let count =
+            |verdict| run.tests.iter().filter(|test| test.verdict == Some(verdict)).count() as u64;
+        let all = run.tests.len() as u64;
+        // Python 3.12.1 does not count tests that are skipped.
+        let uncounted = run.again + count(TestVerdict::Skipped);
+        let is_all = (all.saturating_sub(uncounted)..=all).contains(&self.total);
+        let is_known = |test: &BegunTest| {
+            test.verdict.is_some() || test.has_skipped_part || bad.contains(&id(&test.heading))
+        };
+        is_all
+            && run.tests.iter().all(is_known)
+            && run.skipped == self.counted("skipped=")
+            && count(TestVerdict::ExpectedFailure) == self.counted("expected failures=")
+            && count(TestVerdict::UnexpectedSuccess) == self.counted("unexpected successes=")
+    }
 }
 
 /// The line of a file that a traceback names: `  File "/w/tests/a.py", line 3`.
@@ -98,15 +177,8 @@ fn line_of_python(file: &str, text: &str) -> Option<u64> {
     frames.find(|(found, _)| found.ends_with(file)).map(|(_, line)| line)
 }
 
-/// A count in the last line: `FAILED (failures=1, skipped=2)`.
-fn counted(stderr: &str, word: &str) -> u64 {
-    let last = stderr.trim_end().lines().next_back().unwrap_or_default();
-    let found = last.split_once(word).map(|(_, rest)| rest.split([',', ')']).next());
-    found.flatten().and_then(|count| count.trim().parse().ok()).unwrap_or(0)
-}
-
 /// Reads one failure from its heading on. Returns where the next begins.
-fn failure(lines: &[&str], start: usize) -> (Option<UnittestFailure>, usize) {
+fn failure(lines: &[&str], start: usize) -> Option<(UnittestFailure, usize)> {
     let heading = lines[start];
     let rule = (start..lines.len()).find(|at| lines[*at] == THIN_RULE).unwrap_or(start);
     let end = (rule + 1..lines.len())
@@ -116,7 +188,7 @@ fn failure(lines: &[&str], start: usize) -> (Option<UnittestFailure>, usize) {
     let (outcome, rest) = match heading.split_once(": ") {
         Some(("FAIL", rest)) => (CaseOutcome::Failed, rest),
         Some(("ERROR", rest)) => (CaseOutcome::Errored, rest),
-        _ => return (None, rule + 1),
+        _ => return None,
     };
     let details = body.join("\n").trim().to_owned();
     let frames: Vec<(&str, u64)> = body.iter().filter_map(|line| frame(line)).collect();
@@ -130,9 +202,7 @@ fn failure(lines: &[&str], start: usize) -> (Option<UnittestFailure>, usize) {
         details,
         ..TestCase::default()
     };
-    let hooks = ["setUpClass ", "tearDownClass ", "setUpModule ", "tearDownModule "];
-    let is_test = !hooks.iter().any(|hook| rest.starts_with(hook));
-    (Some(UnittestFailure { case, is_test }), end)
+    Some((UnittestFailure { case, is_test: !is_hook(rest) }, end))
 }
 
 /// `test_b (tests.test_a.TestA.test_b)`, and without the last part in older versions.

@@ -25,9 +25,6 @@ pub(crate) struct XmlElement<'a>(BytesStart<'a>);
 
 /// Shows a report part by part. Returns what of it is not whole.
 pub(crate) fn read(text: &str, mut show: impl FnMut(XmlPart<'_>)) -> Option<String> {
-    if text.contains("<!ENTITY") {
-        return Some("the report declares entities of XML".to_owned());
-    }
     let clean: String = text.chars().filter(|c| !c.is_control() || "\n\r\t".contains(*c)).collect();
     let mut reader = Reader::from_str(&clean);
     reader.config_mut().check_end_names = false;
@@ -54,6 +51,9 @@ pub(crate) fn read(text: &str, mut show: impl FnMut(XmlPart<'_>)) -> Option<Stri
             }
             Ok(Event::Text(text)) => show(XmlPart::Text(&text)),
             Ok(Event::CData(text)) => show(XmlPart::Text(&text)),
+            Ok(Event::DocType(text)) if text.contains("<!ENTITY") => {
+                return Some("the report declares entities of XML".to_owned());
+            }
             Ok(Event::GeneralRef(name)) => show(XmlPart::Text(&resolved(&name))),
             Ok(Event::Eof) if depth > 0 => {
                 return Some("the report is not whole: its end is missing".to_owned());

@@ -3,7 +3,7 @@
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::framework::TestFramework;
 use crate::lint_output::gnu;
-use crate::report::{TestReport, javascript, junit, libtest, without_colours};
+use crate::report::{TestReport, javascript, libtest, node, without_colours};
 use crate::run::FinishedRun;
 
 /// Most lines of output that are looked at.
@@ -63,7 +63,7 @@ fn not_loaded(path: &str, line: u64, message: &str) -> CheckDiagnostic {
 /// Finds in the output why files of Node failed as a whole: its report does not say.
 pub(super) fn explain_node(build: &mut [CheckDiagnostic], stdout: &str) {
     let lines: Vec<&str> = stdout.lines().take(LINES_MAX).collect();
-    for found in build.iter_mut().filter(|found| found.message == junit::FAILED_AS_A_WHOLE) {
+    for found in build.iter_mut().filter(|found| found.message == node::FAILED_AS_A_WHOLE) {
         let Some(at) = lines.iter().position(|line| line.contains(&found.path)) else { continue };
         let near = lines[at..].iter().take(10);
         let Some(error) = near.clone().find(|line| line.contains("Error")) else { continue };

@@ -27,7 +27,7 @@ impl Words<'_> {
             ),
             false => "cargo test --offline --no-fail-fast --color never".to_owned(),
         };
-        let chosen = CargoTargets::of(&self.choice.files);
+        let chosen = CargoTargets::of(&self.choice.files, self.cargo_manifest());
         let filters = match (self.ids(), self.pattern()) {
             (Some(ids), _) => format!("-- --exact {}", joined(ids.iter().map(|id| quoted(id)))),
             (_, Some(pattern)) => format!("-- {}", quoted(pattern)),
@@ -40,10 +40,11 @@ impl Words<'_> {
     }
 
     pub(super) fn nextest(&self) -> Vec<String> {
-        let chosen = CargoTargets::of(&self.choice.files);
+        let chosen = CargoTargets::of(&self.choice.files, self.cargo_manifest());
         let filters = match (self.ids(), self.pattern()) {
             (Some(ids), _) => {
-                let exact: Vec<_> = ids.iter().map(|id| format!("test(={id})")).collect();
+                let exact: Vec<_> =
+                    ids.iter().map(|id| format!("test(={})", in_filter(id))).collect();
                 format!("-E {}", quoted(&exact.join(" + ")))
             }
             (_, Some(pattern)) if !chosen.modules.is_empty() => {
@@ -64,6 +65,10 @@ impl Words<'_> {
             self.cargo_extent(&chosen),
             filters,
         ]
+    }
+
+    fn cargo_manifest(&self) -> &str {
+        self.directory().manifest("Cargo.toml").unwrap_or_default()
     }
 
     /// Which packages and targets: all of a workspace where nothing is chosen.
@@ -224,7 +229,7 @@ impl Words<'_> {
 
 impl CargoTargets {
     /// What each file is; everything where some cannot be chosen together.
-    fn of(files: &[String]) -> Self {
+    fn of(files: &[String], manifest: &str) -> Self {
         let mut found = Self::default();
         let mut has_all = false;
         for file in files {
@@ -232,9 +237,12 @@ impl CargoTargets {
                 has_all = true;
                 continue;
             };
-            if let Some(name) = path.strip_prefix("tests/") {
-                let name = name.split('/').next().unwrap_or(name);
-                found.targets.push(format!("--test {}", quoted(name)));
+            if let Some(inside) = path.strip_prefix("tests/") {
+                match test_target(inside, manifest) {
+                    Some(name) => found.targets.push(format!("--test {}", quoted(&name))),
+                    // What several tests have in common, or a module of one that has another name.
+                    None => has_all = true,
+                }
                 continue;
             }
             let Some(module) = path.strip_prefix("src/") else {
@@ -254,6 +262,25 @@ impl CargoTargets {
             return Self::default();
         }
         found
+    }
+}
+
+/// The target that a file in `tests`, without its ending, is of: `api` is one, `api/main` as well, and of `api/part` where the
+/// manifest has `path = "tests/api/main.rs"`.
+fn test_target(inside: &str, manifest: &str) -> Option<String> {
+    let Some((name, rest)) = inside.split_once('/') else { return Some(inside.to_owned()) };
+    let main = format!("\"tests/{name}/main.rs\"");
+    let sections = manifest.split("[[test]]").skip(1);
+    let values = |section: &str, key: &str| -> Option<String> {
+        let mut lines = section.lines().take_while(|line| !line.starts_with('['));
+        let line = lines.find(|line| line.split('=').next().map(str::trim) == Some(key))?;
+        Some(line.split_once('=')?.1.trim().to_owned())
+    };
+    let mut declared = sections.filter(|section| values(section, "path").as_ref() == Some(&main));
+    let declared = declared.next().and_then(|section| values(section, "name"));
+    match declared {
+        Some(declared) => Some(declared.trim_matches('"').to_owned()),
+        None => (rest == "main").then(|| name.to_owned()),
     }
 }
 
@@ -281,8 +308,13 @@ pub(crate) fn rust_module(path: &str) -> Option<String> {
 }
 
 /// What more cargo runs than the files that were chosen.
-pub(super) fn widened_by_cargo(framework: TestFramework, choice: &TestChoice) -> Option<String> {
-    let chosen = CargoTargets::of(&choice.files);
+pub(super) fn widened_by_cargo(
+    framework: TestFramework,
+    choice: &TestChoice,
+    project: &ProjectDirectory,
+) -> Option<String> {
+    let manifest = project.manifest("Cargo.toml").unwrap_or_default();
+    let chosen = CargoTargets::of(&choice.files, manifest);
     let files = choice.files.join(", ");
     match (&choice.selection, chosen == CargoTargets::default()) {
         (TestSelection::All, true) => Some(format!(

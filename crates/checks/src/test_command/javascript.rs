@@ -94,8 +94,9 @@ impl Words<'_> {
             script.options,
             "--test-reporter=spec --test-reporter-destination=stdout".to_owned(),
             format!(
-                "--test-reporter=junit --test-reporter-destination={}",
-                self.report("node.xml")
+                "--test-reporter={} --test-reporter-destination={}",
+                self.report(super::NODE_REPORTER),
+                self.report("node.json")
             ),
             coverage,
             self.each("--test-name-pattern="),

@@ -34,7 +34,6 @@ const described = (error) => {
 module.exports = class MossReporter {
   constructor(runner) {
     const tests = [];
-    const pending = [];
     const failures = [];
     // In workers the test that failed and the one that ended are two objects.
     const errors = new Map();
@@ -44,10 +43,7 @@ module.exports = class MossReporter {
       }
     });
     runner.on('pass', (test) => say(`✓ ${titleOf(test)}`));
-    runner.on('pending', (test) => {
-      pending.push(test);
-      say(`○ ${titleOf(test)}`);
-    });
+    runner.on('pending', (test) => say(`○ ${titleOf(test)}`));
     runner.on('fail', (test, error) => {
       failures.push({ test, error });
       errors.set(keyOf(test), error);
@@ -64,11 +60,11 @@ module.exports = class MossReporter {
       });
       const ended = (test) => {
         const hasFailed = test.state === 'failed' || failures.some((failure) => failure.test === test);
-        return written(test, hasFailed ? described(errors.get(keyOf(test))) : {});
+        const pending = typeof test.isPending === 'function' ? test.isPending() : Boolean(test.pending);
+        return { ...written(test, hasFailed ? described(errors.get(keyOf(test))) : {}), pending };
       };
       const report = {
         tests: tests.map(ended),
-        pending: pending.map((test) => written(test, {})),
         failures: failures.map(({ test, error }) => written(test, described(error))),
       };
       fs.writeFileSync(REPORT, JSON.stringify(report, wellFormed));

@@ -1,7 +1,7 @@
 //! RSpec, PHPUnit and Bats.
 
 use super::Words;
-use crate::bash_word::quoted;
+use crate::bash_word::{joined, quoted};
 use crate::report::escaped;
 
 // === impl Words ===
@@ -19,27 +19,47 @@ impl Words<'_> {
             program,
             "--no-color --format progress --format json".to_owned(),
             format!("--out {}", self.report("rspec.json")),
-            self.each("-e "),
-            self.paths(),
+            self.examples(),
         ]
+    }
+
+    /// Which examples of which files. By names and by places they cannot be chosen together: where some have names and
+    /// some do not, whole files are run.
+    fn examples(&self) -> String {
+        let is_place = |id: &str| id.starts_with("./") && id.ends_with(']');
+        let chosen: Vec<&str> = match (self.ids(), self.pattern()) {
+            (Some(ids), _) => ids.iter().map(String::as_str).collect(),
+            (None, pattern) => pattern.into_iter().collect(),
+        };
+        let places = chosen.iter().filter(|id| is_place(id)).count();
+        match places {
+            0 => joined([self.each("-e "), self.paths()]),
+            places if places == chosen.len() => joined(chosen.into_iter().map(quoted)),
+            _ => self.paths(),
+        }
     }
 
     pub(super) fn phpunit(&self) -> Vec<String> {
         let files = &self.choice.files;
+        let is_id = |pattern: &str| pattern.starts_with("/^") && pattern.ends_with("$/");
+        let has_ids = self.ids().is_some() || self.pattern().is_some_and(is_id);
         // It takes one path: classes choose where there are several files, and ids name theirs.
-        let is_by_class = files.len() > 1 && self.ids().is_none();
+        let is_by_class = files.len() > 1 && !has_ids;
         let filter = match (is_by_class, self.pattern()) {
             (true, None) => format!("--filter {}", quoted(&classes_of(files))),
             (true, Some(pattern)) => {
                 let both = format!("^(?=.*{}).*(?:{pattern})", classes_of(files));
                 format!("--filter {}", quoted(&both))
             }
-            (false, _) => self.expression("--filter "),
+            (false, _) => match self.ids() {
+                Some(ids) => format!("--filter {}", quoted(&one_of(ids))),
+                None => self.expression("--filter "),
+            },
         };
         let is_configured =
             self.directory().has_file(&["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"]);
         let place = match files.as_slice() {
-            [file] if self.ids().is_none() => super::path(file),
+            [file] if !has_ids => super::path(file),
             // Without a configuration it does not look anywhere by itself.
             [_, ..] if !is_configured => super::path(&common_directory(files)),
             _ => String::new(),
@@ -68,6 +88,15 @@ impl Words<'_> {
             files,
         ]
     }
+}
+
+/// One expression for several ids, each of which has delimiters.
+fn one_of(ids: &[String]) -> String {
+    let bare = |id: &String| {
+        let bare = id.strip_prefix("/^").and_then(|id| id.strip_suffix("$/"));
+        bare.unwrap_or(id).to_owned()
+    };
+    format!("/^(?:{})$/", ids.iter().map(bare).collect::<Vec<_>>().join("|"))
 }
 
 /// What chooses the tests of the classes that files are named for: `(?:ATest|BTest)::`.

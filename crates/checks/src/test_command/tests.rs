@@ -40,7 +40,7 @@ fn each_framework_has_its_words() {
     let cargo = "cargo test --offline --no-fail-fast --color never";
     let jest = "jest --ci --json --testLocationInResults --outputFile=/r/jest.json";
     let node = "node --test --test-reporter=spec --test-reporter-destination=stdout \
-                --test-reporter=junit --test-reporter-destination=/r/node.xml";
+                --test-reporter=/r/node.mjs --test-reporter-destination=/r/node.json";
     for (framework, choice, expected) in [
         (TestFramework::Cargo, all.clone(), cargo.to_owned()),
         (TestFramework::Cargo, file("tests/api.rs"), format!("{cargo} --test api")),
@@ -98,6 +98,66 @@ fn each_framework_has_its_words() {
         ),
     ] {
         assert_eq!(command(framework, &choice), expected, "{framework:?} {choice:?}");
+    }
+}
+
+#[test]
+fn ids_of_failures_choose_just_those_tests() {
+    let of = |files: &[&str], choice: TestChoice| TestChoice {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        ..choice
+    };
+    let (one, other) = ("/^A\\\\BTest::testC$/", "/^A\\\\BTest::testD with data set #0$/");
+    let place = "./spec/a_spec.rb[1:1]";
+    for (framework, choice, end) in [
+        (TestFramework::Phpunit, pattern(other), format!("--filter '{other}'")),
+        // It takes one path, and a class may have another name than its file.
+        (
+            TestFramework::Phpunit,
+            of(&["tests/ATest.php", "tests/BTest.php"], pattern(one)),
+            format!("--filter '{one}' tests"),
+        ),
+        (
+            TestFramework::Phpunit,
+            ids(&[one, other]),
+            "--filter '/^(?:A\\\\BTest::testC|A\\\\BTest::testD with data set #0)$/'".to_owned(),
+        ),
+        (TestFramework::Rspec, pattern(place), format!("/r/rspec.json '{place}'")),
+        (
+            TestFramework::Rspec,
+            of(&["spec/a_spec.rb"], ids(&[place])),
+            format!("rspec.json '{place}'"),
+        ),
+        (TestFramework::Rspec, ids(&["calc adds"]), "/r/rspec.json -e 'calc adds'".to_owned()),
+        (
+            TestFramework::Rspec,
+            of(&["spec/a_spec.rb"], ids(&[place, "calc adds"])),
+            "/r/rspec.json spec/a_spec.rb".to_owned(),
+        ),
+        (TestFramework::Nextest, ids(&["a::case_1(2)"]), "-E 'test(=a::case_1(2\\))'".to_owned()),
+    ] {
+        let text = command(framework, &choice);
+        assert!(text.ends_with(&end), "{text}\n{end}");
+    }
+}
+
+#[test]
+fn a_file_in_tests_is_of_a_target_or_of_all_of_the_package() {
+    let manifest =
+        "[package]\nname = \"a\"\n\n[[test]]\nname = \"it\"\npath = \"tests/deep/main.rs\"\n";
+    for (path, manifest, end) in [
+        ("tests/api.rs", "", " --test api"),
+        ("tests/api/main.rs", "", " --test api"),
+        ("tests/common/mod.rs", "", " never"),
+        ("tests/api/part.rs", "", " never"),
+        ("tests/deep/part.rs", manifest, " --test it"),
+        ("tests/common/mod.rs", manifest, " never"),
+    ] {
+        let mut files = project("", &["Cargo.toml"]);
+        files.directories[0].manifests.insert("Cargo.toml".to_owned(), manifest.to_owned());
+        let planned = TestFramework::Cargo.command(&files, 0, &file(path), "/r");
+        assert!(planned.command.command.ends_with(end), "{path}: {planned:?}");
+        assert_eq!(planned.notes.is_empty(), end != " never", "{path}: {planned:?}");
     }
 }
 
@@ -292,7 +352,7 @@ fn phpunit_runs_every_chosen_file_although_it_takes_one_path() {
     assert_eq!(run(&named, configured), both);
     // Ids name their classes, wherever these are declared.
     let failed = TestChoice { files, ..ids(&["ATest::a", "BTest::b"]) };
-    assert_eq!(run(&failed, configured), " --filter 'ATest::a|BTest::b'");
+    assert_eq!(run(&failed, configured), " --filter '/^(?:ATest::a|BTest::b)$/'");
     assert_eq!(run(&file("tests/ATest.php"), configured), " tests/ATest.php");
 }
 
@@ -346,7 +406,7 @@ fn words_of_the_script_of_a_package_are_kept() {
     // Node takes what stands behind the first file for its arguments.
     let node = words(TestFramework::Node, "node --import tsx --test test/*.ts", &all);
     assert!(node.starts_with("node --test --import tsx --test-reporter=spec "), "{node}");
-    assert!(node.ends_with("/r/node.xml test/*.ts"), "{node}");
+    assert!(node.ends_with("/r/node.json test/*.ts"), "{node}");
     let vitest = words(TestFramework::Vitest, "vitest run --config a.ts", &all);
     assert!(vitest.starts_with("vitest run --config a.ts --reporter=default "), "{vitest}");
     assert!(words(TestFramework::Mocha, "nyc mocha a", &all).starts_with("mocha --reporter"));

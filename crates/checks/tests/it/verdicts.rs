@@ -2,7 +2,8 @@
 //! tools, and by what they wrote where one was at hand.
 
 use moss_checks::{
-    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, TestStatus, test_results,
+    FinishedRun, ReportFile, SourcePaths, TestFramework, TestResults, TestStatus, passed_tests,
+    test_results,
 };
 
 struct Ended {
@@ -159,6 +160,9 @@ fn a_report_is_held_against_the_exit_status() {
     let passed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"/></testsuite></testsuites>";
     let failed = "<testsuites><testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"><failure/></testcase>\
                   </testsuite></testsuites>";
+    // What a test wrote declares nothing.
+    let writes_entity = "<testsuite name=\"a\"><testcase classname=\"a\" name=\"b\"><system-out><![CDATA[<!ENTITY a>]]>\
+                         </system-out></testcase></testsuite>";
     let with = |exit_code: Option<i32>, report: Option<&'static str>| Ended {
         framework: TestFramework::Pytest,
         exit_code,
@@ -179,6 +183,7 @@ fn a_report_is_held_against_the_exit_status() {
             with(Some(0), Some("<!DOCTYPE x [<!ENTITY a \"b\">]><testsuites/>")),
             TestStatus::Inconsistent,
         ),
+        (with(Some(0), Some(writes_entity)), TestStatus::Passed),
         (with(None, Some(passed)), TestStatus::Interrupted),
     ] {
         let found = read(&ended);
@@ -267,6 +272,68 @@ fn libtest_counts_what_tests_wrote_into_its_lines() {
 }
 
 #[test]
+fn the_text_of_unittest_is_held_to_its_verdict() {
+    let rule = "----------------------------------------------------------------------";
+    let (passed, skipped) =
+        ("test_a (t.A.test_a) ... ok", "test_b (t.A.test_b) ... skipped 'later'");
+    let ran = |lines: &str, end: &str| format!("{lines}\n\n{rule}\n{end}\nat the end of Python\n");
+    for (lines, end, status, totals) in [
+        (passed, "Ran 1 test in 0.001s\n\nOK", TestStatus::Passed, (1, 0)),
+        (skipped, "Ran 1 test in 0.001s\n\nOK (skipped=1)", TestStatus::NoTests, (0, 1)),
+        // A verdict that is missing, or says something else than the lines.
+        (passed, "Ran 1 test in 0.001s", TestStatus::Inconsistent, (0, 0)),
+        (passed, "Ran 2 tests in 0.001s\n\nOK", TestStatus::Inconsistent, (1, 0)),
+        (passed, "Ran 1 test in 0.001s\n\nOK (skipped=1)", TestStatus::Inconsistent, (1, 0)),
+        (skipped, "Ran 1 test in 0.001s\n\nOK", TestStatus::Inconsistent, (0, 1)),
+        (
+            "test_a (t.A.test_a) ... ",
+            "Ran 1 test in 0.001s\n\nOK",
+            TestStatus::Inconsistent,
+            (0, 0),
+        ),
+        // A name of its own says no class.
+        ("adds 1 and 2 ... ok", "Ran 1 test in 0.001s\n\nOK", TestStatus::Passed, (1, 0)),
+    ] {
+        let text: &'static str = ran(lines, end).leak();
+        let found = read(&of(TestFramework::Unittest, 0, "", text));
+        assert_eq!(found.status, status, "{text}: {found:?}");
+        assert_eq!((found.totals.passed, found.totals.skipped), totals, "{text}");
+    }
+}
+
+/// Whoever keeps what failed finds it among what passed, also where it was prepared for tests: a class, a suite.
+#[test]
+fn what_was_prepared_for_tests_that_passed_is_named_as_where_it_fails() {
+    let rule = "----------------------------------------------------------------------";
+    let stderr = format!("test_a (t.A.test_a) ... ok\n\n{rule}\nRan 1 test in 0.001s\n\nOK\n");
+    let mocha = r#"{"tests": [{"fullTitle": "calc deep adds", "err": {}}], "failures": []}"#;
+    let left_out = r#"{"tests": [{"fullTitle": "calc deep adds", "pending": true, "err": {}}], "failures": []}"#;
+    let libtest = "running 1 test\ntest src/lib.rs - f (line 3) - compile ... ok\n\n\
+                   test result: ok. 1 passed; 0 failed; 0 ignored;\n";
+    for (framework, stdout, stderr, report, expected) in [
+        (TestFramework::Unittest, "", stderr.as_str(), None, &["t", "t.A", "t.A.test_a"][..]),
+        (TestFramework::Mocha, "", "", Some(mocha), &["^calc ", "^calc deep ", "calc deep adds"]),
+        (TestFramework::Mocha, "", "", Some(left_out), &[]),
+        (TestFramework::Cargo, libtest, "", None, &["src/lib.rs - f (line 3)"]),
+    ] {
+        let file = |text: &str| ReportFile { name: "mocha.json".to_owned(), text: text.to_owned() };
+        let reports: Vec<ReportFile> = report.into_iter().map(file).collect();
+        let exit_code = Some(0);
+        let finished = FinishedRun {
+            exit_code,
+            signal: None,
+            stdout,
+            stderr,
+            reports: &reports,
+            left_out: None,
+            is_cut: false,
+        };
+        let passed: Vec<String> = passed_tests(framework, &finished).into_iter().collect();
+        assert_eq!(passed, expected, "{framework:?}");
+    }
+}
+
+#[test]
 fn tests_that_take_long_are_named_slowest_first() {
     let report = "<testsuites><testsuite name=\"a\">\
         <testcase classname=\"t\" name=\"quick\" file=\"t.py\" time=\"0.9994\"/>\
@@ -302,10 +369,11 @@ fn every_missing_program_has_a_command_that_brings_it() {
 /// What Node 20.20.2 reports of a file that has only `export const x = 1;`.
 #[test]
 fn a_file_that_declares_no_test_is_not_called_passed() {
-    let empty = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.109448\" classname=\"test\"/>\n\
-                 \t<!-- tests 1 -->\n</testsuites>\n";
-    let mixed = "<testsuites>\n\t<testcase name=\"/w/a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n\
-                 \t<testcase name=\"reads a.test.mjs\" time=\"0.1\" classname=\"test\"/>\n</testsuites>\n";
+    let empty = r#"{"tests":[{"name":"/w/a.test.mjs","isSuite":false,"isFile":true,"file":"/w/a.test.mjs","line":1,
+                   "duration":94.1,"isLeftOut":false,"within":[]}]}"#;
+    let mixed = r#"{"tests":[{"name":"/w/a.test.mjs","isSuite":false,"isFile":true,"file":"/w/a.test.mjs","line":1,
+                   "duration":94.1,"isLeftOut":false,"within":[]},{"name":"/w/b.test.mjs","isSuite":false,
+                   "isFile":false,"file":"/w/c.test.mjs","line":1,"duration":4.1,"isLeftOut":false,"within":[]}]}"#;
     for (report, status, passed) in
         [(empty, TestStatus::NoTests, 0), (mixed, TestStatus::Passed, 1)]
     {
@@ -314,7 +382,7 @@ fn a_file_that_declares_no_test_is_not_called_passed() {
             exit_code: Some(0),
             stdout: "",
             stderr: "",
-            report: Some(("node.xml", report)),
+            report: Some(("node.json", report)),
         });
         assert_eq!((found.status, found.totals.passed), (status, passed), "{found:?}");
         assert!(found.note.unwrap().contains("1 files ended well and declare no test"));

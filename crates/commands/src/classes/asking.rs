@@ -5,13 +5,32 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::{AskingEntry, table};
-use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be};
+use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be, subcommand_at};
 use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
 
 /// Letters that take no value in any command of the table that a word makes harmless.
 const PLAIN_LETTERS: &str = "abdfilnpqrvxRX";
+
+/// Long options of which the same is true.
+const PLAIN_OPTIONS: [&str; 15] = [
+    "archive",
+    "detach",
+    "force",
+    "global",
+    "interactive",
+    "local",
+    "name-only",
+    "no-track",
+    "null",
+    "quiet",
+    "recursive",
+    "show-origin",
+    "system",
+    "track",
+    "verbose",
+];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,11 +43,12 @@ pub(super) struct AskingFile {
 /// Why a command always asks; none where it does not.
 pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
     let bare = bare_words(command);
-    if bare.first().and_then(ShellWord::fixed) == Some("git")
+    let name = command.words.first().and_then(ShellWord::fixed).unwrap_or_default();
+    if name.rsplit('/').next() == Some("git")
         && let Some(setting) = git_setting(&command.words[1..])
     {
         return Some(format!(
-            "git with {setting}: it may run another program, or be another command"
+            "runs git with {setting}: it may run another program, or be another command"
         ));
     }
     let found = TABLE.command.iter().find(|entry| entry.is(&bare))?;
@@ -37,6 +57,10 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
 
 /// The first setting before git's subcommand that may change what runs.
 fn git_setting(words: &[ShellWord]) -> Option<String> {
+    // Which word is the subcommand, nobody knows then.
+    if let Err(word) = subcommand_at(words) {
+        return Some(format!("{} before its subcommand", word.shown()));
+    }
     let mut at = 0;
     while let Some(word) = words.get(at).and_then(ShellWord::fixed)
         && word.starts_with('-')
@@ -89,7 +113,36 @@ impl AskingEntry {
             || !is_certain
             || self.has.iter().any(is_there)
             || rest.iter().any(may_bring);
-        has && !self.unless.iter().any(|known| rest.iter().any(|word| is_exactly(word, known)))
+        has && !self.is_spared(rest)
+    }
+
+    /// Whether one of the words that make it harmless is there as an option: neither the value of another one nor an
+    /// operand.
+    fn is_spared(&self, rest: &[ShellWord]) -> bool {
+        let mut may_be_value = false;
+        for word in rest {
+            if word.fixed() == Some("--") {
+                return false;
+            }
+            let is_sparing = self.unless.iter().any(|known| is_exactly(word, known));
+            if is_sparing && !may_be_value {
+                return true;
+            }
+            may_be_value = match word.fixed() {
+                Some(text) if text.len() > 1 && text.starts_with('-') => !is_plain(text),
+                Some(_) => false,
+                None => !word.is_operand(),
+            };
+        }
+        false
+    }
+}
+
+/// Whether an option certainly takes no value in the next word.
+fn is_plain(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => long.contains('=') || PLAIN_OPTIONS.contains(&long),
+        None => option.chars().skip(1).all(|letter| PLAIN_LETTERS.contains(letter)),
     }
 }
 

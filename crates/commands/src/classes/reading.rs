@@ -53,11 +53,12 @@ fn plain(words: &[ShellWord]) -> Option<Vec<ShellWord>> {
     let name = of_system.iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
     let mut plain = vec![ShellWord::Fixed(name.to_owned())];
     let mut rest = rest.iter();
+    let is_directory = |word: &ShellWord| word.is_operand() && word.is_exactly_one();
     if name == "git" {
         while let Some(word) = rest.as_slice().first().and_then(ShellWord::fixed) {
             let skipped = match word {
                 "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => 1,
-                "-C" if rest.as_slice().get(1).is_some_and(ShellWord::is_operand) => 2,
+                "-C" if rest.as_slice().get(1).is_some_and(is_directory) => 2,
                 _ => break,
             };
             rest.nth(skipped - 1);
@@ -129,9 +130,7 @@ impl ListedCommand {
             let Some(expected) = &self.operands else { return true };
             operand.fixed().is_some_and(|text| expected.is_match(text))
         };
-        let is_counted = |operand: &&ShellWord| {
-            matches!(operand, ShellWord::Fixed(_) | ShellWord::Unknown { is_single: true, .. })
-        };
+        let is_counted = |operand: &&ShellWord| operand.is_exactly_one();
         operands.len() <= self.operands_max
             && (self.operands_max == usize::MAX || operands.iter().all(is_counted))
             && operands.iter().all(fits)

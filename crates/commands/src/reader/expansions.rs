@@ -1,7 +1,7 @@
 //! What begins with `$` or a backtick, and process substitutions.
 
-use super::ShellReader;
 use super::words::{WordContext, WordDraft};
+use super::{CONTINUATION, ShellReader};
 use crate::Unparsed;
 
 /// Variables of one character that bash has itself.
@@ -57,6 +57,10 @@ impl ShellReader<'_> {
                     draft.note_expansion(around);
                 }
             }
+            // Bash forgets the end of the line, and what is behind it may be a parenthesis.
+            Some('\\') if self.rest()[1..].starts_with(CONTINUATION) => {
+                return self.refuse("a line break behind a dollar sign");
+            }
             _ => self.literal(draft),
         }
         Ok(())
@@ -75,9 +79,14 @@ impl ShellReader<'_> {
     }
 
     pub(super) fn process_substitution(&mut self) -> Result<(), Unparsed> {
+        let (from, is_fed) = (self.commands.len(), self.is_at(">"));
         self.bump();
         self.expect("(")?;
-        self.substituted()
+        self.substituted()?;
+        if is_fed {
+            self.feed(from);
+        }
+        Ok(())
     }
 
     /// Reads `$((…))` of digits and operators: a name could stand for a text that runs commands.

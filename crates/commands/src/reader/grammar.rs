@@ -114,8 +114,14 @@ impl ShellReader<'_> {
             }
             self.skip_blanks();
         }
+        let mut is_first = true;
         loop {
+            let from = self.commands.len();
             self.command()?;
+            if !is_first {
+                self.feed(from);
+            }
+            is_first = false;
             self.skip_blanks();
             if self.is_at("||") || !self.take("|") {
                 return Ok(());
@@ -126,6 +132,17 @@ impl ShellReader<'_> {
     }
 
     fn command(&mut self) -> Result<(), Unparsed> {
+        let from = self.commands.len();
+        let was_fed = std::mem::take(&mut self.is_fed);
+        self.any_command()?;
+        if self.is_fed {
+            self.feed(from);
+        }
+        self.is_fed = was_fed;
+        Ok(())
+    }
+
+    fn any_command(&mut self) -> Result<(), Unparsed> {
         if self.is_at("((") {
             return self.refuse("arithmetic, which may run what a variable says");
         }
@@ -284,6 +301,10 @@ impl ShellReader<'_> {
             None if self.is_at("(") => {}
             _ => return self.refuse("a function whose body is not in braces or parentheses"),
         }
-        self.descend(Self::command)
+        let from = self.commands.len();
+        self.descend(Self::command)?;
+        // Who calls it may give it what it reads.
+        self.feed(from);
+        Ok(())
     }
 }

@@ -37,7 +37,10 @@ impl ShellReader<'_> {
                 Some(_) if self.is_at_redirection()? => match self.redirection()? {
                     Redirected::File(redirection) => command.redirections.push(redirection),
                     Redirected::Copy => {}
-                    Redirected::InputCopy => inputs += 1,
+                    Redirected::InputCopy => {
+                        inputs += 1;
+                        command.is_fed = true;
+                    }
                     Redirected::Document(document) => {
                         inputs += 1;
                         documents.push(document);
@@ -223,7 +226,8 @@ impl ShellReader<'_> {
             }
             match self.redirection()? {
                 Redirected::File(redirection) => command.redirections.push(redirection),
-                Redirected::Copy | Redirected::InputCopy => {}
+                Redirected::Copy => {}
+                Redirected::InputCopy => self.is_fed = true,
                 Redirected::Document(document) => documents.push(document),
                 Redirected::Text(text) => command.input = Some(text),
             }
@@ -232,6 +236,7 @@ impl ShellReader<'_> {
         if command.redirections.is_empty() && command.input.is_none() && documents.is_empty() {
             return Ok(());
         }
+        self.is_fed |= command.takes_input() || !documents.is_empty();
         self.text[start..end].clone_into(&mut command.text);
         self.place(command, documents)
     }

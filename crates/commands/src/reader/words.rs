@@ -27,6 +27,8 @@ pub(super) struct WordDraft {
     is_split: bool,
     /// The character before this one, where nothing quotes it.
     last: Option<char>,
+    /// Where the first `{}` ends in the source, and what was known before it.
+    empty_braces: Option<(usize, String)>,
 }
 
 // === impl WordDraft ===
@@ -65,6 +67,22 @@ impl WordDraft {
     fn note_pattern(&mut self) {
         self.note_unknown();
         self.is_several = true;
+    }
+
+    /// Notes that only some of what was read is known to be how the word begins.
+    fn note_starts(&mut self, starts: String) {
+        self.note_unknown();
+        self.starts = Some(starts);
+    }
+
+    /// Takes `{}` for a text, as it is unless a brace follows: `a{},b}` becomes `a}` and `ab`.
+    fn note_empty_braces(&mut self, end: usize) {
+        if self.empty_braces.is_none() {
+            let starts = self.starts.clone().unwrap_or_else(|| self.text.clone());
+            self.empty_braces = Some((end, starts));
+        }
+        self.push('{');
+        self.push('}');
     }
 
     fn finish(self, raw: &str) -> ShellWord {
@@ -122,6 +140,13 @@ impl ShellReader<'_> {
         if (awaits_document || self.awaits_document) && raw.contains('\n') {
             return self.refuse("a line break in a word behind a here-document");
         }
+        let braces = draft.empty_braces.take().filter(|_| around == WordContext::Bare);
+        if let Some((end, starts)) = braces
+            && self.text[end..self.at].contains('}')
+        {
+            draft.note_starts(starts);
+            draft.is_several = true;
+        }
         Ok(draft.finish(raw))
     }
 
@@ -151,8 +176,7 @@ impl ShellReader<'_> {
                 self.plain(c, draft)
             }
             '{' if self.take("{}") => {
-                draft.push('{');
-                draft.push('}');
+                draft.note_empty_braces(self.at);
                 Ok(())
             }
             '{' if !is_value => {
@@ -163,10 +187,16 @@ impl ShellReader<'_> {
                 let is_operator = draft.text == "=";
                 let expands = draft.text.is_empty()
                     || (matches!(draft.last, Some('=' | ':')) && !is_operator);
+                let before = draft.starts.clone().unwrap_or_else(|| draft.text.clone());
                 self.plain(c, draft)?;
-                // The folder that it stands for takes the place of the tilde.
-                if expands {
+                // The folder that it stands for takes the place of the tilde. With more than a name behind it
+                // the text is that of a variable, which may be any: `~-` is that of OLDPWD.
+                let is_folder =
+                    self.peek().is_none_or(|c| ends_word(c) || c == '/' || c.is_ascii_alphabetic());
+                if expands && is_folder {
                     draft.note_unknown();
+                } else if expands {
+                    draft.note_starts(before);
                 }
                 Ok(())
             }

@@ -6,12 +6,13 @@
 #![allow(clippy::disallowed_methods, reason = "bash itself is compared with")]
 #![allow(clippy::unwrap_used, reason = "a test program: what it unwraps is its message")]
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use moss_commands::{CommandClass, classify, read};
+use moss_commands::{CommandClass, ShellWord, classify, read};
 
 /// What makes the file, in each way in which a text may have it.
-const MAKING: [&str; 10] = [
+const MAKING: [&str; 18] = [
     " #$(touch made)\n",
     "( #$(touch made)\n)",
     "$(touch made)",
@@ -22,9 +23,17 @@ const MAKING: [&str; 10] = [
     "\ntouch made\n",
     "<(touch made)",
     "${x:-$(touch made)}",
+    "$\\\n(touch made)",
+    "\"$\\\n(touch made)\"",
+    "<\\\n(touch made)",
+    "(\\\n(touch made))",
+    "{\\\ntouch made; }",
+    "`\\\ntouch made`",
+    "<<\\\n-E\nE\ntouch made\n-E\n",
+    ";\\\n; touch made\n",
 ];
 /// Texts in which a `@` is replaced by pieces.
-const FRAMES: [&str; 39] = [
+const FRAMES: [&str; 42] = [
     "RANDOM=@",
     "OPTIND+=@",
     "for SECONDS in @; do ls; done",
@@ -64,13 +73,92 @@ const FRAMES: [&str; 39] = [
     "if ls @; then ls; fi",
     "f() { ls @; }; f",
     "echo $(ls @)",
+    "cat='a[$(touch made >&2)0]'; (@(cat))",
+    "cat='a[$(touch made >&2)0]'; echo $@(cat)@)",
+    "[ @ 'a[$(touch made)0]' ]",
 ];
 /// Pieces that mean something to bash somewhere.
-const PIECES: [&str; 56] = [
-    "a", " ", " ", " ", "\n", "(", ")", " #", "#", "\n#", "\\", "\\\n", "'", "\"", "$", "${", "}",
-    "{", "[", "]", "[[", "]]", "a[", "a[0]", "=", "==", "!=", "=~", "+=", "x=", "RANDOM=",
-    "OPTIND=", "SECONDS=", "|", "||", "&&", "&", ";", ";;", "<", ">", "<<E", "<<<", "@(", "*(",
-    "!(", "?(", "~", "-a", "-v ", "-eq ", "*", "\"$x\"", "\"$y\"", " \"$x\" ", "$y",
+const PIECES: [&str; 80] = [
+    "a",
+    " ",
+    " ",
+    " ",
+    "\n",
+    "(",
+    ")",
+    " #",
+    "#",
+    "\n#",
+    "\\",
+    "\\\n",
+    "'",
+    "\"",
+    "$",
+    "${",
+    "}",
+    "{",
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "a[",
+    "a[0]",
+    "=",
+    "==",
+    "!=",
+    "=~",
+    "+=",
+    "x=",
+    "RANDOM=",
+    "OPTIND=",
+    "SECONDS=",
+    "|",
+    "||",
+    "&&",
+    "&",
+    ";",
+    ";;",
+    "<",
+    ">",
+    "<<E",
+    "<<<",
+    "@(",
+    "*(",
+    "!(",
+    "?(",
+    "~",
+    "-a",
+    "-v ",
+    "-eq ",
+    "*",
+    "\"$x\"",
+    "\"$y\"",
+    " \"$x\" ",
+    "$y",
+    "$\\\n",
+    "(\\\n",
+    "<\\\n",
+    ">\\\n",
+    "{\\\n",
+    "\"\\\n",
+    "`\\\n",
+    "|\\\n",
+    "&\\\n",
+    " \\\n",
+    "\\\n ",
+    "<<-E",
+    "{}",
+    "{},",
+    ",",
+    "{a,-v}",
+    "''",
+    "''{},-v} ",
+    "~-",
+    "~+",
+    "~/",
+    "-v",
+    "{,a} ",
+    "..",
 ];
 /// How many texts are put together, and how many of them bash runs at most.
 const TEXTS: usize = 40_000;
@@ -135,6 +223,101 @@ fn makes_file(text: &str) -> bool {
         .status()
         .unwrap();
     folder.path().join("made").exists()
+}
+
+/// Words in which bash may see more than one.
+const WORDS: [&str; 38] = [
+    "a", "b", "-v", "/", "=", ":", ".", "..", ",", ",", "{", "{", "}", "}", "{}", "{},", "{a,b}",
+    "{1..3}", "''", "'}'", "'a b'", "\"", "\"$x\"", "$x", "$y", "${x}", "~", "~", "~-", "~+", "~1",
+    "-", "\\", "\\\n", "*", "?", "[a-]", " ",
+];
+/// How many of them are put together, and how many bash shows at most.
+const WORD_TEXTS: usize = 40_000;
+const SHOWN_MAX: usize = 400;
+
+impl Numbers {
+    fn words(&mut self) -> String {
+        let mut words = String::from("printf '%s\\0' end ");
+        for _ in 0..=self.below(8) {
+            words.push_str(self.one_of(&WORDS));
+        }
+        words
+    }
+}
+
+/// The words behind `end`, where a text is no more than the one command; none where it is not read.
+fn read_words(text: &str) -> Option<Vec<ShellWord>> {
+    let commands = read(text).ok()?.commands;
+    let [command] = commands.as_slice() else { return None };
+    (command.redirections.is_empty()).then(|| command.words[3..].to_vec())
+}
+
+/// The words that bash makes of those behind `end`; none where it does not run the text.
+fn shown_words(text: &str, folder: &Path) -> Option<Vec<String>> {
+    // Bash forgets one from outside that is no folder.
+    let text = format!("OLDPWD=--pre=a\n{text}");
+    let mut bash = Command::new("bash");
+    let output = bash
+        .args(["--norc", "--noprofile", "-c", &text])
+        .current_dir(folder)
+        .envs([("x", "-v"), ("y", "-v a"), ("HOME", "/home")])
+        .env_remove("BASH_ENV")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let words = shown.split_terminator('\0').skip(1).map(ToOwned::to_owned);
+    output.status.success().then(|| words.collect())
+}
+
+/// Whether words may become those that bash shows.
+fn may_become(words: &[ShellWord], shown: &[String]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return shown.is_empty() };
+    let leads = |count: usize| {
+        shown.get(..count).is_some_and(|shown| shown.iter().all(|word| begins(first, word)))
+            && may_become(rest, &shown[count..])
+    };
+    match first {
+        ShellWord::Fixed(_) | ShellWord::Unknown { is_single: true, .. } => leads(1),
+        ShellWord::Unknown { .. } => (0..=shown.len()).any(leads),
+    }
+}
+
+fn begins(word: &ShellWord, shown: &str) -> bool {
+    match word {
+        ShellWord::Fixed(text) => text == shown,
+        // It stands for a folder, whose path begins with a slash, or for itself.
+        ShellWord::Unknown { starts, .. } => match starts.split_once('~') {
+            Some((before, _)) => {
+                shown.starts_with(&format!("{before}/")) || shown.starts_with(starts)
+            }
+            None => shown.starts_with(starts.as_str()),
+        },
+    }
+}
+
+#[test]
+fn words_become_in_bash_what_is_said_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "ab", "-", "-v", "}"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let shown = shown_words("printf '%s\\0' end ~- {},a} \"$x\"", folder.path());
+    assert_eq!(shown.unwrap(), ["--pre=a", "{},a}", "-v"], "bash is needed");
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let texts = std::iter::repeat_with(|| numbers.words()).take(WORD_TEXTS);
+    let mut count = 0;
+    for text in texts.filter(|text| text.contains(['{', '~', '$', '*', '?', '['])) {
+        let Some(words) = read_words(&text) else { continue };
+        let Some(shown) = shown_words(&text, folder.path()) else { continue };
+        assert!(may_become(&words, &shown), "{text:?}: {words:?} became {shown:?}");
+        count += 1;
+        if count == SHOWN_MAX {
+            return;
+        }
+    }
+    panic!("only {count} texts were shown");
 }
 
 #[test]

@@ -415,7 +415,10 @@ fn wrapped(denied: &str, steps: &[(&str, &str, u8)]) -> String {
     let mut line = denied.to_owned();
     for (wrapping, allowed, kind) in steps {
         line = match kind {
-            0..=5 => wrapping.replace('%', allowed).replace('@', &line),
+            // Backticks end at the next one: within others they are no backticks.
+            0..=5 if !(wrapping.contains('`') && line.contains('`')) => {
+                wrapping.replace('%', allowed).replace('@', &line)
+            }
             6 if !line.contains(['\'', '\n']) => format!("sh -c '{line}'"),
             7 if !line.contains(['\'', '\n']) => format!("bash -euc '{line}'"),
             8 if !line.contains(['\'', '\n']) => format!("eval '{line}'"),

@@ -1,5 +1,8 @@
 //! What declares names, exactly.
 
+use std::cmp::Reverse;
+
+use moss_sdk::RelPath;
 use moss_sdk::code_search::{CodeHit, CodeSearch};
 
 use super::hits::kind_name;
@@ -10,14 +13,16 @@ use crate::ranked::{RankedIndex, RankedView};
 // === impl RankedIndex ===
 
 impl RankedIndex {
-    /// Finds what declares one of some names: of each, source before all else, then by path.
+    /// Finds what declares one of some names: of each, what is near to a file, source before all else, then by path. A
+    /// name that is declared often takes no room from others.
     pub(crate) fn declarations(
         &self,
         names: &[String],
+        near: Option<&RelPath>,
         search: &CodeSearch,
         view: &RankedView,
     ) -> Vec<CodeHit> {
-        let mut found = Vec::new();
+        let mut found: Vec<Vec<CodeHit>> = Vec::new();
         for name in names {
             let term = format!("{DECLARES}{}", name.to_lowercase());
             let mut of_name: Vec<(bool, CodeHit)> = Vec::new();
@@ -47,12 +52,23 @@ impl RankedIndex {
                     of_name.push((text.role != FileRole::Source, hit));
                 }
             }
+            let shared = |hit: &CodeHit| near.map(|near| shared(near, &hit.path));
             of_name.sort_by(|(one_role, one), (other_role, other)| {
-                (one_role, &one.path, one.lines).cmp(&(other_role, &other.path, other.lines))
+                let one = (Reverse(shared(one)), one_role, &one.path, one.lines);
+                one.cmp(&(Reverse(shared(other)), other_role, &other.path, other.lines))
             });
-            found.extend(of_name.into_iter().map(|(_, hit)| hit));
+            found.push(of_name.into_iter().map(|(_, hit)| hit).take(search.hits_max).collect());
         }
-        found.truncate(search.hits_max);
-        found
+        let has_room = |most: usize| {
+            found.iter().map(|one| one.len().min(most)).sum::<usize>() <= search.hits_max
+        };
+        let longest = found.iter().map(Vec::len).max().unwrap_or_default();
+        let each = (1..=longest).rev().find(|most| has_room(*most)).unwrap_or(1);
+        found.into_iter().flat_map(|one| one.into_iter().take(each)).take(search.hits_max).collect()
     }
+}
+
+/// How many directories two paths have in common.
+fn shared(one: &RelPath, other: &RelPath) -> usize {
+    one.components().zip(other.components()).take_while(|(one, other)| one == other).count()
 }

@@ -9,7 +9,7 @@ use std::hash::Hash;
 use hashbrown::{HashMap, HashSet};
 use moss_sdk::code_search::CodeHit;
 
-use super::hits::{FileScores, is_same_declaration};
+use super::hits::{FileScores, is_shown_by};
 use super::scoring::sees;
 use super::{ChunkPlace, RankedSearch};
 use crate::question::CodeQuestion;
@@ -122,9 +122,8 @@ pub(super) fn hits(
         let held: &HeldSegment = &index.segments[segment];
         let text = held.segment.chunks[chunk as usize].text;
         let of_file = shown.entry((segment, text)).or_default();
-        let is_repeated =
-            of_file.iter().any(|shown| is_same_declaration(&held.segment, *shown, chunk));
-        if is_repeated || of_file.len() >= search.hits_of_file_max {
+        let is_repeated = |shown: &u32| is_shown_by(&held.segment, question, *shown, chunk);
+        if of_file.iter().any(is_repeated) || of_file.len() >= search.hits_of_file_max {
             continue;
         }
         of_file.push(chunk);

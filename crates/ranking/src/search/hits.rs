@@ -247,7 +247,7 @@ impl<'a> FileScores<'a> {
                 }) {
                     continue;
                 }
-                if shown.iter().any(|shown| is_same_declaration(segment, *shown, *at)) {
+                if shown.iter().any(|shown| is_shown_by(segment, self.question, *shown, *at)) {
                     continue;
                 }
                 let score = file.score * (score / best) * share;
@@ -265,10 +265,23 @@ impl<'a> FileScores<'a> {
     }
 }
 
-/// Whether two chunks are parts of one declaration, which is long.
-pub(super) fn is_same_declaration(segment: &RankedSegment, one: u32, other: u32) -> bool {
-    let (first, last) = (one.min(other) as usize, one.max(other) as usize);
+/// Whether a chunk shows what another one of its file is, too: a part of the same declaration, which is long, or, where
+/// a name is asked for, an overload of it.
+pub(super) fn is_shown_by(
+    segment: &RankedSegment,
+    question: &CodeQuestion,
+    shown: u32,
+    at: u32,
+) -> bool {
+    let (first, last) = (shown.min(at) as usize, shown.max(at) as usize);
+    let (one, other) = (&segment.chunks[first], &segment.chunks[last]);
+    let is_overload = || {
+        segment.name(one).is_some()
+            && segment.name(one) == segment.name(other)
+            && segment.container(one) == segment.container(other)
+    };
     segment.chunks[first + 1..=last].iter().all(|chunk| chunk.is_continued)
+        || question.is_symbol && is_overload()
 }
 
 // === impl RankedSegment ===

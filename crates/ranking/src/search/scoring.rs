@@ -7,9 +7,10 @@ use super::ChunkPlace;
 use super::signs::{ChunkSigns, WordedName};
 use crate::analysis::DECLARES;
 use crate::postings::TermPosting;
+use crate::qualified::{DeclaredPlace, NameFit, NameTier, QualifiedName};
 use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
 use crate::ranked::{HeldSegment, RankedIndex, RankedView};
-use crate::segment::RankedChunk;
+use crate::segment::{RankedChunk, RankedSegment};
 use crate::shape::QuestionShape;
 use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL, Weights};
 
@@ -19,6 +20,9 @@ const HEAVY_GROUPS_MAX: usize = 25;
 const NAMED_BONUS: f32 = 1_000.0;
 /// How much more it is worth to belong to what the question says.
 const IN_CONTAINER: f32 = 1.5;
+/// How much less it is worth to have the name only, where others also belong to what the question says: less than for a
+/// test that does.
+const ELSEWHERE: f32 = 0.5;
 
 /// The scores of all chunks that may be seen.
 pub(super) struct ChunkScores<'a> {
@@ -232,15 +236,19 @@ impl<'a> ChunkScores<'a> {
     ) -> HashSet<ChunkPlace> {
         let mut named = HashSet::new();
         for symbol in &question.symbols {
-            let found = self.declared(symbol);
-            let has_container = found.iter().any(|(_, is_inside)| *is_inside);
+            let found = self.declared(symbol, question.wanted.as_ref());
+            let best = found.iter().map(|(_, fit)| *fit).min();
             let rarity = self.rarity(found.len());
-            for ((segment, chunk), is_inside) in found {
-                // Where one is what the question says, others of that name are not meant.
-                if has_container && !is_inside {
-                    continue;
-                }
-                let share = if is_inside { IN_CONTAINER } else { 1.0 };
+            for ((segment, chunk), fit) in found {
+                let best = best.unwrap_or(fit);
+                let share = match symbol.container {
+                    Some(_) if best.tier == NameTier::Name => 1.0,
+                    Some(_) if fit == best => IN_CONTAINER,
+                    // Where one is what the question says, others of that name are not meant.
+                    Some(_) if best.tier == NameTier::Container => continue,
+                    None if fit == best => 1.0,
+                    _ => ELSEWHERE,
+                };
                 let bonus =
                     if question.is_symbol { NAMED_BONUS } else { weights.definition * rarity };
                 self.scores[segment][chunk as usize] += bonus * share;
@@ -250,21 +258,24 @@ impl<'a> ChunkScores<'a> {
         named
     }
 
-    /// The visible chunks that declare a name, and whether in what the question says.
-    fn declared(&self, symbol: &SymbolWord) -> Vec<(ChunkPlace, bool)> {
-        let term = format!("{DECLARES}{}", symbol.name);
+    /// The visible chunks that declare a name, and how well each fits what the question says.
+    fn declared(
+        &self,
+        symbol: &SymbolWord,
+        wanted: Option<&QualifiedName>,
+    ) -> Vec<(ChunkPlace, NameFit)> {
+        let called = symbol.name.strip_suffix('!').filter(|name| !name.is_empty());
         let mut found = Vec::new();
-        for (place, held) in self.index.segments.iter().enumerate() {
-            let Some(postings) = held.segment.postings(&term) else { continue };
-            for posting in postings {
-                let chunk = &held.segment.chunks[posting.chunk as usize];
-                if !sees(held, self.view, chunk) {
-                    continue;
+        for name in [Some(&*symbol.name), called].into_iter().flatten() {
+            let term = format!("{DECLARES}{name}");
+            for (place, held) in self.index.segments.iter().enumerate() {
+                for posting in held.segment.postings(&term).into_iter().flatten() {
+                    let chunk = &held.segment.chunks[posting.chunk as usize];
+                    if sees(held, self.view, chunk) {
+                        let fit = fit(&held.segment, chunk, symbol, wanted);
+                        found.push(((place, posting.chunk), fit));
+                    }
                 }
-                let container = held.segment.container(chunk).map(str::to_lowercase);
-                let is_inside = symbol.container.is_some()
-                    && container.as_ref().is_some_and(|own| Some(own) == symbol.container.as_ref());
-                found.push(((place, posting.chunk), is_inside));
             }
         }
         found
@@ -292,6 +303,28 @@ impl<'a> ChunkScores<'a> {
             }
         }
     }
+}
+
+/// How well what a chunk declares fits a name: all of one that is asked for alone, the container of one in a sentence.
+fn fit(
+    segment: &RankedSegment,
+    chunk: &RankedChunk,
+    symbol: &SymbolWord,
+    wanted: Option<&QualifiedName>,
+) -> NameFit {
+    let container = segment.container(chunk);
+    let Some(wanted) = wanted else {
+        let own = container.map(str::to_lowercase);
+        let is_inside = own.is_some() && own == symbol.container;
+        return if is_inside { NameFit::WHOLE } else { NameFit::STRANGE };
+    };
+    let place = DeclaredPlace {
+        path: &segment.texts[chunk.text as usize].path,
+        containers: container.into_iter().collect(),
+        is_member: container.is_some(),
+        text: "",
+    };
+    wanted.fit(segment.name(chunk).unwrap_or_default(), chunk.kind, &place)
 }
 
 /// What a term of a chunk is worth by its fields, before that saturates.

@@ -38,6 +38,24 @@ fn what_is_hidden_changes_no_score() {
 }
 
 #[test]
+fn texts_are_counted_that_may_be_seen_and_are_wanted() {
+    let (mut index, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+    let path = |name: &str| RelPath::parse(name).unwrap();
+    for name in ["a.rs", "b.rs", "c.py", "secret/d.rs", "gone.rs"] {
+        index.put(&analyzer.analyze(&path(name), "fn zebra() {}\n"));
+    }
+    index.freeze();
+    index.remove(&path("gone.rs"));
+    let all = index.view(&RankedView::default(), &mut |_| true);
+    let open = index.view(&RankedView::default(), &mut |path| !path.as_str().contains("secret"));
+    let is_rust = |path: &RelPath| path.as_str().ends_with(".rs");
+    let counts =
+        [&all, &open].map(|view| (index.count(view, &|_| true), index.count(view, &is_rust)));
+    assert_eq!(counts, [(4, 3), (3, 2)]);
+    assert_eq!(index.count(&RankedView::default(), &|_| true), 0);
+}
+
+#[test]
 fn what_was_put_last_is_found_and_what_was_removed_is_not() {
     let (mut index, mut analyzer) = (index(), TextAnalyzer::default());
     let path = RelPath::parse("src/new.rs").unwrap();

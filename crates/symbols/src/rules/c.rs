@@ -45,11 +45,17 @@ pub(super) const CPP: LanguageRules = LanguageRules {
     declarations: CPP_DECLARATIONS,
     functions: &["lambda_expression"],
     names: &["identifier", "type_identifier", "field_identifier", "namespace_identifier"],
+    calls: &[
+        ("call_expression", "function"),
+        ("new_expression", "type"),
+        ("compound_literal_expression", "type"),
+    ],
     members: &[
         ("field_expression", "field"),
         ("qualified_identifier", "name"),
         ("template_function", "name"),
         ("template_method", "name"),
+        ("template_type", "name"),
     ],
     wrappers: &["template_declaration"],
     ..C

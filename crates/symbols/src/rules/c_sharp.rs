@@ -28,6 +28,7 @@ pub(super) const C_SHARP: LanguageRules = LanguageRules {
     calls: &[("invocation_expression", "function"), ("object_creation_expression", "type")],
     members: &[
         ("member_access_expression", "name"),
+        ("qualified_name", "name"),
         ("conditional_access_expression", ""),
         ("member_binding_expression", "name"),
         ("generic_name", ""),

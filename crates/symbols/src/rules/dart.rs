@@ -29,8 +29,13 @@ pub(super) const DART: LanguageRules = LanguageRules {
     owners: &[("extension_declaration", "class")],
     functions: &["function_expression", "block"],
     names: &["identifier", "type_identifier"],
-    calls: &[("call_expression", "function")],
-    members: &[("member_expression", "property")],
+    calls: &[
+        ("call_expression", "function"),
+        ("new_expression", "type"),
+        ("const_object_expression", "type"),
+        ("constructor_invocation", "type"),
+    ],
+    members: &[("member_expression", "property"), ("type", "")],
     imports: &[("library_import", ""), ("library_export", "")],
     comments: &["comment", "documentation_comment"],
     ..NOTHING

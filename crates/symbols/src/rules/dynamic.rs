@@ -11,6 +11,10 @@ const RUBY_DECLARATIONS: &[DeclarationRule] = &[
     named("class", Kind::Class),
     named("module", Kind::Module),
     placed("assignment", Kind::Constant, NameLocation::Field("left")),
+    named("alias", Kind::Function),
+    // Of `alias_method` and `define_method`, then of `attr_accessor` and its like.
+    placed("call", Kind::Function, NameLocation::Argument),
+    placed("call", Kind::Field, NameLocation::Symbols),
 ];
 const PHP_DECLARATIONS: &[DeclarationRule] = &[
     named("function_definition", Kind::Function),
@@ -41,7 +45,9 @@ pub(super) const RUBY: LanguageRules = LanguageRules {
     declarations: RUBY_DECLARATIONS,
     names: &["identifier", "constant"],
     type_names: &["constant"],
-    calls: &[("call", "method")],
+    calls: &[("call", "method"), ("call", "receiver")],
+    members: &[("scope_resolution", "name")],
+    constructors: &["initialize"],
     ..NOTHING
 };
 
@@ -55,8 +61,10 @@ pub(super) const PHP: LanguageRules = LanguageRules {
         ("member_call_expression", "name"),
         ("nullsafe_member_call_expression", "name"),
         ("scoped_call_expression", "name"),
+        ("object_creation_expression", ""),
     ],
-    members: &[("qualified_name", "")],
+    members: &[("qualified_name", ""), ("relative_name", "")],
+    constructors: &["__construct"],
     imports: &[("namespace_use_declaration", "")],
     attributes: &["attribute_list"],
     ..NOTHING

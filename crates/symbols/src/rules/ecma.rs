@@ -68,8 +68,14 @@ pub(super) const JAVASCRIPT: LanguageRules = LanguageRules {
         "shorthand_property_identifier",
         "private_property_identifier",
     ],
-    calls: &[("call_expression", "function"), ("new_expression", "constructor")],
+    calls: &[
+        ("call_expression", "function"),
+        ("new_expression", "constructor"),
+        ("jsx_opening_element", "name"),
+        ("jsx_self_closing_element", "name"),
+    ],
     members: &[("member_expression", "property")],
+    constructors: &["constructor"],
     imports: &[("import_statement", "source")],
     wrappers: &[
         "export_statement",

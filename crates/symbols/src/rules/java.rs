@@ -1,6 +1,6 @@
 //! Java.
 
-use super::{DeclarationRule, LanguageRules, NOTHING, named};
+use super::{DeclarationRule, LAST, LanguageRules, NOTHING, named};
 use crate::outline::DeclarationKind as Kind;
 
 const DECLARATIONS: &[DeclarationRule] = &[
@@ -22,7 +22,8 @@ pub(super) const JAVA: LanguageRules = LanguageRules {
     declarations: DECLARATIONS,
     functions: &["lambda_expression", "static_initializer", "block"],
     names: &["identifier", "type_identifier"],
-    calls: &[("method_invocation", "name")],
+    calls: &[("method_invocation", "name"), ("object_creation_expression", "type")],
+    members: &[("generic_type", ""), ("scoped_type_identifier", LAST)],
     imports: &[("import_declaration", "")],
     wrappers: &["field_declaration"],
     comments: &["line_comment", "block_comment"],

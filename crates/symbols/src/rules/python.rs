@@ -15,6 +15,7 @@ pub(super) const PYTHON: LanguageRules = LanguageRules {
     functions: &["lambda"],
     calls: &[("call", "function")],
     members: &[("attribute", "attribute")],
+    constructors: &["__init__", "__new__"],
     imports: &[
         ("import_statement", "name"),
         ("import_from_statement", "module_name"),

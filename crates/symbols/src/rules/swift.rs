@@ -23,6 +23,7 @@ pub(super) const SWIFT: LanguageRules = LanguageRules {
     names: &["simple_identifier", "type_identifier"],
     calls: &[("call_expression", "")],
     members: &[("navigation_expression", "suffix"), ("navigation_suffix", "suffix")],
+    constructors: &["init"],
     imports: &[("import_declaration", "")],
     comments: &["comment", "multiline_comment"],
     documenting: &["///", "/**"],

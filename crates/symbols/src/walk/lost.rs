@@ -11,6 +11,7 @@ use tree_sitter::Tree;
 use super::{DECLARATIONS_MAX, bytes};
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Outline, TextRange};
+use crate::rules::pragmas::is_pragma;
 
 /// What no name of a function has in it.
 const NO_NAME: [char; 17] =
@@ -92,7 +93,7 @@ fn contain(outline: &mut Outline) {
 }
 
 /// Leaves what ends before a byte. Returns the innermost of the rest.
-fn innermost(around: &mut Vec<usize>, ranges: &[TextRange], at: u32) -> Option<u32> {
+pub(super) fn innermost(around: &mut Vec<usize>, ranges: &[TextRange], at: u32) -> Option<u32> {
     while around.pop_if(|place| ranges[*place].end <= at).is_some() {}
     around.last().and_then(|place| u32::try_from(*place).ok())
 }
@@ -161,8 +162,10 @@ impl ScriptLines<'_> {
         let indent = line.len() - indented.len();
         let (first, end) = (start + indent, start + indent + bare.len());
         if bare.starts_with('#') {
-            let begun = self.comment.take().map_or(first, |range| range.start as usize);
-            self.comment = (!bare.starts_with("#!")).then(|| bytes(begun, end));
+            if !is_pragma(bare) {
+                let begun = self.comment.take().map_or(first, |range| range.start as usize);
+                self.comment = Some(bytes(begun, end));
+            }
             return;
         }
         let documentation = self.comment.take();
@@ -180,7 +183,7 @@ impl ScriptLines<'_> {
         }
         while self.open.pop_if(|at| self.heads[*at].indent >= indent).is_some() {}
         let begin = first + bare.find(name).unwrap_or_default();
-        let signature = bare.split('{').next().unwrap_or(bare).trim_end();
+        let signature = bare.split(['{', '#']).next().unwrap_or(bare).trim_end();
         self.heads.push(FunctionHead {
             name: bytes(begin, begin + name.len()),
             indent,
@@ -201,6 +204,7 @@ impl From<FunctionHead> for Declaration {
         Self {
             name: head.name,
             kind: DeclarationKind::Function,
+            begin: head.documentation.as_ref().unwrap_or(&head.range).start,
             range: head.range,
             signature: head.signature,
             documentation: head.documentation,

@@ -30,6 +30,16 @@ const WHOLE: [&str; 7] = [
     "operator_cast",
     "string",
 ];
+/// Types that are written, not named: primitive ones and those made of others.
+const NAMELESS_TYPES: [&str; 7] = [
+    "primitive_type",
+    "array_type",
+    "tuple_type",
+    "unit_type",
+    "pointer_type",
+    "function_type",
+    "never_type",
+];
 /// Patterns that declare each name in them.
 const PATTERNS: [&str; 5] =
     ["pattern_list", "tuple_pattern", "object_pattern", "array_pattern", "rest_pattern"];
@@ -70,7 +80,15 @@ impl DeclaredName {
             // A pattern, or an index of something.
             return None;
         }
-        let range = range(named);
+        let mut range = range(named);
+        // `operator bool` of C++, without its parameters.
+        if named.kind() == "operator_cast"
+            && let Some(of) = named.child_by_field_name("type")
+        {
+            range.end = super::range(of).end;
+        }
+        // `:name` of Ruby.
+        range.start += u32::from(named.kind() == "simple_symbol");
         let is_sign = text.get(range.start as usize..).is_some_and(|name| name.starts_with('<'));
         let bare = if is_sign { range } else { without_quotes(text, range) };
         let range = trimmed(text, bare);
@@ -108,6 +126,12 @@ fn named_by(place: NameLocation, node: Node<'_>) -> Vec<(Node<'_>, bool)> {
             one(kinds.iter().try_fold(node, |node, kind| child(node, kind)))
         }
         NameLocation::Argument => one(argument(node)),
+        NameLocation::Symbols => arguments(node)
+            .into_iter()
+            .flat_map(named_children)
+            .filter(|argument| ["simple_symbol", "string"].contains(&argument.kind()))
+            .map(|argument| (argument, false))
+            .collect(),
         NameLocation::Itself => one(Some(node)),
     }
 }
@@ -160,7 +184,9 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
             "dot_index_expression" => ("table", "field"),
             "method_index_expression" => ("table", "method"),
             "member_expression" | "nested_identifier" => ("object", "property"),
-            "template_function" | "qualified_name" | "object_reference" => ("", "name"),
+            "template_function" | "template_type" | "qualified_name" | "object_reference" => {
+                ("", "name")
+            }
             // PHP writes a sign before it that is not part of the name.
             "variable_name" => match named.named_child(0) {
                 Some(inner) => return (inner, owner),
@@ -175,7 +201,8 @@ fn parts(named: Node<'_>) -> (Node<'_>, Option<Node<'_>>) {
     (named, owner)
 }
 
-/// The type that a part before a name stands for: of JavaScript not what a module exports, nor `this`.
+/// The type that a part before a name stands for: `Box` of `Box<T>`, of JavaScript not what a module exports, nor
+/// `this`.
 fn owner_of<'t>(owner: Node<'t>, text: &str) -> Option<Node<'t>> {
     let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
     match owner.kind() {
@@ -184,10 +211,23 @@ fn owner_of<'t>(owner: Node<'t>, text: &str) -> Option<Node<'t>> {
             let property = owner.child_by_field_name("property")?;
             (written(property) == "prototype" && of.kind() == "identifier").then_some(of)
         }
+        "template_type" => owner.child_by_field_name("name"),
         "this" | "super" | "call_expression" | "subscript_expression" => None,
         "identifier" if ["exports", "module"].contains(&written(owner)) => None,
         _ => Some(owner),
     }
+}
+
+/// A type without a name, and without what refers to it: `[u8]` of `&mut [u8]`; none of one that has a name.
+pub(super) fn nameless_type(written: Node<'_>) -> Option<Node<'_>> {
+    let mut inner = written;
+    for _ in 0..DECLARATORS_MAX {
+        if inner.kind() != "reference_type" {
+            break;
+        }
+        inner = inner.child_by_field_name("type")?;
+    }
+    NAMELESS_TYPES.contains(&inner.kind()).then_some(inner)
 }
 
 /// The innermost declarator, and whether one around it is that of a function.
@@ -195,7 +235,7 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
     let (mut inner, mut is_function) = (node, false);
     for _ in 0..DECLARATORS_MAX {
         match inner.kind() {
-            "function_declarator" => is_function = true,
+            "function_declarator" | "operator_cast" => is_function = true,
             // A pointer to a function is no function: `int (*run)(void);`.
             "pointer_declarator" | "array_declarator" | "reference_declarator" => {
                 is_function = false;
@@ -217,9 +257,13 @@ fn declarator(node: Node<'_>) -> Option<(Node<'_>, bool)> {
     None
 }
 
+fn arguments(call: Node<'_>) -> Option<Node<'_>> {
+    call.child_by_field_name("arguments").or_else(|| child(call, "arguments"))
+}
+
 /// What the first argument of a call names, without its parameters and guards.
 fn argument(node: Node<'_>) -> Option<Node<'_>> {
-    let mut inner = child(node, "arguments")?.named_child(0)?;
+    let mut inner = arguments(node)?.named_child(0)?;
     for _ in 0..DECLARATORS_MAX {
         inner = match inner.kind() {
             "binary_operator" => inner.child_by_field_name("left")?,
@@ -295,25 +339,16 @@ pub(super) fn body(node: Node<'_>) -> Option<Node<'_>> {
         .or_else(|| named_children(inner).find(|child| in_braces.contains(&child.kind())))
 }
 
-/// Where the part before the body ends: of what has none, at the end of its first line.
-pub(super) fn signature_end(node: Node<'_>, body: Option<Node<'_>>, text: &str) -> usize {
-    let (start, end) = (node.start_byte(), node.end_byte());
-    let before = match body {
-        Some(body) if body.start_byte() > start => body.start_byte(),
-        _ => {
-            let whole = text.get(start..end).unwrap_or_default();
-            start + whole.find('\n').unwrap_or(whole.len())
-        }
-    };
-    let signature = text.get(start..before).unwrap_or_default();
-    start + signature.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':')).len()
-}
-
-/// The text that a body of Python begins with.
-pub(super) fn first_string(body: Node<'_>) -> Option<Node<'_>> {
+/// The text that a body of Python begins with, without letters before its quotes; none that is computed or of bytes.
+pub(super) fn first_string(body: Node<'_>, text: &str) -> Option<TextRange> {
     let first = named_children(body).find(|child| child.kind() != "comment")?;
     let inner = if first.kind() == "expression_statement" { first.named_child(0)? } else { first };
-    (inner.kind() == "string").then_some(inner)
+    if inner.kind() != "string" {
+        return None;
+    }
+    let letters = text.get(inner.byte_range())?.split(['"', '\'']).next()?;
+    let is_text = !letters.contains(['b', 'B', 'f', 'F', 't', 'T']);
+    is_text.then(|| bytes(inner.start_byte() + letters.len(), inner.end_byte()))
 }
 
 /// A range without the quotes or brackets that it begins and ends with.

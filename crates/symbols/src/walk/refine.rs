@@ -8,15 +8,40 @@ use tree_sitter::Node;
 
 #[cfg(feature = "lang-extra")]
 pub(super) use self::extra::is_elixir_keyword;
+use super::Step;
 use super::naming::DeclaredName;
 use crate::language::Language;
+use crate::macros::is_screaming;
 use crate::outline::DeclarationKind as Kind;
 
 /// Whether a node declares anything at all, for those of which most do not: before their names are read.
 pub(super) fn may_declare(node: Node<'_>, text: &str) -> bool {
     match node.kind() {
         "function_call_expression" => is_define(node, text),
+        "call" => declared_by_call(node, text).is_none_or(|kinds| !kinds.is_empty()),
         "required_parameter" | "optional_parameter" => ecma::has_modifier(node),
+        _ => true,
+    }
+}
+
+/// Whether a name is called where a call has it: elements in lower case are none of a program, and of Ruby what comes
+/// before `.new` is, where it is a class.
+pub(super) fn may_call(language: Language, call: Node<'_>, path: &[Step<'_>], text: &str) -> bool {
+    let name = path[path.len() - 1];
+    let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    match (language, call.kind()) {
+        (_, "jsx_opening_element" | "jsx_self_closing_element") => {
+            let is_alone = name.field == Some("name");
+            !is_alone || !written(name.node).starts_with(|c: char| c.is_ascii_lowercase())
+        }
+        (Language::Ruby, "call") => {
+            let method = call.child_by_field_name("method");
+            let is_method = method.is_some_and(|method| method.id() == name.node.id());
+            is_method || (name.node.kind() == "constant" && method.map(written) == Some("new"))
+        }
+        (Language::Php, "object_creation_expression") => {
+            !["static", "self", "parent"].contains(&written(name.node))
+        }
         _ => true,
     }
 }
@@ -25,12 +50,12 @@ pub(super) fn may_declare(node: Node<'_>, text: &str) -> bool {
 pub(super) fn kind(
     language: Language,
     kind: Kind,
-    node: Node<'_>,
-    parent: Option<Node<'_>>,
+    path: &[Step<'_>],
     name: &DeclaredName,
     text: &str,
 ) -> Option<Kind> {
-    let parent = parent.map_or("", |parent| parent.kind());
+    let node = path[path.len() - 1].node;
+    let parent = path.len().checked_sub(2).map_or("", |at| path[at].node.kind());
     let written = text.get(name.range.start as usize..name.range.end as usize).unwrap_or_default();
     match (language, node.kind()) {
         (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
@@ -47,6 +72,10 @@ pub(super) fn kind(
             let is_constant = is_screaming(written);
             Some(if is_constant { Kind::Constant } else { kind })
         }
+        (Language::Ruby, "call") => {
+            let kinds = declared_by_call(node, text).unwrap_or_default();
+            kinds.contains(&kind).then_some(kind)
+        }
         (Language::Ruby, "assignment") => {
             written.starts_with(char::is_uppercase).then_some(Kind::Constant)
         }
@@ -60,6 +89,10 @@ pub(super) fn kind(
         }
         (Language::Java, "variable_declarator") => {
             matches!(parent, "field_declaration" | "constant_declaration").then_some(kind)
+        }
+        // A constructor, a destructor or a template.
+        (Language::Cpp, "declaration") if name.is_of_function && is_member(path) => {
+            Some(Kind::Method)
         }
         // A prototype repeats what is defined elsewhere, and so does `extern`.
         (Language::C | Language::Cpp, "declaration") => {
@@ -99,6 +132,38 @@ fn is_define(call: Node<'_>, text: &str) -> bool {
     first.is_some_and(|first| first.kind().ends_with("string"))
 }
 
+/// What a call of Ruby declares whose first argument is a symbol or text; none where it is no call of Ruby.
+fn declared_by_call(call: Node<'_>, text: &str) -> Option<&'static [Kind]> {
+    let method = call.child_by_field_name("method")?;
+    let kinds: &[Kind] = match text.get(method.byte_range()).unwrap_or_default() {
+        "alias_method" | "define_method" | "define_singleton_method" => &[Kind::Function],
+        "attr"
+        | "attr_reader"
+        | "attr_writer"
+        | "attr_accessor"
+        | "attr_internal"
+        | "mattr_reader"
+        | "mattr_writer"
+        | "mattr_accessor"
+        | "cattr_reader"
+        | "cattr_writer"
+        | "cattr_accessor"
+        | "class_attribute"
+        | "thread_mattr_accessor" => &[Kind::Field],
+        _ => return Some(&[]),
+    };
+    let first = call.child_by_field_name("arguments").and_then(|all| all.named_child(0));
+    let is_name = first.is_some_and(|first| ["simple_symbol", "string"].contains(&first.kind()));
+    Some(if is_name { kinds } else { &[] })
+}
+
+/// Whether what is declared stands among the members of a type, be it a template or under a condition.
+fn is_member(path: &[Step<'_>]) -> bool {
+    let mut around = path.iter().rev().skip(1).map(|step| step.node.kind());
+    let passes = |kind: &&str| *kind == "template_declaration" || kind.starts_with("preproc_");
+    around.find(|kind| !passes(kind)) == Some("field_declaration_list")
+}
+
 /// Whether a declaration of C says that it is defined elsewhere.
 fn is_extern(node: Node<'_>, text: &str) -> bool {
     let mut cursor = node.walk();
@@ -116,9 +181,4 @@ fn is_extern(node: Node<'_>, text: &str) -> bool {
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {
     let count = u32::try_from(node.named_child_count()).ok()?;
     node.named_child(count.checked_sub(1)?)
-}
-
-/// Whether a name is written as constants are: `MAX_SIZE`.
-fn is_screaming(name: &str) -> bool {
-    name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
 }

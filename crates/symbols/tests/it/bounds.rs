@@ -140,6 +140,7 @@ proptest! {
             let is_in = |range: &TextRange| broken.get(range.start as usize..range.end as usize).is_some();
             for (place, one) in found.declarations.iter().enumerate() {
                 prop_assert!(is_in(&one.name) && is_in(&one.range) && is_in(&one.signature));
+                prop_assert!(is_in(&(one.begin..one.range.end)) && one.begin <= one.range.start);
                 prop_assert!(one.documentation.as_ref().is_none_or(is_in));
                 prop_assert!(one.owner.as_ref().is_none_or(is_in));
                 prop_assert!(one.container.is_none_or(|container| (container as usize) < place));

@@ -2,7 +2,7 @@
 
 use moss_symbols::{Language, UseKind};
 
-use crate::reading::{declarations, documentation, imports, signature, uses};
+use crate::reading::{declarations, documentation, imports, outline, signature, slice, uses};
 
 const RUST: &str = r#"
 use std::collections::{BTreeMap, HashMap};
@@ -375,7 +375,7 @@ fn java() {
     let documented = documentation(Language::Java, JAVA);
     let names: Vec<&str> = documented.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["Cart", "LIMIT"]);
-    assert_eq!(uses(Language::Java, JAVA, UseKind::Call), ["cost", "helper", "total"]);
+    assert_eq!(uses(Language::Java, JAVA, UseKind::Call), ["cost", "helper", "Sum", "total"]);
     assert_eq!(imports(Language::Java, JAVA), ["import java.util.List;"]);
 }
 
@@ -470,6 +470,7 @@ fn cpp() {
         [
             "module shop",
             "class shop.Cart",
+            "method Cart.Cart",
             "method Cart.size",
             "method Cart.clear",
             "field Cart.items_",
@@ -477,7 +478,7 @@ fn cpp() {
             "enum shop.State",
             "variant State.Open",
             "variant State.Closed",
-            "method Cart<T>.total",
+            "method Cart.total",
         ]
     );
     let documented = documentation(Language::Cpp, CPP);
@@ -574,7 +575,7 @@ fn php() {
     );
     let documented = documentation(Language::Php, PHP);
     assert_eq!(documented, [("Cart".to_owned(), "/** A cart. */".to_owned())]);
-    assert_eq!(uses(Language::Php, PHP, UseKind::Call), ["cost", "helper", "check"]);
+    assert_eq!(uses(Language::Php, PHP, UseKind::Call), ["cost", "helper", "check", "Sum"]);
 }
 
 const BASH: &str = r#"
@@ -613,9 +614,103 @@ fn lua() {
 }
 
 #[test]
+fn signatures_end_before_comments_and_are_the_line_of_the_name_without_a_body() {
+    for (language, text, name, expected) in [
+        (Language::Python, "def a(b) -> str:  # Only c.\n    pass\n", "a", "def a(b) -> str"),
+        (Language::Python, "class A:  # B.\n    '''c'''\n", "A", "class A"),
+        (Language::Python, "A = [  # B.\n    '#',\n]\n", "A", "A = ["),
+        (Language::Python, "A = '# no'\n", "A", "A = '# no'"),
+        (Language::Ruby, "module M # Doc\n  A = 1\nend\n", "M", "module M"),
+        (Language::Ruby, "class A # Doc\nend\n", "A", "class A"),
+        (Language::C, "int a(int b) /* c */ // d\n{\n}\n", "a", "int a(int b)"),
+        (Language::C, "int a(int b, /* c */ int d) {}\n", "a", "int a(int b, /* c */ int d)"),
+        (Language::C, "int a = 1, /* b */ c = 2; // d\n", "a", "int a = 1, /* b */ c = 2;"),
+        (
+            Language::TypeScript,
+            "export const a = (b: C): D => // e\n  // f\n  b.g();\n",
+            "a",
+            "a = (b: C): D =>",
+        ),
+        (Language::TypeScript, "interface A {\n  b: C // d\n}\n", "b", "b: C"),
+        (
+            Language::JavaScript,
+            "const {\n  Axios,\n  AxiosError, // an error\n  all\n} = axios;\n",
+            "AxiosError",
+            "AxiosError",
+        ),
+        (Language::JavaScript, "const { a, b } = c;\n", "b", "{ a, b } = c"),
+        (
+            Language::Java,
+            "class A {\n  @B(1)\n  public abstract int c(\n    int d);\n}\n",
+            "c",
+            "@B(1) public abstract int c(",
+        ),
+        (Language::Bash, "case x in a# ) ;; esac\na() # b\n{\n}\n", "a", "a()"),
+    ] {
+        assert_eq!(signature(language, text, name), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_declared_in_a_group_is_documented_in_it() {
+    for (language, text, expected) in [
+        (
+            Language::Go,
+            "package p\n\n// c\nconst (\n\t// d\n\ta = 1\n\tb = 2 // x\n\t// e\n\tf = 3\n)\n",
+            "a // d, f // e",
+        ),
+        (Language::Go, "package p\n\n// c\nconst (\n\ta = 1\n\tb = 2\n)\n", "a // c"),
+        (
+            Language::JavaScript,
+            "let a = 1,\n  // d\n  b = 2;\nexport let /* x */ c = 3;\n",
+            "b // d",
+        ),
+    ] {
+        let found = documentation(language, text);
+        let said: Vec<String> = found.iter().map(|(name, said)| format!("{name} {said}")).collect();
+        assert_eq!(said.join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_for_programs_documents_nothing() {
+    for (language, text, expected) in [
+        (Language::Bash, "#!/bin/bash\n# d\na() { :; }\n", "# d"),
+        (Language::Bash, "#!/bin/bash\na() { :; }\n", ""),
+        (Language::Python, "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\ndef a(): pass\n", ""),
+        (Language::Python, "# d\n# type: ignore\n@b\ndef a(): pass\n", "# d"),
+        (Language::Python, "def a():\n    r\"\"\"d\"\"\"\n", "\"\"\"d\"\"\""),
+        (Language::Python, "def a():\n    U'd'\n", "'d'"),
+        (Language::Python, "# d\ndef a():\n    b'e'\n", "# d"),
+        (Language::Python, "# d\ndef a():\n    f'e{b}'\n", "# d"),
+        (Language::JavaScript, "/* eslint-disable no-console */\nfunction a() {}\n", ""),
+        (
+            Language::TypeScript,
+            "/** d */\n// @ts-expect-error\nexport const a = () => {};\n",
+            "/** d */",
+        ),
+        (Language::TypeScript, "//#region a\nfunction a() {}\n//#endregion\n", ""),
+        (Language::Go, "package b\n\n// d\n//nolint:all\nfunc a() {}\n", "// d"),
+        (Language::Go, "package b\n\n//go:generate c\ntype a int\n", ""),
+        (Language::Ruby, "# frozen_string_literal: true\ndef a; end\n", ""),
+        (Language::Cpp, "// NOLINTNEXTLINE\nint a() { return 1; }\n", ""),
+    ] {
+        let found = documentation(language, text);
+        let said: Vec<&str> = found.iter().map(|(_, said)| said.as_str()).collect();
+        assert_eq!(said.join("; "), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
     for (language, text) in [
         (Language::TypeScript, "export class A {\n  /** d */\n  b(): void {}\n}\n"),
+        (Language::TypeScript, "/** d */\nexport const b = 1, c = 2;\n"),
+        (Language::TypeScript, "/** d */\nexport declare const b: number;\n"),
+        (
+            Language::JavaScript,
+            "export default f(() => {\n  /** d */\n  const b = () => {};\n});\n",
+        ),
         (Language::JavaScript, "export default class A {\n  /** d */\n  b() {}\n}\n"),
         (Language::TypeScript, "export interface A {\n  /** d */\n  b: string;\n}\n"),
         (Language::Cpp, "template <class T>\nclass A {\n  /** d */\n  int b() { return 1; }\n};\n"),
@@ -624,5 +719,30 @@ fn what_lies_in_something_exported_decorated_or_generic_is_documented() {
         let found = documentation(language, text);
         let [(name, said)] = found.as_slice() else { panic!("{found:?}: {text}") };
         assert_eq!((name.as_str(), said.trim_matches(['/', '*', '#', ' '])), ("b", "d"), "{text}");
+    }
+}
+
+#[test]
+fn declarations_begin_with_what_stands_around_and_before_them() {
+    for (language, text, name, expected) in [
+        (
+            Language::Python,
+            "class A:\n    @c\n    @d(1)\n    def b(self):\n        'x'\n",
+            "b",
+            "@c",
+        ),
+        (Language::Python, "def a(): pass\n\n@c\ndef b(): pass\n", "b", "@c"),
+        (Language::Rust, "fn a() {}\n/// D.\n#[e]\npub fn b() {}\n", "b", "/// D."),
+        (Language::Rust, "#[e]\nmod m {\n    fn b() {}\n}\n", "b", "fn b"),
+        (Language::TypeScript, "/** D. */\nexport class b {}\n", "b", "/** D."),
+        (Language::Java, "class A {\n  @Override\n  int b() { return 1; }\n}\n", "b", "@Override"),
+        // What stands around several begins the first.
+        (Language::Go, "package a\n\nconst (\n\ta = 1\n\tb = 2\n)\n", "a", "const ("),
+        (Language::Go, "package a\n\nconst (\n\ta = 1\n\tb = 2\n)\n", "b", "b = 2"),
+    ] {
+        let outline = outline(language, text);
+        let mut found = outline.declarations.iter();
+        let found = found.find(|one| slice(text, &one.name) == name).unwrap();
+        assert!(text[found.begin as usize..].starts_with(expected), "{text}: {found:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! What is read of texts in each language, and what no text can do.
 
 mod bounds;
+mod calls;
 mod code;
 mod entries;
 #[cfg(feature = "lang-extra")]

@@ -2,7 +2,7 @@
 
 use moss_symbols::Language;
 
-use crate::reading::declarations;
+use crate::reading::{declarations, outline, slice};
 
 #[test]
 fn each_name_of_a_declaration_is_declared() {
@@ -119,6 +119,106 @@ fn names_may_be_signs_and_have_signs() {
     ] {
         assert_eq!(declarations(language, text).join(", "), expected, "{text}");
     }
+}
+
+#[test]
+fn calls_of_ruby_declare_what_they_name() {
+    for (text, expected) in [
+        (
+            "class A\n  attr_accessor :b, 'c', D\n  attr_reader(:e)\nend\n",
+            "class A, field A.b, field A.c, field A.e",
+        ),
+        (
+            "class A\n  alias_method :b?, :c\n  alias d e\n  define_method(:f) { g = 1 }\nend\n",
+            "class A, method A.b?, method A.d, method A.f",
+        ),
+        ("class A\n  mattr_accessor :b, default: 1\nend\n", "class A, field A.b"),
+        ("class A\n  attr_accessor *B\n  define_method(c) {}\n  d :e\nend\n", "class A"),
+        ("def a\n  attr_reader :b\nend\n", "function a"),
+    ] {
+        assert_eq!(declarations(Language::Ruby, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn constructors_and_templates_of_a_class_are_its_methods_before_they_are_defined() {
+    for (text, expected) in [
+        (
+            "class A {\n  explicit A(int n);\n  virtual ~A();\n  operator bool() const;\n};\n",
+            "class A, method A.A, method A.~A, method A.operator bool",
+        ),
+        (
+            "class A {\n  template <class T> A(T t);\n#if B\n  A();\n#endif\n};\n",
+            "class A, method A.A, method A.A",
+        ),
+        ("class A { friend A b(int n); friend class C; };\n", "class A"),
+        ("A a(int n);\ntemplate <class T> T b(T t);\n", ""),
+    ] {
+        assert_eq!(declarations(Language::Cpp, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_implemented_for_a_type_without_a_name_belongs_to_it() {
+    for (of, container) in [
+        ("str", "str"),
+        ("&'static mut str", "str"),
+        ("i32", "i32"),
+        ("[u8]", "[u8]"),
+        ("&[T]", "[T]"),
+        ("[u8; 4]", "[u8; 4]"),
+        ("(u8, A)", "(u8, A)"),
+        ("()", "()"),
+        ("*const u8", "*const u8"),
+        ("fn(u8) -> u8", "fn(u8) -> u8"),
+        ("&A<u8>", "A"),
+        ("std::vec::Vec<u8>", "Vec"),
+        ("Box<dyn B>", "Box"),
+        ("dyn B + Send", "B"),
+    ] {
+        let text = format!("impl<T> From<Code> for {of} {{ const C: u8 = 1; fn from() {{}} }}\n");
+        let expected = format!("constant {container}.C, method {container}.from");
+        assert_eq!(declarations(Language::Rust, &text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_defined_of_a_template_belongs_to_it() {
+    for (text, expected) in [
+        ("template <class T>\nvoid Box<T>::put(T t) {}\n", "method Box.put"),
+        ("template <>\nvoid a::Box<int>::put(int t) {}\n", "method Box.put"),
+        ("void Box<int>::Inner::put() {}\n", "method Inner.put"),
+        ("template <>\nclass Box<int> { void put(int t) {} };\n", "class Box, method Box.put"),
+        ("template <>\nstruct std::hash<Box> { int a; };\n", "struct std.hash, field hash.a"),
+    ] {
+        assert_eq!(declarations(Language::Cpp, text).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn types_with_macros_before_their_names_have_their_members() {
+    for (text, expected) in [
+        (
+            "class Q_EXPORT Widget : public A, private B<int> {\n public:\n  void show();\n\
+             \x20 int a() { return 1; }\n  int b;\n};\n",
+            "class Widget, method Widget.show, method Widget.a, field Widget.b",
+        ),
+        ("class EXPORT Widget {\n  int b;\n};\n", "class Widget, field Widget.b"),
+        ("struct EXPORT Widget final : A { int b; };\n", "struct Widget, field Widget.b"),
+        ("class EXPORT Widget;\nstruct A b;\nstruct C d{};\n", "variable b, variable d"),
+        ("struct A *b() { int c; return 0; }\nstruct A d() { int c; }\n", "function b, function d"),
+        ("enum class EXPORT A : int { B };\n", "enum A, variant A.B"),
+    ] {
+        assert_eq!(declarations(Language::Cpp, text).join(", "), expected, "{text}");
+    }
+    let text = "struct EXPORT list { int length; struct list *next; };\n";
+    let expected = "struct list, field list.length, field list.next";
+    assert_eq!(declarations(Language::C, text).join(", "), expected);
+    let text = "namespace a { class EXPORT(1) B : C { D e; }; }\n";
+    let outline = outline(Language::Cpp, text);
+    let used: Vec<_> =
+        outline.uses.iter().map(|one| (slice(text, &one.name), one.container)).collect();
+    assert_eq!(used, [("EXPORT", Some(1)), ("C", Some(1)), ("D", Some(2))]);
 }
 
 #[test]

@@ -158,8 +158,7 @@ impl Effects {
         };
         if !waits {
             let message = format!(
-                "{} needs a confirmation{}{}; nothing was changed: call again and wait for a \
-                 confirmation, or have an approver send the same call with the digest {digest}",
+                "{} needs a confirmation{}{}; nothing was changed; the effect has the digest {digest}",
                 call.tool(),
                 because_of_drift(&question.changes),
                 because_of_command(question.command.as_deref()),

@@ -8,6 +8,7 @@ mod checking;
 mod commits;
 mod contents;
 mod files;
+mod git_reads;
 mod granted;
 mod grants;
 mod kinds;
@@ -29,10 +30,9 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 
 pub(crate) use self::contents::ContentMemory;
+pub(crate) use self::git_reads::parts_in;
 pub(crate) use self::made::set_aside_new;
-pub(crate) use self::parts::{
-    CommandSetting, ShellFile, files_of_parts, known_directory, parts_in,
-};
+pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, known_directory};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
 pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerRefusal};
@@ -198,9 +198,11 @@ impl Effects {
         }
         let tier = sandbox.tier();
         let directory = resolved.path;
-        let files = &self.scope.workspace.files;
         let setting = CommandSetting { is_isolated: tier == Tier::Full, has_terminal };
-        let parts = parts_in(files, &command, &directory, setting);
+        let (workspace, text, within) =
+            (Arc::clone(&self.scope.workspace), command.clone(), directory.clone());
+        let read = move || parts_in(&workspace.files, &text, &within, setting);
+        let parts = self.scope.blocking(read).await?;
         let mut planned = PlannedCommand {
             command,
             directory,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use moss_builtin_tools::CodeGathering;
+use moss_ranking::CodeGathering;
 use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::MayRead;
@@ -45,7 +45,7 @@ pub(super) async fn symbols(
     }
     let reader = GuestReader::new(scope, effects);
     let search = CodeSearch {
-        goal: CodeSearchGoal::Declared(names),
+        goal: CodeSearchGoal::Declared { names, near: None },
         wants: Arc::new(|_| true),
         hits_max: DECLARATIONS_MAX,
         hits_of_file_max: DECLARATIONS_MAX,

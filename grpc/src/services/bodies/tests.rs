@@ -16,6 +16,7 @@ fn bounds() -> Arc<BodyBounds> {
     Arc::new(BodyBounds {
         idle: Duration::from_secs(10),
         total: Duration::from_secs(25),
+        message_bytes_max: 40_000,
         bytes_max: 100_000,
         connection_bytes_max: 60_000,
         arriving: Budgets::default(),
@@ -121,6 +122,34 @@ async fn requests_share_what_their_connection_and_all_callers_have() {
     held.clear();
     let left = [&one, &two, bounds.arriving.of(None)].map(Budget::held);
     assert_eq!(left, [0, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_is_refused_by_its_header() {
+    let (bounds, connection) = (bounds(), Budget::default());
+    for is_stream in [false, true] {
+        for (length, refused) in [(40_000_u32, false), (40_001, true)] {
+            let (sender, mut body) = arriving(&bounds, &connection, is_stream);
+            let header = [&[0][..], &length.to_be_bytes()].concat();
+            sender.send(Ok(Frame::data(header.into()))).await.unwrap();
+            let came = next(&mut body).await;
+            match refused {
+                false => assert_eq!(came.unwrap(), HEADER_BYTES),
+                true => {
+                    let status = came.unwrap_err();
+                    assert_eq!(status.code(), Code::OutOfRange);
+                    let message = status.message();
+                    assert!(message.contains("40001") && message.contains("40000"), "{message}");
+                    assert!(message.contains("grpc.request_bytes_max"), "{message}");
+                }
+            }
+        }
+    }
+    // One that came at once with its end, as within this process.
+    let (sender, mut body) = arriving(&bounds, &connection, false);
+    let whole = [&[0][..], &50_000_u32.to_be_bytes(), &[7; 50_000]].concat();
+    sender.send(Ok(Frame::data(whole.into()))).await.unwrap();
+    assert_eq!(next(&mut body).await.unwrap_err().code(), Code::OutOfRange);
 }
 
 #[test]

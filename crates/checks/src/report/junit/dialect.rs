@@ -1,21 +1,21 @@
 //! What each tool means by its JUnit XML: ids that run a test again, files, what is no test but a file that
 //! could not be loaded.
 
-use super::{CaseOutcome, JunitCase, TestCase, TestReport};
+use super::{CaseOutcome, JunitCase, PytestNodes, TestCase, TestReport};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::framework::TestFramework;
 use crate::named_sources;
 use crate::report::{escaped, libtest, line_in};
 
-/// What is said of a file that the report does not name.
-pub(crate) const FAILED_AS_A_WHOLE: &str =
-    "the file failed as a whole: it could not be loaded, or ended its process";
-
 /// Adds a test to the report.
-pub(super) fn finish(case: JunitCase, framework: TestFramework, report: &mut TestReport) {
+pub(super) fn finish(
+    case: JunitCase,
+    framework: TestFramework,
+    nodes: &PytestNodes,
+    report: &mut TestReport,
+) {
     let finish = match framework {
-        TestFramework::Pytest => pytest,
-        TestFramework::Node => node,
+        TestFramework::Pytest => return add(pytest(case, nodes), report),
         TestFramework::Deno => deno,
         TestFramework::Phpunit => phpunit,
         TestFramework::Ctest => ctest,
@@ -25,9 +25,12 @@ pub(super) fn finish(case: JunitCase, framework: TestFramework, report: &mut Tes
         TestFramework::Nextest => nextest,
         _ => named,
     };
-    match finish(case) {
+    add(finish(case), report);
+}
+
+fn add(finished: Finished, report: &mut TestReport) {
+    match finished {
         Finished::Test(case) => report.push(case),
-        Finished::WithoutTests => report.files_without_tests += 1,
         Finished::NotLoaded(problem) => {
             report.is_build_failed = true;
             report.build.push(problem);
@@ -36,7 +39,22 @@ pub(super) fn finish(case: JunitCase, framework: TestFramework, report: &mut Tes
 }
 
 /// Finishes the whole report.
-pub(super) fn tidied(mut report: TestReport, framework: TestFramework) -> TestReport {
+pub(super) fn tidied(
+    mut report: TestReport,
+    framework: TestFramework,
+    nodes: &PytestNodes,
+) -> TestReport {
+    if framework == TestFramework::Pytest {
+        // Each attempt but the last is a test that passed, whatever came of it.
+        let mut again = nodes.run_again().clone();
+        report.cases.retain(|case| match again.get_mut(&case.id) {
+            Some(left) if *left > 0 && !case.is_bad() => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        });
+    }
     if framework == TestFramework::Deno {
         // A test fails where a step of it does: the step is enough.
         let failed: Vec<String> =
@@ -60,8 +78,6 @@ pub(super) fn tidied(mut report: TestReport, framework: TestFramework) -> TestRe
 /// What an element of a report is.
 enum Finished {
     Test(TestCase),
-    /// A file that ended well and declares no test.
-    WithoutTests,
     NotLoaded(CheckDiagnostic),
 }
 
@@ -76,7 +92,7 @@ fn named(JunitCase { name, mut case, .. }: JunitCase) -> Finished {
     Finished::Test(case)
 }
 
-fn pytest(found: JunitCase) -> Finished {
+fn pytest(found: JunitCase, nodes: &PytestNodes) -> Finished {
     let JunitCase { class, name, mut case, .. } = found;
     if case.message == "collection failure" || class.is_empty() {
         let file = case.file.unwrap_or_else(|| format!("{}.py", name.replace('.', "/")));
@@ -88,7 +104,9 @@ fn pytest(found: JunitCase) -> Finished {
             false => not_loaded(&file, line, &said.join("\n")),
         };
     }
-    case.id = pytest_id(&class, &name, case.file.as_deref());
+    // The file is that in which the function stands, which is another one of what a class inherits.
+    let known = nodes.find(&class, &name).map(str::to_owned);
+    case.id = known.unwrap_or_else(|| pytest_id(&class, &name, case.file.as_deref()));
     let is_heading = |line: &&str| line.starts_with("---") && line.contains(" Captured ");
     let output: Vec<&str> = case.output.lines().filter(|line| !is_heading(line)).collect();
     case.output = output.join("\n").trim().to_owned();
@@ -108,7 +126,7 @@ fn asserted(message: &str) -> Option<(String, String)> {
     is_clear.then(|| (left.to_owned(), right.to_owned()))
 }
 
-/// The node id of pytest, from what its reports keep of it.
+/// The node id of pytest, from what its reports keep of it, where its output does not have it.
 fn pytest_id(class: &str, name: &str, file: Option<&str>) -> String {
     let parts: Vec<&str> = class.split('.').collect();
     let module = match file {
@@ -124,50 +142,6 @@ fn pytest_id(class: &str, name: &str, file: Option<&str>) -> String {
     let classes = parts.get(modules..).unwrap_or_default();
     let all = std::iter::once(module.as_str()).chain(classes.iter().copied());
     all.chain([name]).collect::<Vec<_>>().join("::")
-}
-
-fn node(found: JunitCase) -> Finished {
-    let JunitCase { name, suite, mut case, .. } = found;
-    // It escapes quotes twice.
-    let once = |name: &str| name.replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&");
-    let (name, suite) = (once(&name), once(&suite));
-    let is_file =
-        [".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"].iter().any(|end| name.ends_with(end));
-    if is_file && case.is_bad() && case.details.contains("'test failed'") {
-        return not_loaded(&name, None, FAILED_AS_A_WHOLE);
-    }
-    // Node calls a file a test that passed where nothing in it is one.
-    if is_file && name.starts_with('/') && case.outcome == CaseOutcome::Passed {
-        return Finished::WithoutTests;
-    }
-    case.id = escaped(&name);
-    if case.details.contains("at TestContext.test (") && !suite.is_empty() {
-        // A part of a test runs only where that is chosen, too.
-        case.id = format!("{}|{}", case.id, escaped(&suite));
-    }
-    if case.is_bad() {
-        let value = |key: &str| {
-            let mut lines = case.details.lines().rev();
-            let line = lines.find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "))?;
-            Some(line.trim_end_matches(',').to_owned())
-        };
-        let (expected, actual) = (value("expected"), value("actual"));
-        (case.expected, case.actual) = (expected, actual);
-        // The report joins the lines of messages: those of the cause are whole.
-        if let Some(cause) = cause(&case.details) {
-            case.message = cause;
-        }
-    }
-    Finished::Test(case)
-}
-
-/// The message of the error that a failure of Node names as its cause.
-fn cause(details: &str) -> Option<String> {
-    let (_, cause) = details.split_once("  cause: ")?;
-    let lines = cause.lines().take_while(|line| !line.trim_start().starts_with("at "));
-    let lines: Vec<&str> = lines.map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
-    let message = lines.join("\n").trim().to_owned();
-    (!message.is_empty()).then_some(message)
 }
 
 fn deno(found: JunitCase) -> Finished {
@@ -187,7 +161,8 @@ fn phpunit(found: JunitCase) -> Finished {
     if case.is_bad() {
         case.message = said.join("\n").trim().to_owned();
     }
-    case.id = escaped(&id);
+    // With delimiters of its own: otherwise some names are shorthands, and slashes are escaped once more.
+    case.id = format!("/^{}$/", escaped(&id));
     let compared = case.message.lines().find_map(|line| {
         let said = line.strip_prefix("Failed asserting that ")?.strip_suffix('.')?;
         let words = [" is identical to ", " matches expected ", " is equal to "];

@@ -38,10 +38,10 @@ impl Effects {
     }
 }
 
-/// Whether a part does more than read, or the shell may connect it.
+/// Whether a part does more than read, or may, or the shell may connect it.
 fn does_more(part: &CommandPart) -> bool {
     let connects = || part.command.as_ref().is_some_and(|command| command.may_connect());
-    !part.only_reads || connects()
+    !part.only_reads || part.runs_configured() || connects()
 }
 
 fn narrow(of_all: &mut Option<CommandGrants>, granted: &CommandGrants) {
@@ -57,8 +57,12 @@ impl PlannedCommand {
 
     /// Lets it have these grants, and no others.
     pub(super) fn grant(&mut self, mut grants: CommandGrants) {
-        // Beneath the full tier what keeps a command from the network keeps it from more, which it may do then.
-        grants.network |= grants.danger_full && self.tier < Tier::Full;
+        // Without any tier nothing keeps a command from the network; beneath the full tier what does keeps it from
+        // more, which it may do then.
+        grants.network |= match self.tier {
+            Tier::None => true,
+            tier => grants.danger_full && tier < Tier::Full,
+        };
         self.profile = match (grants.danger_full, self.only_reads()) {
             (true, _) => Profile::DangerFull,
             (false, true) => Profile::ReadOnly,
@@ -116,4 +120,38 @@ pub(super) fn named_caches<'a>(
     home: Option<&Path>,
 ) -> BTreeSet<PathBuf> {
     named.filter_map(|named| place(named, home)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_sdk::RelPath;
+
+    use super::*;
+
+    fn planned(tier: Tier) -> PlannedCommand {
+        PlannedCommand {
+            command: String::new(),
+            directory: RelPath::root(),
+            parts: Vec::new(),
+            profile: Profile::WorkspaceWrite,
+            grants: CommandGrants::default(),
+            tier,
+            is_background: false,
+            has_terminal: false,
+        }
+    }
+
+    #[test]
+    fn the_network_is_said_to_be_on_where_nothing_keeps_a_command_from_it() {
+        let network = |tier, danger_full| {
+            let mut planned = planned(tier);
+            planned.grant(CommandGrants { danger_full, ..CommandGrants::default() });
+            (planned.grants.network, planned.sandbox().network)
+        };
+        assert_eq!(network(Tier::Full, false), (false, false));
+        assert_eq!(network(Tier::Landlock, false), (false, false));
+        assert_eq!(network(Tier::None, false), (true, true));
+        assert_eq!(network(Tier::Full, true), (false, false));
+        assert_eq!(network(Tier::Landlock, true), (true, true));
+    }
 }

@@ -43,8 +43,8 @@ pub(crate) fn parts_of(command: &str, setting: CommandSetting) -> Vec<CommandPar
     }
 }
 
-/// Reads a command that is to run in a directory of a workspace.
-pub(crate) fn parts_in(
+/// Reads a command that is to run in a directory of a workspace; what git may run is not looked at.
+pub(super) fn marked_parts(
     files: &Workspace,
     command: &str,
     directory: &RelPath,
@@ -211,7 +211,7 @@ fn opened_by(
 
 /// Takes `..` out of a path as the kernel does: what stands before it is followed first. None where it leads out of
 /// the workspace.
-fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
+pub(super) fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
     let mut plain = PathBuf::new();
     for component in path.components() {
         if component == Component::CurDir {
@@ -227,6 +227,14 @@ fn without_parents(files: &Workspace, path: &Path) -> Option<RelPath> {
             plain.push(component);
         }
     }
+    in_workspace(files, &plain)
+}
+
+/// A path without `..`, as the workspace names it.
+pub(super) fn in_workspace(files: &Workspace, plain: &Path) -> Option<RelPath> {
+    if plain.as_os_str().is_empty() {
+        return Some(RelPath::root());
+    }
     files.path(plain.to_str()?).ok()
 }
 
@@ -241,7 +249,7 @@ mod tests {
     const TERMINAL: CommandSetting = CommandSetting { is_isolated: true, has_terminal: true };
 
     fn asks_in(files: &Workspace, command: &str, setting: CommandSetting) -> bool {
-        let parts = parts_in(files, command, &RelPath::root(), setting);
+        let parts = marked_parts(files, command, &RelPath::root(), setting);
         parts.iter().any(CommandPart::always_asks)
     }
 
@@ -252,7 +260,7 @@ mod tests {
     /// The files that the shell opens for a command, and what is done to them.
     fn opened(files: &Workspace, command: &str, setting: CommandSetting) -> Vec<(String, Action)> {
         let directory = RelPath::parse("sub").unwrap();
-        let parts = parts_in(files, command, &directory, setting);
+        let parts = marked_parts(files, command, &directory, setting);
         let opened = files_of_parts(files, &parts, &directory).into_iter().flatten();
         opened.map(|file| (file.real.to_string(), file.action)).collect()
     }
@@ -268,6 +276,17 @@ mod tests {
         std::os::unix::fs::symlink("sub/inner", root.join("link")).unwrap();
         let files = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
         (folder, files)
+    }
+
+    #[test]
+    fn every_variable_that_commands_are_given_is_harmless_or_always_asks() {
+        let (_folder, files) = workspace();
+        for name in moss_sandbox::environment_names() {
+            let name = name.replace('*', "X");
+            let parts = parts_of(&format!("{name}=C ls"), FULL);
+            let is_harmless = parts.iter().all(|part| part.only_reads);
+            assert!(is_harmless || always_asks(&files, &format!("{name}=C; make")), "{name}");
+        }
     }
 
     #[test]
@@ -361,7 +380,7 @@ mod tests {
             assert_eq!(opened(&files, command, TERMINAL), [], "{command}");
         }
         assert_eq!(opened(&files, "nohup ls", FULL), []);
-        let parts = parts_in(&files, "cd x; nohup make", &RelPath::root(), TERMINAL);
+        let parts = marked_parts(&files, "cd x; nohup make", &RelPath::root(), TERMINAL);
         assert!(parts.iter().any(CommandPart::always_asks));
     }
 
@@ -398,7 +417,7 @@ mod tests {
         std::fs::write(root.join("sub/a.txt"), "x").unwrap();
         let files = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
         let directory = RelPath::parse("sub").unwrap();
-        let parts = parts_in(&files, "make >> a.txt < b.txt; flock lock ls", &directory, FULL);
+        let parts = marked_parts(&files, "make >> a.txt < b.txt; flock lock ls", &directory, FULL);
         let opened: Vec<_> = files_of_parts(&files, &parts, &directory)
             .into_iter()
             .flatten()
@@ -410,7 +429,7 @@ mod tests {
             ("sub/lock".to_owned(), Action::Modify),
         ];
         assert_eq!(opened, expected);
-        let parts = parts_in(&files, "cd x; make >> a.txt", &directory, FULL);
+        let parts = marked_parts(&files, "cd x; make >> a.txt", &directory, FULL);
         assert!(files_of_parts(&files, &parts, &directory).iter().all(Vec::is_empty));
     }
 }

@@ -31,7 +31,7 @@ const REPORTING: Duration = Duration::from_millis(3_000);
 /// Chunks of output that are held for a slow disk.
 const CHUNKS_MAX: usize = 16;
 
-/// What runs unasked makes git run no program that a directory names: no monitor of files, none that checks
+/// What runs unasked makes git run no program that a directory names: no monitor of files, no hook, none that checks
 /// signatures (which the configuration, a format and an option can each ask for), none that fetches what a
 /// partial clone lacks, and nothing of a directory that is made to look like a repository. In the form of `git -c`,
 /// the only one that git hands on to the git that it starts in a submodule. Where git would check a signature no
@@ -41,7 +41,7 @@ const READING_GIT: [(&str, &str); 2] = [
     ("GIT_NO_LAZY_FETCH", "1"),
     (
         "GIT_CONFIG_PARAMETERS",
-        "'core.fsmonitor=false' 'safe.bareRepository=explicit' 'log.showSignature=false' \
+        "'core.fsmonitor=false' 'core.hooksPath=/dev/null' 'safe.bareRepository=explicit' 'log.showSignature=false' \
          'gpg.program=/dev/null/no-signatures-are-checked-unasked' \
          'gpg.openpgp.program=/dev/null/no-signatures-are-checked-unasked' \
          'gpg.x509.program=/dev/null/no-signatures-are-checked-unasked' \
@@ -126,6 +126,7 @@ impl Effects {
         });
         let timeout = time.unwrap_or(time_max).min(time_max).max(Duration::from_millis(1));
         command.limits.timeout = Some(timeout);
+        self.lock().ran_command |= writes;
         let (end, output, report) = match before {
             None => {
                 let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;

@@ -1,14 +1,17 @@
-//! Searches without an index: reads every file once. Slower, and as right.
+//! Searches without an index: takes what a walk reads, once. Slower, and as right.
 
 use std::ops::ControlFlow;
 
-use moss_ranking::{AnalyzedText, RankedIndex, RankedView, TextAnalyzer};
+use moss_sdk::RelPath;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound, FileChoice};
-use moss_sdk::context::{Context, TextFinding, TextScanner, TextVisitor};
+use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{VisitOptions, VisitedText};
-use moss_sdk::{RelPath, ToolError};
 
-use crate::extent;
+use crate::analysis::{AnalyzedText, TextAnalyzer};
+use crate::ranked::{RankedIndex, RankedView};
+
+/// Most entries of a walk.
+const ENTRIES_MAX: usize = 2_000_000;
 
 /// Gathers the words of the files of a walk, to search in.
 pub struct CodeGathering {
@@ -20,27 +23,12 @@ pub struct CodeGathering {
 #[derive(Default)]
 struct WordScanner(TextAnalyzer);
 
-/// Reads the files and searches them; also says what was left out.
-pub(super) async fn search(
-    cx: &Context,
-    search: CodeSearch,
-) -> Result<(CodeSearchFound, Option<String>), ToolError> {
-    let gathering = CodeGathering::new(&search);
-    let (gathering, visited) = cx.visit(&RelPath::root(), CodeGathering::EXTENT, gathering).await?;
-    let found = cx.compute(move || gathering.answer(&search));
-    let note = visited.truncated.then(|| {
-        let files = visited.files;
-        format!("the search ended at a bound after {files} files: what is in the rest is unknown")
-    });
-    Ok((found.await?, note))
-}
-
 // === impl CodeGathering ===
 
 impl CodeGathering {
     /// How far one search goes.
     pub const EXTENT: VisitOptions =
-        VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 128 << 20 };
+        VisitOptions { entries_max: ENTRIES_MAX, bytes_max: 128 << 20 };
 
     /// Gathers what a question is put to.
     pub fn new(search: &CodeSearch) -> Self {
