@@ -177,8 +177,8 @@ mod tests {
             let content = [json!({ "type": "text", "text": text })];
             json!({ "id": 3, "result": { "isError": is_error, "content": content } })
         };
-        let home = "workspace_unusable: /home/a is a home directory\nhint: open a project";
-        let at_home = Some("/home/a is a home directory");
+        let home = "workspace_unusable: `~` is a home directory\nhint: open a project";
+        let at_home = Some("`~` is a home directory");
         for (responses, expected) in [
             (vec![listed.clone(), called(false, "")], Ok((Some(2), None))),
             (vec![listed.clone(), called(true, home)], Ok((Some(2), at_home))),

@@ -37,7 +37,7 @@ pub(super) fn entry(client: &ClientRow, text: &str) -> Result<Option<Value>, Not
     }
 }
 
-/// Makes an entry for a command where there is none yet, in the form that the file takes.
+/// Makes an entry for a command where one is missing, in the form that the file takes.
 pub(super) fn new_entry(client: &ClientRow, text: Option<&str>, server: &ServerCommand) -> Value {
     let mut entry = client.entry(server);
     let text = without_mark(text.unwrap_or_default());

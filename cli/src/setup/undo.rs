@@ -51,7 +51,7 @@ pub(super) async fn run(
         Some(_) => format!("{} is what it was before", shown(&path)),
         None => changed_since(client, &shown(&path), record.as_ref()),
     };
-    // What is in the file now is kept nowhere where no setup of moss is known.
+    // What is in the file now is not kept anywhere where no setup of moss is known.
     let kept = match record.as_ref().is_none_or(|record| record.undone) {
         true => Some(record::keep_text(&dirs, client, text)?),
         false => None,

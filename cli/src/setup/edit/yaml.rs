@@ -253,7 +253,7 @@ impl YamlServers {
             match pair.name(text).as_deref() {
                 Some("<<") | None => {
                     let line = text[..pair.range.start].matches('\n').count() + 1;
-                    let why = format!("the key in line {line} is none that moss can read");
+                    let why = format!("the key in line {line} cannot be read by moss");
                     return Err(self.by_hand(&why));
                 }
                 Some(other) if other == name => found = Some(pair),
