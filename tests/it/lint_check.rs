@@ -7,7 +7,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 use tonic::{Code, Request};
 
-use crate::harness::{Client, Daemon, Site, failure, output, reason, refusing, waiting};
+use crate::harness::{Client, Daemon, Site, call, failure, output, reason, refusing, waiting};
 use crate::run_tests::serve_with_pytest;
 
 /// A linter that needs nothing but a shell: it complains about each line with TODO.
@@ -49,10 +49,11 @@ async fn syntax_is_checked_unasked_and_each_linter_asks() {
     site.write("src/broken.py", "def f(:\n    pass\n");
     let daemon = site.serve();
     let (client, approver) = (daemon.caller().await, daemon.approver().await);
-    let broken = output(&client.call(refusing("lint_check", path("src/broken.py"))).await.unwrap());
+    let broken = v1::Call { dry_run: true, ..call("lint_check", path("src/broken.py")) };
+    let broken = output(&client.call(broken).await.unwrap());
     assert_eq!(
         (&broken["status"], &broken["tools"][0]["status"]),
-        (&json!("findings"), &json!("skipped"))
+        (&json!("findings"), &json!("not_run"))
     );
     assert_eq!(broken["diagnostics"][0]["source"], "syntax");
     let refused = client.call(refusing("lint_check", path("src/a.py"))).await.unwrap_err();

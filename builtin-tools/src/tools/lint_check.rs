@@ -26,7 +26,8 @@ use self::running::LinterRun;
 /// approval lets it run; none fixes, installs or downloads anything. `status` is `clean` only where every one
 /// of them ran; one that fails stands in `tools` with its reason. Since the last check of the session by the
 /// same command, `new` marks diagnostics that were not there, and `resolved` lists those that went away, lines
-/// followed through the edits. Of a file that does not parse only that is reported. Up to 100 diagnostics, errors first,
+/// followed through the edits. What a grammar alone does not know is a
+/// warning that a file may not parse, and left out where a linter parsed the file. Up to 100 diagnostics, errors first,
 /// new ones before old ones, then by path and line; columns are characters from 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -44,18 +45,15 @@ impl Tool for LintCheck {
 
     async fn run(self, cx: Context) -> Result<LintCheckOutput, ToolError> {
         let mut asked = AskedPath::find(&cx, &self.path).await?;
-        let syntax = syntax::check(&cx, &asked).await?;
+        let mut syntax = syntax::check(&cx, &asked).await?;
         let planned = asked.plan(&cx).await?;
-        let is_broken = syntax.is_surely_broken(&asked);
         let mut runs = Vec::new();
         let total = Some(planned.len() as u64);
         for (done, planned) in (0..).zip(planned) {
-            if is_broken {
-                runs.push(LinterRun::skipped(planned));
-                continue;
-            }
             cx.progress(Progress { message: planned.name.clone(), done, total });
-            runs.push(LinterRun::of(&cx, planned).await?);
+            let run = LinterRun::of(&cx, planned).await?;
+            syntax.found.retain(|found| asked.is_unsaved || !run.parsed.contains(&found.path));
+            runs.push(run);
         }
         let findings = CheckFindings::gather(&cx, &asked, syntax, runs).await?;
         Ok(LintCheckOutput::new(&asked, findings))

@@ -16,7 +16,7 @@ mod lint_plan;
 mod lint_results;
 mod linter;
 mod named_sources;
-mod passed_projects;
+mod parsed_files;
 mod progress;
 mod project;
 mod report;

@@ -87,6 +87,8 @@ pub(crate) struct LintReport {
     pub(crate) found: Vec<CheckDiagnostic>,
     /// How many more there are.
     pub(crate) left_out: u64,
+    /// Files that it names as checked, where it names them.
+    pub(crate) checked: Vec<String>,
     /// In which unit its columns count.
     pub(crate) unit: ColumnUnit,
     /// Why it is not whole, or cannot be read at all.

@@ -1,6 +1,8 @@
 //! What came of a run of a linter: the report held against the exit status. A linter that fails finds
 //! nothing, and is never called clean.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,6 +10,7 @@ use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::lint_output::LintFormat;
 use crate::lint_output::column::ColumnUnit;
 use crate::lint_plan::PlannedLint;
+use crate::parsed_files::parsed_files;
 use crate::report::without_colours;
 use crate::run::FinishedRun;
 use crate::shortening::{ended, shortened};
@@ -39,8 +42,6 @@ pub enum LintStatus {
     Denied,
     /// A dry run: nothing ran.
     NotRun,
-    /// It was not run: the file does not even parse.
-    Skipped,
 }
 
 /// What came of a run.
@@ -50,6 +51,8 @@ pub struct LintResults {
     pub status: LintStatus,
     /// What it found in the workspace; columns in [`LintResults::unit`].
     pub found: Vec<CheckDiagnostic>,
+    /// The files that it surely parsed: what a grammar says against their syntax is an error of the grammar.
+    pub parsed: BTreeSet<String>,
     /// In which unit its columns count.
     pub unit: ColumnUnit,
     /// How many findings are in files outside of the workspace: they are left out.
@@ -116,10 +119,19 @@ impl PlannedLint {
             (Some(partial), LintStatus::Ran) => (LintStatus::Incomplete, Some(partial.clone())),
             _ => (status, message),
         };
+        let parsed = match (status, report.left_out) {
+            (LintStatus::Ran, 0) => {
+                let checked = report.checked.iter();
+                let listed = checked.filter_map(|path| paths.of_workspace(path)).collect();
+                parsed_files(self.format, &report.found, listed)
+            }
+            _ => BTreeSet::new(),
+        };
         let hint = message.as_ref().and_then(|_| self.hint(status, finished));
         LintResults {
             status,
             found: report.found,
+            parsed,
             unit: report.unit,
             outside,
             left_out: report.left_out,

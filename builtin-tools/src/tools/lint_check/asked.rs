@@ -27,6 +27,8 @@ pub(super) struct AskedPath {
     pub(super) target: LintTarget,
     /// The text, where it is a file that has one.
     pub(super) text: Option<String>,
+    /// Whether that is not what linters see.
+    pub(super) is_unsaved: bool,
     /// Whether it has more entries than were looked at.
     pub(super) is_cut: bool,
     /// What has to be known of it, one sentence each.
@@ -97,19 +99,16 @@ impl AskedPath {
 
     async fn file(cx: &Context, path: RelPath) -> Result<Self, ToolError> {
         let snapshot = cx.read(&path).await?;
-        let mut notes = Vec::new();
-        if snapshot.unsaved {
-            notes.push(
-                "linters see the file as it is saved; the editor holds another text".to_owned(),
-            );
-        }
+        let is_unsaved = snapshot.unsaved;
+        let note = "linters see the file as it is saved; the editor holds another text".to_owned();
+        let notes = is_unsaved.then_some(note).into_iter().collect();
         let text = match snapshot.content {
             Content::Text(text) => Some(text.text),
             Content::Binary => None,
         };
         let name = path.to_string();
         let target = LintTarget { path: name.clone(), is_file: true, files: vec![name] };
-        Ok(Self { path, target, text, is_cut: false, notes })
+        Ok(Self { path, target, text, is_unsaved, is_cut: false, notes })
     }
 
     async fn directory(cx: &Context, path: RelPath) -> Result<Self, ToolError> {
@@ -127,7 +126,7 @@ impl AskedPath {
             is_file: false,
             files: files.map(|entry| entry.path.to_string()).collect(),
         };
-        Ok(Self { path, target, text: None, is_cut: listing.truncated, notes })
+        Ok(Self { path, target, text: None, is_unsaved: false, is_cut: listing.truncated, notes })
     }
 
     /// The linters that are for it; notes what is not looked at.

@@ -106,7 +106,7 @@ impl CheckFindings {
         findings.is_incomplete = asked.is_cut || syntax.is_cut || syntax.unparsed > 0;
         let mut groups = vec![FoundGroup::of_syntax(syntax, asked)];
         for run in runs {
-            let LinterRun { report, found, unit, left_out, changed, notes } = run;
+            let LinterRun { report, found, unit, left_out, changed, notes, .. } = run;
             let key = (report.status == LintStatus::Ran && left_out == 0)
                 .then(|| format!("{}\n{}", report.directory, report.command));
             groups.push(FoundGroup { found, unit, key });

@@ -1,5 +1,7 @@
 //! Runs of linters: each one command, decided and shown like any other.
 
+use std::collections::BTreeSet;
+
 use moss_checks::{CheckDiagnostic, ColumnUnit, FinishedRun, LintResults, LintStatus, PlannedLint};
 use moss_sdk::command::{AlteredFile, CheckReport, CheckRequest};
 use moss_sdk::context::Context;
@@ -46,6 +48,8 @@ pub(crate) struct LinterReport {
 pub(super) struct LinterRun {
     pub(super) report: LinterReport,
     pub(super) found: Vec<CheckDiagnostic>,
+    /// The files that it surely parsed.
+    pub(super) parsed: BTreeSet<String>,
     pub(super) unit: ColumnUnit,
     pub(super) left_out: u64,
     pub(super) changed: Vec<AlteredFile>,
@@ -80,12 +84,6 @@ impl LinterRun {
         }
     }
 
-    /// A linter that is not run because the file does not parse.
-    pub(super) fn skipped(planned: PlannedLint) -> Self {
-        let message = "the file does not parse: fix that first, or check its directory".to_owned();
-        Self::not_run(planned, LintStatus::Skipped, Some(message))
-    }
-
     fn ended(planned: PlannedLint, ended: CheckReport) -> Self {
         let finished = FinishedRun {
             exit_code: ended.command.exit_code,
@@ -97,7 +95,7 @@ impl LinterRun {
             is_cut: ended.is_cut,
         };
         let results = planned.results(&finished, &ended.root);
-        let LintResults { status, found, unit, outside, left_out, message, hint } = results;
+        let LintResults { status, found, parsed, unit, outside, left_out, message, hint } = results;
         let mut notes = planned.notes.clone();
         if outside > 0 {
             notes.push(format!(
@@ -119,7 +117,7 @@ impl LinterRun {
             artifact: command.artifact,
             ..LinterReport::of(planned)
         };
-        Self { report, found, unit, left_out, changed: command.changed, notes }
+        Self { report, found, parsed, unit, left_out, changed: command.changed, notes }
     }
 
     fn not_run(planned: PlannedLint, status: LintStatus, message: Option<String>) -> Self {
@@ -128,6 +126,7 @@ impl LinterRun {
         Self {
             report: LinterReport { status, message, ..LinterReport::of(planned) },
             found: Vec::new(),
+            parsed: BTreeSet::new(),
             unit: ColumnUnit::Characters,
             left_out: 0,
             changed: Vec::new(),

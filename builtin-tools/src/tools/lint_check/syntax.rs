@@ -72,14 +72,6 @@ fn parsed(outliner: &mut Outliner, path: &str, text: &str) -> Option<ParsedFile>
 // === impl SyntaxFindings ===
 
 impl SyntaxFindings {
-    /// Whether it is about one file that cannot parse: linters would say the same. Macros of C may look like
-    /// nothing that a grammar knows.
-    pub(super) fn is_surely_broken(&self, asked: &AskedPath) -> bool {
-        let language = Language::of_path(&asked.target.path);
-        let is_sure = !matches!(language, Some(Language::C | Language::Cpp));
-        asked.target.is_file && is_sure && !self.found.is_empty()
-    }
-
     fn take(&mut self, file: ParsedFile) {
         self.parsed_bytes += file.bytes;
         match file.found {

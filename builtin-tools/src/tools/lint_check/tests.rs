@@ -77,23 +77,28 @@ fn places(output: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_file_that_does_not_parse_needs_no_process_and_no_question() {
-    let host = python();
-    host.write("src/a.py", "def f(:\n    pass\n");
-    let output = lint(&host, "src/a.py");
-    assert_eq!(output["status"], "findings");
-    assert_eq!(output["diagnostics"][0]["source"], "syntax");
-    assert_eq!(
-        (&output["tools"][0]["name"], &output["tools"][0]["status"]),
-        (&json!("ruff"), &json!("skipped"))
-    );
-    assert_eq!(commands(&host), []);
-    // Macros of C look like errors: its linters run all the same.
-    let host = MemoryHost::new([(".clang-tidy", ""), ("a.c", "FOO(int) {{{\n")]);
-    host.answer_checks([report(0, "", "")]);
-    let output = lint(&host, "a.c");
-    assert_eq!(output["tools"][0]["status"], "ran");
-    assert_eq!(commands(&host), [("clang-tidy --quiet a.c".to_owned(), ".".to_owned())]);
+fn a_linter_runs_whatever_a_grammar_says_and_what_it_parsed_parses() {
+    let sources = |output: &Value| {
+        let all = output["diagnostics"].as_array().unwrap().iter();
+        all.map(|one| one["source"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let unused = ruff("/work/src/a.py", 1, "F401", "`os` imported but unused");
+    let unread = ruff("/work/src/a.py", 1, "invalid-syntax", "Expected a parameter");
+    for (text, stdout, expected) in [
+        ("def f(:\n    pass\n", unread.as_str(), vec!["syntax", "ruff"]),
+        // It may have left the file out.
+        ("def f(:\n    pass\n", "", vec!["syntax"]),
+        // Whatever the grammar thinks of it.
+        ("def f(:\n    pass\n", &unused, vec!["ruff"]),
+    ] {
+        let host = python();
+        host.write("src/a.py", text);
+        host.answer_checks([report(i32::from(!stdout.is_empty()), stdout, "")]);
+        let output = lint(&host, "src/a.py");
+        assert_eq!((&output["tools"][0]["status"], commands(&host).len()), (&json!("ran"), 1));
+        assert_eq!(sources(&output), expected, "{output}");
+        assert_eq!(output["status"], "findings");
+    }
 }
 
 #[test]

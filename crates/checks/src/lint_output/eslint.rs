@@ -20,15 +20,18 @@ pub(crate) fn read(stdout: &str) -> LintReport {
     for file in files.as_array().into_iter().flatten() {
         let path = text_at(file, "/filePath");
         let source = file.get("source").and_then(Value::as_str).map(Utf16Lines::of);
+        let mut is_checked = true;
         for message in list_at(file, "/messages") {
             // That it did not look at a file is no finding, and the file is not clean.
             let text = text_at(message, "/message");
             if text_at(message, "/ruleId").is_empty() && text.starts_with("File ignored ") {
                 report.problem = Some(format!("it did not check {path}: {text}"));
+                is_checked = false;
                 continue;
             }
             report.push(diagnostic(message, &path, source.as_ref()));
         }
+        report.checked.extend(is_checked.then_some(path));
     }
     report
 }

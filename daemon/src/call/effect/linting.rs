@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use moss_checks::{
     CheckDiagnostic, CheckedText, FinishedRun, LintMemory, LintResults, LintStatus, PlannedLint,
-    line_hashes,
+    SYNTAX_SOURCE, line_hashes,
 };
 use moss_dispatch::change::FileChange;
 use moss_sandbox::FileView;
@@ -58,6 +58,8 @@ struct LintRun {
 #[derive(Debug, Default)]
 struct LintOutcome {
     found: Vec<CheckDiagnostic>,
+    /// Those of the files that it surely parsed.
+    parsed: Vec<RelPath>,
     /// Why it did not check, or not everything.
     problem: Option<String>,
 }
@@ -86,10 +88,6 @@ impl Effects {
         }
         let mut runs = Vec::new();
         for proposed in lints {
-            // Of what does not parse they would say the same.
-            if proposed.paths.iter().all(|path| is_broken(changes, path)) {
-                continue;
-            }
             match self.permit_lint(&proposed.lint).await? {
                 Ok(permitted) => runs.push(LintRun { proposed, permitted }),
                 Err(why) => note(changes, &proposed.paths, &of_linter(&proposed.lint, &why)),
@@ -190,10 +188,6 @@ impl Effects {
     }
 }
 
-fn is_broken(changes: &[FileChange], path: &RelPath) -> bool {
-    changes.iter().any(|change| change.path == *path && !change.diagnostics.is_empty())
-}
-
 fn of_linter(lint: &PlannedLint, why: &str) -> String {
     format!("{}: {why}", lint.name)
 }
@@ -229,7 +223,7 @@ impl LintedTexts {
 
 impl LintOutcome {
     fn without(problem: String) -> Self {
-        Self { found: Vec::new(), problem: Some(problem) }
+        Self { found: Vec::new(), parsed: Vec::new(), problem: Some(problem) }
     }
 
     /// Reads what a linter says of the files of the change, in characters.
@@ -251,7 +245,9 @@ impl LintOutcome {
             is_cut: ended.is_cut,
         };
         let results = lint.results(&finished, &root.display().to_string());
-        let LintResults { status, found: all, unit, left_out, message, .. } = results;
+        let LintResults { status, found: all, parsed, unit, left_out, message, .. } = results;
+        let is_parsed = |text: &&ChangedText| parsed.iter().any(|path| text.is_of(path));
+        let parsed = texts.iter().filter(is_parsed).map(|text| text.path.clone()).collect();
         let mut found = Vec::new();
         for mut one in all {
             let Some(text) = texts.iter().find(|text| text.is_of(&one.path)) else { continue };
@@ -264,7 +260,7 @@ impl LintOutcome {
             LintStatus::Ran => None,
             _ => Some(message.unwrap_or_else(|| "it could not check".to_owned())),
         };
-        Self { found, problem }
+        Self { found, parsed, problem }
     }
 
     /// Leaves what it does not find without the change.
@@ -294,11 +290,14 @@ impl LintOutcome {
 
     /// Puts it with the changes.
     fn show(self, proposed: &ProposedLint, changes: &mut [FileChange]) {
-        let Self { found, problem } = self;
+        let Self { found, parsed, problem } = self;
         if let Some(problem) = problem {
             note(changes, &proposed.paths, &of_linter(&proposed.lint, &problem));
         }
         for change in changes {
+            if parsed.contains(&change.path) {
+                change.diagnostics.retain(|known| known.source != SYNTAX_SOURCE);
+            }
             let own = || found.iter().filter(|found| found.path == change.path.as_str());
             let all = own().count();
             change.diagnostics.extend(own().take(FOUND_MAX).cloned().map(shown));
