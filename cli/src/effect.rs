@@ -150,8 +150,13 @@ fn broken(words: &EffectWording, change: &v1::FileChange) -> String {
     let path = text::line(&change.path);
     let is_syntax = |found: &&v1::ChangeDiagnostic| found.source == SYNTAX_SOURCE;
     let (unparsed, linted): (Vec<_>, Vec<_>) = change.diagnostics.iter().partition(is_syntax);
+    // What a grammar may only not know is a warning.
+    let breaks = match unparsed.iter().any(|found| found.severity == "error") {
+        true => words.breaks,
+        false => words.may_break,
+    };
     let mut shown = String::new();
-    for (found, heading) in [(unparsed, words.breaks), (linted, words.lints)] {
+    for (found, heading) in [(unparsed, breaks), (linted, words.lints)] {
         if !found.is_empty() {
             let _ = writeln!(shown, "{}", yellow(bold(heading(&path, found.len()))));
         }

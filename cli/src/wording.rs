@@ -73,6 +73,8 @@ pub(super) struct EffectWording {
     pub(super) more_lines: fn(u64) -> String,
     /// Places of a file that do not parse after a change.
     pub(super) breaks: fn(&str, usize) -> String,
+    /// What may not parse in a file after a change.
+    pub(super) may_break: fn(&str, usize) -> String,
     /// What linters find in a file after a change.
     pub(super) lints: fn(&str, usize) -> String,
     /// A linter that did not check a file, and why.

@@ -60,6 +60,10 @@ pub(in super::super) static EN: Wording = Wording {
             1 => format!("{path} does not parse after this change:"),
             _ => format!("{path} does not parse after this change, in {count} locations:"),
         },
+        may_break: |path, count| match count {
+            1 => format!("{path} may not parse after this change:"),
+            _ => format!("{path} may not parse after this change, in {count} locations:"),
+        },
         lints: |path, count| match count {
             1 => format!("a linter finds something new in {path} after this change:"),
             _ => format!("linters find {count} new things in {path} after this change:"),

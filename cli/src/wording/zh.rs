@@ -67,6 +67,10 @@ pub(super) static ZH: Wording = Wording {
             1 => format!("此更改后 {path} 有语法错误："),
             _ => format!("此更改后 {path} 有 {count} 处语法错误："),
         },
+        may_break: |path, count| match count {
+            1 => format!("此更改后 {path} 可能有语法错误："),
+            _ => format!("此更改后 {path} 可能有 {count} 处语法错误："),
+        },
         lints: |path, count| format!("此更改后代码检查工具在 {path} 中新发现 {count} 个问题："),
         unchecked: |path, why| format!("{path} 未经检查：{why}"),
         nothing_changed: "未做任何更改",

@@ -1,7 +1,10 @@
 //! Whether a text parses, by the grammar of its language.
 
+mod dialects;
+
 use moss_symbols::{Language, OutlineProblem, Outliner, RecentTrees, SyntaxError};
 
+use self::dialects::{is_template, without_last_commas};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::line_map::LineMap;
 
@@ -12,8 +15,8 @@ const QUOTED_CHARS_MAX: usize = 40;
 /// What these diagnostics name as their source.
 pub const SYNTAX_SOURCE: &str = "syntax";
 
-/// Finds where a text does not parse. Returns none where no grammar is known for the path, or where what
-/// a file of this name holds is often a template of something else.
+/// Finds where a text does not parse, or may not. Returns none where no grammar is known for the path, and where what
+/// does not parse is a template of something else.
 ///
 /// # Errors
 ///
@@ -23,7 +26,7 @@ pub fn syntax_diagnostics(
     path: &str,
     text: &str,
 ) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
-    diagnostics(path, text, |language| outliner.syntax_errors(language, text))
+    diagnostics(path, text, |language, text| outliner.syntax_errors(language, text))
 }
 
 /// Finds where a new text does not parse although the old one did there, or was not there at all. Of large
@@ -40,8 +43,9 @@ pub fn new_syntax_errors(
     new: &str,
 ) -> Result<Vec<CheckDiagnostic>, OutlineProblem> {
     let mut errors = |text: &str| {
-        let found =
-            diagnostics(path, text, |language| trees.syntax_errors(outliner, path, language, text));
+        let found = diagnostics(path, text, |language, text| {
+            trees.syntax_errors(outliner, path, language, text)
+        });
         found.map(Option::unwrap_or_default)
     };
     let mut found = errors(new)?;
@@ -60,23 +64,29 @@ pub fn is_parsed(path: &str) -> bool {
 }
 
 fn language(path: &str) -> Option<Language> {
-    Language::of_path(path).filter(|language| language.is_read_whole())
+    Language::of_path(path).filter(|language| language.is_checked())
 }
 
 fn diagnostics(
     path: &str,
     text: &str,
-    errors: impl FnOnce(Language) -> Result<Vec<SyntaxError>, OutlineProblem>,
+    mut errors: impl FnMut(Language, &str) -> Result<Vec<SyntaxError>, OutlineProblem>,
 ) -> Result<Option<Vec<CheckDiagnostic>>, OutlineProblem> {
-    let language = Language::of_text(path, text).filter(|language| language.is_read_whole());
+    let language = Language::of_text(path, text).filter(|language| language.is_checked());
     let Some(language) = language else { return Ok(None) };
-    let errors = errors(language)?;
-    if errors.is_empty() {
+    let mut found = errors(language, text)?;
+    if !found.is_empty() && is_template(language, text) {
+        return Ok(None);
+    }
+    if found.is_empty() {
         return Ok(Some(Vec::new()));
     }
+    if let Some(plain) = without_last_commas(language, path, text) {
+        found = errors(language, &plain)?;
+    }
     let starts = line_starts(text);
-    let told = errors.iter().take(ERRORS_MAX);
-    Ok(Some(told.map(|error| diagnostic(path, text, &starts, error)).collect()))
+    let told = found.iter().take(ERRORS_MAX);
+    Ok(Some(told.map(|error| diagnostic(language, path, text, &starts, error)).collect()))
 }
 
 /// Whether a diagnostic of a new text is one of the old text that only moved.
@@ -93,7 +103,13 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
 }
 
-fn diagnostic(path: &str, text: &str, starts: &[usize], error: &SyntaxError) -> CheckDiagnostic {
+fn diagnostic(
+    language: Language,
+    path: &str,
+    text: &str,
+    starts: &[usize],
+    error: &SyntaxError,
+) -> CheckDiagnostic {
     let position = |at: usize| {
         let line = starts.partition_point(|start| *start <= at).max(1);
         let column = text[starts[line - 1]..at].chars().count() + 1;
@@ -101,30 +117,50 @@ fn diagnostic(path: &str, text: &str, starts: &[usize], error: &SyntaxError) -> 
     };
     let (start, end) = (error.range.start as usize, error.range.end as usize);
     let ((line, column), (end_line, end_column)) = (position(start), position(end));
-    let message = match &error.missing {
-        Some(missing) if start < end => {
-            format!("`{missing}` is missing: nothing closes `{}`", &text[start..end])
+    let severity = match error.is_sure {
+        true => CheckSeverity::Error,
+        false => CheckSeverity::Warning,
+    };
+    let found = &text[start..end];
+    let message = match error.is_sure {
+        true => message(found, error.missing.as_deref()),
+        false => doubtful_message(language, found, error.missing.as_deref()),
+    };
+    CheckDiagnostic::at(path, line, column, severity, SYNTAX_SOURCE, message)
+        .until(end_line, end_column)
+}
+
+/// What is wrong for sure.
+fn message(found: &str, missing: Option<&str>) -> String {
+    match missing {
+        Some(missing) if !found.is_empty() => {
+            format!("`{missing}` is missing: nothing closes `{found}`")
         }
         Some(missing) => format!("`{missing}` is missing"),
-        None => {
-            let words: Vec<&str> = text[start..end].split_whitespace().collect();
-            let quoted: String = words.join(" ").chars().take(QUOTED_CHARS_MAX).collect();
-            match quoted.is_empty() {
-                true => "does not parse".to_owned(),
-                false => format!("does not parse at `{quoted}`"),
-            }
-        }
-    };
-    CheckDiagnostic {
-        path: path.to_owned(),
-        line,
-        column,
-        end_line,
-        end_column,
-        severity: CheckSeverity::Error,
-        code: None,
-        source: SYNTAX_SOURCE.to_owned(),
-        message,
-        fixes: Vec::new(),
+        None => match quoted(found) {
+            quoted if quoted.is_empty() => "does not parse".to_owned(),
+            quoted => format!("does not parse at `{quoted}`"),
+        },
     }
+}
+
+/// What a grammar does not know: that it is wrong nobody can say by that alone.
+fn doubtful_message(language: Language, found: &str, missing: Option<&str>) -> String {
+    let of = format!("the grammar of {}", language.name());
+    match missing {
+        Some(missing) if !found.is_empty() => {
+            format!("may not parse: {of} finds no `{missing}` for this `{found}`")
+        }
+        Some(missing) => format!("may not parse: {of} expects `{missing}` here"),
+        None => match quoted(found) {
+            quoted if quoted.is_empty() => format!("may not parse: {of} does not know this"),
+            quoted => format!("may not parse: {of} does not know `{quoted}` here"),
+        },
+    }
+}
+
+/// The beginning of a part of a text, on one line.
+fn quoted(found: &str) -> String {
+    let words: Vec<&str> = found.split_whitespace().collect();
+    words.join(" ").chars().take(QUOTED_CHARS_MAX).collect()
 }

@@ -2,9 +2,16 @@
 //!
 //! A grammar that meets an open bracket gives up on all that is around it. So in what it gave up on brackets
 //! are matched first: one without its other half is the error, and what else is in there is not.
+//!
+//! No grammar knows all of its language. What it does not know is an error for sure only where a bracket lacks its
+//! other half in the text itself, and in JSON, which has not changed.
+
+mod brackets;
 
 use tree_sitter::{Node, Tree};
 
+use self::brackets::TextBrackets;
+use crate::language::Language;
 use crate::outline::{SyntaxError, TextRange};
 use crate::walk::{each_node, range};
 
@@ -16,8 +23,9 @@ const LOOKED_AT_MAX: usize = 200_000;
 const BRACKETS: [(&str, &str); 3] = [("(", ")"), ("[", "]"), ("{", "}")];
 
 /// Finds where a text does not parse.
-pub(crate) fn syntax_errors(tree: &Tree, text: &str) -> Vec<SyntaxError> {
+pub(crate) fn syntax_errors(language: Language, tree: &Tree, text: &str) -> Vec<SyntaxError> {
     let mut found: Vec<SyntaxError> = Vec::new();
+    let brackets = TextBrackets::new(language, text);
     // What lies before this is explained already.
     let mut explained = 0;
     let mut looks_left = LOOKED_AT_MAX;
@@ -28,7 +36,11 @@ pub(crate) fn syntax_errors(tree: &Tree, text: &str) -> Vec<SyntaxError> {
             return;
         }
         if node.is_missing() {
-            found.push(SyntaxError { range: range(node), missing: Some(node.kind().to_owned()) });
+            found.push(SyntaxError {
+                range: range(node),
+                missing: Some(node.kind().to_owned()),
+                is_sure: brackets.is_sure(opening_of(node)),
+            });
             return;
         }
         let unmatched = unmatched_bracket(node, &mut looks_left);
@@ -40,9 +52,15 @@ pub(crate) fn syntax_errors(tree: &Tree, text: &str) -> Vec<SyntaxError> {
             node.children(&mut cursor).any(|child| child.has_error())
         };
         match unmatched {
-            Some(error) => found.push(error),
+            Some(error) => {
+                let is_sure = brackets.is_sure(Some(error.range.start as usize));
+                found.push(SyntaxError { is_sure, ..error });
+            }
             None if holds_errors() => {}
-            None => found.push(SyntaxError { range: first_line(text, node), missing: None }),
+            None => {
+                let range = first_line(text, node);
+                found.push(SyntaxError { range, missing: None, is_sure: brackets.is_sure(None) });
+            }
         }
     });
     found
@@ -62,7 +80,9 @@ fn unmatched_bracket(node: Node<'_>, looks_left: &mut usize) -> Option<SyntaxErr
             match open.pop() {
                 Some((_, closing)) if closing == kind => {}
                 Some((opening, closing)) => return Some(unclosed(opening, closing)),
-                None => return Some(SyntaxError { range: range(here), missing: None }),
+                None => {
+                    return Some(SyntaxError { range: range(here), missing: None, is_sure: false });
+                }
             }
         }
         if cursor.goto_first_child() {
@@ -77,7 +97,16 @@ fn unmatched_bracket(node: Node<'_>, looks_left: &mut usize) -> Option<SyntaxErr
 }
 
 fn unclosed(opening: Node<'_>, closing: &str) -> SyntaxError {
-    SyntaxError { range: range(opening), missing: Some(closing.to_owned()) }
+    SyntaxError { range: range(opening), missing: Some(closing.to_owned()), is_sure: false }
+}
+
+/// Where the bracket is that a missing one would close.
+fn opening_of(missing: Node<'_>) -> Option<usize> {
+    let (opening, _) = BRACKETS.iter().find(|(_, closing)| *closing == missing.kind())?;
+    let parent = missing.parent()?;
+    let mut cursor = parent.walk();
+    let mut children = parent.children(&mut cursor);
+    children.find(|child| child.kind() == *opening).map(|child| child.start_byte())
 }
 
 /// The part of a node in its first line that is not blank.

@@ -156,9 +156,9 @@ impl Language {
         EXTENSIONS.iter().map(|(language, _)| *language)
     }
 
-    /// Whether its grammar reads all that is valid in it, so that what does not parse is wrong. Those of
-    /// Markdown and Bash guess, those of SQL's vendors and of the further languages lag behind.
-    pub fn is_read_whole(self) -> bool {
+    /// Whether its grammar reads so much of what is valid in it that the rest is worth a look. Those of Markdown and
+    /// Bash guess, those of SQL's vendors and of the further languages lag behind.
+    pub fn is_checked(self) -> bool {
         match self {
             Self::Bash | Self::Markdown => false,
             #[cfg(feature = "lang-extra")]

@@ -6,6 +6,7 @@ mod allocation;
 mod called;
 mod errors;
 mod family;
+mod gaps;
 mod grammar;
 mod language;
 mod macros;

@@ -121,6 +121,8 @@ pub struct SyntaxError {
     pub range: TextRange,
     /// What is missing, as the grammar names it; none where something is there that should not be.
     pub missing: Option<String>,
+    /// Whether it is an error whatever its grammar knows of the language.
+    pub is_sure: bool,
 }
 
 // === impl DeclarationKind ===

@@ -8,6 +8,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 use crate::allocation;
 use crate::errors;
+use crate::gaps;
 use crate::grammar::grammar;
 use crate::language::Language;
 use crate::macros::without_macros;
@@ -76,7 +77,7 @@ impl Outliner {
         Ok(walk::outline(language, &tree, text))
     }
 
-    /// Finds where a text does not parse, and nothing else.
+    /// Finds where a text does not parse, and nothing else. What is known to be a gap of the grammar is left out.
     ///
     /// # Errors
     ///
@@ -87,7 +88,32 @@ impl Outliner {
         text: &str,
     ) -> Result<Vec<SyntaxError>, OutlineProblem> {
         let tree = self.parse(language, text)?;
-        Ok(errors::syntax_errors(&tree, text))
+        self.errors_of(language, text, &tree)
+    }
+
+    /// Finds where a text does not parse whose tree is there.
+    pub(crate) fn errors_of(
+        &mut self,
+        language: Language,
+        text: &str,
+        tree: &Tree,
+    ) -> Result<Vec<SyntaxError>, OutlineProblem> {
+        let found = errors::syntax_errors(language, tree, text);
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let Some(filled) = gaps::filled(language, text) else { return Ok(found) };
+        let tree = self.parse(language, &filled)?;
+        let mut left = errors::syntax_errors(language, &tree, &filled);
+        if left.len() > found.len() {
+            return Ok(found);
+        }
+        // What was filled may have had characters of several bytes.
+        let boundary = |at: u32| text.floor_char_boundary(at as usize) as u32;
+        for error in &mut left {
+            error.range = boundary(error.range.start)..boundary(error.range.end);
+        }
+        Ok(left)
     }
 
     /// Parses a text as a whole, within the time limit.

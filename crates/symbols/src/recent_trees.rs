@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tree_sitter::{InputEdit, Point, Tree};
 
-use crate::errors;
 use crate::language::Language;
 use crate::outline::SyntaxError;
 use crate::outliner::{OutlineProblem, Outliner};
@@ -75,7 +74,7 @@ impl RecentTrees {
             Some(tree) => tree,
             None => outliner.parse(language, text)?,
         };
-        let found = errors::syntax_errors(&tree, text);
+        let found = outliner.errors_of(language, text, &tree)?;
         if !tree.root_node().has_error() {
             self.keep(RecentTree::new(name, language, text, tree));
         }

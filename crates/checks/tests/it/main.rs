@@ -5,6 +5,7 @@
 
 mod documented;
 mod lint_memory;
+mod modern;
 mod runs;
 mod syntax;
 mod verdicts;
