@@ -14,6 +14,9 @@ pub enum ColumnUnit {
     Bytes,
 }
 
+/// A column of an edit that means the end of its line, wherever that is: only a text says it.
+pub(crate) const LINE_END: u64 = u64::MAX;
+
 /// A text with the beginnings of its lines.
 #[derive(Debug, Clone)]
 pub struct CheckedText<'t> {
@@ -30,7 +33,12 @@ pub(crate) fn edit_of_bytes(path: &str, start: u64, end: u64, new_text: String) 
 
 /// Drops the fixes of which only a text says where they are: it is missing.
 pub fn drop_unplaced_fixes(found: &mut CheckDiagnostic) {
-    found.fixes.retain(|fix| fix.edits.iter().all(|edit| edit.line > 0));
+    found.fixes.retain(|fix| fix.edits.iter().all(is_placed));
+}
+
+/// Whether an edit says by itself where it is.
+fn is_placed(edit: &FixEdit) -> bool {
+    edit.line > 0 && edit.end_column != LINE_END
 }
 
 // === impl CheckedText ===
@@ -73,7 +81,7 @@ impl ColumnUnit {
         found.fixes.retain_mut(|fix| {
             fix.edits.iter_mut().all(|edit| match edit.path == *path {
                 true => self.place(edit, text),
-                false => self == Self::Characters && edit.line > 0,
+                false => self == Self::Characters && is_placed(edit),
             })
         });
     }
@@ -83,7 +91,7 @@ impl ColumnUnit {
         if edit.line > 0 {
             edit.column = self.column(text, edit.line, edit.column);
             edit.end_column = self.column(text, edit.end_line, edit.end_column);
-            return true;
+            return is_placed(edit);
         }
         let is_ordered = edit.column <= edit.end_column;
         let (start, end) = (text.location(edit.column), text.location(edit.end_column));

@@ -1,11 +1,21 @@
 //! SARIF 2.1.0, as any tool may write it.
 
+mod context;
+
 use serde_json::Value;
 
+use self::context::SarifRun;
 use super::LintReport;
-use super::column::ColumnUnit;
+use super::column::{ColumnUnit, LINE_END, edit_of_bytes};
 use super::fields::{document, from_one, list_at, number_at, severity_of, text_at};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
+
+/// Kinds of results that say that nothing is wrong.
+const FINE: [&str; 2] = ["pass", "notApplicable"];
+/// Kinds of results that say what somebody should know, or look at.
+const NOTABLE: [&str; 3] = ["informational", "open", "review"];
+/// States of suppressions with which a result is still one.
+const UNSETTLED: [&str; 2] = ["underReview", "rejected"];
 
 pub(crate) fn read(stdout: &str, source: &str) -> LintReport {
     let document = match document(stdout, &["{"]) {
@@ -23,104 +33,115 @@ pub(crate) fn read(stdout: &str, source: &str) -> LintReport {
     };
     let mut report = LintReport::of(unit);
     for run in runs {
-        for result in list_at(run, "/results") {
-            if result["suppressions"].as_array().is_none_or(Vec::is_empty) {
-                report.push(diagnostic(result, source));
-            }
+        let context = SarifRun::new(run);
+        for result in list_at(run, "/results").iter().filter(|result| is_finding(result)) {
+            report.push(diagnostic(&context, result, source));
         }
         report.problem = report.problem.take().or_else(|| failure(run));
     }
     report
 }
 
+/// Whether a result says that something is, or may be, wrong now.
+fn is_finding(result: &Value) -> bool {
+    let suppressions = list_at(result, "/suppressions");
+    let is_unsettled = |one: &Value| UNSETTLED.contains(&text_at(one, "/status").as_str());
+    let is_suppressed = !suppressions.is_empty() && !suppressions.iter().any(is_unsettled);
+    let is_gone = text_at(result, "/baselineState") == "absent";
+    !is_suppressed && !is_gone && !FINE.contains(&text_at(result, "/kind").as_str())
+}
+
 /// Why a run could not do its work, as it says itself.
 fn failure(run: &Value) -> Option<String> {
-    let invocations = list_at(run, "/invocations").iter();
-    let mut told = invocations.flat_map(|one| {
+    let invocations = || list_at(run, "/invocations").iter();
+    let mut notified = invocations().flat_map(|one| {
         let of = |pointer| list_at(one, pointer).iter();
         of("/toolExecutionNotifications").chain(of("/toolConfigurationNotifications"))
     });
-    told.find(|one| one["level"] == "error").map(|one| text_at(one, "/message/text"))
+    let error = notified.find(|one| one["level"] == "error");
+    let message = error.map(|one| text_at(one, "/message/text")).filter(|text| !text.is_empty());
+    message.or_else(|| {
+        let failed = invocations().find(|one| one["executionSuccessful"] == false)?;
+        let why = text_at(failed, "/exitCodeDescription");
+        Some(match why.is_empty() {
+            true => "its report says that it did not succeed (`executionSuccessful` is false)"
+                .to_owned(),
+            false => why,
+        })
+    })
 }
 
-fn diagnostic(result: &Value, source: &str) -> CheckDiagnostic {
-    let place = "/locations/0/physicalLocation";
-    let at = |field: &str| from_one(result, &format!("{place}/region/{field}"), 1);
-    let path = path_of(&text_at(result, &format!("{place}/artifactLocation/uri")));
-    let severity = match result.get("level") {
-        None => CheckSeverity::Warning,
-        Some(_) => severity_of(&text_at(result, "/level")).unwrap_or(CheckSeverity::Warning),
-    };
-    let rule = match text_at(result, "/ruleId") {
-        id if id.is_empty() => text_at(result, "/rule/id"),
-        id => id,
-    };
-    let found = CheckDiagnostic::at(
-        &path,
-        at("startLine"),
-        at("startColumn"),
-        severity,
-        source,
-        text_at(result, "/message/text"),
-    );
-    let (end_line, end_column) = end(result, &format!("{place}/region"));
+fn diagnostic(run: &SarifRun<'_>, result: &Value, source: &str) -> CheckDiagnostic {
+    let null = Value::Null;
+    let location = result.pointer("/locations/0/physicalLocation").unwrap_or(&null);
+    let path = run.artifact(&location["artifactLocation"]);
+    let region = &location["region"];
+    let at = |field: &str| from_one(region, field, 1);
+    let mut message = run.message(result);
+    // Only the text says in which line that is.
+    if let Some(offset) = character_offset(region) {
+        message = format!("at character {} of the file: {message}", offset.saturating_add(1));
+    }
+    let end_line = number_at(region, "/endLine").map_or(at("/startLine"), |_| at("/endLine"));
+    let end_column =
+        number_at(region, "/endColumn").map_or(at("/startColumn"), |_| at("/endColumn"));
+    let (line, column) = (at("/startLine"), at("/startColumn"));
+    let fixes = list_at(result, "/fixes").iter().filter_map(|fix| fix_of(run, fix));
+    let found = CheckDiagnostic::at(&path, line, column, severity(run, result), source, message);
     CheckDiagnostic {
-        fixes: list_at(result, "/fixes").iter().map(fix_of).collect(),
-        ..found.until(end_line, end_column).by_rule(Some(rule))
+        fixes: fixes.collect(),
+        ..found.until(end_line, end_column).by_rule(Some(run.rule_id(result)))
     }
 }
 
-/// The end of a region: of its first line where it names no last one.
-fn end(value: &Value, region: &str) -> (u64, u64) {
-    let has = |field: &str| number_at(value, &format!("{region}/{field}")).is_some();
-    let at = |field: &str| from_one(value, &format!("{region}/{field}"), 1);
-    let line = if has("endLine") { at("endLine") } else { at("startLine") };
-    (line, if has("endColumn") { at("endColumn") } else { at("startColumn") })
+/// Where a region begins that has neither lines nor bytes, in characters of the file from 0.
+fn character_offset(region: &Value) -> Option<i64> {
+    let has_line = number_at(region, "/startLine").is_some();
+    number_at(region, "/charOffset").filter(|offset| *offset >= 0 && !has_line)
 }
 
-fn fix_of(fix: &Value) -> CheckFix {
-    let of_change = |change: &Value| -> Vec<FixEdit> {
-        let path = path_of(&text_at(change, "/artifactLocation/uri"));
-        let edit = |replacement: &Value| {
-            let (end_line, end_column) = end(replacement, "/deletedRegion");
-            FixEdit {
-                path: path.clone(),
-                line: from_one(replacement, "/deletedRegion/startLine", 1),
-                column: from_one(replacement, "/deletedRegion/startColumn", 1),
-                end_line,
-                end_column,
-                new_text: text_at(replacement, "/insertedContent/text"),
-            }
-        };
-        list_at(change, "/replacements").iter().map(edit).collect()
-    };
-    CheckFix {
-        description: text_at(fix, "/description/text"),
-        safety: FixSafety::Unknown,
-        edits: list_at(fix, "/artifactChanges").iter().flat_map(of_change).collect(),
+fn severity(run: &SarifRun<'_>, result: &Value) -> CheckSeverity {
+    if NOTABLE.contains(&text_at(result, "/kind").as_str()) {
+        return CheckSeverity::Info;
     }
+    let own = result.get("level").map(|_| text_at(result, "/level"));
+    let level = own.or_else(|| run.default_level(result));
+    level.and_then(|level| severity_of(&level)).unwrap_or(CheckSeverity::Warning)
 }
 
-/// The path that a URI names.
-fn path_of(uri: &str) -> String {
-    let path = uri.strip_prefix("file://").unwrap_or(uri);
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *first == b'%');
-        let escaped = digits
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match escaped {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
+/// A fix; none where one of its edits cannot be placed.
+fn fix_of(run: &SarifRun<'_>, fix: &Value) -> Option<CheckFix> {
+    let mut edits = Vec::new();
+    for change in list_at(fix, "/artifactChanges") {
+        let path = run.artifact(&change["artifactLocation"]);
+        for replacement in list_at(change, "/replacements") {
+            edits.push(edit_of(&path, replacement)?);
         }
     }
-    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+    let description = text_at(fix, "/description/text");
+    Some(CheckFix { description, safety: FixSafety::Unknown, edits })
+}
+
+/// An edit by lines or by bytes; none by characters of the whole file, or where it would replace something that only the
+/// tool can read.
+fn edit_of(path: &str, replacement: &Value) -> Option<FixEdit> {
+    let region = replacement.get("deletedRegion")?;
+    let new_text = match replacement.get("insertedContent") {
+        None => String::new(),
+        Some(content) => content.get("text")?.as_str()?.to_owned(),
+    };
+    if number_at(region, "/startLine").is_none() {
+        let number = |pointer| number_at(region, pointer).and_then(|at| u64::try_from(at).ok());
+        let start = number("/byteOffset")?;
+        let end = start.checked_add(number("/byteLength").unwrap_or(0))?;
+        return Some(edit_of_bytes(path, start, end, new_text));
+    }
+    let at = |pointer: &str| from_one(region, pointer, 1);
+    let end_line = number_at(region, "/endLine").map_or(at("/startLine"), |_| at("/endLine"));
+    // Without a last column a region goes to the end of its last line.
+    let end_column = number_at(region, "/endColumn").map_or(LINE_END, |_| at("/endColumn"));
+    let (line, column) = (at("/startLine"), at("/startColumn"));
+    let is_ordered = (line, column) <= (end_line, end_column);
+    let path = path.to_owned();
+    is_ordered.then_some(FixEdit { path, line, column, end_line, end_column, new_text })
 }

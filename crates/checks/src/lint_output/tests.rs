@@ -533,6 +533,101 @@ fn sarif_says_what_is_suppressed_what_failed_and_in_which_unit_it_counts() {
     assert_eq!(failed.problem.as_deref(), Some("it crashed"));
 }
 
+/// A SARIF document with one result in a run.
+fn sarif(run: &str, result: &str) -> String {
+    format!(
+        "{{\"version\":\"2.1.0\",\"runs\":[{{{run}\"results\":[{{\"message\":{{\"text\":\"m\"}},{result}}}]}}]}}"
+    )
+}
+
+#[test]
+#[rustfmt::skip]
+fn sarif_says_how_bad_a_result_is_by_its_kind_its_level_and_its_rule() {
+    let rules = r#""tool":{"driver":{"rules":[{"id":"R0"},{"id":"R1","defaultConfiguration":{"level":"error"},"messageStrings":{"x":{"text":"say {0}"}}}]},"extensions":[{"rules":[{"id":"E1","defaultConfiguration":{"level":"note"}}]}]},"#;
+    let at = r#""locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.kt"},"region":{"startLine":1}}}]"#;
+    for (result, expected) in [
+        (r#""ruleId":"R1""#, "Error tool R1: m"),
+        (r#""ruleId":"R1/part""#, "Error tool R1/part: m"),
+        (r#""ruleIndex":1"#, "Error tool R1: m"),
+        (r#""ruleId":"R1","level":"note""#, "Info tool R1: m"),
+        (r#""ruleId":"R0""#, "Warning tool R0: m"),
+        (r#""ruleId":"R","ruleIndex":-1"#, "Warning tool R: m"),
+        (r#""rule":{"id":"E1","index":0,"toolComponent":{"index":0}}"#, "Info tool E1: m"),
+        (r#""ruleId":"R1","kind":"review""#, "Info tool R1: m"),
+        (r#""ruleId":"R1","kind":"fail""#, "Error tool R1: m"),
+        (r#""ruleId":"R1","suppressions":[{"kind":"external","status":"rejected"}]"#, "Error tool R1: m"),
+    ] {
+        let expected = format!("a.kt 1:1-1:1 {expected}");
+        holds(LintFormat::Sarif, &sarif(rules, &format!("{result},{at}")), ColumnUnit::Utf16, &[&expected]);
+    }
+    for result in [
+        r#""kind":"pass""#, r#""kind":"notApplicable""#, r#""baselineState":"absent""#,
+        r#""suppressions":[{"kind":"inSource"}]"#, r#""suppressions":[{"kind":"external","status":"accepted"}]"#,
+    ] {
+        holds(LintFormat::Sarif, &sarif(rules, &format!("{result},{at}")), ColumnUnit::Utf16, &[]);
+    }
+    let of_rule = sarif(rules, &format!(r#""ruleId":"R1",{at}"#)).replace(r#"{"text":"m"}"#, r#"{"id":"x","arguments":["é"]}"#);
+    holds(LintFormat::Sarif, &of_rule, ColumnUnit::Utf16, &["a.kt 1:1-1:1 Error tool R1: say é"]);
+    let failed = sarif(r#""invocations":[{"executionSuccessful":false,"exitCode":3}],"#, at);
+    let failed = read(LintFormat::Sarif, "tool", &failed);
+    assert!(failed.problem.is_some_and(|problem| problem.contains("executionSuccessful")));
+}
+
+#[test]
+#[rustfmt::skip]
+fn sarif_names_files_by_their_directories_and_by_their_places() {
+    let run = r#""originalUriBaseIds":{"ROOT":{"uri":"file:///work/"},"SUB":{"uri":"sub","uriBaseId":"ROOT"},"NONE":{}},"artifacts":[{"location":{"uri":"x.kt","uriBaseId":"SUB"}}],"#;
+    for (location, path) in [
+        (r#"{"uri":"b.kt","uriBaseId":"SUB"}"#, "/work/sub/b.kt"),
+        (r#"{"uri":"b.kt","uriBaseId":"NONE"}"#, "b.kt"),
+        (r#"{"uri":"b.kt","uriBaseId":"OTHER"}"#, "b.kt"),
+        (r#"{"uri":"file:///c%20d.kt","uriBaseId":"SUB"}"#, "/c d.kt"),
+        (r#"{"uri":"file://localhost/c.kt"}"#, "/c.kt"),
+        (r#"{"uri":"file:/c.kt"}"#, "/c.kt"),
+        (r#"{"index":0}"#, "/work/sub/x.kt"),
+        (r#"{"index":7}"#, ""),
+        (r#"{"index":-1}"#, ""),
+        (r#"{"uri":"b.kt","index":0}"#, "b.kt"),
+    ] {
+        let at = format!(r#""locations":[{{"physicalLocation":{{"artifactLocation":{location},"region":{{"startLine":1}}}}}}]"#);
+        let report = read(LintFormat::Sarif, "tool", &sarif(run, &at));
+        assert_eq!(report.found[0].path, path, "{location}");
+    }
+    // Directories that name one another end somewhere.
+    let round = r#""originalUriBaseIds":{"A":{"uri":"a/","uriBaseId":"A"}},"#;
+    let at = r#""locations":[{"physicalLocation":{"artifactLocation":{"uri":"b","uriBaseId":"A"}}}]"#;
+    assert!(read(LintFormat::Sarif, "tool", &sarif(round, at)).found[0].path.ends_with("a/b"));
+}
+
+#[test]
+#[rustfmt::skip]
+fn fixes_of_sarif_that_cannot_be_placed_are_dropped() {
+    let text = CheckedText::new("val a = 1\nval é = 2\n");
+    for (region, content, expected) in [
+        (r#"{"startLine":2,"startColumn":5,"endColumn":6}"#, r#","insertedContent":{"text":"c"}"#, Some("2:5-2:6 \"c\"")),
+        // Without a last column it goes to the end of the line.
+        (r#"{"startLine":1,"startColumn":4}"#, "", Some("1:4-1:10 \"\"")),
+        (r#"{"byteOffset":14,"byteLength":2}"#, r#","insertedContent":{"text":"c"}"#, Some("2:5-2:6 \"c\"")),
+        (r#"{"charOffset":14,"charLength":1}"#, r#","insertedContent":{"text":"c"}"#, None),
+        (r#"{"startLine":2,"startColumn":5,"endLine":1,"endColumn":1}"#, "", None),
+        (r#"{"startLine":2,"startColumn":5,"endColumn":6}"#, r#","insertedContent":{"binary":"YQ=="}"#, None),
+        ("{}", "", None),
+    ] {
+        let result = format!(
+            r#""locations":[{{"physicalLocation":{{"artifactLocation":{{"uri":"a.kt"}},"region":{region}}}}}],"fixes":[{{"artifactChanges":[{{"artifactLocation":{{"uri":"a.kt"}},"replacements":[{{"deletedRegion":{region}{content}}}]}}]}}]"#
+        );
+        let mut report = read(LintFormat::Sarif, "tool", &sarif("", &result));
+        let is_unplaced = region.contains("charOffset");
+        assert_eq!(report.found[0].message == "at character 15 of the file: m", is_unplaced, "{region}");
+        let mut without_text = report.found[0].clone();
+        report.unit.to_characters(&mut report.found[0], &text);
+        let fixes: Vec<String> = shown(&report)[0].split(" | Unknown ").skip(1).map(str::to_owned).collect();
+        assert_eq!(fixes, expected.into_iter().map(str::to_owned).collect::<Vec<_>>(), "{region}");
+        drop_unplaced_fixes(&mut without_text);
+        assert_eq!(!without_text.fixes.is_empty(), region.contains("\"startColumn\":5,\"endColumn") && expected.is_some());
+    }
+}
+
 #[test]
 fn lines_in_gnu_style_have_a_place_before_anything_else_counts() {
     let output = "src/a b.c:3:5: warning: unused variable 'x' [-Wunused-variable]\n\
