@@ -125,6 +125,8 @@ pub struct ConfiguredLinter {
     pub files: Vec<String>,
     /// Names of files whose directory uses it; empty: the workspace root does.
     pub when: Vec<String>,
+    /// Exit statuses beside 0 with which it has checked everything.
+    pub codes: Vec<i32>,
 }
 
 /// How a linter that the user configured writes what it finds.

@@ -40,6 +40,8 @@ pub struct OwnLinter {
     pub files: Vec<String>,
     /// Files in a directory that say it is used there. Empty: it is used in the workspace root.
     pub when: Vec<String>,
+    /// Exit statuses beside 0 with which it has checked everything.
+    pub codes: Vec<i32>,
 }
 
 /// A run that is planned.
@@ -58,7 +60,7 @@ pub struct PlannedLint {
     /// The directory that relative paths in its output begin in.
     pub(crate) base: String,
     pub(crate) format: LintFormat,
-    pub(crate) finding_codes: &'static [i32],
+    pub(crate) finding_codes: Vec<i32>,
     pub(crate) program: String,
     pub(crate) install: String,
 }
@@ -181,7 +183,7 @@ impl LinterRow {
             notes: words.notes.clone(),
             partial: words.partial.clone(),
             format: self.format,
-            finding_codes: self.finding_codes,
+            finding_codes: self.finding_codes.to_vec(),
             program: self.program.to_owned(),
             install: self.install.to_owned(),
         };

@@ -292,7 +292,7 @@ mod tests {
     const CRASH: &str = "error: could not compile `a` (lib)\n\nCaused by:\n  process didn't exit successfully: `rustc a` \
                          (signal: 11, SIGSEGV: invalid memory reference)\n";
 
-    fn planned(format: LintFormat, finding_codes: &'static [i32]) -> PlannedLint {
+    fn planned(format: LintFormat, finding_codes: &[i32]) -> PlannedLint {
         PlannedLint {
             name: "x".to_owned(),
             reason: String::new(),
@@ -301,7 +301,7 @@ mod tests {
             partial: None,
             base: String::new(),
             format,
-            finding_codes,
+            finding_codes: finding_codes.to_vec(),
             program: "x".to_owned(),
             install: "`install x`".to_owned(),
         }

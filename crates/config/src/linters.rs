@@ -14,6 +14,12 @@ const COMMAND_BYTES_MAX: usize = 4_096;
 const FILES_MAX: usize = 64;
 const FILE_BYTES_MAX: usize = 128;
 
+/// Exit statuses beside 0 with which most linters say that they found something.
+const CODES: [i32; 2] = [1, 2];
+/// Most exit statuses, and the largest one that a program can have.
+const CODES_MAX: usize = 64;
+const CODE_MAX: i32 = 255;
+
 /// A linter that the configuration adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +34,13 @@ pub struct LinterConfig {
     /// Names of files whose directory uses it.
     #[serde(default)]
     pub when: Vec<String>,
+    /// Exit statuses beside 0 with which it has checked everything.
+    #[serde(default = "default_codes")]
+    pub codes: Vec<i32>,
+}
+
+fn default_codes() -> Vec<i32> {
+    CODES.to_vec()
 }
 
 /// Puts a linter in its place: that of the administrator replaces one of the user.
@@ -44,8 +57,8 @@ pub(super) fn put(linters: &mut Table, name: &str, linter: Value) -> Result<(), 
 impl LinterConfig {
     /// The linter, as its tool takes it.
     pub fn configured(&self, name: &str) -> ConfiguredLinter {
-        let Self { command, format, files, when } = self.clone();
-        ConfiguredLinter { name: name.to_owned(), command, format, files, when }
+        let Self { command, format, files, when, codes } = self.clone();
+        ConfiguredLinter { name: name.to_owned(), command, format, files, when, codes }
     }
 
     fn check(&self) -> Result<(), String> {
@@ -59,6 +72,13 @@ impl LinterConfig {
         }
         if self.files.len() > FILES_MAX || self.when.len() > FILES_MAX {
             return Err(format!("`files` and `when` have at most {FILES_MAX} names each"));
+        }
+        let is_code = |code: &i32| (1..=CODE_MAX).contains(code);
+        if self.codes.len() > CODES_MAX || !self.codes.iter().all(is_code) {
+            return Err(format!(
+                "`codes` has at most {CODES_MAX} exit statuses from 1 to {CODE_MAX}: those beside 0 with which it has \
+                 checked everything"
+            ));
         }
         let is_name = |name: &str| {
             !name.is_empty() && name.len() <= FILE_BYTES_MAX && !name.contains(['/', '*', '\0'])
@@ -94,7 +114,7 @@ mod tests {
     #[test]
     fn linters_are_the_users_and_those_of_the_administrator_go_before_them() {
         let user = "[linters]\na = { command = \"a\", format = \"sarif\" }\n\
-                    [linters.b]\ncommand = \"b\"\nformat = \"gnu\"\nfiles = [\"*.kt\"]\nwhen = [\"b.yml\"]";
+                    [linters.b]\ncommand = \"b\"\nformat = \"gnu\"\nfiles = [\"*.kt\"]\nwhen = [\"b.yml\"]\ncodes = [4, 20]";
         let admin = "[linters]\na = { command = \"other\", format = \"checkstyle\" }";
         let linters = resolve(user, admin).unwrap().linters;
         let commands: Vec<_> =
@@ -105,6 +125,8 @@ mod tests {
             (configured.files, configured.when),
             (vec!["*.kt".into()], vec!["b.yml".into()])
         );
+        assert_eq!(configured.codes, [4, 20]);
+        assert_eq!(linters["a"].configured("a").codes, [1, 2], "where none are named");
     }
 
     #[test]
@@ -127,6 +149,14 @@ mod tests {
                 "`src/*.kt` in `files`",
             ),
             ("a = { command = \"a\", format = \"gnu\", when = [\"*.yml\"] }", "`*.yml` in `when`"),
+            (
+                "a = { command = \"a\", format = \"gnu\", codes = [0] }",
+                "exit statuses from 1 to 255",
+            ),
+            (
+                "a = { command = \"a\", format = \"gnu\", codes = [256] }",
+                "exit statuses from 1 to 255",
+            ),
             (
                 "\"a b\" = { command = \"a\", format = \"gnu\" }",
                 "the name of a linter has at most 32",

@@ -36,13 +36,13 @@ pub(super) struct AskedPath {
 }
 
 fn own(linter: ConfiguredLinter) -> OwnLinter {
-    let ConfiguredLinter { name, command, format, files, when } = linter;
+    let ConfiguredLinter { name, command, format, files, when, codes } = linter;
     let format = match format {
         ConfiguredFormat::Sarif => LintFormat::Sarif,
         ConfiguredFormat::Checkstyle => LintFormat::Checkstyle,
         ConfiguredFormat::Gnu => LintFormat::Gnu,
     };
-    OwnLinter { name, command, format, files, when }
+    OwnLinter { name, command, format, files, when, codes }
 }
 
 /// The linters that the project uses for a file, which need not be there yet.

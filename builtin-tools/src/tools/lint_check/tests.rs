@@ -368,6 +368,7 @@ fn linters_of_the_configuration_run_where_it_says() {
         format,
         files: files.iter().map(|name| (*name).to_owned()).collect(),
         when: when.iter().map(|name| (*name).to_owned()).collect(),
+        codes: vec![1, 4],
     };
     let host = MemoryHost::new([("app/own.yml", ""), ("app/src/A.kt", "val a = 1\n")]);
     host.configure_linters([linter(ConfiguredFormat::Checkstyle, &["*.kt"], &["own.yml"])]);
@@ -379,6 +380,11 @@ fn linters_of_the_configuration_run_where_it_says() {
     assert_eq!(places(&output), ["app/src/A.kt:1 naming"]);
     assert_eq!(output["diagnostics"][0]["message"], "a < b");
     assert_eq!(output["diagnostics"][0]["source"], "own");
+    // Its exit statuses are those of its configuration.
+    for (code, status) in [(4, "ran"), (2, "incomplete")] {
+        host.answer_checks([report(code, xml, "")]);
+        assert_eq!(lint(&host, "app/src/A.kt")["tools"][0]["status"], status);
+    }
     let host = MemoryHost::new([("a.txt", "x\n")]);
     host.configure_linters([
         linter(ConfiguredFormat::Gnu, &[], &[]),

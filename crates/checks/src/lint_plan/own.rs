@@ -60,7 +60,7 @@ impl OwnLinter {
             notes: Vec::new(),
             partial: None,
             format: self.format,
-            finding_codes: &[1, 2],
+            finding_codes: self.codes.clone(),
             program: first.to_owned(),
             install: "install it, or correct its command in `[linters]` of the configuration"
                 .to_owned(),
