@@ -17,6 +17,7 @@ mod lint_results;
 mod linter;
 mod named_sources;
 mod parsed_files;
+mod passed_projects;
 mod progress;
 mod project;
 mod report;

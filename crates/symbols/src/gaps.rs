@@ -90,7 +90,8 @@ mod tests {
             ),
             (Language::Rust, "pub safe fn f();", "pub      fn f();"),
             (Language::Rust, "pub type É;", "pub fn É();"),
-            (Language::Rust, "where [(); N]: {}", "where T      : {}"),
+            (Language::Rust, "where [(); N]: {}", "where T:T      {}"),
+            (Language::Rust, "where [(); N]: A {}", "where T      : A {}"),
             (
                 Language::Cpp,
                 "export module a.b:c;\nint x : 3 = 1;",

@@ -46,6 +46,6 @@ impl Outliner {
             let (range, depth) = (range(node), path.len() - 1);
             nodes.push(SyntaxNode { kind: node.kind().to_owned(), range, depth });
         });
-        Ok(SyntaxTree { nodes, errors: syntax_errors(&tree, text) })
+        Ok(SyntaxTree { nodes, errors: syntax_errors(language, &tree, text) })
     }
 }

@@ -68,7 +68,7 @@ fn allows_last_commas(path: &str) -> bool {
         let rest = name.strip_prefix(stem).filter(|rest| rest.starts_with(['.', '-']));
         rest.is_some_and(|rest| rest.ends_with(".json"))
     };
-    RELAXED_NAMES.iter().any(|known| is_relaxed(&known))
+    RELAXED_NAMES.iter().any(is_relaxed)
         || parts.any(|directory| RELAXED_DIRECTORIES.contains(&directory))
 }
 

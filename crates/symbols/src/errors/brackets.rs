@@ -31,12 +31,12 @@ fn unquoted(text: &str) -> Vec<u8> {
     let mut at = 0;
     while at < bytes.len() {
         let quote = bytes[at];
-        if matches!(quote, b'"' | b'\'' | b'`') {
-            if let Some(length) = quoted_length(&bytes[at..]) {
-                bytes[at..at + length].fill(b' ');
-                at += length;
-                continue;
-            }
+        if matches!(quote, b'"' | b'\'' | b'`')
+            && let Some(length) = quoted_length(&bytes[at..])
+        {
+            bytes[at..at + length].fill(b' ');
+            at += length;
+            continue;
         }
         at += 1;
     }

@@ -59,6 +59,7 @@ pub(super) const PATTERNS: &[(&[Language], &str)] = &[
     (JAVA, "case ID ~ID :"),
     (JAVA, "ID ~_ ,"),
     (JAVA, "ID ~_ - >"),
+    (C, "^auto ID ="),
     (CPP, "( ~this ID"),
     (CPP, "operator ( ) ~. ~. ~."),
     (C, "case ID ~. ~. ~. ~ID :"),

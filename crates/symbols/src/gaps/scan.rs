@@ -193,9 +193,13 @@ impl<'t> GapScan<'t> {
     /// `[(); N]:`, a bound that only says that something can be computed.
     pub(super) fn array_bound(&self, at: usize) -> Option<FilledGap> {
         let close = self.are(at, &["[", "(", ")", ";"]).then(|| self.closing(at))??;
-        let is_bound = self.token(close + 1) == ":";
-        let range = || self.bytes(at, close);
-        is_bound.then(|| FilledGap { range: range(), replacement: "T".to_owned() })
+        if self.token(close + 1) != ":" {
+            return None;
+        }
+        // The grammar wants a bound where the language does not.
+        let is_empty = matches!(self.token(close + 2), "{" | "," | ";");
+        let (last, replacement) = if is_empty { (close + 1, "T:T") } else { (close, "T") };
+        Some(FilledGap { range: self.bytes(at, last), replacement: replacement.to_owned() })
     }
 
     /// Whether a token is the first of its line.
