@@ -79,6 +79,9 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("maven-3.8.7/mixed", [1, 1, 1, 1]),
     ("maven-3.8.7/broken", [0, 0, 0, 0]),
     ("maven-3.8.7/empty", [0, 0, 0, 0]),
+    // Cases of JUnit 5 and rows of JUnit 4.
+    ("maven-3.8.7/cases", [6, 9, 0, 0]),
+    ("maven-3.8.7/rows", [3, 1, 0, 0]),
 ];
 
 fn directory() -> PathBuf {
@@ -115,8 +118,10 @@ fn read(run: &str) -> TestResults {
         left_out: None,
         is_cut: false,
     };
-    let files = ["src/main/java/com/example/Calc.java", "src/test/java/com/example/CalcTest.java"];
-    let sources = named_sources(&source_names(framework, &finished), files.into_iter());
+    let tests = ["CalcTest", "CasesTest", "NamedRowsTest"];
+    let tests = tests.map(|test| format!("src/test/java/com/example/{test}.java"));
+    let files = tests.iter().map(String::as_str).chain(["src/main/java/com/example/Calc.java"]);
+    let sources = named_sources(&source_names(framework, &finished), files);
     test_results(framework, &paths.with_sources(sources), &finished)
 }
 
