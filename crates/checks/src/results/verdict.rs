@@ -188,7 +188,8 @@ impl TestFramework {
             (true, false) => (TestStatus::Passed, report.without_tests()),
             (false, true) => {
                 let note = "something was not built or loaded, and its tests did not run: see `diagnostics`";
-                (TestStatus::Failed, report.is_build_failed.then(|| note.to_owned()))
+                let note = report.is_build_failed.then(|| note.to_owned());
+                (TestStatus::Failed, note.or_else(|| report.failing_others()))
             }
             (true, true) => {
                 let why = format!("{} tests failed, and the exit status is 0", totals.bad());
@@ -197,6 +198,11 @@ impl TestFramework {
             (false, false) => {
                 if let Some(unmet) = self.unmet(totals, finished) {
                     return (TestStatus::Failed, Some(unmet));
+                }
+                if let Some(note) = report.failing_others() {
+                    let has_passed = totals.passed > 0;
+                    let status = if has_passed { TestStatus::Passed } else { TestStatus::NoTests };
+                    return (status, Some(note));
                 }
                 let why = format!(
                     "the exit status is {exit_code}, and the report has {} tests that passed and none that \
@@ -274,6 +280,19 @@ impl TestFramework {
 // === impl TestReport ===
 
 impl TestReport {
+    /// What has to be known of failures that are none of what was chosen: the run fails by them.
+    fn failing_others(&self) -> Option<String> {
+        let first = self.failed_for_others.first()?;
+        let more = match self.failed_for_others.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        Some(format!(
+            "what runs before or after tests that were not chosen failed, too, and counts for none of those that were: \
+             {first}{more}"
+        ))
+    }
+
     /// What has to be known of files that declare no test.
     fn without_tests(&self) -> Option<String> {
         let files = self.files_without_tests;
