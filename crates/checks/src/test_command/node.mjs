@@ -44,6 +44,7 @@ export default async function* moss(source) {
         }
       }
       const { error, duration_ms: duration, type: kind } = data.details ?? {};
+      const failure = type === 'test:fail' ? described(error ?? {}) : undefined;
       Object.assign(test, {
         isSuite: kind === 'suite',
         // A file that declares no test, or fails as a whole, is a test by its own name.
@@ -53,8 +54,9 @@ export default async function* moss(source) {
         duration,
         // Of a suite: none of its tests.
         isNotChosen: isNotChosen || Boolean(test.hasOthers && !test.hasChosen),
-        isLeftOut: data.skip !== undefined || data.todo !== undefined,
-        failure: type === 'test:fail' ? described(error ?? {}) : undefined,
+        // What is prepared for one that is skipped fails the run all the same.
+        isLeftOut: isNotChosen || data.todo !== undefined || (data.skip !== undefined && failure?.kind !== 'hookFailed'),
+        failure,
       });
       tests.push(test);
     }
