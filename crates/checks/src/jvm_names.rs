@@ -5,6 +5,8 @@
 
 use crate::framework::TestFramework;
 
+/// What has a meaning in patterns of Maven, where nothing can be escaped.
+const SPECIAL: [char; 7] = [',', '+', '#', '*', '?', '%', '!'];
 /// Longest name that is chosen by itself.
 const NAME_BYTES_MAX: usize = 500;
 /// What reports call a class that could not be prepared.
@@ -40,20 +42,26 @@ pub(crate) fn failing_ids(framework: TestFramework, id: &str) -> Vec<String> {
 }
 
 /// The selectors of an id or a pattern. A row, `test[0]`, is a test by this name with JUnit 4, and one of a method with
-/// JUnit 5: both are chosen.
+/// JUnit 5: both are chosen. Parameters, which reports have, choose nothing.
 pub(crate) fn selectors(framework: TestFramework, pattern: &str) -> Vec<String> {
+    // Maven runs all tests of a project where no method stands behind the mark.
+    let pattern = pattern.trim_end_matches('#');
     let whole = vec![pattern.to_owned()];
-    let Some((before, _)) = pattern.split_once('[') else { return whole };
+    let Some(at) = pattern.find(['[', '(', '{']) else { return whole };
+    let (before, rest) = pattern.split_at(at);
     let Some((class, method)) = before.rsplit_once(mark(framework)) else { return whole };
-    let is_row = !class.is_empty() && !method.is_empty() && identifier(method) == method;
-    match framework {
-        // Several patterns are the caller's own.
-        _ if !is_row || class.trim_start_matches('*').contains('*') => whole,
-        TestFramework::Maven if pattern.contains([',', '+', '%', '!']) => whole,
-        TestFramework::Maven => {
-            vec![format!("{before}+{method}{}", &pattern[before.len()..])]
-        }
-        _ => vec![before.to_owned(), pattern.to_owned()],
+    // What else has a meaning in it is the caller's own.
+    let is_class = !class.is_empty() && !class.trim_start_matches('*').contains(SPECIAL);
+    if !is_class || method.is_empty() || identifier(method) != method {
+        return whole;
+    }
+    let is_maven = framework == TestFramework::Maven;
+    match rest.starts_with('[') {
+        true if is_maven && rest.contains([',', '+', '%', '!']) => whole,
+        true if is_maven => vec![format!("{before}+{method}{rest}")],
+        true => vec![before.to_owned(), pattern.to_owned()],
+        false if rest.ends_with([')', '}', ']']) && !rest.contains('#') => vec![before.to_owned()],
+        false => whole,
     }
 }
 
@@ -129,7 +137,7 @@ fn identifier(text: &str) -> &str {
 fn literal(framework: TestFramework, name: &str) -> String {
     let last = name.len() - name.chars().next_back().map_or(0, char::len_utf8);
     let character = |(at, c): (usize, char)| match framework {
-        TestFramework::Maven if ",+#*?%!".contains(c) => '?',
+        TestFramework::Maven if SPECIAL.contains(&c) => '?',
         TestFramework::Maven if c.is_control() => '?',
         // Blanks around a pattern are no part of it.
         TestFramework::Maven if c.is_whitespace() && (at == 0 || at == last) => '?',
@@ -233,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_chosen_by_both_of_its_names() {
+    fn a_row_is_chosen_by_both_of_its_names_and_a_case_by_its_method() {
         for (framework, pattern, expected) in [
             (TestFramework::Maven, "a.B#adds[0]", &["a.B#adds+adds[0]"][..]),
             (TestFramework::Maven, "a.B#adds[1: [y]]", &["a.B#adds+adds[1: [y]]"]),
@@ -244,7 +252,16 @@ mod tests {
             (TestFramework::Gradle, "a.B.adds[0]", &["a.B.adds", "a.B.adds[0]"]),
             (TestFramework::Gradle, "a.B.adds[1*5]", &["a.B.adds", "a.B.adds[1*5]"]),
             (TestFramework::Gradle, "*B.*[2]", &["*B.*[2]"]),
+            (TestFramework::Gradle, "*A.b.C.adds[0]", &["*A.b.C.adds", "*A.b.C.adds[0]"]),
             (TestFramework::Gradle, "a.B.adds", &["a.B.adds"]),
+            // Names as reports have them.
+            (TestFramework::Maven, "a.B#sums(int, int)[2]", &["a.B#sums"]),
+            (TestFramework::Maven, "a.B#sums{int, int}[2]", &["a.B#sums"]),
+            (TestFramework::Maven, "B#a(int),B#b(int)", &["B#a(int),B#b(int)"]),
+            (TestFramework::Maven, "a.B#two words (x)", &["a.B#two words (x)"]),
+            (TestFramework::Maven, "a.B#", &["a.B"]),
+            (TestFramework::Gradle, "a.B.adds()", &["a.B.adds"]),
+            (TestFramework::Gradle, "a.B.adds(int)[1]", &["a.B.adds"]),
         ] {
             assert_eq!(selectors(framework, pattern), expected, "{framework:?} {pattern}");
         }
