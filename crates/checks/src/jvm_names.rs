@@ -20,10 +20,12 @@ pub(crate) fn id(
     name: &str,
     stack: Option<&str>,
 ) -> Option<String> {
-    // A class may show another name, too: only the stack shows that it is its own then.
-    let is_class = class.split(['.', '$']).all(|part| !part.is_empty() && identifier(part) == part)
-        || stack.is_none_or(|stack| stack.contains(&format!("{class}.")));
-    if !is_class || class.is_empty() {
+    // What stands for a class may be the name that it shows, or that of a feature of Cucumber: one without a package is a
+    // class where the stack has it.
+    let is_plain = class.split(['.', '$']).all(|part| !part.is_empty() && identifier(part) == part);
+    let is_class = (is_plain && class.contains('.'))
+        || (!class.is_empty() && stack.is_none_or(|stack| passes_class(stack, class)));
+    if !is_class {
         return None;
     }
     Some(match method(framework, class, name, stack) {
@@ -118,11 +120,22 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
     std::iter::once(name).chain(shorter).filter(|part| !part.is_empty())
 }
 
+/// The lines of a stack that are frames: `a.B.adds(B.java:3)`.
+fn frames(stack: &str) -> impl Iterator<Item = &str> {
+    let frames = stack.lines().filter_map(|line| line.trim_start().strip_prefix("at "));
+    // A module or what loaded the class stands before it.
+    frames.map(|frame| frame.rsplit('/').next().unwrap_or(frame))
+}
+
+/// Whether a stack passes a class.
+fn passes_class(stack: &str, class: &str) -> bool {
+    frames(stack).any(|frame| frame.strip_prefix(class).is_some_and(|rest| rest.starts_with('.')))
+}
+
 /// Whether a stack passes a method, or what is made in it.
 fn passes_method(stack: &str, method: &str) -> bool {
     let (own, lambda) = (format!(".{method}("), format!(".lambda${method}$"));
-    let mut frames = stack.lines().filter(|line| line.trim_start().starts_with("at "));
-    frames.any(|line| line.contains(&own) || line.contains(&lambda))
+    frames(stack).any(|frame| frame.contains(&own) || frame.contains(&lambda))
 }
 
 /// The identifier that a text begins with.
@@ -155,7 +168,7 @@ mod tests {
 
     /// The last is a class whose stack passes neither.
     const STACK: &str = "java.lang.AssertionError: .other( \n\tat a.B.adds(B.java:3)\n\tat a.B.adds two, (1.5) more(B.kt:4)\n\
-                         \tat a.B.lambda$made$0(B.java:9)\n\tat a.B$when empty.pops(B.kt:9)\n";
+                         \tat a.B.lambda$made$0(B.java:9)\n\tat a.B$when empty.pops(B.kt:9)\n\tat app//Top.adds(Top.java:2)\n";
 
     #[test]
     fn an_id_chooses_the_method_of_its_test_or_its_class() {
@@ -220,7 +233,10 @@ mod tests {
         for (class, maven, gradle) in [
             ("a.B$Inner", Some("a.B$Inner#adds"), Some("a.B$Inner.adds")),
             ("a.B$when empty", Some("a.B$when empty#adds"), Some("a.B$when empty.adds")),
-            ("B", Some("B#adds"), Some("B.adds")),
+            ("Top", Some("Top#adds"), Some("Top.adds")),
+            // A feature of Cucumber.
+            ("Login", None, None),
+            ("B", None, None),
             ("A.b.C", Some("A.b.C#adds"), Some("*A.b.C.adds")),
             ("a calculator", None, None),
             ("%regex[.*]", None, None),

@@ -196,12 +196,7 @@ impl TestFramework {
                 (TestStatus::Inconsistent, because(why))
             }
             (false, false) => {
-                if let Some(unmet) = self.unmet(totals, finished) {
-                    return (TestStatus::Failed, Some(unmet));
-                }
-                if let Some(note) = report.failing_others() {
-                    let has_passed = totals.passed > 0;
-                    let status = if has_passed { TestStatus::Passed } else { TestStatus::NoTests };
+                if let Some((status, note)) = self.explained(report, totals, finished) {
                     return (status, Some(note));
                 }
                 let why = format!(
@@ -212,6 +207,21 @@ impl TestFramework {
                 (TestStatus::Inconsistent, because(why))
             }
         }
+    }
+
+    /// How a run ended that failed although no test did, and why, where that is known.
+    fn explained(
+        self,
+        report: &TestReport,
+        totals: TestTotals,
+        finished: &FinishedRun<'_>,
+    ) -> Option<(TestStatus, String)> {
+        if let Some(unmet) = self.unmet(totals, finished) {
+            return Some((TestStatus::Failed, unmet));
+        }
+        let note = report.failing_others()?;
+        let status = if totals.passed > 0 { TestStatus::Passed } else { TestStatus::NoTests };
+        Some((status, note))
     }
 
     /// What else the project requires of a run, and the program says is not met although all tests passed: how
