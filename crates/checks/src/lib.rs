@@ -9,6 +9,7 @@ mod coverage;
 mod declared_names;
 mod diagnostic;
 mod framework;
+mod jvm_names;
 mod line_map;
 mod lint_memory;
 mod lint_output;
@@ -47,8 +48,8 @@ pub use passed_projects::PassedProjects;
 pub use progress::{EndedTests, TestProgress};
 pub use project::{MANIFESTS, PROBES, ProjectDirectory, ProjectFiles};
 pub use results::{
-    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, passed_tests, source_names,
-    test_results,
+    SlowTest, TestFailure, TestResults, TestStatus, TestTotals, Unselectable, passed_tests,
+    source_names, test_results,
 };
 pub use run::{CheckCommand, FinishedRun, ReportFile};
 pub use source_paths::SourcePaths;

@@ -61,6 +61,8 @@ pub(crate) struct TestReport {
     pub(crate) is_build_failed: bool,
     /// Ids of what was prepared for tests and did not fail, where the report has them.
     pub(crate) prepared: Vec<String>,
+    /// What was prepared for tests that were not chosen, ran all the same and failed: its name and what it said.
+    pub(crate) failed_for_others: Vec<String>,
     /// How many files ended well and declare no test.
     pub(crate) files_without_tests: u64,
     /// What of the report is missing or cannot be read.
@@ -88,6 +90,7 @@ impl TestReport {
         other.cases.into_iter().for_each(|case| self.push(case));
         self.build.extend(other.build);
         self.prepared.extend(other.prepared);
+        self.failed_for_others.extend(other.failed_for_others);
         self.is_build_failed |= other.is_build_failed;
         self.files_without_tests += other.files_without_tests;
         self.problem = self.problem.take().or(other.problem);

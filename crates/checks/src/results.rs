@@ -1,9 +1,12 @@
 //! What came of a run of tests: the report held against the exit status. Nothing is called passed that did
 //! not run.
 
+mod failure;
 mod merged;
 mod unloaded;
 mod verdict;
+
+pub use self::failure::{SlowTest, TestFailure, Unselectable};
 
 use std::collections::BTreeSet;
 
@@ -14,6 +17,7 @@ use crate::comparison::ComparedValues;
 use crate::coverage::{self, TestCoverage};
 use crate::diagnostic::CheckDiagnostic;
 use crate::framework::TestFramework;
+use crate::jvm_names;
 use crate::named_sources;
 use crate::report::junit::PytestNodes;
 use crate::report::{
@@ -98,56 +102,6 @@ pub struct TestTotals {
     pub errored: u64,
 }
 
-/// A test that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct TestFailure {
-    /// What runs it again as `testPattern`.
-    pub id: String,
-    /// The file, relative to the workspace root.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The line, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// What the test said, cut to a bound.
-    pub message: String,
-    /// What was expected, where the framework says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// What was there instead of `expected`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actual: Option<String>,
-    /// The lines of the stack in files of the workspace.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stack: Vec<String>,
-    /// The end of what it wrote.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub output_tail: String,
-    /// How long it took, in milliseconds, where the report says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_ms: Option<u64>,
-    /// Whether it passed when it was run again: then it depends on more than the code.
-    #[serde(skip_serializing_if = "is_false")]
-    pub flaky: bool,
-    /// The directory of its project, where tests of several ran: `path` of a call that runs it again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-}
-
-/// A test that takes long, whether it passes or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SlowTest {
-    /// What runs it again as `testPattern`.
-    pub id: String,
-    /// How long it took, in milliseconds.
-    pub duration_ms: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
 /// Reads what a run left behind.
 pub fn test_results(
     framework: TestFramework,
@@ -201,10 +155,13 @@ pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTr
     let passed = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Passed);
     let names = passed.flat_map(|case| {
         let prepared = framework.prepared_for(&case.id);
-        std::iter::once(case.id.clone()).chain(prepared)
+        framework.ids(&case.id).into_iter().chain(prepared)
     });
     let names = names.chain(report.prepared.iter().cloned());
-    names.filter(|id| !id.is_empty() && !bad.contains(id)).collect()
+    // What did not run may be the one that failed before, where several have one id.
+    let skipped = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Skipped);
+    let skipped: BTreeSet<String> = skipped.flat_map(|case| framework.ids(&case.id)).collect();
+    names.filter(|id| !id.is_empty() && !bad.contains(id) && !skipped.contains(id)).collect()
 }
 
 /// What a run names of its sources that is no path: of Maven and Gradle by package and name, of Swift Testing by module
@@ -288,6 +245,15 @@ impl TestFramework {
         report
     }
 
+    /// All ids that a test may have where it fails.
+    fn ids(self, id: &str) -> Vec<String> {
+        let mut ids = vec![id.to_owned()];
+        if matches!(self, Self::Maven | Self::Gradle) {
+            ids.extend(jvm_names::failing_ids(self, id));
+        }
+        ids
+    }
+
     /// What was prepared for a test that ran, by the ids that it has where it fails: classes and modules, suites.
     fn prepared_for(self, id: &str) -> Vec<String> {
         match self {
@@ -324,6 +290,7 @@ impl TestFramework {
         let (file, line) = self.location(case, &frames, paths);
         TestFailure {
             id: case.id.clone(),
+            unselectable: case.id.is_empty().then_some(Unselectable::NoSelector),
             file,
             line,
             message: match case.message.trim() {

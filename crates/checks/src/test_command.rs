@@ -5,6 +5,7 @@
 mod compiled;
 mod coverage;
 mod javascript;
+mod jvm;
 mod python;
 mod script;
 mod scripted;
@@ -139,7 +140,7 @@ impl TestFramework {
     fn inputs(self, reports: &str, coverage: bool) -> Vec<ReportFile> {
         let (name, text) = match self {
             Self::Nextest => ("nextest.toml", compiled::nextest_configuration(reports)),
-            Self::Gradle => ("reports.gradle", compiled::gradle_script(reports, coverage)),
+            Self::Gradle => ("reports.gradle", jvm::gradle_script(reports, coverage)),
             Self::Mocha => (MOCHA_REPORTER, include_str!("test_command/mocha.cjs").to_owned()),
             Self::Node => (NODE_REPORTER, include_str!("test_command/node.mjs").to_owned()),
             _ => return Vec::new(),

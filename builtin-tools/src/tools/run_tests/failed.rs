@@ -63,9 +63,13 @@ impl FailedTests {
     pub(super) fn of(chosen: &ChosenTests, results: &TestResults) -> Self {
         let directory = chosen.path().to_owned();
         let failures = || results.failures.iter().filter(|failure| !failure.id.is_empty());
-        let mut ids: Vec<String> = failures().map(|failure| failure.id.clone()).collect();
-        ids.dedup();
-        ids.truncate(IDS_MAX);
+        let mut ids: Vec<String> = Vec::new();
+        for failure in failures() {
+            // What is chosen by one id may have failed at several places.
+            if !ids.contains(&failure.id) && ids.len() < IDS_MAX {
+                ids.push(failure.id.clone());
+            }
+        }
         let TestTotals { failed, errored, .. } = results.totals;
         // Those without a name cannot be chosen, nor those that were not even loaded.
         let shown = failures().take(IDS_MAX).count() as u64;

@@ -2,12 +2,19 @@
 
 use serde::Deserialize;
 
-use super::{CaseOutcome, TestCase, TestReport, escaped, message_before_stack, milliseconds};
+use super::{
+    CaseOutcome, TestCase, TestReport, escaped, first_line, message_before_stack, milliseconds,
+};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 /// What is said of a file that the report does not explain.
 pub(crate) const FAILED_AS_A_WHOLE: &str =
     "the file failed as a whole: it could not be loaded, or ended its process";
+
+/// How Node.js calls the failure of what runs before or after tests.
+const HOOK_FAILED: &str = "hookFailed";
+/// How it calls that of what did not run because something around it failed.
+const CANCELLED: &str = "cancelledByParent";
 
 #[derive(Debug, Deserialize)]
 struct NodeReport {
@@ -25,6 +32,9 @@ struct NodeTest {
     file: Option<String>,
     line: Option<u64>,
     duration: Option<f64>,
+    /// Whether it is filtered out, and with a suite each of its tests.
+    #[serde(default)]
+    is_not_chosen: bool,
     /// Whether it is skipped, or still to be done.
     is_left_out: bool,
     #[serde(default)]
@@ -54,6 +64,14 @@ pub(crate) fn read(text: &str) -> TestReport {
         match kind {
             // The parts are enough.
             Some("subtestsFailed") => {}
+            Some(CANCELLED) if test.is_not_chosen && test.is_suite => {}
+            Some(HOOK_FAILED) if test.is_not_chosen => {
+                report.failed_for_others.push(of_others(&test));
+                // A suite is no test.
+                if !test.is_suite {
+                    report.push(case(test));
+                }
+            }
             Some(_) if test.is_file => {
                 report.is_build_failed = true;
                 report.build.push(not_loaded(&test.name));
@@ -67,6 +85,17 @@ pub(crate) fn read(text: &str) -> TestReport {
         }
     }
     report
+}
+
+/// What failed before or after tests that were not chosen.
+fn of_others(test: &NodeTest) -> String {
+    let said = test.failure.as_ref().map(|failure| message_before_stack(&failure.text));
+    let said = first_line(&said.unwrap_or_default());
+    let file = test.file.as_deref().unwrap_or_default();
+    match file.rsplit('/').next() {
+        Some("") | None => format!("`{}`: {said}", test.name),
+        Some(file) => format!("`{}` in {file}: {said}", test.name),
+    }
 }
 
 fn not_loaded(file: &str) -> CheckDiagnostic {

@@ -188,15 +188,16 @@ impl TestFramework {
             (true, false) => (TestStatus::Passed, report.without_tests()),
             (false, true) => {
                 let note = "something was not built or loaded, and its tests did not run: see `diagnostics`";
-                (TestStatus::Failed, report.is_build_failed.then(|| note.to_owned()))
+                let note = report.is_build_failed.then(|| note.to_owned());
+                (TestStatus::Failed, note.or_else(|| report.failing_others()))
             }
             (true, true) => {
                 let why = format!("{} tests failed, and the exit status is 0", totals.bad());
                 (TestStatus::Inconsistent, because(why))
             }
             (false, false) => {
-                if let Some(unmet) = self.unmet(totals, finished) {
-                    return (TestStatus::Failed, Some(unmet));
+                if let Some((status, note)) = self.explained(report, totals, finished) {
+                    return (status, Some(note));
                 }
                 let why = format!(
                     "the exit status is {exit_code}, and the report has {} tests that passed and none that \
@@ -206,6 +207,21 @@ impl TestFramework {
                 (TestStatus::Inconsistent, because(why))
             }
         }
+    }
+
+    /// How a run ended that failed although no test did, and why, where that is known.
+    fn explained(
+        self,
+        report: &TestReport,
+        totals: TestTotals,
+        finished: &FinishedRun<'_>,
+    ) -> Option<(TestStatus, String)> {
+        if let Some(unmet) = self.unmet(totals, finished) {
+            return Some((TestStatus::Failed, unmet));
+        }
+        let note = report.failing_others()?;
+        let status = if totals.passed > 0 { TestStatus::Passed } else { TestStatus::NoTests };
+        Some((status, note))
     }
 
     /// What else the project requires of a run, and the program says is not met although all tests passed: how
@@ -274,6 +290,19 @@ impl TestFramework {
 // === impl TestReport ===
 
 impl TestReport {
+    /// What has to be known of failures that are none of what was chosen: the run fails by them.
+    fn failing_others(&self) -> Option<String> {
+        let first = self.failed_for_others.first()?;
+        let more = match self.failed_for_others.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        Some(format!(
+            "what runs before or after tests that were not chosen failed, too, and counts for none of those that were: \
+             {first}{more}"
+        ))
+    }
+
     /// What has to be known of files that declare no test.
     fn without_tests(&self) -> Option<String> {
         let files = self.files_without_tests;

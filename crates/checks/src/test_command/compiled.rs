@@ -1,4 +1,4 @@
-//! What compiles before it tests: Cargo, Go, CTest, Maven, Gradle, .NET, Swift.
+//! What compiles before it tests: Cargo, Go, CTest, .NET, Swift.
 
 use std::collections::BTreeSet;
 
@@ -129,55 +129,6 @@ impl Words<'_> {
         ]
     }
 
-    pub(super) fn maven(&self) -> Vec<String> {
-        let program = self.wrapper("mvnw", "mvn");
-        let classes: Vec<String> = self.choice.files.iter().map(|file| class_of(file)).collect();
-        let chosen = match (self.ids(), self.pattern(), classes.is_empty()) {
-            (Some(ids), ..) => Some(ids.join(",")),
-            // A class with a method, or no class is chosen: it is all that counts.
-            (_, Some(pattern), is_open) if is_open || pattern.contains('#') => {
-                Some(pattern.to_owned())
-            }
-            (_, Some(pattern), _) => {
-                let methods = classes.iter().map(|class| format!("{class}#{pattern}"));
-                Some(methods.collect::<Vec<_>>().join(","))
-            }
-            (None, None, false) => Some(classes.join(",")),
-            (None, None, true) => None,
-        };
-        let chosen = chosen.map(|chosen| format!("-Dtest={}", quoted(&chosen)));
-        // Maven stops at the first module with a failure, and would call one without a match a failure.
-        let always = "-o -B -ntp --fail-at-end -Dsurefire.failIfNoSpecifiedTests=false";
-        // Its version is that of the project.
-        let goals = match self.measures(TestFramework::Maven) {
-            true => "test org.jacoco:jacoco-maven-plugin:report",
-            false => "test",
-        };
-        vec![program, always.to_owned(), chosen.unwrap_or_default(), goals.to_owned()]
-    }
-
-    pub(super) fn gradle(&self) -> Vec<String> {
-        let program = self.wrapper("gradlew", "gradle");
-        let script = self.report("reports.gradle");
-        let files = self.choice.files.iter();
-        let chosen = match (self.ids(), self.pattern()) {
-            (None, None) => {
-                joined(files.map(|file| format!("--tests {}", quoted(&class_of(file)))))
-            }
-            // A name with a dot has its class.
-            (None, Some(pattern)) if !pattern.contains('.') && !self.choice.files.is_empty() => {
-                let method = |file| quoted(&format!("{}.{pattern}", class_of(file)));
-                joined(files.map(|file| format!("--tests {}", method(file))))
-            }
-            _ => self.each("--tests "),
-        };
-        vec![
-            program,
-            format!("--offline --console=plain --continue --init-script {script} test"),
-            chosen,
-        ]
-    }
-
     pub(super) fn dotnet(&self) -> Vec<String> {
         let filter = match (self.ids(), self.pattern()) {
             (Some(ids), _) => {
@@ -209,19 +160,6 @@ impl Words<'_> {
             format!("--xunit-output {}", self.report("swift.xml")),
             self.expression("--filter "),
         ]
-    }
-
-    /// The project's own way to start its build tool, which lies at the top of its modules, or that of the
-    /// machine.
-    fn wrapper(&self, own: &str, other: &str) -> String {
-        let has_it = |(_, around): &(usize, &ProjectDirectory)| around.files.contains(own);
-        let Some((_, around)) = self.files.at_or_above(self.place).find(has_it) else {
-            return other.to_owned();
-        };
-        match self.directory().beneath(&around.path) {
-            Some("") | None => format!("./{own}"),
-            Some(inside) => quoted(&format!("{}{own}", "../".repeat(inside.split('/').count()))),
-        }
     }
 }
 
@@ -344,45 +282,11 @@ fn in_filter(text: &str) -> String {
     escaped
 }
 
-/// The name of the class that a file is named for.
-fn class_of(file: &str) -> String {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.split('.').next().unwrap_or(name).to_owned()
-}
-
 /// Has nextest write a report, whatever the project configures otherwise.
 pub(super) fn nextest_configuration(reports: &str) -> String {
     let path = toml_text(&format!("{reports}/nextest.xml"));
     format!(
         "[profile.default.junit]\npath = {path}\nstore-success-output = false\nstore-failure-output = true\n"
-    )
-}
-
-/// Has Gradle write reports of tests into one directory, and say of each test how it ended; with what ran, where the
-/// project has the plugin for that.
-pub(super) fn gradle_script(reports: &str, coverage: bool) -> String {
-    let path = reports.replace('\\', "\\\\").replace('\'', "\\'");
-    format!(
-        "allprojects {{\n    tasks.withType(Test).configureEach {{\n        \
-         reports.junitXml.required = true\n        \
-         reports.junitXml.outputLocation = new File('{path}')\n        \
-         outputs.upToDateWhen {{ false }}\n        outputs.cacheIf {{ false }}\n        \
-         filter.failOnNoMatchingTests = false\n        \
-         testLogging.events('passed', 'failed', 'skipped')\n    }}\n{}}}\n",
-        if coverage { gradle_coverage(&path) } else { String::new() }
-    )
-}
-
-/// Has each module with the plugin write what ran, once its tests have ended, whether they failed or not.
-fn gradle_coverage(path: &str) -> String {
-    format!(
-        "    plugins.withId('jacoco') {{\n        \
-         tasks.withType(org.gradle.testing.jacoco.tasks.JacocoReport).configureEach {{ report ->\n            \
-         reports.xml.required = true\n            \
-         reports.xml.outputLocation = new File('{path}', 'jacoco' + report.path.replace(':', '-') + '.xml')\n        \
-         }}\n        \
-         tasks.withType(Test).configureEach {{\n            \
-         finalizedBy tasks.withType(org.gradle.testing.jacoco.tasks.JacocoReport)\n        }}\n    }}\n"
     )
 }
 

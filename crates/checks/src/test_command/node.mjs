@@ -19,6 +19,9 @@ const described = (error) => {
   return said;
 };
 
+// What Node.js says of tests that were not chosen. It runs what is prepared for them all the same.
+const NOT_CHOSEN = new Set(['test name does not match pattern', "'only' option not set"]);
+
 export default async function* moss(source) {
   const tests = [];
   // The tests around the next one, the innermost last.
@@ -34,7 +37,14 @@ export default async function* moss(source) {
       if (test.parent) {
         test.parent.hasParts = true;
       }
+      const isNotChosen = NOT_CHOSEN.has(data.skip);
+      if (!test.hasParts) {
+        for (let one = test.parent; one; one = one.parent) {
+          one[isNotChosen ? 'hasOthers' : 'hasChosen'] = true;
+        }
+      }
       const { error, duration_ms: duration, type: kind } = data.details ?? {};
+      const failure = type === 'test:fail' ? described(error ?? {}) : undefined;
       Object.assign(test, {
         isSuite: kind === 'suite',
         // A file that declares no test, or fails as a whole, is a test by its own name.
@@ -42,13 +52,16 @@ export default async function* moss(source) {
         file: data.file,
         line: data.line,
         duration,
-        isLeftOut: data.skip !== undefined || data.todo !== undefined,
-        failure: type === 'test:fail' ? described(error ?? {}) : undefined,
+        // Of a suite: none of its tests.
+        isNotChosen: isNotChosen || Boolean(test.hasOthers && !test.hasChosen),
+        // What is prepared for one that is skipped fails the run all the same.
+        isLeftOut: isNotChosen || data.todo !== undefined || (data.skip !== undefined && failure?.kind !== 'hookFailed'),
+        failure,
       });
       tests.push(test);
     }
   }
-  const written = ({ parent, ...test }) => {
+  const written = ({ parent, hasOthers, hasChosen, ...test }) => {
     const within = [];
     for (let one = parent; one; one = one.parent) {
       // Whether it is a suite is only known at its end.

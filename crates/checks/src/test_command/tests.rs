@@ -134,6 +134,16 @@ fn ids_of_failures_choose_just_those_tests() {
             of(&["spec/a_spec.rb"], ids(&[place, "calc adds"])),
             "/r/rspec.json spec/a_spec.rb".to_owned(),
         ),
+        (
+            TestFramework::Maven,
+            ids(&["a.B#adds[0]", "a.B#adds[1]", "a.C", "a.C$D#two words"]),
+            "-Dtest='a.B#adds+adds[0],a.B#adds+adds[1],a.C,a.C$D#two words' test".to_owned(),
+        ),
+        (
+            TestFramework::Gradle,
+            ids(&["a.B.adds[0]", "a.B.adds[1]", "a.C"]),
+            "--tests a.B.adds --tests 'a.B.adds[0]' --tests 'a.B.adds[1]' --tests a.C".to_owned(),
+        ),
         (TestFramework::Nextest, ids(&["a::case_1(2)"]), "-E 'test(=a::case_1(2\\))'".to_owned()),
     ] {
         let text = command(framework, &choice);
@@ -435,6 +445,15 @@ fn a_name_is_looked_for_in_the_files_that_were_chosen() {
             TestFramework::Gradle,
             named("CalcTest.java", "a.CalcTest.adds"),
             " test --tests a.CalcTest.adds",
+        ),
+        // An id may be a class.
+        (TestFramework::Maven, named("CalcTest.java", "a.CalcTest"), "-Dtest=a.CalcTest test"),
+        (TestFramework::Maven, named("CalcTest.java", "CalcTest"), "-Dtest=CalcTest test"),
+        (TestFramework::Gradle, named("CalcTest.java", "CalcTest"), " test --tests CalcTest"),
+        (
+            TestFramework::Maven,
+            named("CalcTest.java", "adds[1]"),
+            "-Dtest='CalcTest#adds+adds[1]' test",
         ),
         (TestFramework::Gradle, pattern("adds"), " test --tests adds"),
         (

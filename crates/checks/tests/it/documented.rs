@@ -3,7 +3,7 @@
 
 use moss_checks::{
     FinishedRun, ReportFile, SourcePaths, TestFailure, TestFramework, TestResults, TestStatus,
-    named_sources, source_names, test_results,
+    Unselectable, named_sources, source_names, test_results,
 };
 
 fn read(
@@ -73,6 +73,50 @@ fn reports_of_gradle() {
     let failure = &found.failures[0];
     assert_eq!((failure.id.as_str(), location(failure)), ("a.CalcTest.wrong", (None, Some(12))));
     assert_eq!(compared(failure), (Some("4"), Some("3")));
+}
+
+/// Gradle 8 calls a test as the test calls itself, with a class of its binary name: of a method without another name that is its
+/// name with `()`, of cases what their pattern says. Spock and Kotlin have names with blanks, which stacks have, too.
+#[test]
+fn names_of_gradle_that_are_shown_choose_methods_only_where_the_stack_has_them() {
+    let case = |class: &str, name: &str, frame: &str| {
+        format!(
+            "  <testcase name=\"{name}\" classname=\"{class}\" time=\"0.011\">\n    <failure message=\"no\" type=\"E\">E: no\n\t\
+             at org.junit.Fail.fail(Fail.java:1)\n\tat {frame}\n</failure>\n  </testcase>\n"
+        )
+    };
+    let report = format!(
+        "<testsuite name=\"a.B\" tests=\"6\">\n{}{}{}{}{}{}</testsuite>\n",
+        case("a.B", "[1] 2 + 3", "app//a.B.sums(B.java:12)"),
+        case("a.B", "adds()", "app//a.B.adds(B.java:12)"),
+        case("a.B$Inner", "adds two()", "app//a.B$Inner.adds two(B.kt:12)"),
+        case(
+            "a.Spec",
+            "name with spaces [x: 1, #0]",
+            "app//a.Spec.name with spaces(Spec.groovy:5)"
+        ),
+        case("a.Spec", "1 + 2 = 3", "app//a.Spec.#a + #b = #c(Spec.groovy:9)"),
+        case("a calculator", "adds()", "app//a.B.adds(B.java:12)"),
+    );
+    let found = read(TestFramework::Gradle, 1, "", &[("TEST-a.B.xml", &report)]);
+    let said: Vec<[&str; 2]> =
+        found.failures.iter().map(|failure| [&*failure.id, &*failure.message]).collect();
+    assert_eq!(
+        said,
+        [
+            ["a.B", "[1] 2 + 3: no"],
+            ["a.B.adds", "no"],
+            ["a.B$Inner.adds two", "no"],
+            ["a.Spec.name with spaces", "name with spaces [x: 1, #0]: no"],
+            ["a.Spec", "1 + 2 = 3: no"],
+            ["", "adds(): no"],
+        ]
+    );
+    let unselectable = found.failures.iter().map(|failure| failure.unselectable);
+    let of_no_class = Some(Unselectable::NoSelector);
+    assert_eq!(unselectable.collect::<Vec<_>>(), [None, None, None, None, None, of_no_class]);
+    let json = serde_json::to_value(&found.failures[5]).unwrap();
+    assert_eq!(json["unselectable"], "no_selector");
 }
 
 /// The logger `trx` of vstest 17 and 18: its elements and attributes by `TestResult.Save`, `TestResultAggregation.Save`,

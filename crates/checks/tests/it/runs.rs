@@ -54,6 +54,11 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("node-20.20.2/empty", [0, 0, 0, 0]),
     // The tool counts a file without tests and tests of which parts failed, too, and calls a hook no test.
     ("node-20.20.2/parts", [5, 6, 1, 1]),
+    // The tool calls a test skipped whose hook fails, and ends with 1.
+    ("node-20.20.2/skipped", [0, 1, 1, 0]),
+    // What fails for tests that were not chosen is no failure of this run.
+    ("node-20.20.2/chosen", [1, 0, 5, 0]),
+    ("node-20.20.2/unchosen", [0, 0, 6, 0]),
     ("bun-1.4.5/mixed", [1, 2, 2, 0]),
     ("bun-1.4.5/broken", [1, 2, 2, 0]),
     ("bun-1.4.5/empty", [0, 0, 0, 0]),
@@ -79,6 +84,9 @@ const RUNS: &[(&str, [u64; 4])] = &[
     ("maven-3.8.7/mixed", [1, 1, 1, 1]),
     ("maven-3.8.7/broken", [0, 0, 0, 0]),
     ("maven-3.8.7/empty", [0, 0, 0, 0]),
+    // Cases of JUnit 5 and rows of JUnit 4.
+    ("maven-3.8.7/cases", [6, 9, 0, 0]),
+    ("maven-3.8.7/rows", [3, 1, 0, 0]),
 ];
 
 fn directory() -> PathBuf {
@@ -115,8 +123,10 @@ fn read(run: &str) -> TestResults {
         left_out: None,
         is_cut: false,
     };
-    let files = ["src/main/java/com/example/Calc.java", "src/test/java/com/example/CalcTest.java"];
-    let sources = named_sources(&source_names(framework, &finished), files.into_iter());
+    let tests = ["CalcTest", "CasesTest", "NamedRowsTest"];
+    let tests = tests.map(|test| format!("src/test/java/com/example/{test}.java"));
+    let files = tests.iter().map(String::as_str).chain(["src/main/java/com/example/Calc.java"]);
+    let sources = named_sources(&source_names(framework, &finished), files);
     test_results(framework, &paths.with_sources(sources), &finished)
 }
 

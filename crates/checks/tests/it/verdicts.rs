@@ -453,3 +453,36 @@ fn a_module_that_is_not_built_is_not_hidden_by_the_reports_of_others() {
     ended.exit_code = Some(0);
     assert_eq!(read(&ended).status, TestStatus::Passed);
 }
+
+#[test]
+fn an_id_of_several_tests_passed_only_where_each_of_them_ran() {
+    let passed = |cases: &str| {
+        let report = format!("<testsuite name=\"a.B\">{cases}</testsuite>");
+        let reports = [ReportFile { name: "TEST-a.B.xml".to_owned(), text: report }];
+        let finished = FinishedRun {
+            exit_code: Some(0),
+            signal: None,
+            stdout: "",
+            stderr: "",
+            reports: &reports,
+            left_out: None,
+            is_cut: false,
+        };
+        let names = passed_tests(TestFramework::Gradle, &finished);
+        ["a.B", "a.B.adds", "a.B.adds two"].map(|id| names.contains(id))
+    };
+    let case = |name: &str, inside: &str| {
+        format!("<testcase classname=\"a.B\" name=\"{name}\">{inside}</testcase>")
+    };
+    let (fine, skipped) = ("", "<skipped/>");
+    for (cases, expected) in [
+        ([case("[1] 2", fine), case("[2] 3", fine)], [true, false, false]),
+        ([case("[1] 2", fine), case("[2] 3", skipped)], [false, false, false]),
+        ([case("[1] 2", fine), case("[2] 3", "<failure/>")], [false, false, false]),
+        ([case("adds()", fine), case("adds two [x: 1]", fine)], [true, true, true]),
+        ([case("adds(int)[1]", fine), case("adds(int)[2]", skipped)], [false, false, false]),
+        ([case("adds()", fine), case("adds two()", skipped)], [false, true, false]),
+    ] {
+        assert_eq!(passed(&cases.concat()), expected, "{cases:?}");
+    }
+}

@@ -4,6 +4,7 @@
 use super::{CaseOutcome, JunitCase, PytestNodes, TestCase, TestReport};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::framework::TestFramework;
+use crate::jvm_names;
 use crate::named_sources;
 use crate::report::{escaped, libtest, line_in};
 
@@ -20,8 +21,8 @@ pub(super) fn finish(
         TestFramework::Phpunit => phpunit,
         TestFramework::Ctest => ctest,
         TestFramework::Bats => bats,
-        TestFramework::Maven => maven,
-        TestFramework::Gradle | TestFramework::Swift => dotted,
+        TestFramework::Maven | TestFramework::Gradle => return add(jvm(case, framework), report),
+        TestFramework::Swift => dotted,
         TestFramework::Nextest => nextest,
         _ => named,
     };
@@ -229,11 +230,19 @@ fn bats(found: JunitCase) -> Finished {
     Finished::Test(case)
 }
 
-fn maven(found: JunitCase) -> Finished {
+fn jvm(found: JunitCase, framework: TestFramework) -> Finished {
     let JunitCase { class, name, mut case, .. } = found;
-    let method = name.split(['(', '[', '{']).next().unwrap_or(&name).to_owned();
-    case.id = format!("{class}#{method}");
+    let stack = case.is_bad().then_some(case.details.as_str());
+    case.id = jvm_names::id(framework, &class, &name, stack).unwrap_or_default();
     in_class(&class, &mut case);
+    // What chooses it may choose others, too.
+    let is_named = case.id.ends_with(name.strip_suffix("()").unwrap_or(&name));
+    if case.is_bad() && !is_named {
+        case.message = match case.message.as_str() {
+            "" => name,
+            message => format!("{name}: {message}"),
+        };
+    }
     Finished::Test(case)
 }
 
