@@ -1,9 +1,10 @@
 //! What a client of the Model Context Protocol waits for: the official client for Node.js calls `moss mcp`, in
 //! one process and through a daemon, in turns with the reference server for files and with a bare server that
 //! returns what it is given. That one also returns the very results of moss: what the client and the pipe take
-//! for them, whoever sends them.
+//! for them, whoever sends them. Reads and lists are measured without that client as well.
 
 mod echo;
+mod pipe;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ const STARTS: usize = 20;
 const FILES: usize = 100;
 /// Size of the large file, in bytes.
 const FILE_BYTES: usize = 16 << 10;
+/// The calls that are made without a client, too, by their names in the plan.
+const BY_HAND: [&str; 5] = ["read moss", "read files", "list moss", "list files", "sizes files"];
 /// The script that calls and takes the times.
 const SCRIPT: &str = include_str!("mcp/measure.mjs");
 /// The server for files, among the packages.
@@ -57,7 +60,9 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, modules: &Path) -> 
         "rounds": ROUNDS, "warm": WARM, "starts": STARTS,
         "servers": servers, "calls": calls(&workspace)?,
     });
-    let times = run(&alone, modules, &plan)?;
+    let mut times = run(&alone, modules, &plan)?;
+    let by_hand = pipe::measure(&plan, &BY_HAND)?;
+    times.0.extend(by_hand.into_iter().map(|(name, taken)| (format!("bare {name}"), taken)));
     drop(caller);
     daemon.stop().await?;
     times.rows()
@@ -173,7 +178,7 @@ impl ClientTimes {
                 "list_directory, 100 files, against files with sizes",
                 "list moss",
                 "sizes files",
-                "",
+                "ratio ≤ 0.5",
             )?,
             row("read_file, 16 KiB, against its result alone", "read moss", "read echo", "")?,
             row(
@@ -188,6 +193,24 @@ impl ClientTimes {
                 "list echo",
                 "list files",
                 "",
+            )?,
+            row(
+                "read_file, 16 KiB, over a bare pipe, against files",
+                "bare read moss",
+                "bare read files",
+                "ratio ≤ 0.5",
+            )?,
+            row(
+                "list_directory, 100 files, over a bare pipe, against files",
+                "bare list moss",
+                "bare list files",
+                "",
+            )?,
+            row(
+                "list_directory, 100 files, over a bare pipe, against files with sizes",
+                "bare list moss",
+                "bare sizes files",
+                "ratio ≤ 0.5",
             )?,
             row("an edit, shown, against files", "edit moss", "edit files", "")?,
             row("start to first response, against files", "start process", "start files", "")?,

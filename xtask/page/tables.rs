@@ -144,7 +144,9 @@ pub(crate) const TABLES: &[Table] = &[
         text: "The official client for Node.js over standard input and output: `moss mcp` in one process, in \
                turns with the reference server for files (npm, Node.js), and beside a bare server of rmcp \
                that returns its argument, or the very result that moss had returned (its result alone): what \
-               client, pipe and rmcp take for it, whoever sends it. An edit is shown as a diff and not done.",
+               client, pipe and rmcp take for it, whoever sends it. Over a bare pipe nothing but a line is written and \
+               a line read. The list of the other has names and kinds, with sizes what that of moss has but the \
+               time of change. An edit is shown as a diff and not done.",
         subject: "call",
         own: "moss",
         baseline: "other",
