@@ -1,5 +1,5 @@
-//! Builtins that set variables by their words, and those that evaluate words as arithmetic; but for those that
-//! always ask (`let`, `mapfile`).
+//! Builtins that set variables by their words, and those that evaluate words as arithmetic; but for `let`, which
+//! always asks.
 //!
 //! What they set is looked at like `NAME=value`. A name with an index (`a[$(id)]`) runs what the index says, and
 //! a name that is not known may have one: both are unclear.
@@ -11,7 +11,7 @@ use crate::wrappers;
 use crate::{Assignment, ShellWord, SimpleCommand};
 
 /// Builtins that set variables by words of the form `NAME=value`.
-const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+pub(crate) const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 /// Options of those that change nothing that is looked at here: no arithmetic, no references, no functions.
 const DECLARING_FLAGS: &str = "grx";
 /// Operators of `[[` whose operands are arithmetic.
@@ -29,6 +29,7 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
     let noted = match name {
         _ if DECLARING.contains(&name) => declared(words, splits),
         "read" => read_names(words),
+        "mapfile" | "readarray" => read_lines(words),
         "printf" => printed(words),
         "getopts" => option_names(words),
         "wait" => waited(words),
@@ -49,6 +50,19 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
             command.unclear = Some(why);
         }
     }
+}
+
+/// Whether a builtin sets variables of the shell alone, as `NAME=value` does, and no program is given more of them.
+pub(crate) fn sets_own(command: &SimpleCommand) -> bool {
+    let is_declaring = |name: &str| name != "export" && DECLARING.contains(&name);
+    if !command.program().is_some_and(is_declaring) {
+        return false;
+    }
+    let (options, set): (Vec<_>, Vec<_>) =
+        command.words.iter().skip(1).partition(|word| word.starts().starts_with('-'));
+    // What stands before the command is given to programs.
+    let has_more = command.assignments.len() != set.len();
+    !has_more && !options.iter().any(|word| word.starts().contains('x'))
 }
 
 /// What a builtin sets, or the word for which nobody can know.
@@ -128,6 +142,12 @@ fn read_names(words: &[ShellWord]) -> SetNames<'_> {
         names.push(set(operand)?);
     }
     Ok(names)
+}
+
+/// `mapfile NAME`. What `-C` gives it is a text for the shell.
+fn read_lines(words: &[ShellWord]) -> SetNames<'_> {
+    let SortedWords { operands, .. } = sorted(words, "t", "dnOsu")?;
+    operands.into_iter().map(set).collect()
 }
 
 /// `printf -v NAME`, and `%n` with the name of a variable among the arguments.

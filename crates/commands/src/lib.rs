@@ -219,6 +219,12 @@ impl SimpleCommand {
         self.is_fed || self.input.is_some() || self.redirections.iter().any(reads)
     }
 
+    /// Whether a shell itself looks its name up, which finds builtins before programs.
+    fn is_for_shell(&self) -> bool {
+        let last = self.via.last().map(String::as_str);
+        last.is_none_or(|name| unfold::SHELLS.contains(&name) || unfold::EVALUATING.contains(&name))
+    }
+
     /// Returns the words where all are fixed; none where one is not.
     pub fn fixed_words(&self) -> Option<Vec<&str>> {
         self.words.iter().map(ShellWord::fixed).collect()

@@ -115,6 +115,9 @@ fn what_commands_run_is_unfolded() {
         ("bash <<'E'\nrm x\nE", "bash | bash: rm x"),
         ("curl x | bash", "curl x | bash ?"),
         ("bash x.sh", "bash x.sh"),
+        ("bash -lc ls", "bash -lc ls | bash: ls"),
+        ("bash -l x.sh", "bash -l x.sh"),
+        ("bash -lic ls", "bash -lic ls ?"),
         ("ls | xargs -0 -n 1 rm -f", "ls | xargs -0 -n 1 rm -f | xargs: rm -f <…>"),
         ("xargs -I X mv X b/X", "xargs -I X mv X b/X | xargs: mv <> <b/>"),
         ("xargs -0I{} rm -f a/{}", "xargs -0I{} rm -f a/{} | xargs: rm -f <a/>"),
@@ -133,6 +136,10 @@ fn what_commands_run_is_unfolded() {
         ("$x y", "<…> y ?"),
         ("env -S 'rm x'", "env -S rm x ?"),
         ("export A=1 B", "A=1 B=- export A=1 B"),
+        ("export A=$x B=a\"$y\" $z", "export <A=> <B=a> <…> ?"),
+        ("local A=$x", "A=<…> local <A=>"),
+        ("local A=$x* B={a,$y}", "local <A=…> <B=…> ?"),
+        ("mapfile -t a < b", "mapfile -t a <b"),
         ("declare -i x=1", "declare -i x=1 ?"),
         ("watch -n 1 rm x", "watch -n 1 rm x | watch: rm x"),
         ("flock f -c 'rm x'", "flock f -c rm x >>f | flock: rm x"),
@@ -225,6 +232,8 @@ fn what_means_more_than_one_thing_is_refused() {
         "echo ${x/a",
         "select x in a; do",
         "a <(ls)b<(c)",
+        "read() { ls; }",
+        "function read { ls; }",
     ] {
         assert!(shown(text).starts_with("! "), "{text:?}: {}", shown(text));
     }

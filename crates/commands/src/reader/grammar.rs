@@ -285,6 +285,9 @@ impl ShellReader<'_> {
         if name.is_empty() {
             return self.refuse("`function` without a name");
         }
+        if name == "read" {
+            return self.refuse("a function in the place of `read`");
+        }
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();

@@ -33,7 +33,7 @@ const MAKING: [&str; 18] = [
     ";\\\n; touch made\n",
 ];
 /// Texts in which a `@` is replaced by pieces.
-const FRAMES: [&str; 42] = [
+const FRAMES: [&str; 56] = [
     "RANDOM=@",
     "OPTIND+=@",
     "for SECONDS in @; do ls; done",
@@ -76,9 +76,23 @@ const FRAMES: [&str; 42] = [
     "cat='a[$(touch made >&2)0]'; (@(cat))",
     "cat='a[$(touch made >&2)0]'; echo $@(cat)@)",
     "[ @ 'a[$(touch made)0]' ]",
+    "IFS=@ read x; ls $x",
+    "IFS= read -r @ <<< 'a[$(touch made)0]'; [[ @ -eq $@ ]]",
+    "read x <<< 'a[$(touch made)0]'; [ @ \"$x\" ]",
+    "mapfile -t @ <<< @; [[ $@ -eq 1 ]]",
+    "mapfile @ a; [[ ${a[@]} -eq 1 ]]",
+    "export x=@",
+    "x='a[$(touch made)0]'; local @ y=$x@",
+    "f() { local x=@ @; ls @; }; f @",
+    "declare @=@",
+    "x='a[$(touch made)0]'; echo $((@))",
+    "x=1; y='a[$(touch made)0]'; echo $((@x@))",
+    "x=1; x=@; y=2; y=$((@)); echo $((y+@))",
+    "a1='a[$(touch made)0]'; a=1; x=1; echo $(($x@$a@))",
+    "f() { x=$1; echo $((x@)); }; x=1; f @",
 ];
 /// Pieces that mean something to bash somewhere.
-const PIECES: [&str; 80] = [
+const PIECES: [&str; 88] = [
     "a",
     " ",
     " ",
@@ -159,6 +173,14 @@ const PIECES: [&str; 80] = [
     "-v",
     "{,a} ",
     "..",
+    "+x",
+    "x",
+    " x=1 ",
+    " y=$x ",
+    "$x",
+    "$((x))",
+    "1",
+    "-C 'touch made' -c 1 ",
 ];
 /// How many texts are put together, and how many of them bash runs at most.
 const TEXTS: usize = 40_000;
