@@ -74,8 +74,8 @@ fn reads_only(command: &SimpleCommand) -> bool {
 /// What is assigned, less what only tells `read` how to split a line: `IFS= read -r line`. No expansion of that command
 /// is split by it, and behind the command it is as it was.
 fn looked_at(command: &SimpleCommand) -> impl Iterator<Item = &Assignment> {
-    let is_read = command.words.first().and_then(ShellWord::fixed) == Some("read")
-        && command.is_for_shell();
+    let is_read =
+        command.words.first().and_then(ShellWord::fixed) == Some("read") && command.is_for_shell();
     let only_splits = move |assigned: &Assignment| {
         is_read
             && assigned.name == "IFS"

@@ -165,7 +165,8 @@ impl ListedCommand {
                     && !self.program_not.as_ref().is_some_and(|not| not.is_match(text))
             })
         };
-        let is_given = |(name, _): &&(String, Option<ShellWord>)| self.program_options.contains(name);
+        let is_given =
+            |(name, _): &&(String, Option<ShellWord>)| self.program_options.contains(name);
         let mut given = sorted.options.iter().filter(is_given).peekable();
         if given.peek().is_some() {
             let are_programs = given.all(|(_, value)| value.as_ref().is_some_and(is_program));

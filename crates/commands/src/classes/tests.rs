@@ -183,6 +183,11 @@ fn an_index_or_an_unknown_name_makes_a_builtin_unclear() {
         "IFS=",
         "IFS=x; read a",
         "export IFS=x",
+        "i=1; i=$x; [[ $i -eq 1 ]]",
+        "i=1; [ $i $x -eq 1 ]",
+        "i=1; [ \"$x\" $i \"$y\" ]",
+        "i=1; [ -v $i \"$x\" ]",
+        "i=1; read i; [ $i -eq 1 ]",
         "env IFS= read a",
         "IFS= f",
         "declare -i x",
@@ -218,6 +223,8 @@ fn numbers_and_plain_names_are_fine_for_builtins() {
         "bash -c 'while IFS= read -r line; do ls \"$line\"; done'",
         "export FOO=$HOME BAR=a$(ls)b",
         "f() { local x=$1; }",
+        "i=1; [[ $i -lt $((i+1)) && \"${i}\" -gt -1 ]]",
+        "i=1; while [ $i -lt 5 ]; do i=$((i+1)); done",
     ] {
         let commands = read(line).unwrap_or_else(|error| panic!("{line}: {error}")).commands;
         for class in commands.iter().map(classify) {
