@@ -71,7 +71,7 @@ fn reads_only(command: &SimpleCommand) -> bool {
     are_harmless && (command.is_wrapper || reading::is_listed(command))
 }
 
-/// What is assigned, less what only tells `read` how to split a line: `IFS= read -r line`. No expansion of that command
+/// What is assigned, less what `read` only splits a line by: `IFS= read -r line`. No expansion of that command
 /// is split by it, and behind the command it is as it was.
 fn looked_at(command: &SimpleCommand) -> impl Iterator<Item = &Assignment> {
     let is_read =

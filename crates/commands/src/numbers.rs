@@ -111,7 +111,7 @@ impl NumberVariables {
             values.any(|value| !is_number(value))
         };
         let read: BTreeSet<&String> = commands.iter().flat_map(|command| &command.sets).collect();
-        // `i=$((i+1))` alone says nothing of what `i` was.
+        // `i=$((i+1))` alone leaves open what `i` was.
         let begins = |assigned: &&Assignment| match &assigned.value {
             Some(ShellWord::Fixed(_)) => true,
             Some(ShellWord::Unknown { text, .. }) => !text.contains(&assigned.name),

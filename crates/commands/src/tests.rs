@@ -256,6 +256,10 @@ fn arithmetic_is_read_where_a_text_sets_its_variables_to_numbers_alone() {
     ] {
         assert!(!shown(text).contains(['!', '?']), "{text:?}: {}", shown(text));
     }
+}
+
+#[test]
+fn arithmetic_with_what_may_be_no_number_is_refused() {
     let evil = "x='a[$(rm b)]'; ";
     for text in [
         "echo $((i))",
