@@ -1,25 +1,27 @@
-//! Builtins that set variables by their words, and those that evaluate words as arithmetic; but for those that
-//! always ask (`let`, `mapfile`).
+//! Builtins that set variables by their words, and those that evaluate words as arithmetic; but for `let`, which
+//! always asks.
 //!
 //! What they set is looked at like `NAME=value`. A name with an index (`a[$(id)]`) runs what the index says, and
 //! a name that is not known may have one: both are unclear.
 
 use crate::environment::why_unclear;
 use crate::matching::may_be;
+use crate::numbers::NumberVariables;
 use crate::options::{OptionForms, SortedWords};
 use crate::wrappers;
 use crate::{Assignment, ShellWord, SimpleCommand};
 
 /// Builtins that set variables by words of the form `NAME=value`.
-const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+pub(crate) const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 /// Options of those that change nothing that is looked at here: no arithmetic, no references, no functions.
 const DECLARING_FLAGS: &str = "grx";
 /// Operators of `[[` whose operands are arithmetic.
 const ARITHMETIC: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-/// Expansions that are numbers, whatever was set.
-const NUMBERS: [&str; 7] = ["$?", "$#", "$$", "$!", "\"$?\"", "\"$#\"", "\"$!\""];
 /// Operators of tests before the name of a variable.
 const NAMING: [&str; 2] = ["-v", "-R"];
+
+/// What a builtin sets, or the word for which nobody can know.
+type SetNames<'a> = Result<Vec<Assignment>, &'a ShellWord>;
 
 /// Notes what a builtin sets, or why nobody can know. Some shells split what a variable holds into several
 /// words.
@@ -29,12 +31,11 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
     let noted = match name {
         _ if DECLARING.contains(&name) => declared(words, splits),
         "read" => read_names(words),
+        "mapfile" | "readarray" => read_lines(words),
         "printf" => printed(words),
         "getopts" => option_names(words),
         "wait" => waited(words),
         "unset" => unset(words),
-        "[" | "test" => tested(words),
-        "[[" => compared(words).and_then(|()| named(words)),
         _ => return,
     };
     match noted {
@@ -43,16 +44,43 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
             if let Some(why) = names.iter().find_map(why_unclear) {
                 command.unclear = Some(why);
             }
+            command.sets.extend(names.into_iter().map(|set| set.name));
         }
-        Err(word) => {
-            let why = format!("`{name}` with {}: it may run what that says", word.shown());
-            command.unclear = Some(why);
-        }
+        Err(word) => command.unclear = Some(why_unknown(name, word)),
     }
 }
 
-/// What a builtin sets, or the word for which nobody can know.
-type SetNames<'a> = Result<Vec<Assignment>, &'a ShellWord>;
+/// Notes why nobody can know what a test evaluates.
+pub(crate) fn note_tested(command: &mut SimpleCommand, numbers: &NumberVariables) {
+    let Some(name) = command.program() else { return };
+    let words = &command.words[1..];
+    let noted = match name {
+        "[" | "test" => tested(words, numbers),
+        "[[" => compared(words, numbers).and_then(|()| named(words)),
+        _ => return,
+    };
+    let why = noted.err().map(|word| why_unknown(name, word));
+    if command.unclear.is_none() {
+        command.unclear = why;
+    }
+}
+
+fn why_unknown(name: &str, word: &ShellWord) -> String {
+    format!("`{name}` with {}: it may run what that says", word.shown())
+}
+
+/// Whether a builtin sets variables of the shell alone, as `NAME=value` does, and no program is given more of them.
+pub(crate) fn sets_own(command: &SimpleCommand) -> bool {
+    let is_declaring = |name: &str| name != "export" && DECLARING.contains(&name);
+    if !command.program().is_some_and(is_declaring) {
+        return false;
+    }
+    let (options, set): (Vec<_>, Vec<_>) =
+        command.words.iter().skip(1).partition(|word| word.starts().starts_with('-'));
+    // What stands before the command is given to programs.
+    let has_more = command.assignments.len() != set.len();
+    !has_more && !options.iter().any(|word| word.starts().contains('x'))
+}
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -130,6 +158,12 @@ fn read_names(words: &[ShellWord]) -> SetNames<'_> {
     Ok(names)
 }
 
+/// `mapfile NAME`. What `-C` gives it is a text for the shell.
+fn read_lines(words: &[ShellWord]) -> SetNames<'_> {
+    let SortedWords { operands, .. } = sorted(words, "t", "dnOsu")?;
+    operands.into_iter().map(set).collect()
+}
+
 /// `printf -v NAME`, and `%n` with the name of a variable among the arguments.
 fn printed(words: &[ShellWord]) -> SetNames<'_> {
     let (mut names, mut at) = (Vec::new(), 0);
@@ -188,10 +222,15 @@ fn unset(words: &[ShellWord]) -> SetNames<'_> {
     Ok(Vec::new())
 }
 
+/// Whether a word is `-v` or `-R`.
+fn is_naming(word: &ShellWord) -> bool {
+    word.fixed().is_some_and(|operator| NAMING.contains(&operator))
+}
+
 /// `-v` and `-R` before what is no plain name.
 fn named(words: &[ShellWord]) -> SetNames<'_> {
     for pair in words.windows(2) {
-        if pair[0].fixed().is_some_and(|operator| NAMING.contains(&operator)) {
+        if is_naming(&pair[0]) {
             set(&pair[1])?;
         }
     }
@@ -200,9 +239,9 @@ fn named(words: &[ShellWord]) -> SetNames<'_> {
 
 /// The same in `[`, where words that are not known may be operators, too: `$x` becomes several, and of two
 /// that follow each other the first may be `-v`.
-fn tested(words: &[ShellWord]) -> SetNames<'_> {
+fn tested<'w>(words: &'w [ShellWord], numbers: &NumberVariables) -> SetNames<'w> {
     let may_name = |word: &ShellWord| {
-        !is_number(word) && NAMING.into_iter().any(|operator| may_be(word, operator))
+        !numbers.is_number(word) && NAMING.into_iter().any(|operator| may_be(word, operator))
     };
     let is_several =
         |word: &&ShellWord| matches!(word, ShellWord::Unknown { is_single: false, .. });
@@ -211,37 +250,29 @@ fn tested(words: &[ShellWord]) -> SetNames<'_> {
     }
     let may_have_index = |word: &ShellWord| match word {
         ShellWord::Fixed(text) => text.contains('['),
-        ShellWord::Unknown { .. } => !is_number(word),
+        ShellWord::Unknown { .. } => !numbers.is_number(word),
     };
-    for pair in words.windows(2) {
-        if pair[0].fixed().is_none() && may_name(&pair[0]) && may_have_index(&pair[1]) {
-            return Err(&pair[0]);
+    // A number that is not set yet is no word at all: then its neighbours follow each other.
+    let kept: Vec<_> = words.iter().filter(|word| !numbers.may_vanish(word)).collect();
+    let close = kept.windows(2).map(|pair| (pair[0], pair[1]));
+    let pairs = words.windows(2).map(|pair| (&pair[0], &pair[1])).chain(close);
+    for (first, second) in pairs {
+        if first.fixed().is_none() && may_name(first) && may_have_index(second) {
+            return Err(first);
+        }
+        if is_naming(first) {
+            set(second)?;
         }
     }
-    named(words)
-}
-
-/// Whether a word is a number, whatever was set.
-fn is_number(word: &ShellWord) -> bool {
-    match word {
-        ShellWord::Fixed(text) => {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
-        }
-        ShellWord::Unknown { text, .. } => {
-            let length = text.strip_prefix("${#").and_then(|rest| rest.strip_suffix('}'));
-            let of_name = |name: &str| is_name(name.strip_suffix("[@]").unwrap_or(name));
-            NUMBERS.contains(&text.as_str()) || length.is_some_and(of_name)
-        }
-    }
+    Ok(Vec::new())
 }
 
 /// The operands of comparisons of numbers in `[[`: a text there is evaluated.
-fn compared(words: &[ShellWord]) -> Result<(), &ShellWord> {
+fn compared<'w>(words: &'w [ShellWord], numbers: &NumberVariables) -> Result<(), &'w ShellWord> {
     for triple in words.windows(3) {
         if triple[1].fixed().is_some_and(|operator| ARITHMETIC.contains(&operator)) {
             for operand in [&triple[0], &triple[2]] {
-                if !is_number(operand) {
+                if !numbers.is_number(operand) {
                     return Err(operand);
                 }
             }

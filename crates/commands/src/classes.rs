@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::environment::{is_harmless_variable, why_cleared, why_unclear};
 use crate::options::OptionForms;
-use crate::{RedirectionMode, ShellWord, SimpleCommand};
+use crate::{Assignment, RedirectionMode, ShellWord, SimpleCommand, builtins};
 
 mod asking;
 mod reading;
@@ -28,7 +28,7 @@ pub fn classify(command: &SimpleCommand) -> CommandClass {
     if let Some(why) = &command.unclear {
         return CommandClass::Unclear(why.clone());
     }
-    if let Some(why) = command.assignments.iter().find_map(why_unclear) {
+    if let Some(why) = looked_at(command).find_map(why_unclear) {
         return CommandClass::Unclear(why);
     }
     if let Some(why) = why_cleared(command) {
@@ -66,9 +66,22 @@ fn reads_only(command: &SimpleCommand) -> bool {
     if command.words.is_empty() {
         return true;
     }
-    let are_harmless =
-        command.assignments.iter().all(|assigned| is_harmless_variable(&assigned.name));
-    are_harmless && (command.is_wrapper || reading::is_listed(&command.words))
+    let are_harmless = builtins::sets_own(command)
+        || looked_at(command).all(|assigned| is_harmless_variable(&assigned.name));
+    are_harmless && (command.is_wrapper || reading::is_listed(command))
+}
+
+/// What is assigned, less what `read` only splits a line by: `IFS= read -r line`. No expansion of that command
+/// is split by it, and behind the command it is as it was.
+fn looked_at(command: &SimpleCommand) -> impl Iterator<Item = &Assignment> {
+    let is_read =
+        command.words.first().and_then(ShellWord::fixed) == Some("read") && command.is_for_shell();
+    let only_splits = move |assigned: &Assignment| {
+        is_read
+            && assigned.name == "IFS"
+            && assigned.value.as_ref().is_some_and(|value| value.fixed().is_some())
+    };
+    command.assignments.iter().filter(move |assigned| !only_splits(assigned))
 }
 
 /// A pattern in a table.
@@ -97,6 +110,9 @@ struct ReadOnlyEntry {
     operands: Option<String>,
     /// What the first operand has to be, as a regular expression: a program for the command.
     program: Option<String>,
+    /// Options whose values are such programs, instead of the first operand.
+    #[serde(default)]
+    program_options: Vec<String>,
     /// What must not be found in it.
     program_not: Option<String>,
     /// What each word behind `argv` has to be, as a regular expression, instead of options and operands.
@@ -104,6 +120,9 @@ struct ReadOnlyEntry {
     /// Whether words that are not known fit `words`.
     #[serde(default)]
     unknown_words: bool,
+    /// Whether it is the shell's own, which no other program runs.
+    #[serde(default)]
+    is_builtin: bool,
     /// Whether options end at the first operand.
     #[serde(default)]
     only_leading: bool,

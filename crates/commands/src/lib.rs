@@ -20,6 +20,7 @@ mod environment;
 mod git_settings;
 mod links;
 mod matching;
+mod numbers;
 mod options;
 mod reader;
 mod unfold;
@@ -75,6 +76,10 @@ pub struct SimpleCommand {
     pub input: Option<ShellWord>,
     /// Whether it may read what another part gives it: through a pipe, or by a redirection around it or before it.
     pub is_fed: bool,
+    /// Variables whose values are evaluated as arithmetic for it, or nearby.
+    evaluates: Vec<String>,
+    /// Variables that a builtin sets to what nobody knows.
+    sets: Vec<String>,
 }
 
 /// A word, as far as it is known before anything runs.
@@ -143,6 +148,9 @@ pub struct Unparsed {
 pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let mut commands = unfold::unfold(reader::read(text, 0)?)?;
     note_emptied_streams(&mut commands);
+    let numbers = numbers::NumberVariables::of(&commands);
+    numbers::check_evaluated(&commands, &numbers)?;
+    commands.iter_mut().for_each(|command| builtins::note_tested(command, &numbers));
     // What the shell itself reads from then on, all behind it read.
     if commands.iter().any(|command| command.program() == Some("exec") && command.takes_input()) {
         commands.iter_mut().for_each(|command| command.is_fed = true);
@@ -208,6 +216,8 @@ impl SimpleCommand {
             unclear: None,
             input: None,
             is_fed: false,
+            evaluates: Vec::new(),
+            sets: Vec::new(),
         }
     }
 
@@ -217,6 +227,12 @@ impl SimpleCommand {
             matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite)
         };
         self.is_fed || self.input.is_some() || self.redirections.iter().any(reads)
+    }
+
+    /// Whether a shell itself looks its name up, which finds builtins before programs.
+    fn is_for_shell(&self) -> bool {
+        let last = self.via.last().map(String::as_str);
+        last.is_none_or(|name| unfold::SHELLS.contains(&name) || unfold::EVALUATING.contains(&name))
     }
 
     /// Returns the words where all are fixed; none where one is not.

@@ -20,6 +20,8 @@ pub(crate) struct OptionForms {
     pub(crate) long: Vec<String>,
     /// Long options with a value behind `=` or in the next word.
     pub(crate) long_values: Vec<String>,
+    /// Long options that take the next two words whatever they are.
+    pub(crate) long_pairs: Vec<String>,
     /// Whether `-5` is an option.
     pub(crate) numeric: bool,
     /// Whether long options begin with one dash, and there are no others; with `numeric` those of one letter
@@ -27,6 +29,9 @@ pub(crate) struct OptionForms {
     pub(crate) single_dash: bool,
     /// Options that take the next word whatever that is, also one with a dash; `*` stands for all with a value.
     pub(crate) any_values: Vec<String>,
+    /// Whether the value behind `=` may be unknown.
+    #[serde(skip)]
+    pub(crate) unknown_values: bool,
 }
 
 /// The words of a command, separated.
@@ -55,6 +60,8 @@ enum OptionValue {
     Attached(String),
     /// It is the word behind the option.
     Next,
+    /// They are the two words behind it.
+    NextTwo,
 }
 
 // === impl OptionForms ===
@@ -71,6 +78,7 @@ impl OptionForms {
         self.numeric |= other.numeric;
         self.single_dash |= other.single_dash;
         self.any_values.extend(other.any_values.iter().cloned());
+        self.long_pairs.extend(other.long_pairs.iter().cloned());
     }
 
     /// Separates words; with `only_leading`, options end at the first operand.
@@ -95,7 +103,11 @@ impl OptionForms {
                 sorted.operands.push(word);
                 continue;
             }
-            let Some(text) = word.fixed() else { return Err(word.shown()) };
+            let Some(text) = word.fixed() else {
+                let option = self.attached_unknown(word).ok_or_else(|| word.shown())?;
+                sorted.options.push(option);
+                continue;
+            };
             if text == "--" && !self.single_dash {
                 sorted.operands_at = sorted.operands_at.min(index + 1);
                 sorted.operands.extend(rest.map(|(_, word)| word));
@@ -109,6 +121,15 @@ impl OptionForms {
                     Some((_, value)) if self.is_value(value, names.last()) => Some(value.clone()),
                     _ => return Err(word.shown()),
                 },
+                OptionValue::NextTwo => {
+                    let is_one = |next: Option<(_, &ShellWord)>| {
+                        next.is_some_and(|(_, word): (usize, _)| word.is_exactly_one())
+                    };
+                    if !is_one(rest.next()) || !is_one(rest.next()) {
+                        return Err(word.shown());
+                    }
+                    None
+                }
             };
             sorted.options.extend(names.into_iter().map(|name| (name, None)));
             if let Some(last) = sorted.options.last_mut() {
@@ -124,6 +145,16 @@ impl OptionForms {
     fn is_value(&self, word: &ShellWord, option: Option<&String>) -> bool {
         let takes_any = |known: &String| known == "*" || Some(known) == option;
         word.is_exactly_one() && (word.is_operand() || self.any_values.iter().any(takes_any))
+    }
+
+    /// Reads `--NAME="$x"`: one option, whatever the value is. A letter would take the next word where that is empty.
+    fn attached_unknown(&self, word: &ShellWord) -> Option<(String, Option<ShellWord>)> {
+        let ShellWord::Unknown { starts, is_single: true, .. } = word else { return None };
+        let is_attached = self.unknown_values && !self.single_dash && starts.starts_with("--");
+        let (_, value) = starts.split_once('=').filter(|_| is_attached)?;
+        let name = self.names(starts)?.names.pop()?;
+        let starts = value.to_owned();
+        Some((name, Some(ShellWord::Unknown { text: word.shown(), starts, is_single: true })))
     }
 
     /// Reads a word of options; none where one is not known.
@@ -147,6 +178,9 @@ impl OptionForms {
         if let Some(long) = text.strip_prefix("--") {
             let (name, attached) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            if has(&self.long_pairs, long) {
+                return one(text.to_owned(), OptionValue::NextTwo);
+            }
             let wants_value = has(&self.long_values, name);
             let is_known = wants_value || has(&self.long, name);
             let value = match attached {

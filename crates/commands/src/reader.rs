@@ -53,6 +53,8 @@ struct ShellReader<'a> {
     documents: Vec<(usize, ShellWord)>,
     /// Whether redirections behind the compound command that was read last give what its parts read.
     is_fed: bool,
+    /// Variables in arithmetic that was read.
+    evaluated: Vec<String>,
 }
 
 /// A here-document that was announced.
@@ -81,6 +83,7 @@ impl<'a> ShellReader<'a> {
             awaits_document: false,
             documents: Vec::new(),
             is_fed: false,
+            evaluated: Vec::new(),
         }
     }
 
@@ -90,6 +93,10 @@ impl<'a> ShellReader<'a> {
             if let Some(command) = self.commands.get_mut(command) {
                 command.input = Some(text);
             }
+        }
+        // Which command it is makes no difference: what they hold has to be known in the whole text.
+        if let Some(last) = self.commands.last_mut() {
+            last.evaluates.append(&mut self.evaluated);
         }
         self.commands
     }
@@ -118,6 +125,7 @@ impl<'a> ShellReader<'a> {
                 return reader.refuse("a here-document without its last line");
             }
             reader.word_count = nested.word_count;
+            reader.evaluated.append(&mut nested.evaluated);
             for command in nested.finish() {
                 reader.push(command)?;
             }

@@ -69,6 +69,7 @@ fn words_are_read_as_bash_reads_them() {
         ("echo $ \"$\" $", "echo $ $ $"),
         ("echo ${x} ${x:-a} \"${x%.rs}\" ${#x} ${a[@]}", "echo <…> <…> <> <…> <…>"),
         ("echo $((1 + (2 * 3)))", "echo <>"),
+        ("i=1 j=-2; echo $((i+1)) \"$((${j}*$i))\" a$((i++))", "i=1 j=-2 | echo <> <> <a>"),
     ]);
 }
 
@@ -115,6 +116,9 @@ fn what_commands_run_is_unfolded() {
         ("bash <<'E'\nrm x\nE", "bash | bash: rm x"),
         ("curl x | bash", "curl x | bash ?"),
         ("bash x.sh", "bash x.sh"),
+        ("bash -lc ls", "bash -lc ls | bash: ls"),
+        ("bash -l x.sh", "bash -l x.sh"),
+        ("bash -lic ls", "bash -lic ls ?"),
         ("ls | xargs -0 -n 1 rm -f", "ls | xargs -0 -n 1 rm -f | xargs: rm -f <…>"),
         ("xargs -I X mv X b/X", "xargs -I X mv X b/X | xargs: mv <> <b/>"),
         ("xargs -0I{} rm -f a/{}", "xargs -0I{} rm -f a/{} | xargs: rm -f <a/>"),
@@ -133,6 +137,10 @@ fn what_commands_run_is_unfolded() {
         ("$x y", "<…> y ?"),
         ("env -S 'rm x'", "env -S rm x ?"),
         ("export A=1 B", "A=1 B=- export A=1 B"),
+        ("export A=$x B=a\"$y\" $z", "export <A=> <B=a> <…> ?"),
+        ("local A=$x", "A=<…> local <A=>"),
+        ("local A=$x* B={a,$y}", "local <A=…> <B=…> ?"),
+        ("mapfile -t a < b", "mapfile -t a <b"),
         ("declare -i x=1", "declare -i x=1 ?"),
         ("watch -n 1 rm x", "watch -n 1 rm x | watch: rm x"),
         ("flock f -c 'rm x'", "flock f -c rm x >>f | flock: rm x"),
@@ -225,8 +233,88 @@ fn what_means_more_than_one_thing_is_refused() {
         "echo ${x/a",
         "select x in a; do",
         "a <(ls)b<(c)",
+        "read() { ls; }",
+        "function read { ls; }",
     ] {
         assert!(shown(text).starts_with("! "), "{text:?}: {}", shown(text));
+    }
+}
+
+#[test]
+fn arithmetic_is_read_where_a_text_sets_its_variables_to_numbers_alone() {
+    for text in [
+        "i=0; i=$((i+1))",
+        "i=0; while [ $i -lt 3 ]; do i=$((i + 1)); echo \"$i\"; done",
+        "i=; echo $((i))",
+        "for i in 1 2 3; do echo $((i*2)); done",
+        "n=${#x}; m=$#; k=\"$((m-n))\"; echo $(( (k+1) % $# ))",
+        "f() { local i=$((1+2)) j; j=3; echo $((i*j)); }",
+        "export i=1; bash -c 'echo $((i))'",
+        "i=1; cat <<E\n$((i+1))\nE",
+        "i=1; echo ${x:-$((i))} `ls $((i))`",
+        "i=1; unset i; echo $((i))",
+    ] {
+        assert!(!shown(text).contains(['!', '?']), "{text:?}: {}", shown(text));
+    }
+}
+
+#[test]
+fn arithmetic_with_what_may_be_no_number_is_refused() {
+    let evil = "x='a[$(rm b)]'; ";
+    for text in [
+        "echo $((i))",
+        "i=$((i+1))",
+        "local i; echo $((i))",
+        "i=1; i=$x; echo $((i))",
+        "echo $((i)); i=1; i=a",
+        "i=1; i+=$x; echo $((i))",
+        "i=1; i+=1; echo $((i))",
+        "i=1; i=(1); echo $((i))",
+        "i=1; i=$((1))$x; echo $((i))",
+        "i=1; i=$((1))a; echo $((i))",
+        "i=1; i=\"$((1))\"$x\"((1))\"; echo $((i))",
+        "i=1; i=$i; echo $((i))",
+        "i=1; j=1; read i j; echo $((j))",
+        "i=1; read -a i; echo $((i))",
+        "i=1; mapfile i; echo $((i))",
+        "i=1; printf -v i '%s' \"$x\"; echo $((i))",
+        "i=1; getopts a i; echo $((i))",
+        "i=1; wait -n -p i; echo $((i))",
+        "i=1; f() { local i=$x; }; echo $((i))",
+        "i=1; export i=$x; echo $((i))",
+        "i=1; i=$x ls; echo $((i))",
+        "i=1; eval 'i=a'; echo $((i))",
+        "i=1; env i=$x bash -c 'echo $((i))'",
+        "i=1; env i=a bash -c 'echo $((i))'",
+        "for i in 1 $x; do echo $((i)); done",
+        "for i; do echo $((i)); done",
+        "select i in 1 2; do echo $((i)); done",
+        "i=1; for i in a; do echo $((i)); done",
+        "echo ${y:-$((i))}",
+        "cat <<E\n$((i))\nE",
+        "bash -c 'echo $((i))'; find . -exec sh -c 'echo $((i))' ;",
+        "_=1; echo $((_))",
+        "X=1; echo $((X))",
+        "REPLY=1; read <<< 'a[$(rm b)]'; echo $((REPLY))",
+        "i=1; echo $((i[0]))",
+        "i=1; echo $((a$i))",
+        "i=1; echo $(($i''x))",
+        "i=1; a1='a[$(rm b)]'; echo $((a${i}))",
+        "i=1; echo $(($ia))",
+        "i=1; echo $((${i}a))",
+        "i=1; echo $((1i))",
+        "i=1; echo $((0xi))",
+        "i=1; echo $((${i:-a}))",
+        "i=1; echo $((${#i}))",
+        "i=1; echo $(($1))",
+        "i=1; echo $(($@))",
+        "i=1; echo $((i+$(rm b)))",
+        "i=1; echo $((i)|(rm))",
+        "i=1; echo $((i) )",
+        "i=1; echo $((iX))",
+    ] {
+        let text = format!("{evil}{text}");
+        assert!(shown(&text).contains(['!', '?']), "{text:?}: {}", shown(&text));
     }
 }
 

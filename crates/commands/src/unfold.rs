@@ -8,14 +8,16 @@ use crate::{
 };
 
 /// Shells that read their text as bash does, as far as it is read here.
-const SHELLS: [&str; 4] = ["ash", "bash", "dash", "sh"];
+pub(crate) const SHELLS: [&str; 4] = ["ash", "bash", "dash", "sh"];
+/// Builtins that run what stands behind them, or a text, in the same shell.
+pub(crate) const EVALUATING: [&str; 3] = ["builtin", "command", "eval"];
 /// Commands whose shell may be another one than bash: to that, what only bash knows is something else.
 const OTHER_SHELLS: [&str; 5] = ["ash", "dash", "flock", "sh", "watch"];
 /// What only bash knows, or what it means other than in the standard.
 const BASH_ONLY: [&str; 13] =
     ["[[", "((", "&>", ">&", "|&", "<<<", "<(", ">(", "$'", "$\"", "+=", "function", "coproc"];
 /// Options of shells that change nothing that is looked at here.
-const SHELL_FLAGS: &str = "eux";
+const SHELL_FLAGS: &str = "elux";
 /// Actions of `find` that run words.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Those that run them where each file lies.
@@ -87,7 +89,7 @@ fn unfold_one(
                 Ok(())
             }
             Ok(inner) => {
-                command.is_wrapper = true;
+                command.is_wrapper = !reads_profile(&command);
                 let is_fed = command.takes_input();
                 unfolded.push(command);
                 for mut inner in inner {
@@ -191,6 +193,14 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
         Some(Some(script)) if !reads_file => WhatRuns::Script(script.to_owned()),
         _ => WhatRuns::Unclear(format!("`{name}` runs what it is given to read")),
     }
+}
+
+/// Whether a shell runs files of the machine and the user before its text, as one does for a login.
+fn reads_profile(command: &SimpleCommand) -> bool {
+    let is_shell = command.program().is_some_and(|name| SHELLS.contains(&name));
+    let arguments = command.words.iter().skip(1).map_while(ShellWord::fixed);
+    let mut options = arguments.take_while(|word| word.starts_with('-') || *word == "pipefail");
+    is_shell && options.any(|word| word.contains('l') && word.starts_with('-'))
 }
 
 /// Takes the actions of `find` that run words out of it.

@@ -169,7 +169,10 @@ pub(crate) fn assignment(word: &ShellWord) -> Option<Assignment> {
     }
     let value = match word {
         ShellWord::Fixed(_) => ShellWord::Fixed(value.to_owned()),
-        ShellWord::Unknown { is_single: true, .. } => ShellWord::unknown(word.shown()),
+        ShellWord::Unknown { is_single: true, text, .. } => {
+            let bare = text.strip_prefix(name).and_then(|text| text.strip_prefix('='));
+            ShellWord::unknown(bare.unwrap_or(text))
+        }
         ShellWord::Unknown { .. } => return None,
     };
     Some(Assignment { name: name.to_owned(), value: Some(value) })

@@ -88,7 +88,8 @@ fn git_setting(words: &[ShellWord]) -> Option<String> {
     None
 }
 
-fn is_setting(known: &str, key: &str) -> bool {
+/// Whether a name of a setting is one of a table, where `SECTION.*` stands for all of a section.
+pub(super) fn is_setting(known: &str, key: &str) -> bool {
     known.strip_suffix('*').map_or(known == key, |start| key.starts_with(start))
 }
 
@@ -108,7 +109,12 @@ impl AskingEntry {
         }
         let rest = bare.get(at..).unwrap_or_default();
         let is_there = |known: &String| rest.iter().any(|word| is_word(word, known));
-        let may_bring = |word: &ShellWord| word.fixed().is_none() && !word.is_operand();
+        // `--NAME="$x"` is that option, whatever its value is.
+        let is_one = |word: &ShellWord| {
+            word.is_exactly_one() && word.starts().starts_with("--") && word.starts().contains('=')
+        };
+        let may_bring =
+            |word: &ShellWord| word.fixed().is_none() && !word.is_operand() && !is_one(word);
         let has = self.has.is_empty()
             || !is_certain
             || self.has.iter().any(is_there)

@@ -3,6 +3,7 @@
 use super::words::{WordContext, WordDraft};
 use super::{CONTINUATION, ShellReader};
 use crate::Unparsed;
+use crate::numbers::may_be_number;
 
 /// Variables of one character that bash has itself.
 const SPECIAL: [char; 8] = ['@', '*', '#', '?', '-', '$', '!', '0'];
@@ -89,12 +90,20 @@ impl ShellReader<'_> {
         Ok(())
     }
 
-    /// Reads `$((…))` of digits and operators: a name could stand for a text that runs commands.
+    /// Reads `$((…))` of digits, operators and names: what these hold is looked at when all of the text is read, since
+    /// it could be a text that runs commands.
     fn arithmetic(&mut self) -> Result<(), Unparsed> {
         self.expect("$((")?;
         let mut parens = 0_usize;
+        // Behind a letter or a digit a name would be part of another one.
+        let mut may_begin = true;
         loop {
             match self.peek() {
+                Some(c) if may_begin && (c == '$' || c.is_ascii_lowercase()) => {
+                    self.evaluated_name()?;
+                    may_begin = false;
+                    continue;
+                }
                 Some('(') => parens += 1,
                 Some(')') if parens == 0 => return self.expect("))"),
                 Some(')') => parens -= 1,
@@ -104,8 +113,29 @@ impl ShellReader<'_> {
                 | Some('&' | '|' | '^' | '~' | '?' | ':' | ',') => {}
                 _ => return self.refuse("arithmetic, which may run what a variable says"),
             }
+            may_begin = !self.peek().is_some_and(|c| c.is_ascii_digit());
             self.bump();
         }
+    }
+
+    /// Reads a variable in arithmetic: `i`, `$i`, `${i}`, or what is a number in any case.
+    fn evaluated_name(&mut self) -> Result<(), Unparsed> {
+        let is_expanded = self.take("$");
+        if !(is_expanded && (self.take("#") || self.take("?"))) {
+            let is_braced = is_expanded && self.take("{");
+            let name = self.take_name().to_owned();
+            if is_braced {
+                self.expect("}")?;
+            }
+            if !may_be_number(&name) {
+                return self.refuse("arithmetic, which may run what a variable says");
+            }
+            self.evaluated.push(name);
+        }
+        if self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '#')) {
+            return self.refuse("arithmetic, which may run what a variable says");
+        }
+        Ok(())
     }
 
     /// Reads `${…}`; true where it becomes several words even in quotes.

@@ -222,6 +222,7 @@ impl ShellReader<'_> {
             return self.refuse(format!("`{word}` without the name of a variable"));
         }
         self.skip_lines()?;
+        let mut words = Vec::new();
         let is_list = self.rest().split(ends_word).next() == Some("in");
         if is_list {
             self.at += "in".len();
@@ -229,12 +230,17 @@ impl ShellReader<'_> {
                 self.skip_blanks();
                 match self.peek() {
                     Some(';' | '\n' | '#') => break,
-                    _ => self.word()?,
-                };
+                    _ => words.push(self.word()?),
+                }
             }
         }
         let mut command = SimpleCommand::new(self.text[start..self.at].trim());
-        let value = Some(ShellWord::unknown(format!("${name}")));
+        let is_number = |word: &ShellWord| {
+            word.fixed().is_some_and(|text| text.chars().all(|c| c.is_ascii_digit()))
+        };
+        let number = words.first().filter(|_| word == "for" && words.iter().all(is_number));
+        let unknown = || ShellWord::unknown(format!("${name}"));
+        let value = Some(number.cloned().unwrap_or_else(unknown));
         command.assignments.push(Assignment { name, value });
         self.push(command)?;
         self.skip_blanks();
@@ -284,6 +290,9 @@ impl ShellReader<'_> {
         let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
         if name.is_empty() {
             return self.refuse("`function` without a name");
+        }
+        if name == "read" {
+            return self.refuse("a function in the place of `read`");
         }
         self.skip_blanks();
         if self.take("(") {

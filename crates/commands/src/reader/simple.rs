@@ -2,6 +2,7 @@
 
 use super::grammar::ends_word;
 use super::{HereDocument, ShellReader};
+use crate::builtins::DECLARING;
 use crate::{Assignment, Redirection, RedirectionMode, ShellWord, SimpleCommand, Unparsed};
 
 /// Longest number of a descriptor, in digits.
@@ -28,6 +29,7 @@ impl ShellReader<'_> {
         // The last of several is what it reads: who writes several means something else.
         let mut inputs = 0;
         let mut end = start;
+        let mut is_declaring = false;
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -52,8 +54,15 @@ impl ShellReader<'_> {
                 },
                 Some(_) if command.words.is_empty() => match self.assignment()? {
                     Some(assignment) => command.assignments.push(assignment),
-                    None => command.words.push(self.word()?),
+                    None => {
+                        let from = self.at;
+                        command.words.push(self.word()?);
+                        is_declaring = DECLARING.contains(&&self.text[from..self.at]);
+                    }
                 },
+                Some(_) if is_declaring && self.is_at_assignment() => {
+                    command.words.push(self.declared_word()?);
+                }
                 Some(_) => command.words.push(self.word()?),
             }
             end = self.at;
@@ -78,10 +87,21 @@ impl ShellReader<'_> {
         if name.words.len() != 1 || !is_alone || !is_name(self.text[start..self.at].trim()) {
             return self.refuse("a parenthesis in a command");
         }
+        if self.text[start..self.at].trim() == "read" {
+            return self.refuse("a function in the place of `read`");
+        }
         self.expect("(")?;
         self.skip_blanks();
         self.expect(")")?;
         self.function_body()
+    }
+
+    /// Whether bash takes what begins here for `NAME=value`, as the word of a builtin that declares: then it does not
+    /// split the value.
+    fn is_at_assignment(&self) -> bool {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(0);
+        end > 0 && !rest.starts_with(|c: char| c.is_ascii_digit()) && rest[end..].starts_with('=')
     }
 
     /// Reads `NAME=value` or `NAME+=value`; none where something else stands here.

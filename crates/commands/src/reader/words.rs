@@ -11,6 +11,8 @@ pub(super) enum WordContext {
     Bare,
     /// In the value of an assignment.
     Value,
+    /// In `NAME=value` as a word of a builtin that declares: what it becomes is not split, and braces are read.
+    Declared,
     /// In double quotes, or in a text that is read as in them.
     Quoted,
 }
@@ -58,7 +60,7 @@ impl WordDraft {
         self.is_split = true;
     }
 
-    /// Notes an expansion: within quotes it stays in the word, outside it may split it.
+    /// Notes an expansion: in a plain word it may split it, elsewhere it stays in the word.
     pub(super) fn note_expansion(&mut self, around: WordContext) {
         if around == WordContext::Bare { self.note_split() } else { self.note_unknown() }
     }
@@ -108,6 +110,11 @@ impl ShellReader<'_> {
         self.read_word(WordContext::Value)
     }
 
+    /// Reads `NAME=value` behind a builtin that declares.
+    pub(super) fn declared_word(&mut self) -> Result<ShellWord, Unparsed> {
+        self.read_word(WordContext::Declared)
+    }
+
     fn read_word(&mut self, around: WordContext) -> Result<ShellWord, Unparsed> {
         self.count_word()?;
         let (start, awaits_document) = (self.at, self.awaits_document);
@@ -140,7 +147,7 @@ impl ShellReader<'_> {
         if (awaits_document || self.awaits_document) && raw.contains('\n') {
             return self.refuse("a line break in a word behind a here-document");
         }
-        let braces = draft.empty_braces.take().filter(|_| around == WordContext::Bare);
+        let braces = draft.empty_braces.take().filter(|_| around != WordContext::Value);
         if let Some((end, starts)) = braces
             && self.text[end..self.at].contains('}')
         {

@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "bash itself is compared with")]
 #![allow(clippy::unwrap_used, reason = "a test program: what it unwraps is its message")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -33,7 +34,7 @@ const MAKING: [&str; 18] = [
     ";\\\n; touch made\n",
 ];
 /// Texts in which a `@` is replaced by pieces.
-const FRAMES: [&str; 42] = [
+const FRAMES: [&str; 56] = [
     "RANDOM=@",
     "OPTIND+=@",
     "for SECONDS in @; do ls; done",
@@ -76,9 +77,23 @@ const FRAMES: [&str; 42] = [
     "cat='a[$(touch made >&2)0]'; (@(cat))",
     "cat='a[$(touch made >&2)0]'; echo $@(cat)@)",
     "[ @ 'a[$(touch made)0]' ]",
+    "IFS=@ read x; ls $x",
+    "IFS= read -r @ <<< 'a[$(touch made)0]'; [[ @ -eq $@ ]]",
+    "read x <<< 'a[$(touch made)0]'; [ @ \"$x\" ]",
+    "mapfile -t @ <<< @; [[ $@ -eq 1 ]]",
+    "mapfile @ a; [[ ${a[@]} -eq 1 ]]",
+    "export x=@",
+    "x='a[$(touch made)0]'; local @ y=$x@",
+    "f() { local x=@ @; ls @; }; f @",
+    "declare @=@",
+    "x='a[$(touch made)0]'; echo $((@))",
+    "x=1; y='a[$(touch made)0]'; echo $((@x@))",
+    "x=1; x=@; y=2; y=$((@)); echo $((y+@))",
+    "a1='a[$(touch made)0]'; a=1; x=1; echo $(($x@$a@))",
+    "f() { x=$1; echo $((x@)); }; x=1; f @",
 ];
 /// Pieces that mean something to bash somewhere.
-const PIECES: [&str; 80] = [
+const PIECES: [&str; 88] = [
     "a",
     " ",
     " ",
@@ -159,6 +174,14 @@ const PIECES: [&str; 80] = [
     "-v",
     "{,a} ",
     "..",
+    "+x",
+    "x",
+    " x=1 ",
+    " y=$x ",
+    "$x",
+    "$((x))",
+    "1",
+    "-C 'touch made' -c 1 ",
 ];
 /// How many texts are put together, and how many of them bash runs at most.
 const TEXTS: usize = 40_000;
@@ -312,6 +335,57 @@ fn words_become_in_bash_what_is_said_of_them() {
         let Some(words) = read_words(&text) else { continue };
         let Some(shown) = shown_words(&text, folder.path()) else { continue };
         assert!(may_become(&words, &shown), "{text:?}: {words:?} became {shown:?}");
+        count += 1;
+        if count == SHOWN_MAX {
+            return;
+        }
+    }
+    panic!("only {count} texts were shown");
+}
+
+/// The names that a text declares in a function of bash; none where bash refuses it.
+fn declared_names(text: &str, folder: &Path) -> Option<BTreeSet<String>> {
+    let text = format!("f() {{ {text}\nlocal -p; }}; f c 'd e'");
+    let output = Command::new("bash")
+        .args(["--norc", "--noprofile", "-c", &text])
+        .current_dir(folder)
+        .envs([("x", "-v"), ("y", "b c=*"), ("HOME", "/home")])
+        .env_remove("BASH_ENV")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let is_refused = !output.status.success() || !output.stderr.is_empty();
+    let declared = shown.lines().filter_map(|line| line.strip_prefix("declare -- "));
+    let names = declared.map(|line| line.split('=').next().unwrap().to_owned());
+    (!is_refused).then(|| names.collect())
+}
+
+#[test]
+fn a_builtin_that_declares_sets_in_bash_what_is_said_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "a=b", "a=-", "a=c a"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let names = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect());
+    assert_eq!(declared_names("local a=$y b", folder.path()), names(&["a", "b"]));
+    assert_eq!(declared_names("\\local a=$y", folder.path()), names(&["a", "c"]), "it splits");
+    let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
+    let texts = std::iter::repeat_with(|| numbers.words()).take(WORD_TEXTS);
+    let mut count = 0;
+    for text in texts.filter(|text| text.contains(['{', '~', '$', '*', '?', '['])) {
+        let text = text.replace("printf '%s\\0' end ", "local a=");
+        let Ok(script) = read(&text) else { continue };
+        let [command] = script.commands.as_slice() else { continue };
+        if command.unclear.is_some() {
+            continue;
+        }
+        let said: BTreeSet<_> =
+            command.assignments.iter().map(|assigned| assigned.name.clone()).collect();
+        let Some(declared) = declared_names(&text, folder.path()) else {
+            panic!("{text:?}: bash refuses it")
+        };
+        assert_eq!(said, declared, "{text:?}");
         count += 1;
         if count == SHOWN_MAX {
             return;

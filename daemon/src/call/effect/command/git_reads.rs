@@ -191,8 +191,11 @@ fn places(
         while let Some(word) =
             words.next().and_then(ShellWord::fixed).filter(|word| word.starts_with('-'))
         {
-            if word == "-C" {
-                here = reached(files, &here, words.next()?.fixed()?)?;
+            match word {
+                "-C" => here = reached(files, &here, words.next()?.fixed()?)?,
+                // Its value is a setting.
+                "-c" => drop(words.next()?),
+                _ => {}
             }
         }
         all.extend(here);
@@ -283,6 +286,7 @@ mod tests {
             "git -C src diff",
             "cd src/inner && git diff",
             "git -C nest status",
+            "git -c color.ui=always -C nest log",
             "git -C link/../inner status",
             "cd missing; git status",
             "sh -c 'cd src; git log'",
@@ -307,6 +311,8 @@ mod tests {
             "cd out; git status",
             "git -C out status",
             "git -C nest/.git log",
+            "git -c color.ui=always -C nest/.git log",
+            "git -c color.ui=always -C out log",
             "git -C git log",
             "cd git; git log",
             "pushd src; git status",
