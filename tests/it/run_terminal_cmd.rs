@@ -73,6 +73,25 @@ async fn a_command_that_may_write_asks_with_every_part_of_it() {
     assert!(found["notes"].to_string().contains("cannot be undone"), "{found}");
 }
 
+/// Bash may read such a text otherwise than moss: what only reads in it is no harmless part then.
+#[tokio::test]
+async fn beside_a_write_what_only_reads_asks_in_a_text_that_is_not_plain() {
+    let site = Site::new();
+    site.user_policy("version = 1\n[[rule]]\nargv = [\"touch\"]\ndecision = \"allow\"\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (text, expected) in [
+        ("echo $(ls)", Fate::Allowed),
+        ("touch a; echo b | cat", Fate::Allowed),
+        ("touch a; echo $(ls)", Fate::Asked),
+        ("touch a; cat <<'E'\nb\nE", Fate::Asked),
+        ("touch $(echo a)", Fate::Asked),
+        ("touch \"$(cat <<'EOF'\nb\nEOF\n)\"", Fate::Allowed),
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_dry_run_shows_the_digest_that_lets_it_run() {
     let site = Site::new();

@@ -22,6 +22,7 @@ mod links;
 mod matching;
 mod numbers;
 mod options;
+mod plain;
 mod reader;
 mod unfold;
 mod wrappers;
@@ -31,6 +32,7 @@ pub use self::environment::is_decisive as decides_programs;
 pub use self::git_settings::{GitSetting, git_settings};
 pub use self::links::MadeLinks;
 pub use self::matching::{WordMatch, bare_words};
+pub use self::plain::is_plain;
 
 /// Longest text that is read, in bytes.
 pub const SCRIPT_BYTES_MAX: usize = 64 * 1024;

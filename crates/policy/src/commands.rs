@@ -78,12 +78,13 @@ impl CommandPart {
         self.asks.is_some()
     }
 
-    /// As it is decided about beside commands that may write. What another command runs, or a text for
-    /// another shell, may be read wrongly: then nothing but the sandbox keeps it from writing.
+    /// As it is decided about beside commands that may write. What another command runs, a text for another shell, and
+    /// all of a text that is not [plain](moss_commands::is_plain) may be read wrongly: then nothing but the sandbox
+    /// keeps it from writing.
     #[must_use]
-    pub fn beside_writes(mut self) -> Self {
+    pub fn beside_writes(mut self, is_plain: bool) -> Self {
         let is_run = self.command.as_ref().is_some_and(|command| !command.via.is_empty());
-        self.is_isolated &= !is_run;
+        self.is_isolated &= is_plain && !is_run;
         self
     }
 

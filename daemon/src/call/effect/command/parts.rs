@@ -53,7 +53,8 @@ pub(super) fn marked_parts(
     let mut parts = parts_of(command, setting);
     if !parts.iter().all(|part| part.only_reads) {
         // They would run where others may write.
-        parts = parts.into_iter().map(CommandPart::beside_writes).collect();
+        let is_plain = moss_commands::is_plain(command);
+        parts = parts.into_iter().map(|part| part.beside_writes(is_plain)).collect();
     }
     let links = MadeLinks::of(parts.iter().filter_map(|part| part.command.as_ref()));
     let opening = ShellOpening {
