@@ -92,7 +92,7 @@ impl BackgroundJob {
     }
 
     pub(super) fn is_seen_by(&self, caller: &Caller) -> bool {
-        self.facts.caller.name() == caller.name() || caller.role() == Role::Approver
+        self.facts.caller.is_same(caller) || caller.role() == Role::Approver
     }
 
     /// Whether it runs no more.

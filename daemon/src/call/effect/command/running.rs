@@ -231,7 +231,7 @@ impl Effects {
     ) -> Result<(CommandEnd, CollectedOutput), ToolError> {
         let mut output = CollectedOutput::new(
             Arc::clone(&self.scope.workspace),
-            self.scope.call.caller.name().to_owned(),
+            self.scope.call.caller.clone(),
             self.scope.events.clone(),
             output_use,
         );
