@@ -347,12 +347,12 @@ async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
     drop(events);
     until("it ended", async || !is_running("sleep\u{0}986")).await;
 
-    // It has time to end by itself, then it is killed.
+    // It has time to end by itself, then it is killed: early enough for a short call to report it.
     site.write("deaf.sh", "trap 'echo asked' TERM\necho begun\nwhile :; do sleep 986; done\n");
     let call = refusing("run_terminal_cmd", command("bash deaf.sh"));
     let call = v1::CallToolRequest { call: Some(call) };
     let mut request = tonic::Request::new(call);
-    request.set_timeout(std::time::Duration::from_secs(20));
+    request.set_timeout(std::time::Duration::from_secs(7));
     let response = client.tools().call_tool(request).await.unwrap().into_inner();
     let found = output(&response.result.unwrap());
     assert_eq!((&found["exit_code"], &found["signal"]), (&Value::Null, &json!(9)), "{found}");
