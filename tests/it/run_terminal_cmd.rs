@@ -362,6 +362,29 @@ async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
 }
 
 #[tokio::test]
+async fn what_changed_is_listed_without_the_names_that_the_policy_hides() {
+    let site = Site::new();
+    let hiding =
+        "[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n";
+    site.user_policy(&format!("{ALLOWING}{hiding}"));
+    site.write("private/known.txt", "one\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = "touch begun; until [ -e go ]; do sleep 0.02; done; touch made.txt";
+    let events = client.stream(refusing("run_terminal_cmd", command(text))).await.unwrap();
+    until("it runs", async || site.has("begun")).await;
+    site.write("private/known.txt", "two two\n");
+    site.write("private/new.txt", "new\n");
+    site.write("go", "");
+    let found = output(&events.end().await.unwrap());
+    let created = |path| json!({"path": path, "what": "created"});
+    let expected = json!([created("begun"), created("go"), created("made.txt")]);
+    assert_eq!(found["changed"], expected, "{found}");
+    assert!(found["notes"].to_string().contains("2 more files changed meanwhile"), "{found}");
+    assert!(!found.to_string().contains("private"), "{found}");
+}
+
+#[tokio::test]
 async fn no_command_reaches_the_socket_of_moss() {
     let site = Site::new();
     site.user_policy(ALLOWING);
