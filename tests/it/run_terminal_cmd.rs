@@ -364,8 +364,7 @@ async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
 #[tokio::test]
 async fn what_changed_is_listed_without_the_names_that_the_policy_hides() {
     let site = Site::new();
-    let hiding =
-        "[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n";
+    let hiding = "[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n";
     site.user_policy(&format!("{ALLOWING}{hiding}"));
     site.write("private/known.txt", "one\n");
     let daemon = site.serve();
