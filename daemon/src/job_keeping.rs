@@ -73,7 +73,7 @@ async fn collect(
     while let Some(chunk) = chunks.recv().await {
         let Some(spilled) = job.push(&chunk.bytes).filter(|_| is_kept) else { continue };
         let (held, workspace) = (artifact.take(), Arc::clone(workspace));
-        let caller = job.facts.caller.name().to_owned();
+        let caller = job.facts.caller.clone();
         let write = move || {
             let mut writer = match held {
                 Some(writer) => writer,

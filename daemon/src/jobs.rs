@@ -5,6 +5,7 @@
 
 mod job;
 mod log;
+mod text_search;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -57,6 +57,30 @@ async fn much_output_leaves_the_daemon_small_and_the_artifact_bounded() {
     assert!(artifacts < 140 << 20, "{artifacts} bytes are kept");
 }
 
+#[tokio::test]
+async fn lines_of_a_long_artifact_are_read_in_little_memory_by_many_at_once() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "head -c 6000000 /dev/urandom").await;
+    let artifact = found["artifact"].as_str().unwrap();
+    let path = json!({ "path": artifact, "startLine": 2, "endLine": 3 });
+    let small = ran(&client, "seq 1 20000").await;
+    client.done("read_file", json!({ "path": small["artifact"] })).await;
+    let before = peak_bytes(&daemon);
+    let mut reads = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let (client, path) = (client.clone(), path.clone());
+        reads.spawn(async move { client.done("read_file", path).await });
+    }
+    for read in reads.join_all().await {
+        assert_eq!((&read["start_line"], &read["end_line"]), (&json!(2), &json!(3)), "{read}");
+        assert_eq!(read["size_bytes"], 6_000_000, "{read}");
+    }
+    let growth = peak_bytes(&daemon).saturating_sub(before);
+    assert!(growth <= GROWTH_MAX, "{growth} bytes more");
+}
+
 /// The size of all files beneath a directory.
 fn size_of(directory: &std::path::Path) -> u64 {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());

@@ -366,18 +366,40 @@ async fn a_call_that_is_cancelled_or_out_of_time_ends_its_command() {
     drop(events);
     until("it ended", async || !is_running("sleep\u{0}986")).await;
 
-    // It has time to end by itself, then it is killed.
+    // It has time to end by itself, then it is killed: early enough for a short call to report it.
     site.write("deaf.sh", "trap 'echo asked' TERM\necho begun\nwhile :; do sleep 986; done\n");
     let call = refusing("run_terminal_cmd", command("bash deaf.sh"));
     let call = v1::CallToolRequest { call: Some(call) };
     let mut request = tonic::Request::new(call);
-    request.set_timeout(std::time::Duration::from_secs(20));
+    request.set_timeout(std::time::Duration::from_secs(7));
     let response = client.tools().call_tool(request).await.unwrap().into_inner();
     let found = output(&response.result.unwrap());
     assert_eq!((&found["exit_code"], &found["signal"]), (&Value::Null, &json!(9)), "{found}");
     assert_eq!(found["stdout"], "begun\nasked\n", "{found}");
     assert!(found["notes"].to_string().contains("it ran for"), "{found}");
     until("nothing is left", async || !is_running("sleep\u{0}986")).await;
+}
+
+#[tokio::test]
+async fn what_changed_is_listed_without_the_names_that_the_policy_hides() {
+    let site = Site::new();
+    let hiding = "[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n";
+    site.user_policy(&format!("{ALLOWING}{hiding}"));
+    site.write("private/known.txt", "one\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = "touch begun; until [ -e go ]; do sleep 0.02; done; touch made.txt";
+    let events = client.stream(refusing("run_terminal_cmd", command(text))).await.unwrap();
+    until("it runs", async || site.has("begun")).await;
+    site.write("private/known.txt", "two two\n");
+    site.write("private/new.txt", "new\n");
+    site.write("go", "");
+    let found = output(&events.end().await.unwrap());
+    let created = |path| json!({"path": path, "what": "created"});
+    let expected = json!([created("begun"), created("go"), created("made.txt")]);
+    assert_eq!(found["changed"], expected, "{found}");
+    assert!(found["notes"].to_string().contains("2 more files changed meanwhile"), "{found}");
+    assert!(!found.to_string().contains("private"), "{found}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 use tonic::Code;
 
-use crate::harness::{Daemon, Ended, Site, call, reason, until, waiting};
+use crate::harness::{Daemon, Ended, Site, call, failure, reason, until, waiting};
 
 /// Rules that tell callers apart: one may write, some may do nothing.
 const POLICY: &str = r#"version = 1
@@ -126,6 +126,30 @@ async fn what_is_revoked_is_refused_at_once_also_on_open_connections() {
     daemon.dial(Some(&again)).await.call(read).await.unwrap();
     daemon.stop();
     assert!(!site.has("b.txt"), "a revoked token wrote");
+}
+
+#[tokio::test]
+async fn a_later_token_of_a_name_sees_nothing_that_commands_of_an_earlier_one_wrote() {
+    let mut site = Site::new();
+    let earlier = create(&site, "ci");
+    let daemon = serve(&mut site);
+    let client = daemon.dial(Some(&earlier)).await;
+    let found = client.done("run_terminal_cmd", json!({"command": "seq 1 20000"})).await;
+    let read = json!({"path": found["artifact"]});
+    client.done("read_file", read.clone()).await;
+    let job = json!({"command": "echo canary", "is_background": true});
+    let job = client.done("run_terminal_cmd", job).await["job"].clone();
+    let wait = json!({"action": "wait", "job": job});
+    assert!(client.done("terminal_job", wait.clone()).await.to_string().contains("canary"));
+
+    assert_eq!(revoke(&site, "ci").code, Some(0));
+    let later = create(&site, "ci");
+    let client = daemon.dial(Some(&later)).await;
+    assert_eq!(failure(&client.ran("read_file", read.clone()).await).code, "not_found");
+    assert_eq!(failure(&client.ran("terminal_job", wait).await).code, "not_found");
+    let listed = client.done("terminal_job", json!({"action": "list"})).await;
+    assert!(!listed.to_string().contains("canary"), "{listed}");
+    daemon.approver().await.done("read_file", read).await;
 }
 
 /// Writes a file that only its owner may read.

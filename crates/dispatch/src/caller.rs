@@ -77,6 +77,11 @@ impl Caller {
         self.token.as_ref().map(|token| token.standing.id())
     }
 
+    /// Whether both showed the same credential: a later token of the same name is another.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.token_id() == other.token_id()
+    }
+
     /// Whether its token was revoked since it was shown.
     pub fn is_revoked(&self) -> bool {
         self.token.as_ref().is_some_and(|token| token.standing.is_revoked())

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8};
 use moss_sdk::ContentHash;
 use moss_sdk::file::{FileLines, Line, LineWindow, Lines, Text, TextForm};
 use rustix::io::{Errno, Result};
@@ -34,6 +34,15 @@ struct Decoding {
 struct Pieces {
     decoder: Decoder,
     piece: String,
+}
+
+/// Takes the window out of bytes that come in chunks, whatever they are: U+FFFD stands for what is no UTF-8.
+pub(crate) struct ReplacingLines {
+    hasher: blake3::Hasher,
+    decoder: Decoder,
+    piece: String,
+    collector: Collector,
+    size_bytes: u64,
 }
 
 /// Splits pieces of text into lines and keeps those in the window.
@@ -164,6 +173,48 @@ impl Pieces {
                 DecoderResult::Malformed(..) => return false,
             }
         }
+    }
+}
+
+// === impl ReplacingLines ===
+
+impl ReplacingLines {
+    /// Starts a file that was found to have so many bytes.
+    pub(crate) fn new(window: LineWindow, found_bytes: u64) -> Self {
+        let bytes = found_bytes.clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
+        Self {
+            hasher: blake3::Hasher::new(),
+            decoder: UTF_8.new_decoder_without_bom_handling(),
+            piece: String::with_capacity(usize::try_from(bytes).unwrap_or_default()),
+            collector: Collector::new(window, found_bytes),
+            size_bytes: 0,
+        }
+    }
+
+    /// Takes the next chunk.
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
+        self.hasher.update(chunk);
+        self.size_bytes += chunk.len() as u64;
+        self.decode(chunk, false);
+    }
+
+    fn decode(&mut self, mut chunk: &[u8], last: bool) {
+        loop {
+            self.piece.clear();
+            let (outcome, read, _) = self.decoder.decode_to_string(chunk, &mut self.piece, last);
+            self.collector.push(&self.piece);
+            chunk = &chunk[read..];
+            if outcome == CoderResult::InputEmpty {
+                return;
+            }
+        }
+    }
+
+    /// Ends it where no chunk is left.
+    pub(crate) fn finish(mut self) -> FileLines {
+        self.decode(&[], true);
+        let hash = ContentHash::from_bytes(self.hasher.finalize().into());
+        self.collector.finish(hash, self.size_bytes, UTF_8.name(), false)
     }
 }
 

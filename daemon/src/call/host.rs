@@ -23,7 +23,7 @@ use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::tree_listing::TreeListing;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::{OpenedFile, VisitGate};
+use moss_workspace::{Error, OpenedFile, VisitGate};
 
 use super::CallScope;
 use super::effect::{Effects, FileNames, ReadableByAll};
@@ -31,7 +31,7 @@ use super::parse_ahead::FILE_BYTES_MIN;
 use super::read_access::{NotRead, ReadAccess};
 use super::searching;
 use super::stop::EffectStop;
-use crate::artifacts::{self, SCHEME};
+use crate::artifacts::{READING_BYTES, SCHEME};
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
 
@@ -89,8 +89,11 @@ impl CallHost {
     ) -> Result<FileLines, ToolError> {
         let (scope, path) = (Arc::clone(&self.scope), path.to_string());
         let read = move || {
-            let bytes = scope.workspace.artifacts.read(&path, &scope.call.caller)?;
-            Ok(artifacts::lines(&bytes, window))
+            let room = scope.room();
+            let full = |bytes_max| Error::Memory { bytes: READING_BYTES, bytes_max };
+            room.hold(READING_BYTES).map_err(full)?;
+            let cancelled = || scope.cancel.is_cancelled();
+            scope.workspace.artifacts.read_lines(&path, &scope.call.caller, window, &cancelled)
         };
         self.scope.blocking(read).await?
     }

@@ -12,6 +12,8 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use tokio::sync::watch;
 
 use super::log::JobLog;
+use super::text_search::TextSearch;
+use moss_dispatch::blocking::blocking;
 use moss_dispatch::{Caller, Role};
 
 /// Longest wait for a job that reads nothing of what is written to it.
@@ -92,7 +94,7 @@ impl BackgroundJob {
     }
 
     pub(super) fn is_seen_by(&self, caller: &Caller) -> bool {
-        self.facts.caller.name() == caller.name() || caller.role() == Role::Approver
+        self.facts.caller.is_same(caller) || caller.role() == Role::Approver
     }
 
     /// Whether it runs no more.
@@ -141,24 +143,25 @@ impl BackgroundJob {
     }
 
     /// Waits until it wrote a text from a byte on, or has ended. Returns whether the text came.
-    pub async fn wait_for(&self, text: Option<&str>, mut since: u64) -> bool {
+    pub async fn wait_for(&self, text: Option<&str>, since: u64) -> bool {
         let mut changed = self.changed.subscribe();
+        let mut search = text.map(|text| TextSearch::new(text, since));
         loop {
             changed.mark_unchanged();
-            {
+            let (has_ended, new) = {
                 let state = self.lock();
-                if let Some(text) = text {
-                    if state.log.contains(text, since) {
-                        return true;
-                    }
-                    // Its beginning may have come.
-                    since = since.max(state.log.total().saturating_sub(text.len() as u64));
-                }
-                if state.end.is_some() {
-                    return false;
+                let new = search.as_ref().map(|search| state.log.rest(search.next()));
+                (state.end.is_some(), new)
+            };
+            if let Some((mut searching, (from, bytes))) = search.take().zip(new) {
+                // Others wait for neither the lock nor this thread meanwhile.
+                let look = move || (searching.has_come(from, &bytes), searching);
+                match blocking(look).await {
+                    Ok((false, searching)) => search = Some(searching),
+                    found => return found.is_ok(),
                 }
             }
-            if changed.changed().await.is_err() {
+            if has_ended || changed.changed().await.is_err() {
                 return false;
             }
         }

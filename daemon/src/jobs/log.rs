@@ -80,10 +80,10 @@ impl JobLog {
         JobOutput { text: terminal_text::plain(shown), since, next, more: next < self.total }
     }
 
-    /// Whether a text came from a byte on.
-    pub(super) fn contains(&self, text: &str, since: u64) -> bool {
-        let text = text.as_bytes();
-        self.held_since(since).windows(text.len().max(1)).any(|window| window == text)
+    /// What is held from a byte on, and where that begins.
+    pub(super) fn rest(&self, since: u64) -> (u64, Vec<u8>) {
+        let from = since.max(self.held_from());
+        (from, self.held_since(from).to_vec())
     }
 
     /// What it seems to wait for.
@@ -138,11 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_over_chunks_and_only_behind_the_cursor() {
+    fn what_comes_is_taken_once_and_only_behind_the_cursor() {
         let mut log = JobLog::default();
         log.push(b"listen");
+        assert_eq!(log.rest(0), (0, b"listen".to_vec()));
+        assert_eq!(log.rest(9), (9, Vec::new()));
         log.push(b"ing on 80\n");
-        assert!(log.contains("listening", 0) && log.contains("80", 6));
-        assert!(!log.contains("listening", 1) && !log.contains("x", 0));
+        assert_eq!(log.rest(6), (6, b"ing on 80\n".to_vec()));
+        log.push(&[b'x'; 2 * HELD_BYTES]);
+        assert_eq!(log.rest(6), (log.total() - HELD_BYTES as u64, vec![b'x'; HELD_BYTES]));
     }
 }

@@ -90,3 +90,22 @@ fn windows_bound_lines_and_bytes() {
     assert_eq!(texts(&cut), ["a", "x"]);
     assert_eq!(cut.lines.iter().next().unwrap().bytes_cut, 5);
 }
+
+#[test]
+fn bytes_that_are_no_text_are_lines_however_they_come() {
+    let bytes = b"a\xff\xfeb\r\n\xef\xbb\xbf\xe2\x82\xac\0\xe2\x82\ncut \xf0\x9f\n\nlast \xc3";
+    let whole = String::from_utf8_lossy(bytes);
+    let read = |size| {
+        let mut lines = ReplacingLines::new(ALL, bytes.len() as u64);
+        bytes.chunks(size).for_each(|chunk| lines.push(chunk));
+        lines.finish()
+    };
+    let expected = read(bytes.len());
+    assert_eq!(texts(&expected), whole.lines().collect::<Vec<_>>());
+    assert_eq!((expected.lines_total, expected.size_bytes), (5, bytes.len() as u64));
+    assert_eq!(expected.hash, handle::hash(bytes));
+    assert!(!expected.form.final_newline);
+    for size in 1..bytes.len() {
+        assert_eq!(read(size), expected, "chunks of {size}");
+    }
+}

@@ -5,11 +5,16 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 use cap_std::fs::{Dir, File};
+use moss_sdk::file::{FileLines, LineWindow};
 
 use super::OwnDir;
 use super::checked::{check_file, failed, options, present};
 use crate::error::Error;
+use crate::lines::ReplacingLines;
 use crate::temp_name::temp_name;
+
+/// Bytes that are read at once where a whole file is gone through.
+const PIECE_BYTES: u64 = 64 << 10;
 
 /// A file that lies under another name until it is whole. Dropped before, it is removed.
 #[derive(Debug)]
@@ -135,9 +140,39 @@ impl Drop for OwnDraft {
 // === impl OwnReader ===
 
 impl OwnReader {
+    /// Most bytes of memory that reading a window of lines takes, beside the window itself.
+    pub const READING_BYTES: u64 = 4 * PIECE_BYTES;
+
     /// Returns the size that the file had when it was opened.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
+    }
+
+    /// Reads a window of its lines, in constant memory: less than [`OwnReader::READING_BYTES`] beside the window. The
+    /// hash is over the whole file, and U+FFFD stands for what is no UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; `Cancelled` where nobody waits for it any more.
+    pub fn read_lines(
+        &self,
+        window: LineWindow,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<FileLines, Error> {
+        let mut lines = ReplacingLines::new(window, self.size_bytes);
+        let mut buffer = Vec::new();
+        let mut position = 0;
+        while position < self.size_bytes {
+            if cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let bytes = PIECE_BYTES.min(self.size_bytes - position);
+            buffer.resize(usize::try_from(bytes).unwrap_or_default(), 0);
+            self.read_exact_at(&mut buffer, position)?;
+            lines.push(&buffer);
+            position += bytes;
+        }
+        Ok(lines.finish())
     }
 
     /// Fills a buffer with what lies at a position.

@@ -181,3 +181,27 @@ fn a_draft_that_is_dropped_leaves_nothing() {
     drop(draft);
     assert!(own.files().unwrap().is_empty());
 }
+
+#[test]
+fn lines_of_a_large_file_are_read_piece_by_piece() {
+    use moss_sdk::file::LineWindow;
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(temp.path()).unwrap();
+    let text: String = (1..=100_000).map(|number| format!("line {number} \u{20ac}\n")).collect();
+    own.write("large", text.as_bytes()).unwrap();
+    let reader = own.reader("large").unwrap().unwrap();
+    let window = |start| LineWindow { start, lines_max: 2, bytes_max: 1000, line_bytes_max: 100 };
+    for start in [1, 2, 50_000, 99_999, 100_000, 100_001] {
+        let read = reader.read_lines(window(start), &|| false).unwrap();
+        let expected: Vec<_> =
+            text.lines().skip(usize::try_from(start).unwrap() - 1).take(2).collect();
+        assert_eq!(read.lines.iter().map(|line| line.text).collect::<Vec<_>>(), expected);
+        assert_eq!((read.lines_total, read.size_bytes), (100_000, text.len() as u64));
+        assert_eq!(read.hash, crate::hash(text.as_bytes()));
+        assert!(read.form.final_newline);
+    }
+    let looked = std::cell::Cell::new(0);
+    let cancelled = || looked.replace(looked.get() + 1) > 0;
+    assert!(matches!(reader.read_lines(window(1), &cancelled), Err(Error::Cancelled)));
+    assert_eq!(looked.get(), 2, "after a piece, and not after the whole file");
+}

@@ -22,6 +22,15 @@ pub(super) const COMPARED_MAX: usize = 50_000;
 /// Most changed files that are listed.
 pub(super) const CHANGED_MAX: usize = 200;
 
+/// The files that are others than they were before.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ChangedFiles {
+    /// Those whose names the caller may see, in their order.
+    pub(super) listed: Vec<AlteredFile>,
+    /// How many more there are.
+    pub(super) hidden_count: usize,
+}
+
 /// The files of a workspace at one moment, those that ignore files name left out.
 #[derive(Debug, Default)]
 pub(super) struct FileMoment {
@@ -109,16 +118,34 @@ impl Effects {
         Ok(FileMoment { is_cut: listing.truncated, ..moment })
     }
 
-    /// Finds the files that are others than they were before; none where there are too many to compare.
+    /// Finds the files that are others than they were before; none where there are too many to compare. Names that the
+    /// policy keeps from the caller are counted: others may have changed these files meanwhile.
     pub(super) async fn changed_files(
-        &self,
+        self: &Arc<Self>,
         before: FileMoment,
         after: FileMoment,
-    ) -> Result<Option<Vec<AlteredFile>>, ToolError> {
-        let workspace = Arc::clone(&self.scope.workspace);
-        let compare =
-            move || after.changed_since(&before, &|path| ReadContent::read(&workspace.files, path));
+    ) -> Result<Option<ChangedFiles>, ToolError> {
+        let effects = Arc::clone(self);
+        let compare = move || {
+            let workspace = &effects.scope.workspace;
+            let (policy, tool) = (workspace.policy.load_full(), effects.tool());
+            let read = |path: &RelPath| ReadContent::read(&workspace.files, path);
+            let all = after.changed_since(&before, &read)?;
+            Some(ChangedFiles::of(all, |path| effects.may_list((&policy, &tool), path)))
+        };
         self.scope.blocking(compare).await
+    }
+}
+
+// === impl ChangedFiles ===
+
+impl ChangedFiles {
+    fn of(all: Vec<(RelPath, FileFate)>, may_list: impl Fn(&RelPath) -> bool) -> Self {
+        let count = all.len();
+        let shown = all.into_iter().filter(|(path, _)| may_list(path));
+        let listed: Vec<_> =
+            shown.map(|(path, what)| AlteredFile { path: path.to_string(), what }).collect();
+        Self { hidden_count: count - listed.len(), listed }
     }
 }
 
@@ -133,11 +160,11 @@ impl FileMoment {
         &self,
         before: &Self,
         read: &dyn Fn(&RelPath) -> Option<ReadContent>,
-    ) -> Option<Vec<AlteredFile>> {
+    ) -> Option<Vec<(RelPath, FileFate)>> {
         if self.is_cut || before.is_cut {
             return None;
         }
-        let changed = |path: &RelPath, what| AlteredFile { path: path.to_string(), what };
+        let changed = |path: &RelPath, what| (path.clone(), what);
         let here = self.files.iter().filter_map(|(path, now)| match before.files.get(path) {
             None => Some(changed(path, FileFate::Created)),
             Some(was) => {
@@ -148,7 +175,7 @@ impl FileMoment {
         let gone = before.files.keys().filter(|path| !self.files.contains_key(*path));
         let mut all: Vec<_> =
             here.chain(gone.map(|path| changed(path, FileFate::Deleted))).collect();
-        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
         Some(all)
     }
 }

@@ -10,7 +10,7 @@ use moss_sdk::command::{CheckFollower, CheckStream};
 use crate::artifacts::ArtifactWriter;
 use crate::state::WorkspaceState;
 use crate::terminal_text::{plain, prompt};
-use moss_dispatch::{Event, Events};
+use moss_dispatch::{Caller, Event, Events};
 
 /// Most bytes of the beginning of a stream in a result.
 const HEAD_BYTES: usize = 6 << 10;
@@ -41,7 +41,7 @@ pub(super) enum OutputUse {
 /// What a command has written so far, cut where it is long.
 pub(super) struct CollectedOutput {
     workspace: Arc<WorkspaceState>,
-    caller: String,
+    caller: Caller,
     events: Events,
     follower: Option<Box<dyn CheckFollower>>,
     is_seen: bool,
@@ -93,7 +93,7 @@ impl CollectedOutput {
     /// Collects the output of a command; much of it where a tool reads it whole.
     pub(super) fn new(
         workspace: Arc<WorkspaceState>,
-        caller: String,
+        caller: Caller,
         events: Events,
         output_use: OutputUse,
     ) -> Self {

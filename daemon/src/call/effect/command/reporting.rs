@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use moss_sandbox::{CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, SandboxFacts};
-use moss_sdk::command::{AlteredFile, CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 
-use super::files::{CHANGED_MAX, COMPARED_MAX};
+use super::files::{CHANGED_MAX, COMPARED_MAX, ChangedFiles};
 use super::output::CollectedOutput;
 
 /// How long a question of a command stands before the command is ended: nobody can reply.
@@ -144,13 +144,13 @@ fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<S
 }
 
 /// Lists what a command changed; none where that is not known.
-pub(super) fn list_changed(report: &mut CommandReport, changed: Option<Vec<AlteredFile>>) {
+pub(super) fn list_changed(report: &mut CommandReport, changed: Option<ChangedFiles>) {
     if changed.is_none() {
         report.notes.push(format!(
             "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
         ));
     }
-    let mut changed = changed.unwrap_or_default();
+    let ChangedFiles { listed: mut changed, hidden_count } = changed.unwrap_or_default();
     if !changed.is_empty() {
         report.notes.push("what the command changed cannot be undone".to_owned());
     }
@@ -158,6 +158,11 @@ pub(super) fn list_changed(report: &mut CommandReport, changed: Option<Vec<Alter
         let more = changed.len() - CHANGED_MAX;
         changed.truncate(CHANGED_MAX);
         report.notes.push(format!("{more} more files changed"));
+    }
+    if hidden_count > 0 {
+        report.notes.push(format!(
+            "{hidden_count} more files changed meanwhile whose names the policy does not show"
+        ));
     }
     report.changed = changed;
 }

@@ -26,8 +26,8 @@ use crate::call::effect::Effects;
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// Longest time of a command whose output nobody sees.
 const UNSEEN_TIMEOUT: Duration = Duration::from_secs(5);
-/// What is left of the call's time to report what came of its command; of a short one a quarter.
-const REPORTING: Duration = Duration::from_millis(3_000);
+/// What is left of the call's time to end its command and to report what came of it; of a short one a third.
+const ENDING: Duration = Duration::from_millis(5_000);
 /// Chunks of output that are held for a slow disk.
 const CHUNKS_MAX: usize = 16;
 
@@ -77,6 +77,16 @@ pub(super) fn tier_min(min: SandboxMin) -> Tier {
     }
 }
 
+/// How long a command may run, and how long it has to end by itself then, where so much is left of its call: a call
+/// whose command ignores SIGTERM still has time to report that it was killed.
+fn times(left: Option<Duration>, time_max: Duration, grace_max: Duration) -> (Duration, Duration) {
+    let Some(left) = left else { return (time_max, grace_max) };
+    let timeout = left.saturating_sub(ENDING.min(left / 3));
+    let timeout = timeout.min(time_max).max(Duration::from_millis(1));
+    let grace = left.saturating_sub(timeout) * 2 / 5;
+    (timeout, grace.min(grace_max))
+}
+
 // === impl Effects ===
 
 impl Effects {
@@ -120,12 +130,10 @@ impl Effects {
             OutputWanted::Unseen => (None, OutputUse::Unseen, UNSEEN_TIMEOUT),
         };
         command.files.writable.extend(reports);
-        let time = self.scope.call.deadline.map(|deadline| {
-            let left = deadline.saturating_duration_since(Instant::now());
-            left.saturating_sub(REPORTING.min(left / 4))
-        });
-        let timeout = time.unwrap_or(time_max).min(time_max).max(Duration::from_millis(1));
-        command.limits.timeout = Some(timeout);
+        let deadline = self.scope.call.deadline;
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let (timeout, grace) = times(left, time_max, command.limits.grace);
+        (command.limits.timeout, command.limits.grace) = (Some(timeout), grace);
         self.lock().ran_command |= writes;
         let (end, output, report) = match before {
             None => {
@@ -231,7 +239,7 @@ impl Effects {
     ) -> Result<(CommandEnd, CollectedOutput), ToolError> {
         let mut output = CollectedOutput::new(
             Arc::clone(&self.scope.workspace),
-            self.scope.call.caller.name().to_owned(),
+            self.scope.call.caller.clone(),
             self.scope.events.clone(),
             output_use,
         );
@@ -294,5 +302,30 @@ pub(super) fn not_started(error: SandboxError) -> ToolError {
         ),
         _ => ToolError::new(ErrorCode::Io, message)
             .hint("the sandbox failed, not the command: `moss doctor` says more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_killed_early_enough_for_its_call_to_report_it() {
+        let grace_max = Duration::from_secs(2);
+        let of = |left_ms| {
+            times(Some(Duration::from_millis(left_ms)), Duration::from_secs(600), grace_max)
+        };
+        let millis = Duration::from_millis;
+        assert_eq!(of(120_000), (millis(115_000), grace_max));
+        assert_eq!(of(15_000), (millis(10_000), grace_max));
+        assert_eq!(of(6_000), (millis(4_000), millis(800)));
+        assert_eq!(of(900_000), (millis(600_000), grace_max));
+        assert_eq!(times(None, TIMEOUT, grace_max), (TIMEOUT, grace_max));
+        for left_ms in (0..20_000).step_by(10) {
+            let (timeout, grace) = of(left_ms);
+            let left = millis(left_ms).saturating_sub(timeout + grace);
+            let most = millis(3_000).min(millis(left_ms) / 6);
+            assert!(left >= most, "{left:?} is left of {left_ms} ms");
+        }
     }
 }
