@@ -116,6 +116,7 @@ impl ShellReader<'_> {
             return Ok(None);
         }
         if self.take("(") {
+            self.refuse_in_substitution("an array")?;
             self.array()?;
             let value = Some(ShellWord::unknown("(…)"));
             return Ok(Some(Assignment { name, value }));
@@ -267,6 +268,10 @@ impl ShellReader<'_> {
         command: SimpleCommand,
         documents: Vec<HereDocument>,
     ) -> Result<(), Unparsed> {
+        // Bash forgets what separates commands when it writes down what stands behind the document in its line.
+        if !documents.is_empty() && (documents.len() > 1 || !self.is_at("\n")) {
+            self.refuse_in_substitution("more behind a here-document in its line")?;
+        }
         let place = self.push(command)?;
         let placed =
             documents.into_iter().map(|document| HereDocument { command: place, ..document });

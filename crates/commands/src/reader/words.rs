@@ -60,6 +60,11 @@ impl WordDraft {
         self.is_split = true;
     }
 
+    /// Whether it may become several words that begin with anything.
+    pub(super) fn is_split(&self) -> bool {
+        self.is_split
+    }
+
     /// Notes an expansion: in a plain word it may split it, elsewhere it stays in the word.
     pub(super) fn note_expansion(&mut self, around: WordContext) {
         if around == WordContext::Bare { self.note_split() } else { self.note_unknown() }
