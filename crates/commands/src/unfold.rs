@@ -153,10 +153,23 @@ fn what_runs(command: &mut SimpleCommand) -> WhatRuns {
     match name.as_str() {
         "eval" if arguments.is_empty() => WhatRuns::Itself,
         "eval" => joined("eval", arguments),
+        // They run what some of their options say, each in another way.
+        "compgen" | "jobs" if arguments.iter().any(|word| !is_plain_listing(&name, word)) => {
+            WhatRuns::Unclear(format!("`{name}` with an option that may run commands"))
+        }
         "source" | "." => WhatRuns::Unclear(format!("`{name}` runs what a file says")),
         shell if SHELLS.contains(&shell) => shell_runs(&name, command),
         _ => wrappers::what_runs(&name, arguments),
     }
+}
+
+/// Whether a word of `compgen` or `jobs` makes it no more than list names: `-C`, `-F` and `-W` of the first and `-x` of
+/// the second run commands.
+fn is_plain_listing(name: &str, word: &ShellWord) -> bool {
+    let letters = if name == "jobs" { "lnprs" } else { "abcdefgjksuvA" };
+    let is_plain = |options: &str| options.chars().all(|letter| letters.contains(letter));
+    let options = word.fixed().and_then(|text| text.strip_prefix('-'));
+    word.is_operand() || options.is_some_and(is_plain)
 }
 
 /// What a shell runs: the text behind `-c`, or that on its input. A file of commands is a program

@@ -4,9 +4,9 @@ use super::ShellReader;
 use crate::{Assignment, ShellWord, SimpleCommand, Unparsed};
 
 /// Words that mean something where a command begins.
-const RESERVED: [&str; 21] = [
+const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-    "function", "if", "select", "then", "time", "until", "while", "{", "}",
+    "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 /// What ends the commands of one case.
 const CASE_ENDS: [&str; 3] = [";;&", ";;", ";&"];

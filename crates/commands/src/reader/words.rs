@@ -149,7 +149,16 @@ impl ShellReader<'_> {
         if raw.starts_with('{') && raw.ends_with('}') && self.is_at_any(&["<", ">"]) {
             return self.refuse("a descriptor in a variable");
         }
-        if (awaits_document || self.awaits_document) && raw.contains('\n') {
+        let is_number = around == WordContext::Bare && raw.bytes().all(|c| c.is_ascii_digit());
+        if is_number && self.is_at_any(&["<", ">"]) {
+            return self.refuse("a number of a descriptor where a word is expected");
+        }
+        // Bash takes it for the end of a command and leaves out the semicolon behind it.
+        if raw.ends_with('&') {
+            self.refuse_in_substitution("a word that ends with `&`")?;
+        }
+        let has_line_break = raw.contains('\n') || draft.text.contains('\n');
+        if (awaits_document || self.awaits_document) && has_line_break {
             return self.refuse("a line break in a word behind a here-document");
         }
         let braces = draft.empty_braces.take().filter(|_| around != WordContext::Value);
