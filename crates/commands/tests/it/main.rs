@@ -245,8 +245,9 @@ fn only_reads(text: &str) -> bool {
 /// Whether bash makes the file when it runs a text.
 fn makes_file(text: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
-    Command::new("bash")
-        .args(["--norc", "--noprofile", "-c", text])
+    // Some wait for what nobody writes.
+    Command::new("timeout")
+        .args(["10", "bash", "--norc", "--noprofile", "-c", text])
         .current_dir(folder.path())
         .env_remove("BASH_ENV")
         .stdin(Stdio::null())
