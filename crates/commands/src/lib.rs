@@ -78,6 +78,8 @@ pub struct SimpleCommand {
     pub input: Option<ShellWord>,
     /// Whether it may read what another part gives it: through a pipe, or by a redirection around it or before it.
     pub is_fed: bool,
+    /// Whether the text sets variables that programs may be given.
+    has_variables: bool,
     /// Variables whose values are evaluated as arithmetic for it, or nearby.
     evaluates: Vec<String>,
     /// Variables that a builtin sets to what nobody knows.
@@ -153,6 +155,9 @@ pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let numbers = numbers::NumberVariables::of(&commands);
     numbers::check_evaluated(&commands, &numbers)?;
     commands.iter_mut().for_each(|command| builtins::note_tested(command, &numbers));
+    if commands.iter().any(SimpleCommand::gives_variables) {
+        commands.iter_mut().for_each(|command| command.has_variables = true);
+    }
     // What the shell itself reads from then on, all behind it read.
     if commands.iter().any(|command| command.program() == Some("exec") && command.takes_input()) {
         commands.iter_mut().for_each(|command| command.is_fed = true);
@@ -218,6 +223,7 @@ impl SimpleCommand {
             unclear: None,
             input: None,
             is_fed: false,
+            has_variables: false,
             evaluates: Vec::new(),
             sets: Vec::new(),
         }
@@ -229,6 +235,15 @@ impl SimpleCommand {
             matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite)
         };
         self.is_fed || self.input.is_some() || self.redirections.iter().any(reads)
+    }
+
+    /// Whether programs behind it may be given variables that it sets: those that it exports, and those whose names are
+    /// like those of exported ones.
+    fn gives_variables(&self) -> bool {
+        let is_exporting = !self.words.is_empty() && !builtins::sets_own(self);
+        let is_own = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
+        let is_given = |assigned: &Assignment| is_exporting || !is_own(&assigned.name);
+        self.assignments.iter().any(is_given) || self.sets.iter().any(|name| !is_own(name))
     }
 
     /// Whether a shell itself looks its name up, which finds builtins before programs.

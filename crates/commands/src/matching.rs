@@ -131,6 +131,7 @@ impl SimpleCommand {
             && self.redirections.is_empty()
             && self.input.is_none()
             && !self.is_fed
+            && !self.has_variables
             && self.unclear.is_none()
     }
 
@@ -265,6 +266,33 @@ mod tests {
             "{ git apply; } > x",
             "sh -c 'git apply'",
         ] {
+            assert!(is_exactly(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_variables_is_not_exactly_the_words() {
+        let rule = ["make".to_owned(), "all".to_owned()];
+        let is_exactly = |text: &str| {
+            let commands = read(text).unwrap().commands;
+            commands.iter().any(|command| command.is_exactly(&rule))
+        };
+        for text in [
+            "export NODE_ENV=production; make all",
+            "export x=1; make all",
+            "x=1; export x; make all",
+            "declare -x x=1; make all",
+            "TZ=x; make all",
+            "LANG=C\nmake all",
+            "read TZ; make all",
+            "for TZ in a; do make all; done",
+            "f() { make all; }; CI=1 f",
+            "env CI=1 sh -c 'make all'",
+            "CI=1 nice make all",
+        ] {
+            assert!(!is_exactly(text), "{text}");
+        }
+        for text in ["x=1; make all", "for f in a b; do make all; done", "local x=1; make all"] {
             assert!(is_exactly(text), "{text}");
         }
     }

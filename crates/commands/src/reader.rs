@@ -55,6 +55,10 @@ struct ShellReader<'a> {
     is_fed: bool,
     /// Variables in arithmetic that was read.
     evaluated: Vec<String>,
+    /// How many substitutions are around.
+    substitutions: usize,
+    /// Whether a here-document ended in the innermost of them.
+    has_document: bool,
 }
 
 /// A here-document that was announced.
@@ -84,6 +88,8 @@ impl<'a> ShellReader<'a> {
             documents: Vec::new(),
             is_fed: false,
             evaluated: Vec::new(),
+            substitutions: 0,
+            has_document: false,
         }
     }
 
@@ -119,6 +125,7 @@ impl<'a> ShellReader<'a> {
         self.descend(|reader| {
             let mut nested = ShellReader::new(text, reader.depth);
             nested.word_count = reader.word_count;
+            nested.substitutions = reader.substitutions;
             let at = reader.at;
             inner(&mut nested).map_err(|error| Unparsed::new(at, error.reason))?;
             if !nested.pending.is_empty() {
@@ -154,6 +161,9 @@ impl<'a> ShellReader<'a> {
 
     /// Adds a command and returns its place.
     fn push(&mut self, command: SimpleCommand) -> Result<usize, Unparsed> {
+        if self.has_document {
+            self.refuse_in_substitution("a command behind a here-document")?;
+        }
         if self.commands.len() >= COMMANDS_MAX {
             return self.refuse(format!("more than {COMMANDS_MAX} commands"));
         }
@@ -167,6 +177,16 @@ impl<'a> ShellReader<'a> {
             return self.refuse(format!("more than {WORDS_MAX} words"));
         }
         Ok(())
+    }
+
+    /// Refuses what bash may refuse alone, or write down in another way: it reads what is in a substitution twice,
+    /// the second time as it has written it down itself. Where it finds an error it drops the line, and goes on with the
+    /// next one wherever that stands, also within a quoted text.
+    fn refuse_in_substitution(&self, what: &str) -> Result<(), Unparsed> {
+        if self.substitutions == 0 {
+            return Ok(());
+        }
+        self.refuse(format!("{what} in a substitution, where bash may read it in another way"))
     }
 
     fn refuse<T>(&self, reason: impl Into<String>) -> Result<T, Unparsed> {
@@ -263,6 +283,7 @@ impl<'a> ShellReader<'a> {
         self.awaits_document = false;
         for document in std::mem::take(&mut self.pending) {
             self.here_document(&document)?;
+            self.has_document = self.substitutions > 0;
         }
         Ok(())
     }
@@ -279,6 +300,14 @@ impl<'a> ShellReader<'a> {
             let bare = if document.strips_tabs { line.trim_start_matches('\t') } else { line };
             if bare == document.delimiter {
                 break;
+            }
+            // In a substitution bash ends the document here, too, where a `)` stands further on in the line.
+            let is_begun = line.trim_start_matches('\t').starts_with(&document.delimiter)
+                || line.starts_with(&document.delimiter);
+            if self.substitutions > 0 && is_begun {
+                return self.refuse(
+                    "a line of a here-document in a substitution that begins with its delimiter",
+                );
             }
             self.at += (line_end + 1).min(rest.len());
         }

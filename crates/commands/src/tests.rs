@@ -59,7 +59,7 @@ fn words_are_read_as_bash_reads_them() {
         ("echo $x \"$x\" a$x \"a$x\" \"$@\"", "echo <…> <> <…> <a> <…>"),
         ("ls *.rs src/* {a,b} a{b,c}", "ls <…> <src/…> <…> <a…>"),
         ("ls ~ ~/x --a=~/x a~b", "ls <~> <~> <--a=~> a~b"),
-        ("find . -exec echo {} ;", "find . ? | find: echo <>"),
+        ("find . -exec echo {} ;", "find . ? | find: echo <…>"),
         ("ls a#b # c", "ls a#b"),
         ("ls \\\n -la", "ls -la"),
         ("A=1 B=\"x$y\" ls", "A=1 B=<x> ls"),
@@ -123,7 +123,7 @@ fn what_commands_run_is_unfolded() {
         ("xargs -I X mv X b/X", "xargs -I X mv X b/X | xargs: mv <> <b/>"),
         ("xargs -0I{} rm -f a/{}", "xargs -0I{} rm -f a/{} | xargs: rm -f <a/>"),
         ("xargs -i rm {}", "xargs -i rm {} ?"),
-        ("find . -name a -exec rm {} + -print", "find . -name a -print | find: rm <>"),
+        ("find . -name a -exec rm {} + -print", "find . -name a -print | find: rm <…>"),
         (
             "find . -exec sh -c 'rm \"$1\"' _ {} \\;",
             "find . | find: sh -c rm \"$1\" _ <> | find: sh: rm <>",
@@ -135,6 +135,15 @@ fn what_commands_run_is_unfolded() {
         ("eval \"$x\"", "eval <> ?"),
         ("source x", "source x ?"),
         ("$x y", "<…> y ?"),
+        ("jobs -x rm a", "jobs -x rm a ?"),
+        ("jobs -lx rm a", "jobs -lx rm a ?"),
+        ("jobs $x", "jobs <…> ?"),
+        ("jobs -l %1", "jobs -l %1"),
+        ("compgen -C 'rm a'", "compgen -C rm a ?"),
+        ("compgen -cC id", "compgen -cC id ?"),
+        ("compgen -W '$(id)' a", "compgen -W $(id) a ?"),
+        ("builtin compgen -F f", "builtin compgen -F f | builtin: compgen -F f ?"),
+        ("compgen -A function a", "compgen -A function a"),
         ("env -S 'rm x'", "env -S rm x ?"),
         ("export A=1 B", "A=1 B=- export A=1 B"),
         ("export A=$x B=a\"$y\" $z", "export <A=> <B=a> <…> ?"),
@@ -227,12 +236,19 @@ fn what_means_more_than_one_thing_is_refused() {
         "[[ a =~ (b) ]]",
         "echo ${x:-'}'}",
         "cat <<E \"\n\"\nE\n",
+        "cat <<E $'\\n'\nE\n",
         "ls <& $x",
         "$(cat <<E)\nE",
         "1234>a",
         "echo ${x/a",
         "select x in a; do",
         "a <(ls)b<(c)",
+        "in a",
+        "ls <<<2>&1",
+        ">&-rm a",
+        "ls 2<&-a",
+        "ls >2>&1",
+        "for x in 2>a; do ls; done",
         "read() { ls; }",
         "function read { ls; }",
     ] {
@@ -358,6 +374,110 @@ fn what_bash_reads_as_part_of_a_word_is_no_comment() {
     ] {
         assert!(shown(text).starts_with("! "), "{text:?}: {}", shown(text));
     }
+}
+
+#[test]
+fn a_word_that_may_end_an_action_of_find_is_unclear() {
+    for text in [
+        "find a -exec touch b {\\;,-delete,-exec,true} \\;",
+        "find a -exec cat {} {\\;,-exec,id,\\;,-exec,cat,{}} \\;",
+        "x=';'; find a -exec touch b \"$x\" -delete -exec true \\;",
+        "x=';'; find a -exec touch b $x -delete -exec true \\;",
+        "find a -exec touch b \"$(ls)\" -delete -exec true \\;",
+        "find a -exec touch b * -delete -exec true \\;",
+        "find a -exec touch b ? \\;",
+        "find a -exec touch {} \"$x\" -delete -exec true \\;",
+        "find a -exec touch \"{$x\" + -delete -exec true \\;",
+        "find a -exec touch \"$x\" + -delete -exec true \\;",
+        "find a -exec touch + -delete \\;",
+        "find a -ok touch {} + -delete \\;",
+        "find a -okdir touch {} + -delete \\;",
+        "find a -exec touch $@ \\;",
+        "xargs -I@ find F -exec cat {} @ -delete -exec true \\;",
+        "xargs -I@ find F -exec cat {} @x -delete -exec true \\;",
+        "xargs find F -exec cat {}",
+        "env find a -exec touch b \"$x\" -delete -exec true \\;",
+    ] {
+        assert!(shown(text).contains('?'), "{text:?}: {}", shown(text));
+    }
+    check(&[
+        ("find a -exec cat {} \\; -exec ls a{}b \\;", "find a | find: cat <> | find: ls <a>"),
+        ("find a -exec cat b \"-$x\" {} + -print", "find a -print | find: cat b <-> <…>"),
+        ("find a -exec cat \"b{}$x\" \"c$x\" \"d{$x\" \\;", "find a | find: cat <b> <c> <d>"),
+        (
+            "find a -exec xargs -I @ rm {} @ \\;",
+            "find a | find: xargs -I @ rm <> @ | find: xargs: rm <> <>",
+        ),
+    ]);
+}
+
+#[test]
+fn what_xargs_puts_into_a_word_that_is_not_known_may_be_where_it_begins() {
+    check(&[
+        ("xargs -I@ rg \"@$x\" b", "xargs -I@ rg <@> b | xargs: rg <> b"),
+        ("xargs -Iab rg \"ca$x\" b", "xargs -Iab rg <ca> b | xargs: rg <c> b"),
+        ("xargs -Iab rg \"cb$x\" b", "xargs -Iab rg <cb> b | xargs: rg <cb> b"),
+    ]);
+}
+
+#[test]
+fn what_becomes_several_words_in_quotes_does_so_within_an_operand() {
+    check(&[
+        ("ls \"${x:-${a[@]}}\" \"${x:-$@}\" \"${x+${a[@]}}\"", "ls <…> <…> <…>"),
+        ("ls \"a${x:+${y-${z#$@}}}\" \"${x%${@:1}}\" \"${x/a/$@}\"", "ls <…> <…> <…>"),
+        ("ls \"${x:-$*}\" \"a${x:-${a[*]}$y$(b)}\"", "b | ls <> <a>"),
+        ("ls a${x:-\"$@\"}", "ls <…>"),
+        ("[ -n \"${x:-${a[@]}}\" ]", "[ -n <…> ] ?"),
+        ("timeout 5\"${x:+${a[@]}}\" touch b", "timeout <…> touch b ?"),
+    ]);
+}
+
+#[test]
+fn what_bash_reads_in_two_ways_in_a_substitution_is_refused() {
+    for text in [
+        "echo $(cat <<'E'\nErm -rf a #\nE\n)",
+        "echo $(cat <<'E'\nErm -rf a # )\nE\n)",
+        "echo $(cat <<-E\n\tErm -rf a # )\n\tE\n)",
+        "echo $(cat <<E\n\tErm -rf a # )\nE\n)",
+        "cat <(cat <<'E'\nE)\nE\n)",
+        "ls > >(cat <<'E'\nE)\nE\n)",
+        "echo \"$( (cat <<'E'\nE)\nE\n) )\"",
+        "cat <<F\n$(cat <<'E'\nE)\nE\n)\nF",
+        "echo $(echo `cat <<'E'\nE)\nE\n`)",
+        "echo ${x:-$(cat <<E\nE)\nE\n)}",
+        "sh -c 'echo $(cat <<E\nE)\nE\n)' ",
+        "echo $(cat <<E | cat && uniq ; cat a\nE\n)",
+        "echo $(while a\\&; do ls; done)",
+        "echo $(if ls > \\&; then ls; fi)",
+        "echo $(<a if ls; then ls; fi)",
+        "echo $(<a time ls)",
+        "echo $(>&2 [[ a ]])",
+        "echo $(cat <<E; ls\nE\n)",
+        "echo $(cat <<E & ls\nE\n)",
+        "echo $(cat <<E # ls\nE\n)",
+        "echo $(cat <<E\nE\nls)",
+        "echo $( (cat <<E\nE\n) > a)",
+        "echo $(while ls; do pwd; done <<E <<F\nE\nF\n)",
+        "echo $(a=(\\;)) '\nrm -r a\n: '",
+        "echo $(a=(1))",
+        "cat <(a+=(\\&))",
+        "ls > >(a=(\\())",
+        "echo $(if ls; then a=(\\|); fi)",
+        "echo $(case a in a) ls;; esac)",
+        "echo $(select x in a; do ls; done)",
+        "echo $(f() { ls; }; f)",
+        "echo $(function f { ls; })",
+        "echo `echo $(a=(1))`",
+    ] {
+        assert!(shown(text).contains(['!', '?']), "{text:?}: {}", shown(text));
+    }
+    check(&[
+        ("echo \"$(cat <<'E'\n$x (a) fE\n E)\nE\n)\"", "cat | echo <>"),
+        ("cat <<E\nE)\nE", "cat"),
+        ("a=(\\;); case a in b) ls;; esac", "a=<…> | ls | : a b"),
+        ("echo $(ls); a=(1); f() { ls; }", "ls | echo <…> | a=<…> | ls"),
+        ("echo $(for x in a; do [[ -f a ]] && ls; done)", "x=<…> | [[ -f a | ls | echo <…>"),
+    ]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Adds what commands run to the list: the words behind wrappers, the texts for shells, the actions
 //! of `find`.
 
-use crate::wrappers::{self, WhatRuns, joined, script_at};
+use crate::matching::may_be;
+use crate::wrappers::{self, WhatRuns, joined, replaced_in, script_at};
 use crate::{
     Assignment, COMMANDS_MAX, DEPTH_MAX, Redirection, RedirectionMode, ShellWord, SimpleCommand,
     Unparsed, builtins, reader,
@@ -22,6 +23,8 @@ const SHELL_FLAGS: &str = "elux";
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Those that run them where each file lies.
 const MOVING_ACTIONS: [&str; 2] = ["-execdir", "-okdir"];
+/// Those that ask before; only a semicolon ends them.
+const ASKING_ACTIONS: [&str; 2] = ["-ok", "-okdir"];
 
 /// Adds what each command runs behind it.
 pub(crate) fn unfold(commands: Vec<SimpleCommand>) -> Result<Vec<SimpleCommand>, Unparsed> {
@@ -150,10 +153,23 @@ fn what_runs(command: &mut SimpleCommand) -> WhatRuns {
     match name.as_str() {
         "eval" if arguments.is_empty() => WhatRuns::Itself,
         "eval" => joined("eval", arguments),
+        // They run what some of their options say, each in another way.
+        "compgen" | "jobs" if arguments.iter().any(|word| !is_plain_listing(&name, word)) => {
+            WhatRuns::Unclear(format!("`{name}` with an option that may run commands"))
+        }
         "source" | "." => WhatRuns::Unclear(format!("`{name}` runs what a file says")),
         shell if SHELLS.contains(&shell) => shell_runs(&name, command),
         _ => wrappers::what_runs(&name, arguments),
     }
+}
+
+/// Whether a word of `compgen` or `jobs` makes it no more than list names: `-C`, `-F` and `-W` of the first and `-x` of
+/// the second run commands.
+fn is_plain_listing(name: &str, word: &ShellWord) -> bool {
+    let letters = if name == "jobs" { "lnprs" } else { "abcdefgjksuvA" };
+    let is_plain = |options: &str| options.chars().all(|letter| letters.contains(letter));
+    let options = word.fixed().and_then(|text| text.strip_prefix('-'));
+    word.is_operand() || options.is_some_and(is_plain)
 }
 
 /// What a shell runs: the text behind `-c`, or that on its input. A file of commands is a program
@@ -219,37 +235,60 @@ fn find_actions(command: &mut SimpleCommand) -> Vec<Vec<ShellWord>> {
         if word.fixed().is_some_and(|word| MOVING_ACTIONS.contains(&word)) {
             command.unclear = Some("`find` runs it wherever files lie".to_owned());
         }
-        let mut action: Vec<ShellWord> = Vec::new();
-        let mut is_whole = false;
-        for word in words.by_ref() {
-            let is_last = match word.fixed() {
-                Some(";") => true,
-                Some("+") => action.last().and_then(ShellWord::fixed) == Some("{}"),
-                _ => false,
-            };
-            if is_last {
-                is_whole = true;
-                break;
+        let is_asking = word.fixed().is_some_and(|word| ASKING_ACTIONS.contains(&word));
+        match action_of_find(words.by_ref(), is_asking) {
+            Ok(action) => found.push(action),
+            Err(FindAction { why, words }) => {
+                command.unclear = Some(why);
+                found.push(words);
             }
-            action.push(word);
         }
-        if !is_whole || action.is_empty() {
-            command.unclear = Some("an action of `find` without its end".to_owned());
-        }
-        found.push(action.into_iter().map(with_names_of_files).collect());
     }
     command.words = kept;
     found.retain(|action: &Vec<ShellWord>| !action.is_empty());
     found
 }
 
-/// `find` puts a name where a word has `{}`.
-fn with_names_of_files(word: ShellWord) -> ShellWord {
-    match word.fixed().and_then(|text| text.split_once("{}")) {
-        None => word,
-        Some((starts, _)) => {
-            let starts = starts.to_owned();
-            ShellWord::Unknown { text: word.shown(), starts, is_single: true }
+/// An action of which nobody can know where it ends.
+struct FindAction {
+    why: String,
+    words: Vec<ShellWord>,
+}
+
+/// Takes the words of one action. What `find` finds behind its end it reads itself, so each word has to be one that
+/// ends it or one that cannot; with `+` at its end many names take the place of `{}`.
+fn action_of_find(
+    words: impl Iterator<Item = ShellWord>,
+    is_asking: bool,
+) -> Result<Vec<ShellWord>, FindAction> {
+    let mut action: Vec<ShellWord> = Vec::new();
+    let mut doubtful = None;
+    for word in words {
+        let ends = match word.fixed() {
+            Some(";") => Some(false),
+            Some("+") => Some(true),
+            _ => None,
+        };
+        // Some read every `+` as the end, others only the one behind `{}`, and none behind what asks.
+        let is_names = action.last().and_then(ShellWord::fixed) == Some("{}");
+        let may_end = match ends {
+            Some(is_many) => is_many && (is_asking || !is_names),
+            None => !word.is_exactly_one() || may_be(&word, ";") || may_be(&word, "+"),
+        };
+        if may_end && doubtful.is_none() {
+            doubtful = Some(format!("an action of `find` that may end with {}", word.shown()));
         }
+        let Some(is_many) = ends else {
+            action.push(word);
+            continue;
+        };
+        if doubtful.is_none() && !action.is_empty() {
+            let named = |word| replaced_in(word, "{}", is_many);
+            return Ok(action.into_iter().map(named).collect());
+        }
+        break;
     }
+    let why = doubtful.unwrap_or_else(|| "an action of `find` without its end".to_owned());
+    let named = |word| replaced_in(word, "{}", true);
+    Err(FindAction { why, words: action.into_iter().map(named).collect() })
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::options::{OptionForms, SortedWords};
-use crate::{Assignment, Redirection, RedirectionMode, ShellWord, quote};
+use crate::{Assignment, Redirection, RedirectionMode, ShellWord};
 
 static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
     let table: WrapperTable =
@@ -198,14 +198,25 @@ fn appended(wrapper: &Wrapper, arguments: &[ShellWord]) -> WhatRuns {
         words.push(ShellWord::unknown("…"));
         return WhatRuns::Words(words, Vec::new());
     };
-    for word in &mut words {
-        let Some((starts, _)) = word.fixed().and_then(|text| text.split_once(&replaced)) else {
-            continue;
-        };
-        let (text, starts) = (quote(word.starts()), starts.to_owned());
-        *word = ShellWord::Unknown { text, starts, is_single: true };
-    }
+    let words = words.into_iter().map(|word| replaced_in(word, &replaced, false)).collect();
     WhatRuns::Words(words, Vec::new())
+}
+
+/// A word in which another program puts a name, or several where the word is nothing else, in the place of a text.
+pub(crate) fn replaced_in(word: ShellWord, replaced: &str, is_several: bool) -> ShellWord {
+    let known = word.starts();
+    let starts = match known.find(replaced) {
+        Some(at) => &known[..at],
+        None if word.fixed().is_some() => return word,
+        // What is not known may go on with the rest of that text.
+        None => {
+            let is_begun = |at: &usize| replaced.starts_with(&known[*at..]);
+            let at = known.char_indices().map(|(at, _)| at).find(is_begun);
+            &known[..at.unwrap_or(known.len())]
+        }
+    };
+    let is_single = word.is_exactly_one() && !(is_several && known == replaced);
+    ShellWord::Unknown { text: word.shown(), starts: starts.to_owned(), is_single }
 }
 
 /// The text that `xargs` replaces, where it does.

@@ -108,7 +108,8 @@ pub(crate) fn select(
         let is_allowed = ALLOWED.iter().any(|pattern| matches(pattern, name));
         let is_granted = environment.granted.iter().any(|pattern| matches(pattern, name));
         if (is_allowed || is_granted) && is_passable(name, value) && is_read_alike(name, value) {
-            selected.variables.insert(name.clone(), value.clone());
+            let value = if name == "PATH" { absolute_parts(value) } else { value.clone() };
+            selected.variables.insert(name.clone(), value);
             if !is_allowed {
                 selected.granted.push(name.to_string_lossy().into_owned());
             }
@@ -130,6 +131,16 @@ pub(crate) fn select(
         names.dedup();
     }
     selected
+}
+
+/// The parts of a `PATH` that say where they are: others, an empty one among them, lie wherever a command runs, which would
+/// then find programs of the workspace by the names of those of the system.
+fn absolute_parts(path: &OsStr) -> OsString {
+    let absolute = std::env::split_paths(path).filter(|part| part.is_absolute());
+    match std::env::join_paths(absolute) {
+        Ok(path) if !path.is_empty() => path,
+        _ => PATH.into(),
+    }
 }
 
 /// Whether a variable can be passed on at all.
@@ -195,6 +206,18 @@ mod tests {
             set: vec![("GIVEN".into(), "1".into())],
         };
         select(&environment, network)
+    }
+
+    #[test]
+    fn programs_are_never_looked_up_where_a_command_runs() {
+        let path = |path: &str| absolute_parts(OsStr::new(path));
+        assert_eq!(path(".:/usr/bin::venv/bin:/bin:"), "/usr/bin:/bin");
+        for relative in ["", ".", ":", "venv/bin"] {
+            assert_eq!(path(relative), PATH, "{relative}");
+        }
+        let from = vec![("PATH".into(), ".:/bin".into())];
+        let environment = CommandEnvironment { from, granted: Vec::new(), set: Vec::new() };
+        assert_eq!(select(&environment, NetworkMode::Off).variables[OsStr::new("PATH")], "/bin");
     }
 
     #[test]

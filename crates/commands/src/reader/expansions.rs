@@ -70,7 +70,11 @@ impl ShellReader<'_> {
     /// Reads the commands of a substitution up to its parenthesis.
     fn substituted(&mut self) -> Result<(), Unparsed> {
         let pending = std::mem::take(&mut self.pending);
+        let had_document = std::mem::take(&mut self.has_document);
+        self.substitutions += 1;
         self.list(&[], true)?;
+        self.substitutions -= 1;
+        self.has_document = had_document;
         if !self.pending.is_empty() {
             return self.refuse("a here-document that begins behind its substitution");
         }
@@ -175,10 +179,7 @@ impl ShellReader<'_> {
                 self.expect("}")?;
                 Ok(is_several)
             }
-            Some(_) => {
-                self.operand(is_quoted)?;
-                Ok(is_several)
-            }
+            Some(_) => Ok(self.operand(is_quoted)? || is_several),
             None => self.refuse("an expansion that assigns, or that is not read"),
         }
     }
@@ -187,20 +188,21 @@ impl ShellReader<'_> {
         self.take_while(|c| c.is_ascii_digit())
     }
 
-    /// Reads the text behind an operator up to the brace, where quotes mean the same everywhere.
-    fn operand(&mut self, is_quoted: bool) -> Result<(), Unparsed> {
-        let mut ignored = WordDraft::default();
+    /// Reads the text behind an operator up to the brace, where quotes mean the same everywhere; true where what is
+    /// in it becomes several words even in quotes.
+    fn operand(&mut self, is_quoted: bool) -> Result<bool, Unparsed> {
+        let mut inner = WordDraft::default();
         loop {
             match self.peek() {
                 Some('}') => {
                     self.bump();
-                    return Ok(());
+                    return Ok(inner.is_split());
                 }
                 Some('$') => {
-                    self.descend(|reader| reader.dollar(&mut ignored, WordContext::Quoted))?;
+                    self.descend(|reader| reader.dollar(&mut inner, WordContext::Quoted))?;
                 }
-                Some('`') => self.backtick(&mut ignored, WordContext::Quoted)?,
-                Some('"') if !is_quoted => self.double_quoted(&mut ignored)?,
+                Some('`') => self.backtick(&mut inner, WordContext::Quoted)?,
+                Some('"') if !is_quoted => self.double_quoted(&mut inner)?,
                 Some('\\') if !self.is_at("\\\n") => {
                     self.bump();
                     self.bump();

@@ -4,9 +4,9 @@ use super::ShellReader;
 use crate::{Assignment, ShellWord, SimpleCommand, Unparsed};
 
 /// Words that mean something where a command begins.
-const RESERVED: [&str; 21] = [
+const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-    "function", "if", "select", "then", "time", "until", "while", "{", "}",
+    "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 /// What ends the commands of one case.
 const CASE_ENDS: [&str; 3] = [";;&", ";;", ";&"];
@@ -212,6 +212,9 @@ impl ShellReader<'_> {
 
     fn for_command(&mut self, word: &str) -> Result<(), Unparsed> {
         let start = self.at;
+        if word == "select" {
+            self.refuse_in_substitution("`select`")?;
+        }
         self.expect_reserved(word)?;
         self.skip_blanks();
         if self.is_at("((") {
@@ -250,6 +253,7 @@ impl ShellReader<'_> {
 
     fn case_command(&mut self) -> Result<(), Unparsed> {
         let start = self.at;
+        self.refuse_in_substitution("`case`")?;
         self.expect_reserved("case")?;
         self.skip_blanks();
         // What a shell expands here may show a value or assign one, as with the command that does nothing.
@@ -304,6 +308,7 @@ impl ShellReader<'_> {
 
     /// Reads what a function does, as if it were done: whether it is called makes no difference.
     pub(super) fn function_body(&mut self) -> Result<(), Unparsed> {
+        self.refuse_in_substitution("a function")?;
         self.skip_lines()?;
         match self.reserved() {
             Some("{" | "if" | "while" | "until" | "for" | "select" | "case") => {}

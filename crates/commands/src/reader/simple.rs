@@ -56,6 +56,10 @@ impl ShellReader<'_> {
                     Some(assignment) => command.assignments.push(assignment),
                     None => {
                         let from = self.at;
+                        // Bash writes redirections down behind the words.
+                        if from != start && self.reserved().is_some() {
+                            self.refuse_in_substitution("a reserved word behind a redirection")?;
+                        }
                         command.words.push(self.word()?);
                         is_declaring = DECLARING.contains(&&self.text[from..self.at]);
                     }
@@ -116,6 +120,7 @@ impl ShellReader<'_> {
             return Ok(None);
         }
         if self.take("(") {
+            self.refuse_in_substitution("an array")?;
             self.array()?;
             let value = Some(ShellWord::unknown("(…)"));
             return Ok(Some(Assignment { name, value }));
@@ -181,6 +186,10 @@ impl ShellReader<'_> {
         ];
         let found = modes.into_iter().find(|(operator, _)| self.take(operator));
         let Some((operator, mode)) = found else { return self.refuse("no redirection") };
+        let is_closing = operator.ends_with('&') && self.is_at("-");
+        if is_closing && !self.peek_second().is_none_or(ends_word) {
+            return self.refuse("a word right behind the end of a descriptor");
+        }
         self.skip_blanks();
         let target = self.word()?;
         let is_copy = |text: &str| {
@@ -267,6 +276,10 @@ impl ShellReader<'_> {
         command: SimpleCommand,
         documents: Vec<HereDocument>,
     ) -> Result<(), Unparsed> {
+        // Bash forgets what separates commands when it writes down what stands behind the document in its line.
+        if !documents.is_empty() && (documents.len() > 1 || !self.is_at("\n")) {
+            self.refuse_in_substitution("more behind a here-document in its line")?;
+        }
         let place = self.push(command)?;
         let placed =
             documents.into_iter().map(|document| HereDocument { command: place, ..document });

@@ -60,6 +60,11 @@ impl WordDraft {
         self.is_split = true;
     }
 
+    /// Whether it may become several words that begin with anything.
+    pub(super) fn is_split(&self) -> bool {
+        self.is_split
+    }
+
     /// Notes an expansion: in a plain word it may split it, elsewhere it stays in the word.
     pub(super) fn note_expansion(&mut self, around: WordContext) {
         if around == WordContext::Bare { self.note_split() } else { self.note_unknown() }
@@ -144,7 +149,16 @@ impl ShellReader<'_> {
         if raw.starts_with('{') && raw.ends_with('}') && self.is_at_any(&["<", ">"]) {
             return self.refuse("a descriptor in a variable");
         }
-        if (awaits_document || self.awaits_document) && raw.contains('\n') {
+        let is_number = around == WordContext::Bare && raw.bytes().all(|c| c.is_ascii_digit());
+        if is_number && self.is_at_any(&["<", ">"]) {
+            return self.refuse("a number of a descriptor where a word is expected");
+        }
+        // Bash takes it for the end of a command and leaves out the semicolon behind it.
+        if raw.ends_with('&') {
+            self.refuse_in_substitution("a word that ends with `&`")?;
+        }
+        let has_line_break = raw.contains('\n') || draft.text.contains('\n');
+        if (awaits_document || self.awaits_document) && has_line_break {
             return self.refuse("a line break in a word behind a here-document");
         }
         let braces = draft.empty_braces.take().filter(|_| around != WordContext::Value);

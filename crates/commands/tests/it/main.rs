@@ -12,6 +12,9 @@ use std::process::{Command, Stdio};
 
 use moss_commands::{CommandClass, ShellWord, classify, read};
 
+mod sed;
+mod substitutions;
+
 /// What makes the file, in each way in which a text may have it.
 const MAKING: [&str; 18] = [
     " #$(touch made)\n",
@@ -213,12 +216,18 @@ impl Numbers {
     }
 
     fn text(&mut self) -> String {
+        let frame = self.one_of(&FRAMES);
+        self.filled(frame, Self::filling)
+    }
+
+    /// A frame, with something else in the place of each `@`.
+    fn filled(&mut self, frame: &str, filling: impl Fn(&mut Self) -> String) -> String {
         let mut text = String::new();
-        for part in self.one_of(&FRAMES).split_inclusive('@') {
+        for part in frame.split_inclusive('@') {
             match part.strip_suffix('@') {
                 Some(part) => {
                     text.push_str(part);
-                    text.push_str(&self.filling());
+                    text.push_str(&filling(self));
                 }
                 None => text.push_str(part),
             }
@@ -236,8 +245,9 @@ fn only_reads(text: &str) -> bool {
 /// Whether bash makes the file when it runs a text.
 fn makes_file(text: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
-    Command::new("bash")
-        .args(["--norc", "--noprofile", "-c", text])
+    // Some wait for what nobody writes.
+    Command::new("timeout")
+        .args(["10", "bash", "--norc", "--noprofile", "-c", text])
         .current_dir(folder.path())
         .env_remove("BASH_ENV")
         .stdin(Stdio::null())
@@ -249,10 +259,54 @@ fn makes_file(text: &str) -> bool {
 }
 
 /// Words in which bash may see more than one.
-const WORDS: [&str; 38] = [
-    "a", "b", "-v", "/", "=", ":", ".", "..", ",", ",", "{", "{", "}", "}", "{}", "{},", "{a,b}",
-    "{1..3}", "''", "'}'", "'a b'", "\"", "\"$x\"", "$x", "$y", "${x}", "~", "~", "~-", "~+", "~1",
-    "-", "\\", "\\\n", "*", "?", "[a-]", " ",
+const WORDS: [&str; 47] = [
+    "a",
+    "b",
+    "-v",
+    "/",
+    "=",
+    ":",
+    ".",
+    "..",
+    ",",
+    ",",
+    "{",
+    "{",
+    "}",
+    "}",
+    "{}",
+    "{},",
+    "{a,b}",
+    "{1..3}",
+    "''",
+    "'}'",
+    "'a b'",
+    "\"",
+    "\"$x\"",
+    "$x",
+    "$y",
+    "${x}",
+    "~",
+    "~",
+    "~-",
+    "~+",
+    "~1",
+    "-",
+    "\\",
+    "\\\n",
+    "*",
+    "?",
+    "[a-]",
+    " ",
+    "$@",
+    "${a[@]}",
+    "${x:-",
+    "${z:-",
+    "${z-",
+    "${x:+",
+    "\"${z:-${a[@]}}\"",
+    "\"${x+$@}\"",
+    "\"${x:+${z-\"$@\"}}\"",
 ];
 /// How many of them are put together, and how many bash shows at most.
 const WORD_TEXTS: usize = 40_000;
@@ -278,7 +332,7 @@ fn read_words(text: &str) -> Option<Vec<ShellWord>> {
 /// The words that bash makes of those behind `end`; none where it does not run the text.
 fn shown_words(text: &str, folder: &Path) -> Option<Vec<String>> {
     // Bash forgets one from outside that is no folder.
-    let text = format!("OLDPWD=--pre=a\n{text}");
+    let text = format!("OLDPWD=--pre=a; a=(-v 'b c' ''); set -- d -e\n{text}");
     let mut bash = Command::new("bash");
     let output = bash
         .args(["--norc", "--noprofile", "-c", &text])
