@@ -2,9 +2,7 @@
 //! of the state directory of a workspace. Who made one, and approvers, may read it.
 //!
 //! A file is at most [`ARTIFACT_BYTES_MAX`] long and all together take at most [`TOTAL_BYTES_MAX`], of which each owner
-//! has a share: see `room.rs`. None takes the last [`FREE_BYTES_MIN`] of its disk, which history and journal need.
-
-mod room;
+//! has a share: see [`OwnRoom`]. None takes the last [`FREE_BYTES_MIN`] of its disk, which history and journal need.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,9 +10,10 @@ use std::time::SystemTime;
 
 use moss_sdk::file::{FileLines, LineWindow};
 use moss_sdk::{ErrorCode, ToolError};
-use moss_workspace::own::{OwnAppender, OwnDir, OwnFile, OwnReader};
+use moss_workspace::own::{
+    OwnAppender, OwnBounds, OwnDir, OwnFile, OwnReader, OwnRoom, WriterRoom,
+};
 
-use self::room::{ArtifactBounds, ArtifactRoom, WriterRoom};
 use moss_dispatch::{Caller, Role};
 
 /// Most bytes of one file.
@@ -41,7 +40,7 @@ const OWNER_DIGITS: usize = 16;
 /// The files of a workspace.
 #[derive(Debug)]
 pub struct Artifacts {
-    room: ArtifactRoom,
+    room: OwnRoom,
 }
 
 /// One that is there.
@@ -95,7 +94,7 @@ impl Artifacts {
     ///
     /// Where the directory is not the user's own.
     pub fn open(state: &Path) -> Result<Self, moss_workspace::Error> {
-        let bounds = ArtifactBounds {
+        let bounds = OwnBounds {
             each_bytes: ARTIFACT_BYTES_MAX,
             total_bytes: TOTAL_BYTES_MAX,
             writing_bytes: WRITING_BYTES_MAX,
@@ -104,9 +103,9 @@ impl Artifacts {
         Self::with_bounds(state, bounds)
     }
 
-    fn with_bounds(state: &Path, bounds: ArtifactBounds) -> Result<Self, moss_workspace::Error> {
+    fn with_bounds(state: &Path, bounds: OwnBounds) -> Result<Self, moss_workspace::Error> {
         let directory = OwnDir::create(&state.join(DIRECTORY))?;
-        Ok(Self { room: ArtifactRoom::new(directory, bounds) })
+        Ok(Self { room: OwnRoom::new(directory, bounds) })
     }
 
     /// Makes a file for a caller, and room for it. Waits for the disk.

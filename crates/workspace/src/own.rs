@@ -18,6 +18,7 @@
 
 mod checked;
 mod pieces;
+mod room;
 mod scratch;
 mod unlinked;
 
@@ -37,6 +38,7 @@ use cap_std::fs::{
 use self::checked::{PRIVATE, check, check_file, failed, options, present, read_bounded, refused};
 pub use self::checked::{read_secret, read_trusted};
 pub use self::pieces::{OwnAppender, OwnDraft, OwnReader};
+pub use self::room::{OwnBounds, OwnRoom, WriterRoom};
 pub use self::scratch::ScratchTree;
 use crate::error::Error;
 use crate::temp_name::temp_name;

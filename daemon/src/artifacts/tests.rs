@@ -112,8 +112,7 @@ fn an_output_ends_where_its_room_does() {
 
 /// Artifacts of at most 10 bytes, 40 bytes together.
 fn small(state: &Path) -> Artifacts {
-    let bounds =
-        ArtifactBounds { each_bytes: 10, total_bytes: 40, writing_bytes: 20, step_bytes: 4 };
+    let bounds = OwnBounds { each_bytes: 10, total_bytes: 40, writing_bytes: 20, step_bytes: 4 };
     Artifacts::with_bounds(state, bounds).unwrap()
 }
 

@@ -1,4 +1,5 @@
-//! The room of the artifacts of a workspace, and who gets how much of it.
+//! The room of a directory that several fill, and who gets how much of it: in a file's name, after the first `-`,
+//! stands whose it is.
 //!
 //! What is being written takes room by steps, and all that one owner writes at once takes at most a part of the whole:
 //! so there is always something that can go. What goes is of who has most, the oldest first; of others than who needs the
@@ -9,47 +10,48 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use moss_sdk::{ErrorCode, ToolError};
-use moss_workspace::own::{OwnAppender, OwnDir, OwnFile};
+
+use super::{OwnAppender, OwnDir, OwnFile};
 
 /// Age from which a file goes before all others, whoever it is of: names come and go, and what they had stays.
 const SHARED_FOR: Duration = Duration::from_hours(24);
 
 /// How much files take at most.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ArtifactBounds {
-    /// One file.
-    pub(super) each_bytes: u64,
-    /// All files.
-    pub(super) total_bytes: u64,
-    /// What one owner is writing at once.
-    pub(super) writing_bytes: u64,
-    /// What one that is being written takes at once.
-    pub(super) step_bytes: u64,
+pub struct OwnBounds {
+    /// Most bytes of one file.
+    pub each_bytes: u64,
+    /// Most bytes of all files together.
+    pub total_bytes: u64,
+    /// Most bytes of what one owner is writing at once.
+    pub writing_bytes: u64,
+    /// Bytes that a file that is being written takes at once.
+    pub step_bytes: u64,
 }
 
 /// The directory with its bounds, and what is being written there.
 #[derive(Debug, Clone)]
-pub(super) struct ArtifactRoom(Arc<SharedRoom>);
+pub struct OwnRoom(Arc<SharedRoom>);
 
 #[derive(Debug)]
 struct SharedRoom {
     directory: OwnDir,
-    bounds: ArtifactBounds,
+    bounds: OwnBounds,
     /// Names of files that are being written, and the room that each has: they stay.
     being_written: Mutex<BTreeMap<String, u64>>,
 }
 
 /// The room of a file that is being written, until this is dropped.
 #[derive(Debug)]
-pub(super) struct WriterRoom {
-    room: ArtifactRoom,
+pub struct WriterRoom {
+    room: OwnRoom,
     name: String,
     bytes: u64,
 }
 
 /// Why there is no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NoRoom {
+enum FullRoom {
     /// The owner is writing as much as one may at once.
     Own,
     /// All of it is being written, or the share of somebody.
@@ -73,16 +75,16 @@ fn owner_of(name: &str) -> &str {
 fn leaving(
     mut files: Vec<OwnFile>,
     being_written: &BTreeMap<String, u64>,
-    bounds: ArtifactBounds,
+    bounds: OwnBounds,
     request: RoomRequest<'_>,
-) -> Result<Vec<String>, NoRoom> {
+) -> Result<Vec<String>, FullRoom> {
     let RoomRequest { owner, more_bytes, now } = request;
     let mut used = BTreeMap::from([(owner.to_owned(), more_bytes)]);
     for (name, bytes) in being_written {
         *used.entry(owner_of(name).to_owned()).or_default() += bytes;
     }
     if used[owner] > bounds.writing_bytes {
-        return Err(NoRoom::Own);
+        return Err(FullRoom::Own);
     }
     files.retain(|file| !being_written.contains_key(&file.name));
     files.sort_by_key(|file| file.modified);
@@ -106,7 +108,7 @@ fn leaving(
         let may_lose = |other: &&String| *other == owner || used[*other] > share;
         let has_most = |other: &&String| (used[*other], *other == owner);
         let from = recent.keys().filter(may_lose).max_by_key(has_most).cloned();
-        let from = from.ok_or(NoRoom::Others)?;
+        let from = from.ok_or(FullRoom::Others)?;
         let files = recent.entry(from.clone()).or_default();
         if let Some(OwnFile { name, size_bytes, .. }) = files.pop_front() {
             total -= size_bytes;
@@ -120,23 +122,30 @@ fn leaving(
     Ok(left)
 }
 
-// === impl ArtifactRoom ===
+// === impl OwnRoom ===
 
-impl ArtifactRoom {
-    pub(super) fn new(directory: OwnDir, bounds: ArtifactBounds) -> Self {
+impl OwnRoom {
+    /// Keeps to some bounds in a directory.
+    pub fn new(directory: OwnDir, bounds: OwnBounds) -> Self {
         Self(Arc::new(SharedRoom { directory, bounds, being_written: Mutex::default() }))
     }
 
-    pub(super) fn directory(&self) -> &OwnDir {
+    /// The directory with all files.
+    pub fn directory(&self) -> &OwnDir {
         &self.0.directory
     }
 
-    pub(super) fn bounds(&self) -> ArtifactBounds {
+    /// How much files take at most.
+    pub fn bounds(&self) -> OwnBounds {
         self.0.bounds
     }
 
-    /// Makes a file, and room for the beginning of it.
-    pub(super) fn begin(&self, name: String) -> Result<(WriterRoom, OwnAppender), ToolError> {
+    /// Makes a file, and room for the beginning of it. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// `Io`; `LimitExceeded` where what is being written, or the share of others, takes all the room.
+    pub fn begin(&self, name: String) -> Result<(WriterRoom, OwnAppender), ToolError> {
         let first_bytes = self.0.bounds.step_bytes.min(self.0.bounds.each_bytes);
         let mut being_written = self.lock();
         self.make(&mut being_written, &name, first_bytes)?;
@@ -173,13 +182,17 @@ impl ArtifactRoom {
 
 impl WriterRoom {
     /// How long the file may be now.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Takes room for a file of so many bytes, as far as one file may have it.
-    pub(super) fn grow_to(&mut self, bytes: u64) -> Result<(), ToolError> {
-        let ArtifactBounds { each_bytes, step_bytes, .. } = self.room.bounds();
+    ///
+    /// # Errors
+    ///
+    /// As [`OwnRoom::begin`]; what it has stays.
+    pub fn grow_to(&mut self, bytes: u64) -> Result<(), ToolError> {
+        let OwnBounds { each_bytes, step_bytes, .. } = self.room.bounds();
         let missing = bytes.min(each_bytes).saturating_sub(self.bytes);
         if missing == 0 {
             return Ok(());
@@ -197,10 +210,10 @@ impl Drop for WriterRoom {
     }
 }
 
-// === impl NoRoom ===
+// === impl FullRoom ===
 
-impl NoRoom {
-    fn error(self, bounds: ArtifactBounds) -> ToolError {
+impl FullRoom {
+    fn error(self, bounds: OwnBounds) -> ToolError {
         let message = match self {
             Self::Own => format!(
                 "your commands that run now write as much as may be kept of one caller at once, {} MiB",
@@ -216,8 +229,8 @@ impl NoRoom {
 mod tests {
     use super::*;
 
-    const BOUNDS: ArtifactBounds =
-        ArtifactBounds { each_bytes: 100, total_bytes: 1200, writing_bytes: 300, step_bytes: 10 };
+    const BOUNDS: OwnBounds =
+        OwnBounds { each_bytes: 100, total_bytes: 1200, writing_bytes: 300, step_bytes: 10 };
     const NOW: Duration = Duration::from_hours(1000);
 
     /// Files of `owner` and so many bytes, each an hour younger than the one before; the last is an hour old.
@@ -234,7 +247,7 @@ mod tests {
     fn check(
         (kept, being_written): (&[(&str, u64)], &[(&str, u64)]),
         (owner, more_bytes): (&str, u64),
-    ) -> Result<Vec<String>, NoRoom> {
+    ) -> Result<Vec<String>, FullRoom> {
         let being_written = being_written.iter().zip(1..);
         let named =
             being_written.map(|((owner, bytes), number)| (format!("w{number}-{owner}"), *bytes));
@@ -267,7 +280,7 @@ mod tests {
     fn what_one_owner_writes_at_once_leaves_room_for_others() {
         let writing = [("a", 100); 3];
         let kept = [("b", 100), ("a", 100)];
-        assert_eq!(check((&kept, &writing), ("a", 1)), Err(NoRoom::Own));
+        assert_eq!(check((&kept, &writing), ("a", 1)), Err(FullRoom::Own));
         assert_eq!(check((&kept, &writing), ("b", 100)), Ok(vec![]));
         // Whatever is being written stays, and so does what others have a share for.
         let writing = [("a", 300), ("c", 300), ("d", 300)];
@@ -275,7 +288,7 @@ mod tests {
             check((&[("b", 250), ("b", 50)], &writing), ("b", 10)),
             Ok(vec!["2-b".to_owned()])
         );
-        assert_eq!(check((&[("e", 240)], &writing), ("b", 100)), Err(NoRoom::Others));
+        assert_eq!(check((&[("e", 240)], &writing), ("b", 100)), Err(FullRoom::Others));
     }
 
     #[test]
