@@ -180,7 +180,7 @@ impl<'a> ShellReader<'a> {
     }
 
     /// Refuses what bash may refuse alone, or write down in another way: it reads what is in a substitution twice,
-    /// the second time as it has written it down itself. Where it finds an error it drops the line, and goes on with the
+    /// the second time as it has written it down itself. Where it finds an error it drops the line, and reads the
     /// next one wherever that stands, also within a quoted text.
     fn refuse_in_substitution(&self, what: &str) -> Result<(), Unparsed> {
         if self.substitutions == 0 {

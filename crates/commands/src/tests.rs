@@ -236,19 +236,12 @@ fn what_means_more_than_one_thing_is_refused() {
         "[[ a =~ (b) ]]",
         "echo ${x:-'}'}",
         "cat <<E \"\n\"\nE\n",
-        "cat <<E $'\\n'\nE\n",
         "ls <& $x",
         "$(cat <<E)\nE",
         "1234>a",
         "echo ${x/a",
         "select x in a; do",
         "a <(ls)b<(c)",
-        "in a",
-        "ls <<<2>&1",
-        ">&-rm a",
-        "ls 2<&-a",
-        "ls >2>&1",
-        "for x in 2>a; do ls; done",
         "read() { ls; }",
         "function read { ls; }",
     ] {
@@ -418,6 +411,21 @@ fn what_xargs_puts_into_a_word_that_is_not_known_may_be_where_it_begins() {
         ("xargs -Iab rg \"ca$x\" b", "xargs -Iab rg <ca> b | xargs: rg <c> b"),
         ("xargs -Iab rg \"cb$x\" b", "xargs -Iab rg <cb> b | xargs: rg <cb> b"),
     ]);
+}
+
+#[test]
+fn what_bash_reads_as_an_operator_or_refuses_is_no_word() {
+    for text in [
+        "in a",
+        "ls <<<2>&1",
+        ">&-rm a",
+        "ls 2<&-a",
+        "ls >2>&1",
+        "for x in 2>a; do ls; done",
+        "cat <<E $'\\n'\nE\n",
+    ] {
+        assert!(shown(text).starts_with("! "), "{text:?}: {}", shown(text));
+    }
 }
 
 #[test]

@@ -208,7 +208,7 @@ pub(crate) fn replaced_in(word: ShellWord, replaced: &str, is_several: bool) -> 
     let starts = match known.find(replaced) {
         Some(at) => &known[..at],
         None if word.fixed().is_some() => return word,
-        // What is not known may go on with the rest of that text.
+        // What is not known may begin with the rest of that text.
         None => {
             let is_begun = |at: &usize| replaced.starts_with(&known[*at..]);
             let at = known.char_indices().map(|(at, _)| at).find(is_begun);
