@@ -85,7 +85,7 @@ async fn a_job_asks_before_it_starts_and_before_it_is_written_to() {
     let site = Site::new();
     let daemon = site.serve();
     let (client, approver) = (daemon.caller().await, daemon.approver().await);
-    let text = "read line; echo got $line; read line; echo end";
+    let text = "touch begun; read line; echo got $line; read line; echo end";
     let mut events = client.stream(waiting("run_terminal_cmd", background(text))).await.unwrap();
     let question = events.question().await;
     assert!(question.command.as_ref().unwrap().background, "{question:?}");

@@ -87,12 +87,20 @@ fn why_unreached(facts: &SandboxFacts, written: [&str; 2]) -> Option<String> {
     }
     let speaks = |text: &str| {
         let lower = text.to_ascii_lowercase();
-        UNREACHED_SIGNS.iter().any(|sign| lower.contains(sign))
+        UNREACHED_SIGNS.iter().any(|sign| stands_alone(&lower, sign))
     };
     written.into_iter().any(speaks).then(|| {
         "the network is off for this command, so it finds no host, however often it runs. A person can fetch what is \
          missing, or add a rule with its words and `network = true` to the policy"
             .to_owned()
+    })
+}
+
+/// Whether a sign stands in a text as words of its own: `ENOTFOUND` is no part of `ModuleNotFoundError`.
+fn stands_alone(text: &str, sign: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(sign).any(|(at, found)| {
+        !text[..at].ends_with(is_word) && !text[at + found.len()..].starts_with(is_word)
     })
 }
 
@@ -228,11 +236,19 @@ mod tests {
             "dial tcp: lookup proxy.golang.org: dial udp 10.0.0.1:53: connect: network is unreachable",
             "Temporary failure resolving 'deb.debian.org'",
             "java.net.UnknownHostException: repo.maven.apache.org",
+            "Error: getaddrinfo ENOTFOUND docs.example",
         ] {
             assert!(why(off, writes, text).is_some(), "{text}");
             assert_eq!(why(NetworkMode::On, writes, text), None);
             assert_eq!(why(off, Profile::ReadOnly, text), None, "it may stand in a file");
         }
-        assert_eq!(why(off, writes, "error: could not find `Cargo.toml`"), None);
+        for text in [
+            "error: could not find `Cargo.toml`",
+            "ModuleNotFoundError: No module named 'a'",
+            "FileNotFoundError: [Errno 2] No such file or directory: 'nope'",
+            "java.io.FileNotFoundException: nope",
+        ] {
+            assert_eq!(why(off, writes, text), None, "{text}");
+        }
     }
 }
