@@ -89,6 +89,11 @@ macro_rules! service {
     };
 }
 
+/// Whether a daemon may listen on the default socket: it is there.
+pub(crate) fn has_socket(dirs: &Dirs) -> bool {
+    transport::identity(&dirs.socket()).is_ok()
+}
+
 // === impl Client ===
 
 impl Client {

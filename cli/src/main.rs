@@ -43,6 +43,7 @@ mod prompt;
 mod remote;
 mod report;
 mod root;
+mod runtime;
 mod serve;
 mod setup;
 mod status;
@@ -77,15 +78,6 @@ use moss_dispatch::Outcome;
 
 /// Longest wait for threads that still work when the command is over.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
-/// Tasks that a busy worker polls before it looks at sockets and timers again. A plugin that computes
-/// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
-/// deadlines would not be noticed for a third of a second where each worker has such a plugin.
-const EVENT_INTERVAL: u32 = 3;
-/// Threads that may wait for disks at once; more work waits for one of them. Twice as many as calls run by
-/// default (`calls.running_max`), so that calls which fill their share keep nobody from deciding or looking.
-/// With tokio's 512 a minute of load left a stack and an allocator's cache in each of 170. None of them waits
-/// for work that needs another one.
-const BLOCKING_THREADS_MAX: usize = 128;
 
 /// Coding tools behind one policy: propose, confirm, commit, undo
 ///
@@ -222,9 +214,7 @@ fn run(arguments: &[OsString]) -> ExitCode {
         Ok(inherited) => inherited,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.event_interval(EVENT_INTERVAL).max_blocking_threads(BLOCKING_THREADS_MAX);
-    let runtime = match runtime.enable_all().build() {
+    let runtime = match runtime::start(is_daemon) {
         Ok(runtime) => runtime,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
