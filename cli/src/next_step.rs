@@ -29,6 +29,7 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
         "admin_policy_invalid" | "policy_invalid" => {
             Some("fix the file, then check it with `moss policy check`")
         }
+        "tool_unknown" => Some("see what there is with `moss tools`"),
         "plugin_unknown" => Some("see what is listed with `moss plugin list`"),
         "approval_unknown" => Some("see the standing approvals with `moss approvals list`"),
         "history_entry_unknown" => Some("see the numbers with `moss history list`"),

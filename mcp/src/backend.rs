@@ -27,8 +27,8 @@ pub trait ToolBackend: fmt::Debug + Send + Sync {
     /// Lists what commands wrote that no result had room for, the newest first.
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>>;
 
-    /// Returns how the tools are best used, as models read it.
-    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>>;
+    /// Returns how some tools are best used, as models read it, and speaks of no others.
+    fn notes(&self, tools: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>>;
 
     /// Follows the tools: the number changes when they may be others than before.
     fn changes(&self) -> watch::Receiver<u64>;

@@ -26,6 +26,10 @@ impl McpConnection {
         match ended {
             Ok(result) => Ok(result),
             Err(fault) if fault.is_unknown_tool() => {
+                let fault = match fault.hint.is_empty() {
+                    true => fault.hint(self.options.set.names_hint()),
+                    false => fault,
+                };
                 Err(ErrorData::invalid_params(fault.to_string(), None))
             }
             Err(fault) => Ok(reply::of_fault(&fault).into()),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::fault::CallFault;
 use crate::reply;
 use crate::set::ToolSet;
+use crate::tool_search;
 
 /// The name that clients call it by.
 pub(crate) const NAME: &str = "find_tools";
@@ -18,16 +19,18 @@ pub(crate) const NAME: &str = "find_tools";
 const SHOWN_CHARS_MAX: usize = 100;
 /// Most tools that one search returns.
 const FOUND_MAX: usize = 50;
+/// What to do where a query finds little.
+const OF_ALL: &str = "without `query` all are returned that tools/list does not have";
 
 /// Describes the tool to clients as the catalog describes others.
 pub(crate) fn definition() -> Tool {
-    let description = "Finds tools of moss that are not listed here: all, or those whose name and purpose \
-                       have the words of `query`; with `name`, the schema of that tool. It is then \
-                       called by its name, as any other.";
+    let description = "Finds tools of moss that are not listed here: all, or those that have most words \
+                       of `query` in name and purpose, the best first; with `name`, the schema of that \
+                       tool. It is then called by its name, as any other.";
     let input = json!({
         "type": "object",
         "properties": {
-            "query": { "type": "string", "description": "Words, all of which are meant." },
+            "query": { "type": "string", "description": "Words for what it does." },
             "name": { "type": "string", "description": "The tool whose schema is wanted." },
         },
         "additionalProperties": false,
@@ -49,6 +52,7 @@ pub(crate) fn definition() -> Tool {
                 },
             },
             "omitted": { "type": "integer", "description": "How many more were found." },
+            "note": { "type": "string" },
         },
         "required": ["tools", "omitted"],
     });
@@ -112,18 +116,26 @@ fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, C
         })?;
         return Ok(json!({ "tools": [tool], "omitted": 0 }));
     }
-    let words: Vec<String> =
-        query.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
-    let matches = |tool: &&Tool| {
-        let text = format!("{} {}", tool.name, tool.description.as_deref().unwrap_or_default());
-        let text = text.to_lowercase();
-        words.iter().all(|word| text.contains(word.as_str()))
-    };
+    let words = tool_search::words_of(query.unwrap_or_default());
+    if words.is_empty() {
+        let unlisted: Vec<&Tool> = tools.iter().filter(|tool| !set.lists(tool)).collect();
+        return Ok(lines(&unlisted));
+    }
     // What is listed is known already; a search may mean it all the same.
-    let wanted = |tool: &&Tool| !words.is_empty() || !set.lists(tool);
-    let hits: Vec<&Tool> = tools.iter().filter(wanted).filter(matches).collect();
-    let shown: Vec<Value> = hits.iter().take(FOUND_MAX).map(|tool| line(tool)).collect();
-    Ok(json!({ "tools": shown, "omitted": hits.len().saturating_sub(FOUND_MAX) }))
+    let fitting = tool_search::fitting(tools, &words);
+    let mut found = lines(&fitting.tools);
+    if fitting.words_found == 0 {
+        found["note"] = format!("no tool has any of these words: {OF_ALL}").into();
+    } else if fitting.words_found * 2 <= words.len() {
+        found["note"] = format!("no tool has most of these words: {OF_ALL}").into();
+    }
+    Ok(found)
+}
+
+/// The tools as results have them, as far as one has room for them.
+fn lines(tools: &[&Tool]) -> Value {
+    let shown: Vec<Value> = tools.iter().take(FOUND_MAX).map(|tool| line(tool)).collect();
+    json!({ "tools": shown, "omitted": tools.len().saturating_sub(FOUND_MAX) })
 }
 
 /// A tool in one line: its name and the first sentence of what it does.

@@ -4,17 +4,20 @@ use std::time::Duration;
 
 use moss_sdk::context::BoxFuture;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
-use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer};
+use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServiceError};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::{CallNote, ToolBackend, ToolUse, UseReply};
 use crate::clarify;
 use crate::fault::CallFault;
-use crate::form::{ClientForm, FormReply};
+use crate::form::{ClientForm, FormOutcome, FormReply};
 
 /// Notes of a call that wait for a slow client.
 const NOTES_MAX: usize = 64;
+/// How often a form is shown whose client returns nothing that it offers.
+const SHOWN_MAX: usize = 3;
 
 /// How long the forms of a connection stay open.
 #[derive(Debug, Clone, Copy)]
@@ -117,23 +120,38 @@ async fn pass_on(
     }
 }
 
-/// Shows a form; none where nobody replies in time, or is left to.
+/// Shows a form, anew where nothing comes back that it offers; none where nobody replies in time, or is
+/// left to.
 async fn show(
     peer: &Peer<RoleServer>,
     form: &ClientForm,
     forms: FormLife<'_>,
 ) -> Option<FormReply> {
-    let shown = tokio::select! {
-        shown = peer.create_elicitation_with_timeout(form.request()?, Some(forms.wait)) => shown,
-        () = forms.gone.cancelled() => return None,
-    };
-    match shown {
-        Ok(result) => form.answer(&result),
-        Err(error) => {
-            tracing::warn!(%error, "the client did not show a form");
-            None
+    let begun = Instant::now();
+    for _ in 0..SHOWN_MAX {
+        let wait = forms.wait.saturating_sub(begun.elapsed());
+        let shown = tokio::select! {
+            shown = peer.create_elicitation_with_timeout(form.request()?, Some(wait)) => shown,
+            () = forms.gone.cancelled() => return None,
+        };
+        let outcome = match shown {
+            Ok(result) => form.outcome(&result),
+            // A result of another form.
+            Err(ServiceError::UnexpectedResponse) => FormOutcome::Unread,
+            Err(error) => {
+                tracing::warn!(%error, "the client did not show a form");
+                return None;
+            }
+        };
+        match outcome {
+            FormOutcome::Replied(reply) => return Some(reply),
+            FormOutcome::Closed => return None,
+            FormOutcome::Unread => {
+                tracing::warn!("the client returned nothing that its form offers");
+            }
         }
     }
+    None
 }
 
 /// Sends the progress of one call: numbers that only grow, as the protocol wants them.

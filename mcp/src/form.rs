@@ -9,8 +9,9 @@ use crate::deceiving::shown;
 /// Longest text of a form, in bytes: more than a person reads in a dialog. What is longer is decided
 /// elsewhere, where it can be paged through.
 pub const FORM_BYTES_MAX: usize = 16 * 1024;
-/// Why a call did not happen whose form was closed.
-pub const FORM_CLOSED: &str = "the person closed the form without a decision; nothing was changed";
+/// Why a call did not happen whose form was closed, or came back as nothing that it offers too often.
+pub const FORM_CLOSED: &str =
+    "the form was closed without a decision that it offers; nothing was changed";
 /// Comes before the rule that may be allowed for the session.
 const SESSION_RULE: &str = "This rule can be allowed for this session, without further questions:";
 /// Longest reason and longest reply of a person that is taken, in characters.
@@ -48,6 +49,17 @@ pub enum FormReply {
     Said(String),
 }
 
+/// What came back from a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FormOutcome {
+    /// The person decided, or replied to the question.
+    Replied(FormReply),
+    /// The person closed it.
+    Closed,
+    /// Nothing that it offers: it is shown anew.
+    Unread,
+}
+
 // === impl ClientForm ===
 
 impl ClientForm {
@@ -69,31 +81,37 @@ impl ClientForm {
 
     /// Reads what came back. Nothing but an accepted form with a decision that was offered allows
     /// anything; who closes the form has not decided.
-    pub(crate) fn answer(&self, result: &ElicitResult) -> Option<FormReply> {
+    pub(crate) fn outcome(&self, result: &ElicitResult) -> FormOutcome {
         let field = |key: &str| Some(result.content.as_ref()?.get(key)?.as_str()?.trim());
         let cut = |text: &str| text.chars().take(ANSWER_CHARS_MAX).collect::<String>();
-        match (self, &result.action) {
+        let reply = match (self, &result.action) {
             (Self::Decision { session_rule, .. }, ElicitationAction::Accept) => {
                 match field("decision") {
-                    Some("allow_once") => Some(FormReply::AllowOnce),
-                    Some("allow_session") if session_rule.is_some() => {
-                        Some(FormReply::AllowSession)
-                    }
-                    Some("deny") => Some(FormReply::Deny(cut(field("reason").unwrap_or_default()))),
-                    _ => None,
+                    Some("allow_once") => FormReply::AllowOnce,
+                    Some("allow_session") if session_rule.is_some() => FormReply::AllowSession,
+                    Some("deny") => FormReply::Deny(cut(field("reason").unwrap_or_default())),
+                    _ => return FormOutcome::Unread,
                 }
             }
-            (Self::Decision { .. }, ElicitationAction::Decline) => {
-                Some(FormReply::Deny(String::new()))
+            (Self::Decision { .. }, ElicitationAction::Decline) => FormReply::Deny(String::new()),
+            (Self::Question { choices, .. }, ElicitationAction::Accept) => match field("answer") {
+                None => return FormOutcome::Unread,
+                // Who leaves it empty does not reply.
+                Some("") => return FormOutcome::Closed,
+                Some(said) => {
+                    let chosen = names(choices).iter().position(|name| name.trim() == said);
+                    let choice = chosen.and_then(|at| choices.get(at).cloned());
+                    FormReply::Said(choice.unwrap_or_else(|| cut(said)))
+                }
+            },
+            (Self::Question { .. }, ElicitationAction::Decline)
+            | (_, ElicitationAction::Cancel) => {
+                return FormOutcome::Closed;
             }
-            (Self::Question { choices, .. }, ElicitationAction::Accept) => {
-                let said = field("answer").filter(|answer| !answer.is_empty())?;
-                let chosen = names(choices).iter().position(|name| name.trim() == said);
-                let choice = chosen.and_then(|at| choices.get(at).cloned());
-                Some(FormReply::Said(choice.unwrap_or_else(|| cut(said))))
-            }
-            _ => None,
-        }
+            // An action of a later revision.
+            _ => return FormOutcome::Unread,
+        };
+        FormOutcome::Replied(reply)
     }
 }
 
@@ -153,40 +171,49 @@ mod tests {
             text: String::new(),
             session_rule: offers_session.then(String::new),
         };
-        for (offers_session, action, content, answer) in [
-            (true, "accept", json!({ "decision": "allow_once" }), Some(FormReply::AllowOnce)),
-            (true, "accept", json!({ "decision": "allow_session" }), Some(FormReply::AllowSession)),
-            (false, "accept", json!({ "decision": "allow_session" }), None),
-            (true, "accept", json!({ "decision": "always" }), None),
-            (true, "accept", json!({ "decision": true }), None),
-            (true, "accept", json!({}), None),
-            (true, "accept", Value::Null, None),
+        let replied = FormOutcome::Replied;
+        for (offers_session, action, content, outcome) in [
+            (true, "accept", json!({ "decision": "allow_once" }), replied(FormReply::AllowOnce)),
+            (
+                true,
+                "accept",
+                json!({ "decision": "allow_session" }),
+                replied(FormReply::AllowSession),
+            ),
+            (false, "accept", json!({ "decision": "allow_session" }), FormOutcome::Unread),
+            (true, "accept", json!({ "decision": "always" }), FormOutcome::Unread),
+            (true, "accept", json!({ "decision": true }), FormOutcome::Unread),
+            (true, "accept", json!({}), FormOutcome::Unread),
+            (true, "accept", Value::Null, FormOutcome::Unread),
             (
                 true,
                 "accept",
                 json!({ "decision": "deny", "reason": " no " }),
-                Some(FormReply::Deny("no".to_owned())),
+                replied(FormReply::Deny("no".to_owned())),
             ),
             (
                 true,
                 "decline",
                 json!({ "decision": "allow_once" }),
-                Some(FormReply::Deny(String::new())),
+                replied(FormReply::Deny(String::new())),
             ),
-            (true, "cancel", json!({ "decision": "allow_once" }), None),
+            (true, "cancel", json!({ "decision": "allow_once" }), FormOutcome::Closed),
         ] {
-            let seen = form(offers_session).answer(&result(action, content.clone()));
-            assert_eq!(seen, answer, "{action} {content}");
+            let seen = form(offers_session).outcome(&result(action, content.clone()));
+            assert_eq!(seen, outcome, "{action} {content}");
         }
     }
 
     #[test]
     fn questions_are_answered_with_words_or_not_at_all() {
         let form = ClientForm::Question { text: "Which?".into(), choices: vec!["a".into()] };
-        let said = |action, content| form.answer(&result(action, content));
-        assert_eq!(said("accept", json!({ "answer": "a" })), Some(FormReply::Said("a".to_owned())));
-        assert_eq!(said("accept", json!({ "answer": " " })), None);
-        assert_eq!(said("decline", json!({ "answer": "a" })), None);
+        let outcome = |action, content| form.outcome(&result(action, content));
+        let said = |text: &str| FormOutcome::Replied(FormReply::Said(text.to_owned()));
+        assert_eq!(outcome("accept", json!({ "answer": "a" })), said("a"));
+        assert_eq!(outcome("accept", json!({ "answer": " " })), FormOutcome::Closed);
+        assert_eq!(outcome("accept", json!({ "answer": 5 })), FormOutcome::Unread);
+        assert_eq!(outcome("accept", json!({})), FormOutcome::Unread);
+        assert_eq!(outcome("decline", json!({ "answer": "a" })), FormOutcome::Closed);
     }
 
     #[test]
@@ -202,11 +229,11 @@ mod tests {
             json!(["yes", "no\\u{202e}on", "no\\u{202e}on (2)", "a\\nb", "yes (2)"])
         );
         for (name, choice) in names.as_array().unwrap().iter().zip(choices) {
-            let said = form.answer(&result("accept", json!({ "answer": name })));
-            assert_eq!(said, Some(FormReply::Said(choice)));
+            let said = form.outcome(&result("accept", json!({ "answer": name })));
+            assert_eq!(said, FormOutcome::Replied(FormReply::Said(choice)));
         }
-        let own = form.answer(&result("accept", json!({ "answer": "neither" })));
-        assert_eq!(own, Some(FormReply::Said("neither".to_owned())));
+        let own = form.outcome(&result("accept", json!({ "answer": "neither" })));
+        assert_eq!(own, FormOutcome::Replied(FormReply::Said("neither".to_owned())));
         let form = ClientForm::Decision { text: "x\u{7}\u{2066}".into(), session_rule: None };
         let shown = serde_json::to_value(form.request().unwrap()).unwrap();
         assert_eq!(shown["message"], "x\\u{7}\\u{2066}");

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderMap};
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
@@ -218,7 +218,12 @@ impl FrontState {
             self.sessions.manager(),
             self.config.clone(),
         );
-        let response = service.handle(request).await;
+        let is_delete = request.method() == Method::DELETE;
+        let mut response = service.handle(request).await;
+        if is_delete && response.status() == StatusCode::ACCEPTED {
+            // To some clients a session has not ended that is only about to.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         if opens {
             self.sessions.opened(response.headers(), owner);
             guard.has_opened();

@@ -23,6 +23,7 @@ mod listeners;
 mod listing;
 mod methods;
 mod offers;
+mod overlong;
 mod prompts;
 mod reply;
 mod resources;
@@ -36,6 +37,7 @@ mod set;
 mod stdio;
 #[cfg(test)]
 mod tests;
+mod tool_search;
 
 pub use self::backend::{
     ApprovedEffects, BackendOpener, CallNote, CommandArtifact, ReplyChange, ToolBackend, ToolUse,

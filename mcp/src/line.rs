@@ -21,7 +21,7 @@ use crate::in_flight::InFlight;
 use crate::revisions::REVISIONS;
 
 /// Longest id that is a text, in bytes.
-const ID_BYTES_MAX: usize = 256;
+pub(crate) const ID_BYTES_MAX: usize = 256;
 /// Most members of an object that the protocol defines.
 const MEMBERS_MAX: usize = 64;
 /// What names the revision of a request that belongs to no session.
@@ -75,6 +75,7 @@ struct Refusal {
 
 /// The members of a message, each as its text.
 #[derive(serde::Deserialize)]
+#[serde(expecting = "an object")]
 struct MessageParts<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,
@@ -108,28 +109,23 @@ pub(crate) fn read(line: &[u8], lifecycle: &mut Lifecycle) -> ReadLine {
     message(line, lifecycle).unwrap_or_else(|refusal| ReadLine::Refused(refusal.response()))
 }
 
-/// Writes the response to a line that is longer than one may be.
-pub(crate) fn too_long(bytes_max: usize) -> String {
-    let message = format!(
-        "the message is longer than {bytes_max} bytes and was dropped: send less at once, for \
-         example a part of the text"
-    );
-    Refusal { id: None, code: ErrorCode::INVALID_REQUEST, message }.response()
-}
-
 fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> {
     let text = std::str::from_utf8(line).map_err(|error| {
         let message = format!("the message is not UTF-8: byte {} is not", error.valid_up_to());
         Refusal::new(ErrorCode::PARSE_ERROR, message)
     })?;
     if text.starts_with('[') {
-        let message = "batches are no part of the protocol since 2025-06-18: send each message by \
-                       itself, on a line of its own";
+        let place = if lifecycle.is_known_elsewhere { "in a request" } else { "on a line" };
+        let message = format!(
+            "batches are no part of the protocol since 2025-06-18: send each message by itself, \
+             {place} of its own"
+        );
         return Err(Refusal::new(ErrorCode::INVALID_REQUEST, message));
     }
     let parts: MessageParts<'_> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() {
-            let message = format!("not a JSON-RPC message: {error}");
+            // It may repeat what came, which may be long.
+            let message = format!("not a JSON-RPC message: {}", quoted(&error.to_string()));
             return Refusal::new(ErrorCode::INVALID_REQUEST, message);
         }
         Refusal::new(ErrorCode::PARSE_ERROR, format!("the message is not JSON: {error}"))

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::in_flight::InFlight;
 use crate::line::{self, Lifecycle, ReadLine};
+use crate::overlong::{self, HEAD_BYTES, TAIL_BYTES};
 use crate::result_line::{self, WrittenAsLine};
 
 /// Longest line that is read, in bytes: more than the largest file that is edited, with its escapes.
@@ -41,8 +42,8 @@ pub(crate) struct LineTransport<W> {
 enum LineEnd {
     /// It is in the buffer.
     Whole,
-    /// It was longer than one may be, and is dropped.
-    TooLong,
+    /// It was longer than one may be, and is dropped: its first bytes are in the buffer, its last ones here.
+    TooLong(Vec<u8>),
     /// There is no further line.
     Input,
 }
@@ -160,7 +161,9 @@ async fn read<W: AsyncWrite + Unpin>(
         buffer.clear();
         let read = match next_line(&mut input, &mut buffer).await {
             Ok(LineEnd::Whole) => line::read(&buffer, &mut lifecycle),
-            Ok(LineEnd::TooLong) => ReadLine::Refused(line::too_long(LINE_BYTES_MAX)),
+            Ok(LineEnd::TooLong(tail)) => {
+                ReadLine::Refused(overlong::response(LINE_BYTES_MAX, &buffer, &tail))
+            }
             Ok(LineEnd::Input) => return,
             Err(error) => {
                 tracing::warn!(%error, "cannot read from the client");
@@ -188,28 +191,32 @@ async fn next_line(
     input: &mut (impl AsyncBufRead + Unpin),
     buffer: &mut Vec<u8>,
 ) -> io::Result<LineEnd> {
-    let mut is_too_long = false;
+    let mut dropped: Option<Vec<u8>> = None;
     loop {
         let available = input.fill_buf().await?;
         if available.is_empty() {
-            return Ok(match (is_too_long, buffer.is_empty()) {
-                (true, _) => LineEnd::TooLong,
-                (false, false) => LineEnd::Whole,
-                (false, true) => LineEnd::Input,
+            return Ok(match (dropped, buffer.is_empty()) {
+                (Some(tail), _) => LineEnd::TooLong(tail),
+                (None, false) => LineEnd::Whole,
+                (None, true) => LineEnd::Input,
             });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(available.len(), |end| end + 1);
-        if buffer.len() + taken > LINE_BYTES_MAX {
-            is_too_long = true;
-            buffer.clear();
+        if dropped.is_none() && buffer.len() + taken > LINE_BYTES_MAX {
+            dropped = Some(buffer[buffer.len().saturating_sub(TAIL_BYTES)..].to_vec());
+            buffer.truncate(HEAD_BYTES);
         }
-        if !is_too_long {
-            buffer.extend_from_slice(&available[..taken]);
+        match &mut dropped {
+            Some(tail) => {
+                tail.extend_from_slice(&available[..taken]);
+                tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
+            }
+            None => buffer.extend_from_slice(&available[..taken]),
         }
         input.consume(taken);
         if end.is_some() {
-            return Ok(if is_too_long { LineEnd::TooLong } else { LineEnd::Whole });
+            return Ok(dropped.map_or(LineEnd::Whole, LineEnd::TooLong));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a connection offers beside tools: resources, prompts, and how what a person types goes on.
 
 use moss_sdk::content::ContentPart;
+use moss_sdk::deceptive::quoted;
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
@@ -13,7 +14,7 @@ use crate::backend::{CommandArtifact, ToolUse};
 use crate::fault::CallFault;
 use crate::resources::ResourceReader;
 use crate::server::McpConnection;
-use crate::{following, prompts, resources, revisions};
+use crate::{following, listing, prompts, resources, revisions};
 
 /// How long a client may keep what is always the same, in milliseconds.
 const FIXED_TTL_MS: u64 = 3_600_000;
@@ -41,11 +42,11 @@ struct RequestReader<'a> {
 // === impl RequestReader ===
 
 impl ResourceReader for RequestReader<'_> {
+    fn has(&self, tool: &str) -> bool {
+        self.connection.options.set.may_read_by(tool)
+    }
+
     async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
-        // They are read by this tool.
-        if !self.connection.options.set.may_read_by("read_file") {
-            return Ok(Vec::new());
-        }
         self.connection.backend(&self.context.peer).await?.artifacts().await
     }
 
@@ -55,7 +56,7 @@ impl ResourceReader for RequestReader<'_> {
         arguments: Value,
     ) -> Result<(Value, Vec<ContentPart>), CallFault> {
         let options = &self.connection.options;
-        if !options.set.may_read_by(tool) {
+        if !self.has(tool) {
             let message = format!("the tool set `{}` has no tool `{tool}`", options.set.name());
             return Err(CallFault::unknown_tool(message));
         }
@@ -99,7 +100,7 @@ impl McpConnection {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> ListResourceTemplatesResult {
-        keep!(resources::templates(), FIXED_TTL_MS, context)
+        keep!(resources::templates(&self.reader(context)), FIXED_TTL_MS, context)
     }
 
     /// Returns what lies behind a URI, with how long it may be kept.
@@ -125,8 +126,8 @@ impl McpConnection {
     ) -> Result<GetPromptResult, ErrorData> {
         match request.name.as_str() {
             prompts::NOTES => {
-                let notes = async { self.backend(&context.peer).await?.notes().await };
-                notes.await.map(prompts::notes).map_err(|fault| internal(&fault))
+                let notes = self.notes(context).await.map_err(|fault| internal(&fault))?;
+                Ok(prompts::notes(notes, &self.options.set))
             }
             prompts::TOOL => prompts::tool(request, &self.callable(context).await?),
             _ => Err(prompts::unknown()),
@@ -139,17 +140,22 @@ impl McpConnection {
         request: &CompleteRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let begun = &request.argument.value;
+        let (begun, argument) = (&request.argument.value, &request.argument.name);
         let mut values = match &request.r#ref {
             Reference::Resource(template) => {
+                check_argument(argument, Some(resources::argument(&template.uri)?), &template.uri)?;
                 resources::complete(&self.reader(context), &template.uri, begun).await?
             }
             Reference::Prompt(prompt) if prompt.name == prompts::TOOL => {
+                check_argument(argument, Some(prompts::NAME), prompts::TOOL)?;
                 let tools = self.callable(context).await?;
                 let names = tools.into_iter().map(|tool| tool.name.into_owned());
                 names.filter(|name| name.starts_with(begun.as_str())).collect()
             }
-            Reference::Prompt(prompt) if prompt.name == prompts::NOTES => Vec::new(),
+            Reference::Prompt(prompt) if prompt.name == prompts::NOTES => {
+                check_argument(argument, None, prompts::NOTES)?;
+                Vec::new()
+            }
             _ => return Err(prompts::unknown()),
         };
         let total = values.len();
@@ -161,6 +167,14 @@ impl McpConnection {
         Ok(CompleteResult::new(info))
     }
 
+    /// How the tools that the client sees are best used.
+    async fn notes(&self, context: &RequestContext<RoleServer>) -> Result<String, CallFault> {
+        let backend = self.backend(&context.peer).await?;
+        let listed = listing::all(backend).await?.into_iter();
+        let listed = listed.filter(|tool| self.options.set.lists(tool));
+        backend.notes(listed.map(|tool| tool.name.into_owned()).collect()).await
+    }
+
     /// The tools that the client may call.
     async fn callable(&self, context: &RequestContext<RoleServer>) -> Result<Vec<Tool>, ErrorData> {
         let all = self.tools(&context.peer).await;
@@ -168,6 +182,16 @@ impl McpConnection {
         tools.retain(|tool| self.options.set.allows(tool));
         Ok(tools)
     }
+}
+
+/// Refuses to complete what is no argument of a prompt or of a template.
+fn check_argument(name: &str, known: Option<&str>, of: &str) -> Result<(), ErrorData> {
+    let message = match known {
+        Some(known) if known == name => return Ok(()),
+        Some(known) => format!("{of} has no argument `{}`: it has `{known}`", quoted(name)),
+        None => format!("{of} has no arguments"),
+    };
+    Err(ErrorData::invalid_params(message, None))
 }
 
 fn internal(fault: &CallFault) -> ErrorData {

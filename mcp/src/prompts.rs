@@ -7,6 +7,8 @@ use rmcp::model::{
 };
 use serde_json::json;
 
+use crate::set::ToolSet;
+
 /// How the tools are best used.
 pub(crate) const NOTES: &str = "moss_notes";
 /// What one tool does.
@@ -25,8 +27,16 @@ pub(crate) fn list() -> ListPromptsResult {
     ListPromptsResult::with_all_items(vec![notes, tool])
 }
 
-/// Makes the prompt with the notes.
-pub(crate) fn notes(text: String) -> GetPromptResult {
+/// Makes the prompt with the notes on the tools of a set.
+pub(crate) fn notes(text: String, set: &ToolSet) -> GetPromptResult {
+    let text = match text.is_empty() {
+        true => format!(
+            "There are no notes on the tools of the set `{}`: the description of each says how it is \
+             used.",
+            set.name()
+        ),
+        false => text,
+    };
     GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
         .with_description("How to work with the tools of moss.")
 }

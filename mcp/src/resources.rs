@@ -39,8 +39,17 @@ const CALLS_MAX: usize = 200;
 /// How many changes are looked at: as many as one call shows.
 const CHANGES_MAX: u64 = 100;
 
+/// The tools that resources are read by.
+const READ: &str = "read_file";
+const LIST: &str = "list_directory";
+const SEARCH: &str = "file_search";
+const SHOW_CHANGES: &str = "diff_history";
+
 /// Carries a call of a tool out and returns its output.
 pub(crate) trait ResourceReader {
+    /// Whether the client has a tool: what it cannot read is no resource of it.
+    fn has(&self, tool: &str) -> bool;
+
     /// Lists what commands wrote.
     async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault>;
 
@@ -84,13 +93,19 @@ pub(crate) async fn list(
             cursor.parse().ok().filter(|at| *at > 0).ok_or_else(listing::no_such_page)?
         }
     };
-    let arguments = json!({ "path": ".", "recursive": true, "limit": PAGE_MAX, "offset": offset });
-    let listed = reader.output("list_directory", arguments).await.map_err(internal)?;
+    let listed = match reader.has(READ) && reader.has(LIST) {
+        true => {
+            let arguments =
+                json!({ "path": ".", "recursive": true, "limit": PAGE_MAX, "offset": offset });
+            reader.output(LIST, arguments).await.map_err(internal)?
+        }
+        false => Value::Null,
+    };
     let entries = listed["entries"].as_array().map_or(&[][..], Vec::as_slice);
     let files = entries.iter().filter(|entry| entry["kind"] == "file").filter_map(resource);
-    let artifacts = match offset {
-        0 => reader.artifacts().await.map_err(internal)?,
-        _ => Vec::new(),
+    let artifacts = match offset == 0 && reader.has(READ) {
+        true => reader.artifacts().await.map_err(internal)?,
+        false => Vec::new(),
     };
     let written = artifacts.iter().filter_map(written);
     let mut page = ListResourcesResult::with_all_items(written.chain(files).collect());
@@ -101,8 +116,8 @@ pub(crate) async fn list(
     Ok(page)
 }
 
-/// Lists how URIs are made.
-pub(crate) fn templates() -> ListResourceTemplatesResult {
+/// Lists how URIs are made, of what a client can read.
+pub(crate) fn templates(reader: &impl ResourceReader) -> ListResourceTemplatesResult {
     let file = ResourceTemplate::new(FILE_TEMPLATE, "file")
         .with_title("A file of the project")
         .with_description(
@@ -112,7 +127,9 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         .with_title("A change made through moss")
         .with_description("What one call changed, with diffs, by its number in the history.")
         .with_mime_type("application/json");
-    ListResourceTemplatesResult::with_all_items(vec![file, change])
+    let templates = [(READ, file), (SHOW_CHANGES, change)].into_iter();
+    let readable = templates.filter(|(tool, _)| reader.has(tool)).map(|(_, template)| template);
+    ListResourceTemplatesResult::with_all_items(readable.collect())
 }
 
 /// Reads what a URI names by calling the tool that reads it.
@@ -149,7 +166,16 @@ pub(crate) async fn read(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Completes the part of a URI that a person has begun.
+/// The argument of a template.
+pub(crate) fn argument(template: &str) -> Result<&'static str, ErrorData> {
+    match template {
+        FILE_TEMPLATE => Ok("path"),
+        HISTORY_TEMPLATE => Ok("number"),
+        _ => Err(ErrorData::invalid_params("there is no such template of URIs", None)),
+    }
+}
+
+/// Completes the part of a URI that a person has begun; nothing goes on where the client has no tool for it.
 pub(crate) async fn complete(
     reader: &impl ResourceReader,
     template: &str,
@@ -157,30 +183,31 @@ pub(crate) async fn complete(
 ) -> Result<Vec<String>, ErrorData> {
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     match template {
-        FILE_TEMPLATE if begun.is_empty() => {
+        FILE_TEMPLATE if !reader.has(READ) => Ok(Vec::new()),
+        FILE_TEMPLATE if begun.is_empty() && reader.has(LIST) => {
             let arguments = json!({ "path": ".", "limit": PAGE_MAX });
-            let listed = reader.output("list_directory", arguments).await.map_err(internal)?;
+            let listed = reader.output(LIST, arguments).await.map_err(internal)?;
             let entries = listed["entries"].as_array().into_iter().flatten();
             Ok(entries.filter_map(|entry| text(&entry["path"])).collect())
         }
-        FILE_TEMPLATE => {
+        FILE_TEMPLATE if reader.has(SEARCH) => {
             // What is begun is no pattern yet.
             let pattern: String = begun.chars().filter(|c| !"*?[]{}\\".contains(*c)).collect();
             if pattern.trim_matches('/').is_empty() {
                 return Ok(Vec::new());
             }
             let arguments = json!({ "pattern": pattern });
-            let found = reader.output("file_search", arguments).await.map_err(internal)?;
+            let found = reader.output(SEARCH, arguments).await.map_err(internal)?;
             let files = found["files"].as_array().into_iter().flatten();
             Ok(files.filter_map(|file| text(&file["path"])).collect())
         }
-        HISTORY_TEMPLATE => {
+        HISTORY_TEMPLATE if reader.has(SHOW_CHANGES) => {
             let changes = changes(reader).await.map_err(internal)?;
             let numbers = changes.iter().filter_map(|change| change["history"].as_u64());
             let numbers = numbers.map(|number| number.to_string());
             Ok(numbers.filter(|number| number.starts_with(begun)).collect())
         }
-        _ => Err(ErrorData::invalid_params("there is no such template of URIs", None)),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -215,7 +242,7 @@ async fn file(reader: &impl ResourceReader, path: &str) -> Result<FileContent, C
     let mut text = String::new();
     let mut next = json!({ "path": path });
     for _ in 0..CALLS_MAX {
-        let (read, shown) = reader.shown("read_file", next).await?;
+        let (read, shown) = reader.shown(READ, next).await?;
         let image = shown.into_iter().find_map(|part| match part {
             ContentPart::Image(image) => Some(image),
             _ => None,
@@ -249,7 +276,7 @@ async fn file(reader: &impl ResourceReader, path: &str) -> Result<FileContent, C
 }
 
 async fn changes(reader: &impl ResourceReader) -> Result<Vec<Value>, CallFault> {
-    let mut shown = reader.output("diff_history", json!({ "limit": CHANGES_MAX })).await?;
+    let mut shown = reader.output(SHOW_CHANGES, json!({ "limit": CHANGES_MAX })).await?;
     Ok(match shown["changes"].take() {
         Value::Array(changes) => changes,
         _ => Vec::new(),
@@ -338,6 +365,10 @@ mod tests {
     struct NumberedFile(Vec<&'static str>, usize, bool);
 
     impl ResourceReader for NumberedFile {
+        fn has(&self, _: &str) -> bool {
+            true
+        }
+
         async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
             Ok(Vec::new())
         }

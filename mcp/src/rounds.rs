@@ -9,7 +9,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use crate::backend::ApprovedEffects;
 use crate::fault::{CONFIRMATION_REQUIRED, CallFault};
-use crate::form::{ClientForm, FORM_CLOSED, FormReply};
+use crate::form::{ClientForm, FORM_CLOSED, FormOutcome, FormReply};
 use crate::seal::{AskedEffects, BrokenSeal, StateSeal};
 
 /// The name of the form that decides about an effect, the one of its result.
@@ -26,7 +26,7 @@ pub(crate) enum CallRound {
     Approved(ApprovedEffects),
     /// The person said no, and why.
     Denied(String),
-    /// The person closed the form, or said what was not offered.
+    /// The person closed the form.
     Undecided,
 }
 
@@ -64,20 +64,23 @@ pub(crate) fn read(
     };
     let call = [call, &[DECISION]].concat();
     let AskedEffects { mut digests, offers_session } = seal.look(state, &call).map_err(broken)?;
-    let Some(result) = response(request, DECISION) else {
-        digests.pop();
-        return Ok(CallRound::Approved(ApprovedEffects { digests, for_session: false }));
-    };
-    seal.open(state, &call).map_err(broken)?;
     let session_rule = offers_session.then(String::new);
     let form = ClientForm::Decision { text: String::new(), session_rule };
-    let approved = |for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
-    match form.answer(&result) {
-        Some(FormReply::AllowOnce) => Ok(approved(false)),
-        Some(FormReply::AllowSession) => Ok(approved(true)),
-        Some(FormReply::Deny(reason)) => Ok(CallRound::Denied(reason)),
-        Some(FormReply::Said(_)) | None => Ok(CallRound::Undecided),
+    let outcome = response(request, DECISION, &form);
+    if outcome == FormOutcome::Unread {
+        digests.pop();
+        return Ok(CallRound::Approved(ApprovedEffects { digests, for_session: false }));
     }
+    seal.open(state, &call).map_err(broken)?;
+    let approved = |for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
+    Ok(match outcome {
+        FormOutcome::Replied(FormReply::AllowOnce) => approved(false),
+        FormOutcome::Replied(FormReply::AllowSession) => approved(true),
+        FormOutcome::Replied(FormReply::Deny(reason)) => CallRound::Denied(reason),
+        FormOutcome::Replied(FormReply::Said(_)) | FormOutcome::Closed | FormOutcome::Unread => {
+            CallRound::Undecided
+        }
+    })
 }
 
 /// Makes the result that asks about the effect of a call, where a form may decide about it. `approved`
@@ -120,16 +123,17 @@ pub(crate) fn answer(
 ) -> Result<QuestionRound, CallFault> {
     let Some(state) = &request.request_state else { return Ok(QuestionRound::Unasked) };
     let call = [call, &[ANSWER]].concat();
-    let Some(result) = response(request, ANSWER) else {
+    let outcome = response(request, ANSWER, question);
+    if outcome == FormOutcome::Unread {
         // Another form of the same call may have been shown.
         return Ok(match seal.look(state, &call) {
             Ok(_) => QuestionRound::Unread,
             Err(_) => QuestionRound::Unasked,
         });
-    };
+    }
     seal.open(state, &call).map_err(broken)?;
-    Ok(QuestionRound::Replied(match question.answer(&result) {
-        Some(FormReply::Said(said)) => Some(said),
+    Ok(QuestionRound::Replied(match outcome {
+        FormOutcome::Replied(FormReply::Said(said)) => Some(said),
         _ => None,
     }))
 }
@@ -140,9 +144,11 @@ fn with_form(name: &str, form: &ClientForm, state: String) -> Option<InputRequir
     Some(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
-/// The response to a form; none where it is missing or cannot be read.
-fn response(request: &CallToolRequestParams, form: &str) -> Option<ElicitResult> {
-    serde_json::from_value(request.input_responses.as_ref()?.get(form)?.clone()).ok()
+/// What came back from a form; one that is missing is as one that cannot be read.
+fn response(request: &CallToolRequestParams, name: &str, form: &ClientForm) -> FormOutcome {
+    let response = request.input_responses.as_ref().and_then(|responses| responses.get(name));
+    let result = response.and_then(|response| serde_json::from_value(response.clone()).ok());
+    result.map_or(FormOutcome::Unread, |result: ElicitResult| form.outcome(&result))
 }
 
 fn broken(seal: BrokenSeal) -> CallFault {
@@ -206,6 +212,11 @@ mod tests {
             json!({ "decision": 5 }),
             json!({ "decision": { "action": "yes" } }),
             json!({ "decision": { "content": { "decision": "allow_once" } } }),
+            json!({ "decision": { "action": "accept" } }),
+            json!({ "decision": { "action": "accept", "content": {} } }),
+            json!({ "decision": { "action": "accept", "content": { "decision": "zz" } } }),
+            // Nobody offered that.
+            json!({ "decision": { "action": "accept", "content": { "decision": "allow_session" } } }),
         ] {
             let before = ApprovedEffects { digests: vec!["0a".to_owned()], for_session: false };
             let round = read(&call(&state, &unread), &seal, &CALL);
@@ -222,16 +233,28 @@ mod tests {
     #[test]
     fn who_closes_a_form_has_denied_nothing() {
         let seal = StateSeal::new().unwrap();
-        for undecided in [
-            json!({ "action": "cancel" }),
-            json!({ "action": "accept" }),
-            json!({ "action": "accept", "content": { "decision": "allow_session" } }),
-        ] {
-            let closed = call(&asked(&seal), &json!({ "decision": undecided }));
-            assert_eq!(read(&closed, &seal, &CALL), Ok(CallRound::Undecided), "{undecided}");
-            assert!(read(&closed, &seal, &CALL).is_err(), "a response counts once");
-        }
+        let closed = call(&asked(&seal), &json!({ "decision": { "action": "cancel" } }));
+        assert_eq!(read(&closed, &seal, &CALL), Ok(CallRound::Undecided));
+        assert!(read(&closed, &seal, &CALL).is_err(), "a response counts once");
         let denied = call(&asked(&seal), &json!({ "decision": { "action": "decline" } }));
         assert_eq!(read(&denied, &seal, &CALL), Ok(CallRound::Denied(String::new())));
+    }
+
+    #[test]
+    fn a_reply_that_is_no_text_is_asked_for_anew_and_uses_nothing_up() {
+        let seal = StateSeal::new().unwrap();
+        let question = ClientForm::Question { text: "Tabs?".to_owned(), choices: Vec::new() };
+        let put = put(&question, &seal, &CALL).unwrap().request_state.unwrap();
+        let answer = |responses: Value| answer(&call(&put, &responses), &question, &seal, &CALL);
+        for unread in [
+            json!({}),
+            json!({ "answer": { "action": "accept" } }),
+            json!({ "answer": { "action": "accept", "content": { "answer": 5 } } }),
+        ] {
+            assert_eq!(answer(unread.clone()), Ok(QuestionRound::Unread), "{unread}");
+        }
+        let said = json!({ "answer": { "action": "accept", "content": { "answer": "no" } } });
+        assert_eq!(answer(said.clone()), Ok(QuestionRound::Replied(Some("no".to_owned()))));
+        assert!(answer(said).is_err(), "a response counts once");
     }
 }

@@ -93,6 +93,16 @@ impl ToolSet {
         }
     }
 
+    /// Where a client finds the names of the tools that it may call.
+    pub(crate) fn names_hint(&self) -> &'static str {
+        match self.has_more() {
+            true => {
+                "tools/list has the names of most tools, find_tools without arguments the others"
+            }
+            false => "tools/list has the names of the tools that there are here",
+        }
+    }
+
     /// Whether there is more to find than is listed.
     pub(crate) fn has_more(&self) -> bool {
         *self == Self::Default

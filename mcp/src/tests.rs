@@ -134,8 +134,10 @@ impl ToolBackend for Recorded {
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
-        Box::pin(async { Ok("Read before you write.".to_owned()) })
+    fn notes(&self, tools: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>> {
+        let notes = tools.iter().map(|tool| format!("Use {tool}."));
+        let notes = notes.collect::<Vec<_>>().join(" ");
+        Box::pin(async { Ok(notes) })
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
@@ -372,6 +374,90 @@ async fn a_failed_tool_is_a_result_that_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_name_that_no_tool_has_is_an_error_that_says_where_the_names_are() {
+    let named = ToolSet::Named { name: "mine".into(), tools: vec!["read_file".into()] };
+    for (set, tool, hint) in [
+        (ToolSet::Default, "nope", "find_tools without arguments the others"),
+        (ToolSet::All, "nope", "the tools that there are here"),
+        (named, "echo", "the tools that there are here"),
+    ] {
+        let mut client = Client::initialized(set, "2025-06-18").await;
+        let unknown = client.request(json!(1), "tools/call", json!({ "name": tool })).await;
+        let message = unknown["error"]["message"].as_str().unwrap();
+        assert!(message.contains("\nhint: tools/list has") && message.contains(hint), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_set_cannot_read_is_no_resource_of_it() {
+    let set = |tools: &[&str]| ToolSet::Named {
+        name: "mine".into(),
+        tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+    };
+    for (tools, templates) in [
+        (&["fail"][..], &[][..]),
+        (&["list_directory"], &[]),
+        (&["read_file"], &["moss://files/{+path}"]),
+        (&["diff_history"], &["moss://history/{number}"]),
+    ] {
+        let mut client = Client::initialized(set(tools), "2025-06-18").await;
+        let listed = client.request(json!(1), "resources/list", json!({})).await;
+        assert_eq!(listed["result"]["resources"], json!([]), "{tools:?}: {listed}");
+        let listed = client.request(json!(2), "resources/templates/list", json!({})).await;
+        let all = listed["result"]["resourceTemplates"].as_array().unwrap();
+        let all: Vec<_> = all.iter().map(|one| one["uriTemplate"].as_str().unwrap()).collect();
+        assert_eq!(all, templates, "{tools:?}");
+        let params = json!({
+            "ref": { "type": "ref/resource", "uri": "moss://files/{+path}" },
+            "argument": { "name": "path", "value": "" },
+        });
+        let completed = client.request(json!(3), "completion/complete", params).await;
+        assert_eq!(completed["result"]["completion"]["values"], json!([]), "{completed}");
+        assert_eq!(client.uses(), []);
+    }
+}
+
+#[tokio::test]
+async fn notes_are_those_on_the_tools_that_the_client_sees() {
+    let named = ToolSet::Named { name: "mine".into(), tools: vec!["gone".into()] };
+    for (set, notes) in [
+        (ToolSet::Default, "Use read_file."),
+        (ToolSet::ReadOnly, "Use echo. Use read_file."),
+        (ToolSet::All, "Use echo. Use fail. Use hang. Use read_file."),
+        (named, "There are no notes on the tools of the set `mine`"),
+    ] {
+        let mut client = Client::initialized(set, "2025-06-18").await;
+        let prompt = client.request(json!(1), "prompts/get", json!({ "name": "moss_notes" })).await;
+        let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.starts_with(notes) && (text == notes || text.ends_with("used.")), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn only_arguments_that_there_are_are_completed() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let tool = json!({ "type": "ref/prompt", "name": "moss_tool" });
+    let mut complete = async |reference: &Value, name: &str| {
+        let argument = json!({ "name": name, "value": "ec" });
+        let params = json!({ "ref": reference, "argument": argument });
+        client.request(json!(1), "completion/complete", params).await
+    };
+    let completed = complete(&tool, "name").await;
+    assert_eq!(completed["result"]["completion"]["values"], json!(["echo"]), "{completed}");
+    let notes = json!({ "type": "ref/prompt", "name": "moss_notes" });
+    let change = json!({ "type": "ref/resource", "uri": "moss://history/{number}" });
+    for (reference, why) in [
+        (&tool, "moss_tool has no argument `tool`: it has `name`"),
+        (&change, "moss://history/{number} has no argument `tool`: it has `number`"),
+        (&notes, "moss_notes has no arguments"),
+    ] {
+        let refused = complete(reference, "tool").await;
+        assert_eq!(refused["error"]["message"], why, "{refused}");
+        assert_eq!(refused["error"]["code"], -32602);
+    }
+}
+
+#[tokio::test]
 async fn progress_is_sent_to_who_asks_for_it_and_only_grows() {
     let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
     let params = json!({ "name": "echo", "_meta": { "progressToken": "p" } });
@@ -519,6 +605,20 @@ async fn tools_that_are_not_listed_are_found_and_called() {
     );
     let found = find(&mut client, json!({ "query": "DOES hang" })).await;
     assert_eq!(found["structuredContent"]["tools"][0]["name"], "hang");
+    assert_eq!(found["structuredContent"]["note"], Value::Null);
+    for (query, name, note) in [
+        ("hang for the languages", "hang", json!("no tool has most of these words: ")),
+        ("echoes", "echo", Value::Null),
+        ("language server", "", json!("no tool has any of these words: ")),
+    ] {
+        let found = find(&mut client, json!({ "query": query })).await["structuredContent"].clone();
+        assert_eq!(found["tools"][0]["name"].as_str().unwrap_or_default(), name, "{found}");
+        let noted = found["note"].as_str().unwrap_or_default();
+        assert!(noted.starts_with(note.as_str().unwrap_or_default()), "{found}");
+        assert_eq!(noted.contains("without `query` all are returned"), note != Value::Null);
+    }
+    let all_again = find(&mut client, json!({ "query": "the" })).await;
+    assert_eq!(all_again["structuredContent"], all["structuredContent"]);
     let one = find(&mut client, json!({ "name": "echo" })).await;
     assert_eq!(one["structuredContent"]["tools"][0]["inputSchema"], json!({ "type": "object" }));
     for (wrong, why) in [
@@ -557,9 +657,10 @@ async fn the_roots_of_a_client_are_asked_for_once() {
 const REFUSED: &[(&str, i32, &str)] = &[
     ("{", -32700, "not JSON"),
     ("hello", -32700, "not JSON"),
-    ("1", -32600, "not a JSON-RPC message"),
-    ("null", -32600, "not a JSON-RPC message"),
+    ("1", -32600, "not a JSON-RPC message: invalid type: integer `1`, expected an object"),
+    ("null", -32600, "not a JSON-RPC message: invalid type: null, expected an object"),
     ("[]", -32600, "batches"),
+    ("[1]", -32600, "send each message by itself, on a line of its own"),
     (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600, "batches"),
     ("{}", -32600, "`jsonrpc`"),
     (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600, "`jsonrpc`"),
@@ -724,6 +825,17 @@ async fn large_arguments_are_taken_and_larger_lines_refused() {
     client.line(&vec![b'x'; LINE_BYTES_MAX + 1]).await;
     let refused = client.next().await;
     assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &Value::Null));
+    // Who waits for the response to a request hears of it, wherever its id is.
+    let large = "x".repeat(LINE_BYTES_MAX);
+    let params = format!(r#""method":"tools/call","params":{{"a":"{large}"}}"#);
+    for line in [
+        format!(r#"{{"jsonrpc":"2.0","id":"a",{params}}}"#),
+        format!(r#"{{{params},"jsonrpc":"2.0","id":"a"}}"#),
+    ] {
+        client.line(line.as_bytes()).await;
+        let refused = client.next().await;
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!("a")));
+    }
     assert_eq!(client.request(json!(2), "ping", json!({})).await["result"], json!({}));
 }
 

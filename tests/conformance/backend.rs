@@ -173,7 +173,7 @@ impl ToolBackend for SuiteBackend {
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
+    fn notes(&self, _: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>> {
         Box::pin(async { Ok("Notes of the suite.".to_owned()) })
     }
 

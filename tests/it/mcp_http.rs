@@ -31,7 +31,7 @@ fn sessions_list_call_and_end() {
         assert!(tools.iter().any(|tool| tool["name"] == "read_file"), "{listed}");
         let read = client.call("read_file", json!({ "path": "a.txt" }));
         assert!(text(&read).contains("two"), "{read}");
-        assert_eq!(client.send("DELETE", "", &[]).status, 202);
+        assert_eq!(client.send("DELETE", "", &[]).status, 204);
         assert_eq!(client.ask("tools/list", json!({})).status, 404);
     }
     daemon.stop();

@@ -162,19 +162,82 @@ fn prompts_and_completions_know_paths_and_tools() {
     assert!(complete(file(), "path", "").as_array().unwrap().contains(&json!("a.txt")));
     assert_eq!(complete(file(), "path", "*"), json!([]));
     let tool = json!({ "type": "ref/prompt", "name": "moss_tool" });
-    assert_eq!(complete(tool, "name", "grep"), json!(["grep_search"]));
+    assert_eq!(complete(tool.clone(), "name", "grep"), json!(["grep_search"]));
+    let notes = json!({ "type": "ref/prompt", "name": "moss_notes" });
+    for (reference, why) in [
+        (tool, "moss_tool has no argument `nope`: it has `name`"),
+        (file(), "moss://files/{+path} has no argument `nope`: it has `path`"),
+        (notes, "moss_notes has no arguments"),
+    ] {
+        let argument = json!({ "name": "nope", "value": "" });
+        let params = json!({ "ref": reference, "argument": argument });
+        let refused = client.request("completion/complete", params);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        assert_eq!(refused["error"]["message"], why);
+    }
 }
 
 #[test]
 fn a_set_without_reading_has_no_resources() {
     let site = site();
-    site.config("[tool_sets]\nplan = [\"todo\"]\n");
-    let mut client = McpClient::connect(&site, &["--set", "plan"]);
-    for (method, params) in
-        [("resources/list", json!({})), ("resources/read", json!({ "uri": "moss://files/a.txt" }))]
-    {
-        let refused = client.request(method, params);
-        let message = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
-        assert!(message.contains("the tool set `plan`"), "{message}");
+    site.config(
+        "[tool_sets]\nplan = [\"todo\"]\nlist = [\"list_directory\"]\nreview = [\"read_file\", \
+         \"grep_search\", \"diff_history\"]\n",
+    );
+    for (set, templates) in [
+        ("plan", &[][..]),
+        // What cannot be read is not listed.
+        ("list", &[]),
+        ("review", &["moss://files/{+path}", "moss://history/{number}"]),
+    ] {
+        let mut client = McpClient::connect(&site, &["--set", set]);
+        let listed = client.request("resources/list", json!({}));
+        assert_eq!(listed["result"]["resources"], json!([]), "{set}: {listed}");
+        let listed = client.request("resources/templates/list", json!({}));
+        let all = listed["result"]["resourceTemplates"].as_array().unwrap();
+        let all: Vec<&str> = all.iter().map(|one| one["uriTemplate"].as_str().unwrap()).collect();
+        assert_eq!(all, templates, "{set}");
+        let file = read(&mut client, "moss://files/a.txt");
+        match templates.is_empty() {
+            true => {
+                let message = file["error"]["message"].as_str().unwrap();
+                assert!(message.contains(&format!("the tool set `{set}`")), "{message}");
+            }
+            false => assert_eq!(file["result"]["contents"][0]["text"], "one\n\n  two\tx"),
+        }
+        for (uri, name) in [("moss://files/{+path}", "path"), ("moss://history/{number}", "number")]
+        {
+            for value in ["", "a"] {
+                let completed = client.request(
+                    "completion/complete",
+                    json!({
+                        "ref": { "type": "ref/resource", "uri": uri },
+                        "argument": { "name": name, "value": value },
+                    }),
+                );
+                let values = &completed["result"]["completion"]["values"];
+                assert_eq!(*values, json!([]), "{set} {uri}: {completed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn notes_speak_of_the_tools_of_the_set_alone() {
+    let site = site();
+    site.config(
+        "[tool_sets]\nreview = [\"read_file\", \"grep_search\"]\nhistory = [\"diff_history\"]\n",
+    );
+    for (set, named, others) in [
+        ("default", &["read_file", "create_file", "run_terminal_cmd"][..], &["todo"][..]),
+        ("read-only", &["read_file"], &["create_file", "run_terminal_cmd", "patch"]),
+        ("review", &["read_file"], &["list_directory", "clarify", "todo", "create_file"]),
+        ("history", &["no notes on the tools of the set `history`"], &["read_file"]),
+    ] {
+        let mut client = McpClient::connect(&site, &["--set", set]);
+        let notes = client.request("prompts/get", json!({ "name": "moss_notes" }));
+        let text = notes["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(named.iter().all(|name| text.contains(name)), "{set}: {text}");
+        assert!(!others.iter().any(|name| text.contains(name)), "{set}: {text}");
     }
 }

@@ -94,6 +94,9 @@ fn what_was_meant_is_named() {
         let as_json = parsed(&site.run(&[words, &["--json"]].concat()));
         assert!(as_json["error"]["hint"].as_str().unwrap().contains(meant), "{as_json}");
     }
+    let unknown = site.run(&["call", "nosuch"]);
+    assert!(unknown.stderr.contains("there is no tool `nosuch`"), "{unknown:?}");
+    assert!(unknown.stderr.contains("hint: see what there is with `moss tools`"), "{unknown:?}");
 }
 
 #[test]

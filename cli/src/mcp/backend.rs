@@ -116,8 +116,7 @@ impl BackendOpener for WorkspaceOpener {
                 Some((server, workspace)) => DaemonSource::Named(server.clone(), workspace.clone()),
                 None => {
                     let root = self.hints.choose(&roots).map_err(|why| {
-                        CallFault::new("workspace_unusable", why)
-                            .hint("open a project, or name one: moss mcp --workspace DIR")
+                        CallFault::new("workspace_unusable", why).hint(self.hints.next_step())
                     })?;
                     let setup = Setup { workspaces: vec![root], ..self.setup.clone() };
                     DaemonSource::Workspace(Box::new(setup))
@@ -280,11 +279,13 @@ impl DaemonTools {
         }
     }
 
-    async fn behaviour(&self) -> Result<String, CallFault> {
+    /// The notes on those of the tools that have these names.
+    async fn behaviour(&self, names: &[String]) -> Result<String, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
         match client.tools(None, ListedSchema::Asi, Language::En).await {
             Ok(listed) => {
-                let registry = Registry::new(listed.tools.iter().map(bridge::definition))
+                let wanted = listed.tools.iter().filter(|tool| names.contains(&tool.name));
+                let registry = Registry::new(wanted.map(bridge::definition))
                     .map_err(|error| CallFault::new("internal", error.to_string()))?;
                 Ok(behaviour_notes(&registry, moss_model_bridge::Language::En))
             }
@@ -323,8 +324,8 @@ impl ToolBackend for DaemonTools {
         Box::pin(self.written())
     }
 
-    fn notes(&self) -> BoxFuture<'_, Result<String, CallFault>> {
-        Box::pin(self.behaviour())
+    fn notes(&self, tools: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>> {
+        Box::pin(async move { self.behaviour(&tools).await })
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

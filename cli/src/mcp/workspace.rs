@@ -61,6 +61,17 @@ impl WorkspaceHints {
         Err(format!("no project is open that moss could work on{seen}"))
     }
 
+    /// What to do where none of it will do.
+    pub(super) fn next_step(&self) -> &'static str {
+        match self.named {
+            Some(_) => {
+                "start `moss mcp` with the --workspace of a directory that exists, or without it in a \
+                 project"
+            }
+            None => "open a project, or name one: moss mcp --workspace DIR",
+        }
+    }
+
     fn usable(&self, path: &Path) -> Result<PathBuf, String> {
         let path = existing(path)?;
         if path.parent().is_none() {
@@ -142,6 +153,9 @@ mod tests {
         ] {
             let error = hints.choose(&[]).unwrap_err();
             assert!(error.contains(why), "{error}");
+            // Who named a directory does not read that one may be named.
+            let step = hints.next_step();
+            assert_eq!(step.contains("name one"), hints.named.is_none(), "{step}");
         }
     }
 

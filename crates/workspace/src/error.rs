@@ -139,6 +139,8 @@ pub enum Error {
         bytes_max: u64,
         /// What the limit is called in the configuration.
         setting: &'static str,
+        /// Whether it is what was to be written: no file has that yet.
+        is_new: bool,
     },
     /// Too large for history to keep, and the deletion is to be recoverable.
     #[error("{path} has {size_bytes} bytes; kept are at most {bytes_max} (files.edit_bytes_max)")]

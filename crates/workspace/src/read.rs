@@ -308,7 +308,7 @@ pub(crate) fn check_size(path: &RelPath, size_bytes: u64, bound: Bound) -> Resul
     if size_bytes <= bytes_max {
         return Ok(());
     }
-    Err(Error::TooLarge { path: path.clone(), size_bytes, bytes_max, setting })
+    Err(Error::TooLarge { path: path.clone(), size_bytes, bytes_max, setting, is_new: false })
 }
 
 pub(crate) fn refusal(path: &RelPath, not: NotText) -> Error {

@@ -149,7 +149,9 @@ fn recalled_file(
         let is_kept = !file.forgotten;
         if is_kept && size_bytes > bytes_max {
             let (path, setting) = (file.path.clone(), "files.edit_bytes_max");
-            return Err(Error::TooLarge { path, size_bytes, bytes_max, setting }.into());
+            return Err(
+                Error::TooLarge { path, size_bytes, bytes_max, setting, is_new: false }.into()
+            );
         }
         if is_kept {
             scope.hold(size_bytes.saturating_mul(RECALLED_COPIES))?;

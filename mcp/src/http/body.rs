@@ -10,8 +10,8 @@ use http_body_util::BodyExt as _;
 
 use super::caller_share::{CallerShare, SharedUnits, TakenUnits};
 use super::refusal::HttpRefusal;
-use crate::line;
 use crate::lines::LINE_BYTES_MAX;
+use crate::overlong::{self, HEAD_BYTES};
 
 /// How long a body may take to come.
 const BODY_WAIT_MAX: Duration = Duration::from_secs(60);
@@ -72,7 +72,14 @@ impl BodyRoom {
             })?;
             let Ok(data) = frame.into_data() else { continue };
             if bytes.len() + data.remaining() > LINE_BYTES_MAX {
-                return Err(HttpRefusal::too_large(line::too_long(LINE_BYTES_MAX)));
+                // What follows is not read.
+                let missing = HEAD_BYTES.saturating_sub(bytes.len()).min(data.len());
+                bytes.extend_from_slice(&data[..missing]);
+                return Err(HttpRefusal::too_large(overlong::response(
+                    LINE_BYTES_MAX,
+                    &bytes,
+                    &[],
+                )));
             }
             bytes.extend_from_slice(&data);
             let units = bytes.len().div_ceil(UNIT_BYTES);
@@ -101,6 +108,17 @@ mod tests {
     async fn status(room: &BodyRoom, bytes: usize) -> Option<u16> {
         let read = room.read(Full::from(vec![b'x'; bytes])).await;
         read.err().map(|refusal| refusal.response().status().as_u16())
+    }
+
+    #[tokio::test]
+    async fn the_error_of_a_body_that_is_too_long_has_the_id_of_its_request() {
+        let rooms = BodyRooms::default();
+        let begun = r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"x":""#;
+        let body = begun.to_owned() + &"x".repeat(LINE_BYTES_MAX);
+        let refusal = rooms.of("alice").read(Full::from(body)).await.err().unwrap();
+        let body = refusal.response().into_body().collect().await.unwrap().to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["id"], "a", "{body}");
     }
 
     #[tokio::test]

@@ -296,7 +296,7 @@ async fn a_session_is_used_by_who_opened_it_with_its_set() {
     let again = alice.post(initialize("2025-11-25").to_string()).await;
     assert!(again.error().contains("initialized already"), "{}", again.text);
     let request = alice.request("DELETE").body(Full::default()).unwrap();
-    assert_eq!(alice.send(request).await.status, 202);
+    assert_eq!(alice.send(request).await.status, 204);
     assert_eq!(alice.ask("tools/list", json!({})).await.status, 404);
 }
 
@@ -326,7 +326,8 @@ async fn what_is_no_message_is_refused_and_says_why() {
     let server = Server::new();
     let mut client = server.session("alice", "2025-06-18").await;
     for (body, part) in [
-        (&b"[]"[..], "batches"),
+        (&b"[]"[..], "send each message by itself, in a request of its own"),
+        (b"5", "expected an object"),
         (b"{", "not JSON"),
         (b"\xff", "not UTF-8"),
         (b"", "no message"),
@@ -451,7 +452,7 @@ async fn one_caller_does_not_take_all_sessions() {
     assert_eq!(bob.ask("tools/list", json!({})).await.status, 200);
     alice.session = Some(last);
     let request = alice.request("DELETE").body(Full::default()).unwrap();
-    assert_eq!(alice.send(request).await.status, 202);
+    assert_eq!(alice.send(request).await.status, 204);
     alice.session = None;
     assert_eq!(alice.post(hello).await.status, 200);
 }

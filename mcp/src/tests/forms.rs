@@ -90,6 +90,39 @@ async fn an_answer_counts_once_and_for_its_own_form() {
 }
 
 #[tokio::test]
+async fn a_form_is_shown_anew_where_nothing_comes_back_that_it_offers() {
+    let mut client = with_forms(WAIT_MAX).await;
+    for (id, unread) in [
+        (1, json!({ "action": "accept", "content": { "decision": "zz" } })),
+        (2, json!({ "action": "accept", "content": {} })),
+        (3, json!({ "action": "accept" })),
+        (4, json!({ "action": "foo" })),
+        (5, json!({ "content": { "decision": "allow_once" } })),
+        (6, json!({})),
+    ] {
+        let form = client.asked(id, "ask").await;
+        client.send(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": unread })).await;
+        let anew = client.next().await;
+        assert_eq!(anew["params"]["message"], form["params"]["message"], "{unread}: {anew}");
+        client.send(&answer(&anew, json!({ "decision": "allow_once" }))).await;
+        assert_eq!(client.output(id).await["decided"], "Some(AllowOnce)", "{unread}");
+    }
+    // A client that never returns anything else is not asked for ever.
+    client.send(&call(7, "ask")).await;
+    let mut shown = 0;
+    loop {
+        let message = client.next().await;
+        if message["id"] == 7 && message.get("method").is_none() {
+            assert_eq!(message["result"]["structuredContent"]["decided"], "None", "{message}");
+            break;
+        }
+        shown += 1;
+        client.send(&answer(&message, json!({ "decision": "zz" }))).await;
+    }
+    assert_eq!(shown, 3);
+}
+
+#[tokio::test]
 async fn a_call_that_is_cancelled_while_its_form_is_open_ends() {
     let mut client = with_forms(WAIT_MAX).await;
     for (id, name) in [(1, "ask"), (2, clarify::TOOL)] {
@@ -211,6 +244,11 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         unread["inputResponses"] = json!({ "Answer": {} });
         let anew = client.request(json!(2), "tools/call", unread).await["result"].clone();
         assert_eq!(anew["inputRequests"]["answer"]["params"]["message"], "Tabs?", "{anew}");
+        // So is one that is no reply.
+        let mut unread = again(&asked, "accept");
+        unread["inputResponses"]["answer"]["content"] = json!({});
+        let anew = client.request(json!(2), "tools/call", unread).await["result"].clone();
+        assert_eq!(anew["inputRequests"]["answer"]["params"]["message"], "Tabs?", "{anew}");
         let said = client.request(json!(3), "tools/call", again(&asked, "accept")).await;
         let said = &said["result"]["structuredContent"];
         assert_eq!((&said["answered"], &said["answer"]), (&json!(true), &json!("spaces")));
@@ -220,7 +258,7 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         let closed = client.request(json!(6), "tools/call", again(&asked, "cancel")).await;
         assert_eq!(closed["result"]["structuredContent"]["answered"], false, "{closed}");
         // It was asked once each time: the answers are the client's.
-        assert_eq!(client.uses().len(), 3);
+        assert_eq!(client.uses().len(), 4);
     }
 }
 

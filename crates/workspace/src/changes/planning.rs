@@ -151,7 +151,7 @@ impl Planner<'_> {
         check_gap(&gap)?;
         let real = gap.real()?;
         self.check_saved(path, &real, "is about to be made by an editor")?;
-        check_size(path, new.len() as u64, self.workspace.limits().edit())?;
+        check_new_size(path, &new, self.workspace)?;
         let mut diff = diff::between(path, None, Some(&new));
         if let Some(mode) = mode.filter(|mode| Some(*mode) != self.workspace.options.create_mode) {
             diff.text = format!("new file mode {mode:o}\n{}", diff.text);
@@ -174,7 +174,7 @@ impl Planner<'_> {
             let names = place.stat.names;
             return Err(Error::HardLinked { path: path.clone(), names });
         }
-        check_size(path, new.len() as u64, self.workspace.limits().edit())?;
+        check_new_size(path, &new, self.workspace)?;
         if old == new {
             return Err(Error::NoChange { path: path.clone() });
         }
@@ -284,6 +284,15 @@ fn check_mixture(files: &[PlannedFile]) -> Result<(), Error> {
         }),
         _ => Ok(()),
     }
+}
+
+fn check_new_size(path: &RelPath, new: &[u8], workspace: &Workspace) -> Result<(), Error> {
+    check_size(path, new.len() as u64, workspace.limits().edit()).map_err(|error| match error {
+        Error::TooLarge { path, size_bytes, bytes_max, setting, .. } => {
+            Error::TooLarge { path, size_bytes, bytes_max, setting, is_new: true }
+        }
+        error => error,
+    })
 }
 
 fn utf8(path: &RelPath, content: &str) -> Result<Vec<u8>, Error> {

@@ -28,6 +28,9 @@ impl Error {
                 "replace the file by a copy of its own first, outside of moss"
             }
             Self::ReadOnly { .. } => "change its permissions first, outside of moss",
+            Self::TooLarge { is_new: true, .. } => {
+                "put the content into several files; one is no larger than that"
+            }
             Self::TooLarge { .. } => "read it in windows of lines; it is too large to edit as one",
             Self::TooLargeToKeep { .. } => {
                 "`permanent: true` deletes it without keeping the content"

@@ -11,7 +11,7 @@ use moss_workspace::{
     hash,
 };
 
-use crate::fixture::{Fixture, delete, eventually, not_tested, origin, rel};
+use crate::fixture::{Fixture, create, delete, eventually, not_tested, origin, rel};
 
 const WINDOW: LineWindow =
     LineWindow { start: 1, lines_max: 100, bytes_max: 1 << 20, line_bytes_max: 1 << 20 };
@@ -87,6 +87,23 @@ fn large_files_are_read_in_windows_only() {
     ] {
         assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
     }
+}
+
+#[test]
+fn who_would_write_too_much_is_not_told_to_read_it() {
+    let fixture = Fixture::new();
+    let limits = FileLimits { edit_bytes_max: 4, read_bytes_max: 8, ..FileLimits::default() };
+    let options = WorkspaceOptions { limits, ..WorkspaceOptions::default() };
+    let workspace = Workspace::open(&fixture.root(), options).unwrap();
+    let hint = |error: Error| {
+        let told = ToolError::from(error);
+        assert_eq!(told.code, ErrorCode::TooLarge);
+        told.hint.unwrap()
+    };
+    let created = workspace.plan(&ChangeSet { changes: vec![create("new", "12345")] });
+    assert!(hint(created.unwrap_err()).contains("several files"));
+    fixture.put("x", "12345");
+    assert!(hint(workspace.read(&rel("x")).unwrap_err()).contains("windows of lines"));
 }
 
 #[test]
