@@ -4,6 +4,7 @@
 
 mod compiled;
 mod coverage;
+mod doc_tests;
 mod javascript;
 mod jvm;
 mod python;

@@ -9,6 +9,8 @@ use super::found::{ChosenTests, relative};
 
 /// Most tests that are kept.
 const IDS_MAX: usize = 50;
+/// Most tests that a note names.
+const NAMED_MAX: usize = 5;
 
 /// The tests that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +24,45 @@ pub(super) struct FailedTests {
     /// How many more failed that nothing is kept of.
     #[serde(default)]
     pub(super) more: u64,
+}
+
+/// Tests that were asked for by their ids and did not pass in a run in which none failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MissedTests {
+    /// How many were asked for.
+    asked: usize,
+    ids: Vec<String>,
+}
+
+// === impl MissedTests ===
+
+impl MissedTests {
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
+    /// What is to be said of them.
+    pub(super) fn note(&self) -> String {
+        let named: Vec<String> =
+            self.ids.iter().take(NAMED_MAX).map(|id| format!("`{id}`")).collect();
+        let more = match self.ids.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!(
+            "{} of the {} tests that failed did not run ({}{more}): `scope` `all` runs them",
+            self.ids.len(),
+            self.asked,
+            named.join(", "),
+        )
+    }
+}
+
+/// Whether a test that failed before passed in a run. One in documentation has another line after an edit.
+fn has_passed(framework: TestFramework, id: &str, passed: &BTreeSet<String>) -> bool {
+    let unnumbered = framework.unnumbered_id(id);
+    [Some(id), unnumbered].into_iter().flatten().any(|id| passed.contains(id))
 }
 
 // === impl FailedTests ===
@@ -43,20 +84,38 @@ impl FailedTests {
         mut self,
         chosen: &ChosenTests,
         passed: &BTreeSet<String>,
-    ) -> (Option<Self>, Option<String>) {
+    ) -> (Option<Self>, Option<MissedTests>) {
         if chosen.is_all {
             return (None, None);
         }
-        let asked = self.is_chosen(chosen).then_some(self.ids.len() as u64);
-        self.ids.retain(|id| !passed.contains(id));
-        let missed = self.ids.len();
-        let note = asked.filter(|_| missed > 0).map(|asked| {
-            format!(
-                "{missed} of the {asked} tests that failed did not run: `scope` `all` runs them"
-            )
-        });
+        let asked = self.is_chosen(chosen).then_some(self.ids.len());
+        self.ids.retain(|id| !has_passed(self.framework, id, passed));
+        let missed = asked
+            .filter(|_| !self.ids.is_empty())
+            .map(|asked| MissedTests { asked, ids: self.ids.clone() });
         let is_fixed = self.ids.is_empty() && self.more == 0;
-        ((!is_fixed).then_some(self), note)
+        ((!is_fixed).then_some(self), missed)
+    }
+
+    /// Adds what failed before, was asked for and did not pass, in a run in which others failed.
+    pub(super) fn add_missed(&mut self, before: &Self, passed: &BTreeSet<String>) {
+        self.more += before.more;
+        for id in &before.ids {
+            if self.ids.contains(id) || has_passed(self.framework, id, passed) {
+                continue;
+            }
+            match self.ids.len() < IDS_MAX {
+                true => self.ids.push(id.clone()),
+                false => self.more += 1,
+            }
+        }
+        // Where files of some are not known, none are named.
+        match self.files.is_empty() || before.files.is_empty() {
+            true => self.files.clear(),
+            false => self.files.extend(before.files.iter().cloned()),
+        }
+        self.files.sort();
+        self.files.dedup();
     }
 
     /// What failed in a run.

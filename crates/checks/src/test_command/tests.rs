@@ -48,6 +48,24 @@ fn each_framework_has_its_words() {
         (TestFramework::Cargo, file("src/lib.rs"), cargo.to_owned()),
         (TestFramework::Cargo, pattern("a b"), format!("{cargo} -- 'a b'")),
         (TestFramework::Cargo, ids(&["a::b", "c"]), format!("{cargo} -- --exact a::b c")),
+        // rustdoc splits what it is given at blanks.
+        (
+            TestFramework::Cargo,
+            ids(&["src/lib.rs - add (line 3)", "src/lib.rs - add (line 9)", "src/b.rs - (line 1)"]),
+            format!("{cargo} --doc -- add src/b.rs"),
+        ),
+        (
+            TestFramework::Cargo,
+            pattern("src/lib.rs - add (line 3)"),
+            format!("{cargo} --doc -- add"),
+        ),
+        (
+            TestFramework::Cargo,
+            ids(&["a::b", "src/lib.rs - add (line 3)"]),
+            format!(
+                "if {cargo} -- --exact a::b; then {cargo} --doc -- add; else {cargo} --doc -- add; false; fi"
+            ),
+        ),
         (TestFramework::Jest, pattern("it's"), format!("{jest} -t 'it'\\''s'")),
         (TestFramework::Jest, ids(&["a", "b"]), format!("{jest} -t 'a|b'")),
         (TestFramework::Jest, file("-x.test.js"), format!("{jest} --runTestsByPath ./-x.test.js")),
