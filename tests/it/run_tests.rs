@@ -160,7 +160,7 @@ async fn progress_failures_and_selectors_of_pytest() {
     site.write("app/tests/test_broken.py", "import missing_module\n");
     let (code, message) = failed(&client, json!({})).await;
     assert_eq!(code, "build_failed");
-    assert!(message.contains("app/tests/test_broken.py:1:1"), "{message}");
+    assert!(message.contains("app/tests/test_broken.py:1: error"), "{message}");
 }
 
 #[tokio::test]

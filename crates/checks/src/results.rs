@@ -96,7 +96,7 @@ pub struct TestTotals {
     pub passed: u64,
     /// Tests of which an assertion failed.
     pub failed: u64,
-    /// Tests that were left out.
+    /// Tests that were left out, or failed as they were expected to.
     pub skipped: u64,
     /// Tests that could not run to their end.
     pub errored: u64,
