@@ -24,6 +24,17 @@ pub(crate) enum Named {
     File,
 }
 
+/// Where a directory lies that may hold programs of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProbedDirectory {
+    /// There is none.
+    Absent,
+    /// It lies in the workspace.
+    Inside,
+    /// It is a link that leads out of the workspace.
+    Outside,
+}
+
 /// Says what a path names.
 ///
 /// # Errors
@@ -99,35 +110,44 @@ async fn look(cx: &Context, path: &RelPath) -> Result<ProjectDirectory, ToolErro
     }
     // What configures a framework need not be a manifest: `pytest.ini`, `.rspec`.
     if !found.files.is_empty() || path.is_root() {
-        found.probed = probed(cx, path).await?;
+        probe(cx, path, &mut found).await?;
     }
     Ok(found)
 }
 
-/// Those of [`PROBES`] that a directory has. Most have none of the directories that programs lie in.
-async fn probed(cx: &Context, path: &RelPath) -> Result<BTreeSet<String>, ToolError> {
+/// Looks for those of [`PROBES`] that a directory has. Most have none of the directories that programs lie in.
+async fn probe(
+    cx: &Context,
+    path: &RelPath,
+    found: &mut ProjectDirectory,
+) -> Result<(), ToolError> {
     let top = |probe: &'static str| probe.split_once('/').map_or(probe, |(top, _)| top);
     let tops: BTreeSet<&str> = PROBES.iter().map(|probe| top(probe)).collect();
-    let mut probed = BTreeSet::new();
     for directory in tops {
-        if !may_hold(cx, &path.join(directory)?).await? {
-            continue;
+        match ProbedDirectory::look(cx, &path.join(directory)?).await? {
+            ProbedDirectory::Absent => continue,
+            ProbedDirectory::Outside => drop(found.outward.insert(directory.to_owned())),
+            ProbedDirectory::Inside => {}
         }
         for probe in PROBES.iter().filter(|probe| top(probe) == directory) {
             if is_there(cx, &path.join(probe)?).await? {
-                probed.insert((*probe).to_owned());
+                found.probed.insert((*probe).to_owned());
             }
         }
     }
-    Ok(probed)
+    Ok(())
 }
 
-/// Whether a directory is there, also where its link leads out of the workspace.
-async fn may_hold(cx: &Context, path: &RelPath) -> Result<bool, ToolError> {
-    match cx.list(path, GLANCE).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
-        Err(error) => Ok(error.code == ErrorCode::OutsideWorkspace),
+// === impl ProbedDirectory ===
+
+impl ProbedDirectory {
+    async fn look(cx: &Context, path: &RelPath) -> Result<Self, ToolError> {
+        match cx.list(path, GLANCE).await {
+            Ok(_) => Ok(Self::Inside),
+            Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+            Err(error) if error.code == ErrorCode::OutsideWorkspace => Ok(Self::Outside),
+            Err(_) => Ok(Self::Absent),
+        }
     }
 }
 

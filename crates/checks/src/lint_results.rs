@@ -247,6 +247,7 @@ impl PlannedLint {
         let misses_network =
             NETWORK_SIGNS.iter().any(|sign| all.iter().any(|text| text.contains(sign)));
         Some(match status {
+            LintStatus::NotInstalled if self.unseen.is_some() => self.unseen.clone()?,
             LintStatus::NotInstalled => {
                 format!("moss installs nothing; a person may: {}", self.install)
             }
@@ -358,6 +359,7 @@ mod tests {
             finding_codes: finding_codes.to_vec(),
             program: "x".to_owned(),
             install: "`install x`".to_owned(),
+            unseen: None,
         }
     }
 
@@ -374,6 +376,16 @@ mod tests {
             FinishedRun { exit_code, signal, stdout, stderr, reports, left_out, is_cut: false };
         let LintResults { status, found, message, hint, .. } = lint.results(&finished, "/w");
         (status, found.len(), message.unwrap_or_default(), hint.unwrap_or_default())
+    }
+
+    #[test]
+    fn a_program_behind_a_link_that_commands_do_not_see_is_not_to_be_installed() {
+        let mut lint = planned(LintFormat::Gnu, &[1]);
+        let not_found = "bash: line 1: .venv/bin/x: No such file or directory";
+        let hint = |lint: &PlannedLint| came_of(lint, (Some(127), None), "", not_found).3;
+        assert!(hint(&lint).contains("`install x`"));
+        lint.unseen = Some("`.venv` is a link".to_owned());
+        assert_eq!(hint(&lint), "`.venv` is a link");
     }
 
     #[test]

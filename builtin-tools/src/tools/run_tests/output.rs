@@ -139,7 +139,7 @@ fn failure(run: &TestRun, results: &TestResults) -> Option<ToolError> {
         TestStatus::NotInstalled => (
             ErrorCode::NotInstalled,
             "the tests could not run",
-            "a person has to install it: moss installs nothing",
+            "a person has to see to it: moss installs nothing",
         ),
         // A timeout ends it with SIGTERM or SIGKILL.
         TestStatus::Interrupted if !matches!(run.report.signal, Some(9 | 15)) => (

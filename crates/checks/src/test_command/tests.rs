@@ -12,7 +12,7 @@ fn project(path: &str, files: &[&str]) -> ProjectFiles {
         files: names(files),
         directories: BTreeSet::new(),
         manifests: BTreeMap::new(),
-        probed: BTreeSet::new(),
+        ..ProjectDirectory::default()
     };
     ProjectFiles { directories: vec![directory] }
 }
