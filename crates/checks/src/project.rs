@@ -31,6 +31,7 @@ pub const MANIFESTS: &[&str] = &[
 /// programs, which go before those of the machine, and one configuration.
 pub const PROBES: &[&str] = &[
     ".config/nextest.toml",
+    ".venv/bin/coverage",
     ".venv/bin/clang-tidy",
     ".venv/bin/mypy",
     ".venv/bin/pyright",
@@ -58,6 +59,7 @@ pub const PROBES: &[&str] = &[
     "node_modules/.bin/tsc",
     "node_modules/.bin/vitest",
     "venv/bin/clang-tidy",
+    "venv/bin/coverage",
     "venv/bin/mypy",
     "venv/bin/pyright",
     "test/__init__.py",

@@ -197,6 +197,9 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
     for (arguments, code) in [
         (json!({"testFile": "notes.txt"}), ErrorCode::NoTests),
         (json!({"testFile": "missing"}), ErrorCode::NotFound),
+        // No editor is attached, and a directory is no file.
+        (json!({"scope": "file"}), ErrorCode::NotFound),
+        (json!({"scope": "file", "path": "py"}), ErrorCode::NotFound),
         (json!({"testFile": "../x"}), ErrorCode::OutsideWorkspace),
         (json!({"testPattern": "--help"}), ErrorCode::InvalidArguments),
         (json!({"testPattern": "a\0"}), ErrorCode::InvalidArguments),

@@ -39,8 +39,8 @@ impl TestFramework {
         }
         if self == Self::Pytest && stderr.contains("unrecognized arguments: --cov") {
             return Some(
-                "pytest-cov is not installed: `python3 -m pip install pytest-cov`, or leave out \
-                 `coverage`"
+                "pytest-cov is not installed: `python3 -m pip install pytest-cov` in the environment of the project, or \
+                 leave out `coverage`"
                     .to_owned(),
             );
         }
