@@ -247,7 +247,9 @@ impl PlannedLint {
         let misses_network =
             NETWORK_SIGNS.iter().any(|sign| all.iter().any(|text| text.contains(sign)));
         Some(match status {
-            LintStatus::NotInstalled if self.unseen.is_some() => self.unseen.clone()?,
+            LintStatus::NotInstalled if self.unseen.is_some() && finished.exit_code == Some(127) => {
+                self.unseen.clone()?
+            }
             LintStatus::NotInstalled => {
                 format!("moss installs nothing; a person may: {}", self.install)
             }
