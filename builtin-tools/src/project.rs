@@ -27,7 +27,7 @@ pub(crate) enum Named {
 /// Where a directory lies that may hold programs of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProbedDirectory {
-    /// There is none.
+    /// It is not there.
     Absent,
     /// It lies in the workspace.
     Inside,

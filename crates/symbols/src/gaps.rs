@@ -102,11 +102,7 @@ mod tests {
             ),
             (Language::C, "typeof(a[(1)]) y;", "int            y;"),
             (Language::Go, "for range a.s { f() }", "for           { f() }"),
-            (
-                Language::Java,
-                "try (r; a.b; var q = x()) {}",
-                "try (        var q = x()) {}",
-            ),
+            (Language::Java, "try (r; a.b; var q = x()) {}", "try (        var q = x()) {}"),
             (Language::Ruby, "->(x; y, z) { x }", "->(x      ) { x }"),
             (Language::Json, "[1e+22]", "[1e022]"),
             (Language::Toml, "a = { b = 1,\n c = 2, # d\n}", "a = { b = 1,  c = 2      }"),

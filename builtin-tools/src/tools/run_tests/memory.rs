@@ -83,7 +83,7 @@ impl TestMemory {
                     let (rest, missed) = before.after_passing(chosen, &run.passed);
                     left.extend(rest);
                     let Some(missed) = missed else { continue };
-                    // Of what was asked for and is nowhere in the report nobody knows.
+                    // Of what was asked for and is not in the report nobody knows.
                     if missed.count() > results.totals.skipped {
                         results.status = TestStatus::Inconsistent;
                     }

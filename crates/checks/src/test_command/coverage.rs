@@ -48,7 +48,8 @@ impl TestFramework {
     /// Whether coverage is asked for in one of the directories: as far as manifests say, or because what measures it lies in
     /// an environment of the project. Of pytest-cov that shows its dependency, which has a program.
     pub(super) fn measures_in(self, files: &ProjectFiles, directory: usize) -> bool {
-        let is_installed = || self == Self::Pytest && files.program(directory, "coverage").is_some();
+        let is_installed =
+            || self == Self::Pytest && files.program(directory, "coverage").is_some();
         self.measures(&files.directories[directory]) || is_installed()
     }
 

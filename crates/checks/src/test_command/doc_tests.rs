@@ -6,13 +6,12 @@ use crate::framework::TestFramework;
 /// documented, of `src/lib.rs - (line 3)` the file. None of the id of another test.
 pub(super) fn word(id: &str) -> Option<&str> {
     let (file, item) = unnumbered(id)?.split_once(" -")?;
-    longest(item).or_else(|| longest(file))
+    last_word(item).or_else(|| last_word(file))
 }
 
-/// The longest word of a text. One with a dash in front would be an option.
-fn longest(text: &str) -> Option<&str> {
-    let words = text.split_whitespace().filter(|word| !word.starts_with('-'));
-    words.max_by_key(|word| word.len())
+/// The last word of a text, which ends with the name. One with a dash in front would be an option.
+fn last_word(text: &str) -> Option<&str> {
+    text.split_whitespace().rfind(|word| !word.starts_with('-'))
 }
 
 /// `src/lib.rs - a::add` of `src/lib.rs - a::add (line 3)`.

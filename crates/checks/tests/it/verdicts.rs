@@ -51,7 +51,7 @@ fn what_could_not_be_loaded_is_located_by_what_is_said_of_it() {
         "assertionResults": []}]}"#;
     const BABEL: &str = r#"{"numTotalTests": 0, "testResults": [{"name": "/w/a.test.js", "status": "failed",
         "message": "Cannot find module './b'\n      at Object.require (a.test.js:4:11)\n", "assertionResults": []}]}"#;
-    const NOWHERE: &str = r#"{"numTotalTests": 0, "testResults": [{"name": "/w/a.test.js", "status": "failed",
+    const UNPLACED: &str = r#"{"numTotalTests": 0, "testResults": [{"name": "/w/a.test.js", "status": "failed",
         "message": "it does not parse", "assertionResults": []}]}"#;
     let unittest = "======================================================================\n\
         ERROR: test_late (unittest.loader._FailedTest.test_late)\n\
@@ -63,13 +63,14 @@ fn what_could_not_be_loaded_is_located_by_what_is_said_of_it() {
         ----------------------------------------------------------------------\n\
         Ran 1 test in 0.000s\n\nFAILED (errors=1)\n";
     let maven = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/src/A.java:[3,5] ';' expected\n";
-    let gradle = "/w/src/A.java:3: error: ';' expected\nCompilation failed; see the compiler error output\n";
+    let gradle =
+        "/w/src/A.java:3: error: ';' expected\nCompilation failed; see the compiler error output\n";
     for (framework, stdout, stderr, report, location) in [
         (TestFramework::Pytest, "", "", Some(("r.xml", PYTEST)), "tests/test_late.py:8"),
         (TestFramework::Unittest, "", unittest, None, "tests/test_late.py:2"),
         (TestFramework::Jest, "", "", Some(("r.json", JEST)), "a.test.js:3:1"),
         (TestFramework::Jest, "", "", Some(("r.json", BABEL)), "a.test.js:4:11"),
-        (TestFramework::Jest, "", "", Some(("r.json", NOWHERE)), "a.test.js"),
+        (TestFramework::Jest, "", "", Some(("r.json", UNPLACED)), "a.test.js"),
         (TestFramework::Maven, maven, "", None, "src/A.java:3:5"),
         (TestFramework::Gradle, "", gradle, None, "src/A.java:3"),
     ] {
@@ -386,7 +387,7 @@ fn what_was_prepared_for_tests_that_passed_is_named_as_where_it_fails() {
         (TestFramework::Unittest, "", stderr.as_str(), None, &["t", "t.A", "t.A.test_a"][..]),
         (TestFramework::Mocha, "", "", Some(mocha), &["^calc ", "^calc deep ", "calc deep adds"]),
         (TestFramework::Mocha, "", "", Some(left_out), &[]),
-        (TestFramework::Cargo, libtest, "", None, &["src/lib.rs - f (line 3)"]),
+        (TestFramework::Cargo, libtest, "", None, &["src/lib.rs - f", "src/lib.rs - f (line 3)"]),
     ] {
         let file = |text: &str| ReportFile { name: "mocha.json".to_owned(), text: text.to_owned() };
         let reports: Vec<ReportFile> = report.into_iter().map(file).collect();
