@@ -24,17 +24,6 @@ pub(crate) enum Named {
     File,
 }
 
-/// Where a directory lies that may hold programs of a project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ProbedDirectory {
-    /// It is not there.
-    Absent,
-    /// It lies in the workspace.
-    Inside,
-    /// It is a link that leads out of the workspace.
-    Outside,
-}
-
 /// Says what a path names.
 ///
 /// # Errors
@@ -124,10 +113,13 @@ async fn probe(
     let top = |probe: &'static str| probe.split_once('/').map_or(probe, |(top, _)| top);
     let tops: BTreeSet<&str> = PROBES.iter().map(|probe| top(probe)).collect();
     for directory in tops {
-        match ProbedDirectory::look(cx, &path.join(directory)?).await? {
-            ProbedDirectory::Absent => continue,
-            ProbedDirectory::Outside => drop(found.outward.insert(directory.to_owned())),
-            ProbedDirectory::Inside => {}
+        match cx.list(&path.join(directory)?, GLANCE).await {
+            Ok(_) => {}
+            Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
+            Err(error) if error.code == ErrorCode::OutsideWorkspace => {
+                found.outward.insert(directory.to_owned());
+            }
+            Err(_) => continue,
         }
         for probe in PROBES.iter().filter(|probe| top(probe) == directory) {
             if is_there(cx, &path.join(probe)?).await? {
@@ -136,19 +128,6 @@ async fn probe(
         }
     }
     Ok(())
-}
-
-// === impl ProbedDirectory ===
-
-impl ProbedDirectory {
-    async fn look(cx: &Context, path: &RelPath) -> Result<Self, ToolError> {
-        match cx.list(path, GLANCE).await {
-            Ok(_) => Ok(Self::Inside),
-            Err(error) if error.code == ErrorCode::Cancelled => Err(error),
-            Err(error) if error.code == ErrorCode::OutsideWorkspace => Ok(Self::Outside),
-            Err(_) => Ok(Self::Absent),
-        }
-    }
 }
 
 async fn text(cx: &Context, path: &RelPath) -> Result<Option<String>, ToolError> {

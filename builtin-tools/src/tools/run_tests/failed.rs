@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use moss_checks::{TestFramework, TestResults, TestSelection, TestTotals};
+use moss_checks::{MissedTests, TestFramework, TestResults, TestSelection, TestTotals};
 use serde::{Deserialize, Serialize};
 
 use super::found::{ChosenTests, relative};
 
 /// Most tests that are kept.
 const IDS_MAX: usize = 50;
-/// Most tests that a note names.
-const NAMED_MAX: usize = 5;
 
 /// The tests that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,45 +22,6 @@ pub(super) struct FailedTests {
     /// How many more failed that nothing is kept of.
     #[serde(default)]
     pub(super) more: u64,
-}
-
-/// Tests that were asked for by their ids and did not pass in a run in which none failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct MissedTests {
-    /// How many were asked for.
-    asked: usize,
-    ids: Vec<String>,
-}
-
-// === impl MissedTests ===
-
-impl MissedTests {
-    /// How many there are.
-    pub(super) fn count(&self) -> u64 {
-        self.ids.len() as u64
-    }
-
-    /// What is to be said of them.
-    pub(super) fn note(&self) -> String {
-        let named: Vec<String> =
-            self.ids.iter().take(NAMED_MAX).map(|id| format!("`{id}`")).collect();
-        let more = match self.ids.len().saturating_sub(named.len()) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        format!(
-            "{} of the {} tests that failed did not run ({}{more}): `scope` `all` runs them",
-            self.ids.len(),
-            self.asked,
-            named.join(", "),
-        )
-    }
-}
-
-/// Whether a test that failed before passed in a run. One in documentation has another line after an edit.
-fn has_passed(framework: TestFramework, id: &str, passed: &BTreeSet<String>) -> bool {
-    let unnumbered = framework.unnumbered_id(id);
-    [Some(id), unnumbered].into_iter().flatten().any(|id| passed.contains(id))
 }
 
 // === impl FailedTests ===
@@ -88,11 +47,10 @@ impl FailedTests {
         if chosen.is_all {
             return (None, None);
         }
-        let asked = self.is_chosen(chosen).then_some(self.ids.len());
-        self.ids.retain(|id| !has_passed(self.framework, id, passed));
-        let missed = asked
-            .filter(|_| !self.ids.is_empty())
-            .map(|asked| MissedTests { asked, ids: self.ids.clone() });
+        let is_asked = self.is_chosen(chosen);
+        let missed = MissedTests::of(self.framework, &self.ids, passed);
+        self.ids = missed.ids.clone();
+        let missed = Some(missed).filter(|missed| is_asked && !missed.ids.is_empty());
         let is_fixed = self.ids.is_empty() && self.more == 0;
         ((!is_fixed).then_some(self), missed)
     }
@@ -100,12 +58,10 @@ impl FailedTests {
     /// Adds what failed before, was asked for and did not pass, in a run in which others failed.
     pub(super) fn add_missed(&mut self, before: &Self, passed: &BTreeSet<String>) {
         self.more += before.more;
-        for id in &before.ids {
-            if self.ids.contains(id) || has_passed(self.framework, id, passed) {
-                continue;
-            }
+        for id in MissedTests::of(self.framework, &before.ids, passed).ids {
             match self.ids.len() < IDS_MAX {
-                true => self.ids.push(id.clone()),
+                _ if self.ids.contains(&id) => {}
+                true => self.ids.push(id),
                 false => self.more += 1,
             }
         }

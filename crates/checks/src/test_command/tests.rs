@@ -48,24 +48,6 @@ fn each_framework_has_its_words() {
         (TestFramework::Cargo, file("src/lib.rs"), cargo.to_owned()),
         (TestFramework::Cargo, pattern("a b"), format!("{cargo} -- 'a b'")),
         (TestFramework::Cargo, ids(&["a::b", "c"]), format!("{cargo} -- --exact a::b c")),
-        // rustdoc splits what it is given at blanks.
-        (
-            TestFramework::Cargo,
-            ids(&["src/lib.rs - add (line 3)", "src/lib.rs - add (line 9)", "src/b.rs - (line 1)"]),
-            format!("{cargo} --doc -- add src/b.rs"),
-        ),
-        (
-            TestFramework::Cargo,
-            pattern("src/lib.rs - add (line 3)"),
-            format!("{cargo} --doc -- add"),
-        ),
-        (
-            TestFramework::Cargo,
-            ids(&["a::b", "src/lib.rs - add (line 3)"]),
-            format!(
-                "if {cargo} -- --exact a::b; then {cargo} --doc -- add; else {cargo} --doc -- add; false; fi"
-            ),
-        ),
         (TestFramework::Jest, pattern("it's"), format!("{jest} -t 'it'\\''s'")),
         (TestFramework::Jest, ids(&["a", "b"]), format!("{jest} -t 'a|b'")),
         (TestFramework::Jest, file("-x.test.js"), format!("{jest} --runTestsByPath ./-x.test.js")),
@@ -116,6 +98,26 @@ fn each_framework_has_its_words() {
         ),
     ] {
         assert_eq!(command(framework, &choice), expected, "{framework:?} {choice:?}");
+    }
+}
+
+#[test]
+fn tests_in_documentation_are_chosen_by_words_as_rustdoc_splits_ids_at_blanks() {
+    let cargo = "cargo test --offline --no-fail-fast --color never";
+    for (choice, expected) in [
+        (
+            ids(&["src/lib.rs - add (line 3)", "src/lib.rs - add (line 9)", "src/b.rs - (line 1)"]),
+            format!("{cargo} --doc -- add src/b.rs"),
+        ),
+        (pattern("src/lib.rs - add (line 3)"), format!("{cargo} --doc -- add")),
+        (
+            ids(&["a::b", "src/lib.rs - add (line 3)"]),
+            format!(
+                "if {cargo} -- --exact a::b; then {cargo} --doc -- add; else {cargo} --doc -- add; false; fi"
+            ),
+        ),
+    ] {
+        assert_eq!(command(TestFramework::Cargo, &choice), expected, "{choice:?}");
     }
 }
 
