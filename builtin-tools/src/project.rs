@@ -99,36 +99,35 @@ async fn look(cx: &Context, path: &RelPath) -> Result<ProjectDirectory, ToolErro
     }
     // What configures a framework need not be a manifest: `pytest.ini`, `.rspec`.
     if !found.files.is_empty() || path.is_root() {
-        found.probed = probed(cx, path).await?;
+        probe(cx, path, &mut found).await?;
     }
     Ok(found)
 }
 
-/// Those of [`PROBES`] that a directory has. Most have none of the directories that programs lie in.
-async fn probed(cx: &Context, path: &RelPath) -> Result<BTreeSet<String>, ToolError> {
+/// Looks for those of [`PROBES`] that a directory has. Most have none of the directories that programs lie in.
+async fn probe(
+    cx: &Context,
+    path: &RelPath,
+    found: &mut ProjectDirectory,
+) -> Result<(), ToolError> {
     let top = |probe: &'static str| probe.split_once('/').map_or(probe, |(top, _)| top);
     let tops: BTreeSet<&str> = PROBES.iter().map(|probe| top(probe)).collect();
-    let mut probed = BTreeSet::new();
     for directory in tops {
-        if !may_hold(cx, &path.join(directory)?).await? {
-            continue;
+        match cx.list(&path.join(directory)?, GLANCE).await {
+            Ok(_) => {}
+            Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
+            Err(error) if error.code == ErrorCode::OutsideWorkspace => {
+                found.outward.insert(directory.to_owned());
+            }
+            Err(_) => continue,
         }
         for probe in PROBES.iter().filter(|probe| top(probe) == directory) {
             if is_there(cx, &path.join(probe)?).await? {
-                probed.insert((*probe).to_owned());
+                found.probed.insert((*probe).to_owned());
             }
         }
     }
-    Ok(probed)
-}
-
-/// Whether a directory is there, also where its link leads out of the workspace.
-async fn may_hold(cx: &Context, path: &RelPath) -> Result<bool, ToolError> {
-    match cx.list(path, GLANCE).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
-        Err(error) => Ok(error.code == ErrorCode::OutsideWorkspace),
-    }
+    Ok(())
 }
 
 async fn text(cx: &Context, path: &RelPath) -> Result<Option<String>, ToolError> {

@@ -160,7 +160,24 @@ async fn progress_failures_and_selectors_of_pytest() {
     site.write("app/tests/test_broken.py", "import missing_module\n");
     let (code, message) = failed(&client, json!({})).await;
     assert_eq!(code, "build_failed");
-    assert!(message.contains("app/tests/test_broken.py:1:1"), "{message}");
+    assert!(message.contains("app/tests/test_broken.py:1: error"), "{message}");
+}
+
+#[tokio::test]
+async fn a_program_behind_a_link_that_commands_do_not_see_is_not_said_to_be_missing() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("pytest.ini", "[pytest]\n");
+    let elsewhere = site.outside("venv");
+    std::fs::create_dir_all(elsewhere.join("bin")).unwrap();
+    std::fs::write(elsewhere.join("bin/pytest"), "").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, site.workspace().join(".venv")).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let (code, message) = failed(&client, json!({"coverage": true})).await;
+    assert_eq!(code, "not_installed");
+    let says = "`.venv` is a link that leads out of the workspace";
+    assert!(message.contains(says) && !message.contains("pip install"), "{message}");
 }
 
 #[tokio::test]

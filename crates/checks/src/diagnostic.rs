@@ -4,18 +4,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that is wrong, or might be better, in a file. Lines and columns count from 1; columns are
-/// characters.
+/// characters. What nobody says of a location is missing: it is 0 here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckDiagnostic {
     /// The file, relative to the workspace root.
     pub path: String,
     /// Counts from 1.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub line: u64,
     /// Where in the line.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub column: u64,
     /// The line of its end.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub end_line: u64,
     /// Behind the last character in the last line.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub end_column: u64,
     /// How bad it is.
     pub severity: CheckSeverity,
@@ -87,6 +91,11 @@ pub struct FixEdit {
     pub new_text: String,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_unknown(number: &u64) -> bool {
+    *number == 0
+}
+
 // === impl CheckSeverity ===
 
 impl CheckSeverity {
@@ -104,7 +113,7 @@ impl CheckSeverity {
 // === impl CheckDiagnostic ===
 
 impl CheckDiagnostic {
-    /// A diagnostic at one location, without code and fixes.
+    /// A diagnostic at one location, without code and fixes; 0 where nobody says in which line, or where in it.
     pub fn at(
         path: &str,
         line: u64,
@@ -125,6 +134,12 @@ impl CheckDiagnostic {
             message: message.into(),
             fixes: Vec::new(),
         }
+    }
+
+    /// Where it is, as far as that is known: `a.py:8:3`, `a.py:8`, `a.py`.
+    pub fn location(&self) -> String {
+        let numbers = [self.line, self.column].into_iter().take_while(|number| *number > 0);
+        numbers.fold(self.path.clone(), |before, number| format!("{before}:{number}"))
     }
 
     /// As this, with the location behind its last character.

@@ -16,6 +16,7 @@ mod lint_output;
 mod lint_plan;
 mod lint_results;
 mod linter;
+mod missed_tests;
 mod named_sources;
 mod parsed_files;
 mod passed_projects;
@@ -43,6 +44,7 @@ pub use lint_plan::{
     LintPlan, LintTarget, OwnLinter, PlannedLint, may_configure_linter, planned_lints,
 };
 pub use lint_results::{LintResults, LintStatus};
+pub use missed_tests::MissedTests;
 pub use named_sources::{NamedSources, named_sources};
 pub use passed_projects::PassedProjects;
 pub use progress::{EndedTests, TestProgress};

@@ -89,6 +89,8 @@ pub(crate) struct LintReport {
     pub(crate) left_out: u64,
     /// Files that it names as checked, where it names them.
     pub(crate) checked: Vec<String>,
+    /// Files that its own configuration leaves out, each with what it says of that.
+    pub(crate) excluded: Vec<(String, String)>,
     /// In which unit its columns count.
     pub(crate) unit: ColumnUnit,
     /// Why it is not whole, or cannot be read at all.

@@ -63,6 +63,8 @@ pub struct PlannedLint {
     pub(crate) finding_codes: Vec<i32>,
     pub(crate) program: String,
     pub(crate) install: String,
+    /// What is to be said where its program is not found, because it lies behind a link.
+    pub(crate) unseen: Option<String>,
 }
 
 /// The words of one command, as they come to be.
@@ -175,17 +177,21 @@ impl LinterRow {
         let (row, place) = (self, *place);
         let mut words = LintWords { files, place, row, target, notes: Vec::new(), partial: None };
         let commands = words.commands();
-        let plan = |command: Vec<String>| PlannedLint {
-            name: self.name.to_owned(),
-            reason: reason.clone(),
-            base: words.base(),
-            command: CheckCommand { command: joined(command), directory: directory.clone() },
-            notes: words.notes.clone(),
-            partial: words.partial.clone(),
-            format: self.format,
-            finding_codes: self.finding_codes.to_vec(),
-            program: self.program.to_owned(),
-            install: self.install.to_owned(),
+        let plan = |command: Vec<String>| {
+            let command = joined(command);
+            PlannedLint {
+                name: self.name.to_owned(),
+                reason: reason.clone(),
+                base: words.base(),
+                notes: words.notes.clone(),
+                partial: words.partial.clone(),
+                format: self.format,
+                finding_codes: self.finding_codes.to_vec(),
+                program: self.program.to_owned(),
+                install: self.install.to_owned(),
+                unseen: files.unseen_link(place, &command),
+                command: CheckCommand { command, directory: directory.clone() },
+            }
         };
         commands.into_iter().map(plan).collect()
     }

@@ -59,6 +59,10 @@ pub struct LintResults {
     pub outside: u64,
     /// How many findings are beyond what is kept.
     pub left_out: u64,
+    /// Whether it checked anything: its configuration may leave out all that it was given.
+    pub has_checked: bool,
+    /// What its configuration leaves out.
+    pub note: Option<String>,
     /// Why it did not check everything.
     pub message: Option<String>,
     /// What to do about it.
@@ -128,6 +132,7 @@ impl PlannedLint {
             _ => BTreeSet::new(),
         };
         let hint = message.as_ref().and_then(|_| self.hint(status, finished));
+        let has_checked = report.excluded.is_empty() || !report.checked.is_empty();
         LintResults {
             status,
             found: report.found,
@@ -135,9 +140,24 @@ impl PlannedLint {
             unit: report.unit,
             outside,
             left_out: report.left_out,
+            has_checked,
+            note: self.excluded(&report.excluded, &paths),
             message,
             hint,
         }
+    }
+
+    /// Says which files its configuration leaves out: they are not its to check.
+    fn excluded(&self, excluded: &[(String, String)], paths: &SourcePaths) -> Option<String> {
+        let (path, why) = excluded.first()?;
+        let path = paths.of_workspace(path).unwrap_or_else(|| path.clone());
+        // What stands behind the first sentence is about options.
+        let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
+        let more = match excluded.len() - 1 {
+            0 => String::new(),
+            more => format!(", nor {more} more files"),
+        };
+        Some(format!("{} does not check {path}{more}: {why}", self.name))
     }
 
     /// Makes paths those of the workspace and texts short; returns how many findings lie outside.
@@ -227,6 +247,9 @@ impl PlannedLint {
         let misses_network =
             NETWORK_SIGNS.iter().any(|sign| all.iter().any(|text| text.contains(sign)));
         Some(match status {
+            LintStatus::NotInstalled if self.unseen.is_some() && finished.exit_code == Some(127) => {
+                self.unseen.clone()?
+            }
             LintStatus::NotInstalled => {
                 format!("moss installs nothing; a person may: {}", self.install)
             }
@@ -288,6 +311,40 @@ mod tests {
     use super::*;
     use crate::run::CheckCommand;
 
+    #[test]
+    fn what_eslint_is_not_configured_for_is_not_its_to_check() {
+        let lint = planned(LintFormat::Eslint, &[1]);
+        let of = |said: &str| {
+            let stdout = serde_json::json!([
+                { "filePath": "/w/a.ts", "messages": [{ "ruleId": null, "severity": 1, "message": said }] },
+            ]);
+            let finished = FinishedRun {
+                exit_code: Some(0),
+                signal: None,
+                stdout: &stdout.to_string(),
+                stderr: "",
+                reports: &[],
+                left_out: None,
+                is_cut: false,
+            };
+            lint.results(&finished, "/w")
+        };
+        for said in [
+            "File ignored because no matching configuration was supplied.",
+            "File ignored because of a matching ignore pattern. Use \"--no-ignore\" to override.",
+            "File ignored by default because it is located under the node_modules directory.",
+        ] {
+            let results = of(said);
+            assert_eq!((results.status, results.has_checked), (LintStatus::Ran, false), "{said}");
+            assert!(results.found.is_empty() && results.parsed.is_empty(), "{results:?}");
+            let note = results.note.unwrap_or_default();
+            assert!(note.starts_with("x does not check a.ts: File ignored b"), "{note}");
+            assert!(!note.contains("--no-ignore"), "{note}");
+        }
+        let outside = of("File ignored because outside of base path.");
+        assert_eq!((outside.status, outside.note), (LintStatus::Failed, None));
+    }
+
     const WARNING: &str = r#"{"reason":"compiler-message","message":{"level":"warning","message":"unused","code":{"code":"unused"},"spans":[{"is_primary":true,"file_name":"src/a.rs","line_start":1,"column_start":1,"line_end":1,"column_end":2}],"children":[]}}"#;
     const CRASH: &str = "error: could not compile `a` (lib)\n\nCaused by:\n  process didn't exit successfully: `rustc a` \
                          (signal: 11, SIGSEGV: invalid memory reference)\n";
@@ -304,6 +361,7 @@ mod tests {
             finding_codes: finding_codes.to_vec(),
             program: "x".to_owned(),
             install: "`install x`".to_owned(),
+            unseen: None,
         }
     }
 
@@ -320,6 +378,16 @@ mod tests {
             FinishedRun { exit_code, signal, stdout, stderr, reports, left_out, is_cut: false };
         let LintResults { status, found, message, hint, .. } = lint.results(&finished, "/w");
         (status, found.len(), message.unwrap_or_default(), hint.unwrap_or_default())
+    }
+
+    #[test]
+    fn a_program_behind_a_link_that_commands_do_not_see_is_not_to_be_installed() {
+        let mut lint = planned(LintFormat::Gnu, &[1]);
+        let not_found = "bash: line 1: .venv/bin/x: No such file or directory";
+        let hint = |lint: &PlannedLint| came_of(lint, (Some(127), None), "", not_found).3;
+        assert!(hint(&lint).contains("`install x`"));
+        lint.unseen = Some("`.venv` is a link".to_owned());
+        assert_eq!(hint(&lint), "`.venv` is a link");
     }
 
     #[test]

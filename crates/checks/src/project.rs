@@ -31,6 +31,7 @@ pub const MANIFESTS: &[&str] = &[
 /// programs, which go before those of the machine, and one configuration.
 pub const PROBES: &[&str] = &[
     ".config/nextest.toml",
+    ".venv/bin/coverage",
     ".venv/bin/clang-tidy",
     ".venv/bin/mypy",
     ".venv/bin/pyright",
@@ -58,6 +59,7 @@ pub const PROBES: &[&str] = &[
     "node_modules/.bin/tsc",
     "node_modules/.bin/vitest",
     "venv/bin/clang-tidy",
+    "venv/bin/coverage",
     "venv/bin/mypy",
     "venv/bin/pyright",
     "test/__init__.py",
@@ -91,6 +93,9 @@ pub struct ProjectDirectory {
     pub manifests: BTreeMap<String, String>,
     /// Those of [`PROBES`] that are there.
     pub probed: BTreeSet<String>,
+    /// Names of links in it that lead out of the workspace, where they are named like directories of [`PROBES`]: what is in
+    /// them is taken to be there, as commands may see it.
+    pub outward: BTreeSet<String>,
 }
 
 // === impl ProjectFiles ===
@@ -127,6 +132,29 @@ impl ProjectFiles {
             let up = inside.split('/').filter(|part| !part.is_empty()).count();
             Some(format!("{}{program}", "../".repeat(up)))
         })
+    }
+
+    /// What to say of a command of a directory whose program was not found: that the program lies behind a link which leads
+    /// to what commands do not see. None where no such link is in the command.
+    pub fn unseen_link(&self, directory: usize, command: &str) -> Option<String> {
+        let from = self.directories.get(directory)?;
+        let link = self.directories[directory..].iter().find_map(|around| {
+            let inside = from.beneath(&around.path)?;
+            let up = inside.split('/').filter(|part| !part.is_empty()).count();
+            let runs = |name: &&String| {
+                let mut programs = PROBES.iter().filter(|probe| is_in(probe, name));
+                programs.any(|probe| command.contains(&format!("{}{probe}", "../".repeat(up))))
+            };
+            let name = around.outward.iter().find(runs)?;
+            Some(match around.path.as_str() {
+                "" => name.clone(),
+                path => format!("{path}/{name}"),
+            })
+        })?;
+        Some(format!(
+            "`{link}` is a link that leads out of the workspace, to what commands do not see (`readlink {link}` shows where): make \
+             it in the project itself, or serve the directory above both; docs/sandbox.md says what commands see"
+        ))
     }
 }
 
@@ -182,5 +210,31 @@ impl ProjectDirectory {
     pub fn program(&self, name: &str) -> Option<String> {
         let is_it = |path: &&String| path.rsplit_once('/').is_some_and(|(_, last)| last == name);
         self.probed.iter().find(is_it).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_behind_a_link_out_of_the_workspace_is_named_with_that_link() {
+        let directory = |path: &str, outward: &[&str]| ProjectDirectory {
+            path: path.to_owned(),
+            outward: outward.iter().map(|name| (*name).to_owned()).collect(),
+            ..ProjectDirectory::default()
+        };
+        let around = [directory("app/py", &[]), directory("app", &[".venv", "tests"])];
+        let files = ProjectFiles { directories: [&around[..], &[directory("", &[])]].concat() };
+        for (command, link) in [
+            ("../.venv/bin/pytest -v ../tests/a.py", Some("app/.venv")),
+            ("pytest -v ../tests/a.py", None),
+            ("venv/bin/pytest -v", None),
+        ] {
+            let unseen = files.unseen_link(0, command);
+            assert_eq!(unseen.is_some(), link.is_some(), "{command}: {unseen:?}");
+            let named = format!("`{}` is a link", link.unwrap_or_default());
+            assert!(unseen.is_none_or(|unseen| unseen.starts_with(&named)), "{command}");
+        }
     }
 }

@@ -123,19 +123,31 @@ pub(crate) fn escaped(name: &str) -> String {
 
 /// The line of a file that a text names first, by the file's own name: `calc.test.js:4:82`.
 pub(crate) fn line_in(file: &str, text: &str) -> Option<u64> {
+    position_in(file, text).map(|(line, _)| line)
+}
+
+/// The line of a file that a text names first, with the column, 0 where the text has none.
+pub(crate) fn position_in(file: &str, text: &str) -> Option<(u64, u64)> {
     let name = file.rsplit('/').next().filter(|name| !name.is_empty())?;
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(name) {
         let is_whole = before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '-');
-        if let Some(number) = after.strip_prefix(':').filter(|_| is_whole) {
-            let digits = number.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-            if let Ok(line) = digits.parse() {
-                return Some(line);
-            }
+        if let Some(numbers) = after.strip_prefix(':').filter(|_| is_whole)
+            && let Some(found) = position(numbers)
+        {
+            return Some(found);
         }
         rest = after;
     }
     None
+}
+
+/// The line and the column that a text begins with: `4:82)`; the column is 0 where it has none.
+pub(crate) fn position(text: &str) -> Option<(u64, u64)> {
+    let end = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (line, rest) = text.split_at(end(text));
+    let column = rest.strip_prefix([':', ',']).map_or("", |rest| &rest[..end(rest)]);
+    Some((line.parse().ok()?, column.parse().unwrap_or(0)))
 }
 
 /// A text without the sequences that colour it.

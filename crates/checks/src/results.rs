@@ -96,7 +96,7 @@ pub struct TestTotals {
     pub passed: u64,
     /// Tests of which an assertion failed.
     pub failed: u64,
-    /// Tests that were left out.
+    /// Tests that were left out, or failed as they were expected to.
     pub skipped: u64,
     /// Tests that could not run to their end.
     pub errored: u64,
@@ -147,11 +147,13 @@ fn slowest(cases: &[TestCase]) -> Vec<SlowTest> {
 }
 
 /// The ids of tests that passed in a run, and of what was prepared for them, for who asks whether what failed before does so
-/// again.
+/// again. Those of tests in documentation are there without their lines, too, where all of them passed.
 pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTreeSet<String> {
     let report = framework.report(finished);
+    let unnumbered = |case: &TestCase| framework.unnumbered_id(&case.id).map(str::to_owned);
+    let bad = report.cases.iter().filter(|case| case.is_bad());
     let bad: BTreeSet<String> =
-        report.cases.iter().filter(|case| case.is_bad()).map(|case| case.id.clone()).collect();
+        bad.flat_map(|case| unnumbered(case).into_iter().chain([case.id.clone()])).collect();
     let passed = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Passed);
     let names = passed.flat_map(|case| {
         let prepared = framework.prepared_for(&case.id);
@@ -251,6 +253,7 @@ impl TestFramework {
         if matches!(self, Self::Maven | Self::Gradle) {
             ids.extend(jvm_names::failing_ids(self, id));
         }
+        ids.extend(self.unnumbered_id(id).map(str::to_owned));
         ids
     }
 

@@ -4,6 +4,7 @@
 
 mod compiled;
 mod coverage;
+mod doc_tests;
 mod javascript;
 mod jvm;
 mod python;
@@ -106,7 +107,7 @@ impl TestFramework {
         });
         let own = words.directory();
         let mut notes = Vec::new();
-        if choice.coverage && !self.measures(own) {
+        if choice.coverage && !self.measures_in(files, directory) {
             notes.push(Some(self.unmeasured()));
         }
         notes.push(self.widened(choice, own));
@@ -209,7 +210,7 @@ impl Words<'_> {
     }
 
     fn measures(&self, framework: TestFramework) -> bool {
-        self.choice.coverage && framework.measures(self.directory())
+        self.choice.coverage && framework.measures_in(self.files, self.place)
     }
 }
 

@@ -26,6 +26,9 @@ const GAPS: &[(&[Language], GapRule)] = &[
     (&[Language::C], |scan, at| scan.type_of(at)),
     (&[Language::C], |scan, at| scan.enum_type(at)),
     (&[Language::C], |scan, at| scan.embed(at)),
+    (&[Language::Go], |scan, at| scan.bare_range(at)),
+    (&[Language::Java], |scan, at| scan.named_resource(at)),
+    (&[Language::Ruby], |scan, at| scan.lambda_locals(at)),
     (&[Language::Json], |scan, at| scan.signed_exponent(at)),
     (&[Language::Toml], |scan, at| scan.inline_table(at)),
     (&[Language::Toml], |scan, at| scan.short_time(at)),
@@ -98,6 +101,9 @@ mod tests {
                 "                    \nint x : 3    ;",
             ),
             (Language::C, "typeof(a[(1)]) y;", "int            y;"),
+            (Language::Go, "for range a.s { f() }", "for           { f() }"),
+            (Language::Java, "try (r; a.b; var q = x()) {}", "try (        var q = x()) {}"),
+            (Language::Ruby, "->(x; y, z) { x }", "->(x      ) { x }"),
             (Language::Json, "[1e+22]", "[1e022]"),
             (Language::Toml, "a = { b = 1,\n c = 2, # d\n}", "a = { b = 1,  c = 2      }"),
         ] {
@@ -110,6 +116,11 @@ mod tests {
             (Language::Java, "import a.b;"),
             (Language::Json, "{\"a\": [1,]}"),
             (Language::Go, "package a"),
+            (Language::Go, "for range []int{1} {}"),
+            (Language::Go, "for x := range s {}"),
+            (Language::Java, "try (var q = x(); var r = y()) {}"),
+            (Language::Java, "try (r;) {}"),
+            (Language::Ruby, "->(x) { x; y }"),
             (Language::Rust, ""),
         ] {
             assert_eq!(filled(language, text), None, "{text}");

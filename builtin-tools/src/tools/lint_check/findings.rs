@@ -63,6 +63,8 @@ pub(super) struct CheckFindings {
     pub(super) changed: Vec<AlteredFile>,
     pub(super) notes: Vec<String>,
     pub(super) files_parsed: u64,
+    /// Whether a linter checked anything.
+    pub(super) has_linted: bool,
     /// Whether something was not checked that no linter reports.
     pub(super) is_incomplete: bool,
 }
@@ -106,11 +108,12 @@ impl CheckFindings {
         findings.is_incomplete = asked.is_cut || syntax.is_cut || syntax.unparsed > 0;
         let mut groups = vec![FoundGroup::of_syntax(syntax, asked)];
         for run in runs {
-            let LinterRun { report, found, unit, left_out, changed, notes, .. } = run;
+            let LinterRun { report, found, unit, left_out, has_checked, changed, notes, .. } = run;
             let key = (report.status == LintStatus::Ran && left_out == 0)
                 .then(|| format!("{}\n{}", report.directory, report.command));
             groups.push(FoundGroup { found, unit, key });
             findings.not_shown += left_out;
+            findings.has_linted |= has_checked;
             findings.changed.extend(changed.into_iter().filter(|one| !one.path.is_empty()));
             findings.notes.extend(notes);
             findings.reports.push(report);

@@ -79,6 +79,7 @@ impl LintCheckOutput {
             changed,
             notes,
             files_parsed,
+            has_linted: _,
             is_incomplete: _,
         } = findings;
         let mut notes: Vec<String> = asked.notes.iter().cloned().chain(notes).collect();
@@ -115,7 +116,7 @@ fn verdict(findings: &CheckFindings) -> LintVerdict {
         (true, _) => LintVerdict::Findings,
         (false, false) => LintVerdict::Incomplete,
         (false, true) if findings.is_incomplete => LintVerdict::Incomplete,
-        (false, true) if findings.files_parsed == 0 && findings.reports.is_empty() => {
+        (false, true) if findings.files_parsed == 0 && !findings.has_linted => {
             LintVerdict::Unchecked
         }
         (false, true) => LintVerdict::Clean,

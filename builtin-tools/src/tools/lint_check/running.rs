@@ -52,6 +52,8 @@ pub(super) struct LinterRun {
     pub(super) parsed: BTreeSet<String>,
     pub(super) unit: ColumnUnit,
     pub(super) left_out: u64,
+    /// Whether it checked anything.
+    pub(super) has_checked: bool,
     pub(super) changed: Vec<AlteredFile>,
     pub(super) notes: Vec<String>,
 }
@@ -95,8 +97,10 @@ impl LinterRun {
             is_cut: ended.is_cut,
         };
         let results = planned.results(&finished, &ended.root);
-        let LintResults { status, found, parsed, unit, outside, left_out, message, hint } = results;
+        let LintResults { status, found, parsed, unit, outside, left_out, .. } = results;
+        let LintResults { has_checked, note, message, hint, .. } = results;
         let mut notes = planned.notes.clone();
+        notes.extend(note);
         if outside > 0 {
             notes.push(format!(
                 "{outside} findings of {} are in files outside of the workspace and left out",
@@ -117,7 +121,8 @@ impl LinterRun {
             artifact: command.artifact,
             ..LinterReport::of(planned)
         };
-        Self { report, found, parsed, unit, left_out, changed: command.changed, notes }
+        let changed = command.changed;
+        Self { report, found, parsed, unit, left_out, has_checked, changed, notes }
     }
 
     fn not_run(planned: PlannedLint, status: LintStatus, message: Option<String>) -> Self {
@@ -129,6 +134,7 @@ impl LinterRun {
             parsed: BTreeSet::new(),
             unit: ColumnUnit::Characters,
             left_out: 0,
+            has_checked: false,
             changed: Vec::new(),
             notes,
         }

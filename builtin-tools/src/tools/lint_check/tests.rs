@@ -544,16 +544,21 @@ fn what_two_projects_find_in_one_file_is_one_finding() {
 }
 
 #[test]
-fn a_file_that_eslint_ignores_has_no_finding_and_is_not_clean() {
-    let host = MemoryHost::new([("eslint.config.js", ""), ("dist/a.js", "let a = 1;\n")]);
-    let ignored =
-        "File ignored because of a matching ignore pattern. Use \"--no-ignore\" to override.";
-    let stdout = json!([{
-        "filePath": "/work/dist/a.js",
-        "messages": [{ "ruleId": null, "fatal": false, "severity": 1, "message": ignored }],
-    }]);
-    host.answer_checks([report(0, &stdout.to_string(), "")]);
-    let output = lint(&host, "dist/a.js");
-    assert_eq!((&output["status"], &output["diagnostics"]), (&json!("incomplete"), &json!([])));
-    assert!(output["tools"][0]["message"].as_str().unwrap().contains("did not check"), "{output}");
+fn a_file_that_eslint_ignores_is_not_its_to_check() {
+    // What no grammar parses either is not clean.
+    for (name, status) in [("dist/a.js", "clean"), ("dist/a.vue", "unchecked")] {
+        let host = MemoryHost::new([("eslint.config.js", ""), (name, "let a = 1;\n")]);
+        let ignored =
+            "File ignored because of a matching ignore pattern. Use \"--no-ignore\" to override.";
+        let stdout = json!([{
+            "filePath": format!("/work/{name}"),
+            "messages": [{ "ruleId": null, "fatal": false, "severity": 1, "message": ignored }],
+        }]);
+        host.answer_checks([report(0, &stdout.to_string(), "")]);
+        let output = lint(&host, name);
+        assert_eq!((&output["status"], &output["diagnostics"]), (&json!(status), &json!([])));
+        assert_eq!(output["tools"][0]["status"], "ran", "{output}");
+        let note = format!("eslint does not check {name}: File ignored because of a matching");
+        assert!(output["notes"].to_string().contains(&note), "{output}");
+    }
 }

@@ -32,8 +32,16 @@ pub(super) async fn choose(
     let mut chosen = match scope {
         TestScope::All | TestScope::File => {
             let named = test_file.as_deref().or(path.as_deref());
+            let named = named.map(|path| cx.path(path_of(path))).transpose()?;
             let path = match (named, scope) {
-                (Some(path), _) => cx.path(path_of(path))?,
+                // `path` may be a directory, which is no file whose tests are meant.
+                (Some(path), TestScope::File) if test_file.is_none() => {
+                    match project::named(cx, &path).await? {
+                        Named::File => path,
+                        Named::Directory => focus(cx)?.0,
+                    }
+                }
+                (Some(path), _) => path,
                 (None, TestScope::File) => focus(cx)?.0,
                 (None, _) => RelPath::root(),
             };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use moss_checks::{TestFramework, TestResults, TestSelection, TestTotals};
+use moss_checks::{MissedTests, TestFramework, TestResults, TestSelection, TestTotals};
 use serde::{Deserialize, Serialize};
 
 use super::found::{ChosenTests, relative};
@@ -43,20 +43,35 @@ impl FailedTests {
         mut self,
         chosen: &ChosenTests,
         passed: &BTreeSet<String>,
-    ) -> (Option<Self>, Option<String>) {
+    ) -> (Option<Self>, Option<MissedTests>) {
         if chosen.is_all {
             return (None, None);
         }
-        let asked = self.is_chosen(chosen).then_some(self.ids.len() as u64);
-        self.ids.retain(|id| !passed.contains(id));
-        let missed = self.ids.len();
-        let note = asked.filter(|_| missed > 0).map(|asked| {
-            format!(
-                "{missed} of the {asked} tests that failed did not run: `scope` `all` runs them"
-            )
-        });
+        let is_asked = self.is_chosen(chosen);
+        let missed = MissedTests::of(self.framework, &self.ids, passed);
+        self.ids = missed.ids.clone();
+        let missed = Some(missed).filter(|missed| is_asked && !missed.ids.is_empty());
         let is_fixed = self.ids.is_empty() && self.more == 0;
-        ((!is_fixed).then_some(self), note)
+        ((!is_fixed).then_some(self), missed)
+    }
+
+    /// Adds what failed before, was asked for and did not pass, in a run in which others failed.
+    pub(super) fn add_missed(&mut self, before: &Self, passed: &BTreeSet<String>) {
+        self.more += before.more;
+        for id in MissedTests::of(self.framework, &before.ids, passed).ids {
+            match self.ids.len() < IDS_MAX {
+                _ if self.ids.contains(&id) => {}
+                true => self.ids.push(id),
+                false => self.more += 1,
+            }
+        }
+        // Where files of some are not known, none are named.
+        match self.files.is_empty() || before.files.is_empty() {
+            true => self.files.clear(),
+            false => self.files.extend(before.files.iter().cloned()),
+        }
+        self.files.sort();
+        self.files.dedup();
     }
 
     /// What failed in a run.

@@ -49,13 +49,13 @@ impl TestMemory {
     }
 
     /// Keeps what came of the runs of a call. Adds to their notes what is to be said of what failed before and did
-    /// not run.
+    /// not run: with that a run has not passed.
     pub(super) fn after(mut self, cx: &Context, runs: &mut [(ChosenTests, TestRun)]) {
         let (mut failed, mut left, mut is_known) = (Vec::new(), Vec::new(), false);
         for (chosen, run) in runs.iter_mut() {
             let before = self.failed.iter().position(|before| before.is_of(chosen));
             let before = before.map(|at| self.failed.remove(at));
-            let Some(results) = &run.results else {
+            let Some(results) = &mut run.results else {
                 left.extend(before);
                 continue;
             };
@@ -67,7 +67,7 @@ impl TestMemory {
                     is_known = true;
                     let mut now = FailedTests::of(chosen, results);
                     if let Some(before) = before.as_ref().filter(|one| one.is_chosen(chosen)) {
-                        now.more += before.more;
+                        now.add_missed(before, &run.passed);
                     }
                     match now.ids.is_empty() && now.more == 0 {
                         true => left.extend(before),
@@ -76,14 +76,18 @@ impl TestMemory {
                 }
                 TestStatus::Passed | TestStatus::Failed => {
                     is_known = true;
-                    if let Some(before) = before {
-                        let (rest, note) = before.after_passing(chosen, &run.passed);
-                        left.extend(rest);
-                        run.notes.extend(note);
-                    }
                     if chosen.is_all && results.status == TestStatus::Passed {
                         self.passed.pass(chosen.framework, chosen.path(), self.newest);
                     }
+                    let Some(before) = before else { continue };
+                    let (rest, missed) = before.after_passing(chosen, &run.passed);
+                    left.extend(rest);
+                    let Some(missed) = missed else { continue };
+                    // Of what was asked for and is not in the report nobody knows.
+                    if missed.count() > results.totals.skipped {
+                        results.status = TestStatus::Inconsistent;
+                    }
+                    run.notes.push(missed.note());
                 }
                 _ => left.extend(before),
             }

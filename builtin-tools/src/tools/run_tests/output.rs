@@ -139,7 +139,7 @@ fn failure(run: &TestRun, results: &TestResults) -> Option<ToolError> {
         TestStatus::NotInstalled => (
             ErrorCode::NotInstalled,
             "the tests could not run",
-            "a person has to install it: moss installs nothing",
+            "a person has to see to it: moss installs nothing",
         ),
         // A timeout ends it with SIGTERM or SIGKILL.
         TestStatus::Interrupted if !matches!(run.report.signal, Some(9 | 15)) => (
@@ -156,10 +156,11 @@ fn failure(run: &TestRun, results: &TestResults) -> Option<ToolError> {
     let mut message = format!("{what} (`{}`)", run.command);
     for error in results.diagnostics.iter().take(ERRORS_MAX) {
         let code = error.code.as_ref().map_or_else(String::new, |code| format!("[{code}]"));
-        message.push_str(&format!(
-            "\n{}:{}:{}: error{code}: {}",
-            error.path, error.line, error.column, error.message
-        ));
+        let location = match error.location() {
+            location if location.is_empty() => location,
+            location => format!("{location}: "),
+        };
+        message.push_str(&format!("\n{location}error{code}: {}", error.message));
     }
     let more = results.diagnostics.len().saturating_sub(ERRORS_MAX);
     if more > 0 {

@@ -71,7 +71,16 @@ pub(super) async fn run(cx: &Context, chosen: &ChosenTests) -> Result<TestRun, T
         let command = planned.command.command.clone();
         let of_plan = planned.notes.clone();
         let left = run_planned(cx, chosen, planned, true).await?;
-        let results = left.report.command.ran.then(|| left.results(framework));
+        let mut results = left.report.command.ran.then(|| left.results(framework));
+        let missing = results.as_mut().filter(|one| one.status == TestStatus::NotInstalled);
+        if let Some(missing) = missing
+            && left.report.command.exit_code == Some(127)
+            && let Some(unseen) = chosen.files.unseen_link(chosen.directory, &command)
+        {
+            // Without coverage it would not be found either.
+            missing.note = Some(unseen);
+            break (command, left, results);
+        }
         let missing = results.as_ref().filter(|one| one.status == TestStatus::NotInstalled);
         match missing.filter(|_| choice.coverage).and_then(|missing| missing.note.clone()) {
             // Tests need no more than their framework.
@@ -85,7 +94,9 @@ pub(super) async fn run(cx: &Context, chosen: &ChosenTests) -> Result<TestRun, T
             }
         }
     };
-    let is_unmeasured = results.as_ref().is_some_and(|results| results.coverage.is_none());
+    let has_run = |results: &TestResults| results.status != TestStatus::NotInstalled;
+    let is_unmeasured =
+        results.as_ref().is_some_and(|results| results.coverage.is_none() && has_run(results));
     if choice.coverage && is_unmeasured && !notes.iter().any(|note| note.contains("coverage of ")) {
         notes.push(framework.nothing_measured(&left.finished()));
     }

@@ -197,6 +197,9 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
     for (arguments, code) in [
         (json!({"testFile": "notes.txt"}), ErrorCode::NoTests),
         (json!({"testFile": "missing"}), ErrorCode::NotFound),
+        // No editor is attached, and a directory is no file.
+        (json!({"scope": "file"}), ErrorCode::NotFound),
+        (json!({"scope": "file", "path": "py"}), ErrorCode::NotFound),
         (json!({"testFile": "../x"}), ErrorCode::OutsideWorkspace),
         (json!({"testPattern": "--help"}), ErrorCode::InvalidArguments),
         (json!({"testPattern": "a\0"}), ErrorCode::InvalidArguments),
@@ -458,11 +461,72 @@ fn what_failed_and_did_not_run_again_is_not_fixed() {
         report(0, &cargo_failed(&[], &names[1..2]), "", &[]),
     ]);
     call(&host, "run_tests", json!({})).unwrap();
-    let output = call(&host, "run_tests", failed.clone()).unwrap();
-    assert!(output["notes"].to_string().contains("1 of the 2 tests that failed"), "{output}");
+    let error = call(&host, "run_tests", failed.clone()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Inconsistent);
+    let says = "1 of the 2 tests that failed did not run (`t01`)";
+    assert!(error.message.contains(says), "{error:?}");
     call(&host, "run_tests", json!({"testFile": "tests/api.rs"})).unwrap();
     let output = call(&host, "run_tests", failed.clone()).unwrap();
     assert!(output["command"].as_str().unwrap().ends_with("-- --exact t01"), "{output}");
+    assert_eq!(call(&host, "run_tests", failed).unwrap_err().code, ErrorCode::NoTests);
+}
+
+#[test]
+fn a_failed_test_in_documentation_is_run_again() {
+    let (unit, failed) = ("tests::adds".to_owned(), json!({"scope": "failed"}));
+    let documented = |line: u64| format!("src/lib.rs - add (line {line})");
+    let ended = |failed: &[String], passed: &[String]| -> String {
+        let programs = [&unit, &documented(3), &documented(4)].map(|name| {
+            let chosen = |names: &[String]| -> Vec<String> {
+                names.iter().filter(|one| *one == name).cloned().collect()
+            };
+            cargo_failed(&chosen(failed), &chosen(passed))
+        });
+        programs.concat()
+    };
+    let both = [unit.clone(), documented(3)];
+    let host = host();
+    host.ask_about_checks();
+    host.answer_checks([
+        report(101, &ended(&both, &[]), "", &[]),
+        // An edit moved it by a line.
+        report(0, &ended(&[], &[unit.clone(), documented(4)]), "", &[]),
+        report(101, &ended(&both, &[]), "", &[]),
+        report(0, &ended(&[], std::slice::from_ref(&unit)), "", &[]),
+        report(0, &ended(&[], &[documented(3)]), "", &[]),
+    ]);
+    call(&host, "run_tests", json!({})).unwrap();
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    let command = output["command"].as_str().unwrap();
+    assert!(command.contains("-- --exact tests::adds; then cargo test"), "{command}");
+    assert!(command.contains("--doc -- add"), "{command}");
+    assert_eq!(output["status"], "passed");
+    assert_eq!(call(&host, "run_tests", failed.clone()).unwrap_err().code, ErrorCode::NoTests);
+
+    call(&host, "run_tests", json!({})).unwrap();
+    let error = call(&host, "run_tests", failed.clone()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Inconsistent);
+    assert!(error.message.contains("(`src/lib.rs - add (line 3)`)"), "{error:?}");
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with(" never --doc -- add"), "{output}");
+    assert_eq!(call(&host, "run_tests", failed).unwrap_err().code, ErrorCode::NoTests);
+}
+
+#[test]
+fn what_failed_and_did_not_run_is_kept_where_others_fail_again() {
+    let names: Vec<String> = ["a", "b"].map(str::to_owned).to_vec();
+    let host = host();
+    host.ask_about_checks();
+    host.answer_checks([
+        report(101, &cargo_failed(&names, &[]), "", &[]),
+        report(101, &cargo_failed(&names[..1], &[]), "", &[]),
+        report(0, &cargo_failed(&[], &names), "", &[]),
+    ]);
+    let failed = json!({"scope": "failed"});
+    call(&host, "run_tests", json!({})).unwrap();
+    assert_eq!(call(&host, "run_tests", failed.clone()).unwrap()["status"], "failed");
+    let output = call(&host, "run_tests", failed.clone()).unwrap();
+    assert!(output["command"].as_str().unwrap().ends_with("-- --exact a b"), "{output}");
     assert_eq!(call(&host, "run_tests", failed).unwrap_err().code, ErrorCode::NoTests);
 }
 

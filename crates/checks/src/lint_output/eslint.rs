@@ -8,6 +8,13 @@ use super::column::ColumnUnit;
 use super::fields::{document, from_one, list_at, number_at, text_at};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 
+/// What ESLint says of a file that its configuration leaves out: that is no failure of a run.
+const EXCLUDED: &[&str] = &[
+    "no matching configuration was supplied",
+    "because of a matching ignore pattern",
+    "File ignored by default",
+];
+
 /// Where each line of a text begins, in units of UTF-16 from 0.
 struct Utf16Lines(Vec<u64>);
 
@@ -22,10 +29,13 @@ pub(crate) fn read(stdout: &str) -> LintReport {
         let source = file.get("source").and_then(Value::as_str).map(Utf16Lines::of);
         let mut is_checked = true;
         for message in list_at(file, "/messages") {
-            // That it did not look at a file is no finding, and the file is not clean.
+            // That it did not look at a file is no finding.
             let text = text_at(message, "/message");
             if text_at(message, "/ruleId").is_empty() && text.starts_with("File ignored ") {
-                report.problem = Some(format!("it did not check {path}: {text}"));
+                match EXCLUDED.iter().any(|sign| text.contains(sign)) {
+                    true => report.excluded.push((path.clone(), text)),
+                    false => report.problem = Some(format!("it did not check {path}: {text}")),
+                }
                 is_checked = false;
                 continue;
             }

@@ -32,7 +32,7 @@ struct GnuLocation<'a> {
     rest: &'a str,
 }
 
-/// Reads the lines that name a place; others are passed over.
+/// Reads the lines that name a place; others are passed over. The column is 0 where a line has none.
 pub(crate) fn read(text: &str, source: &str) -> Vec<CheckDiagnostic> {
     let found = text.lines().filter_map(|line| diagnostic(line, source, GnuDialect::Plain));
     found.take(DIAGNOSTICS_MAX).collect()
@@ -47,7 +47,8 @@ pub(crate) fn read_as(text: &str, source: &str, dialect: GnuDialect) -> LintRepo
     let mut report = LintReport::of(unit);
     for line in text.lines() {
         if let Some(found) = diagnostic(line, source, dialect) {
-            report.push(found);
+            let (column, end_column) = (found.column.max(1), found.end_column.max(1));
+            report.push(CheckDiagnostic { column, end_column, ..found });
         }
     }
     report
@@ -98,7 +99,7 @@ fn place(text: &str) -> Option<GnuLocation<'_>> {
         }
         let (column, rest) = match number(rest) {
             Some((column, rest)) if rest.starts_with(':') => (column.max(1), &rest[1..]),
-            _ => (1, rest),
+            _ => (0, rest),
         };
         Some(GnuLocation { file, line, column, rest: rest.trim() })
     })

@@ -64,6 +64,7 @@ impl OwnLinter {
             program: first.to_owned(),
             install: "install it, or correct its command in `[linters]` of the configuration"
                 .to_owned(),
+            unseen: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     CaseOutcome, TestCase, TestReport, escaped, first_line, line_in, message_before_stack,
-    milliseconds, without_colours,
+    milliseconds, position_in, without_colours,
 };
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
@@ -131,18 +131,29 @@ fn json_text(value: &Value) -> String {
 
 fn not_loaded(file: &JestFile) -> CheckDiagnostic {
     let details = without_colours(&file.message);
-    let line = line_in(&file.name, &details).unwrap_or(1);
+    let found = babel_position(&file.name, &details).or_else(|| position_in(&file.name, &details));
+    let (line, column) = found.unwrap_or_default();
     let said = details.trim().trim_start_matches("● Test suite failed to run").trim_start();
     // Before that Jest says what one may do about files that are no JavaScript.
     let said = said.split_once("Details:\n").map_or(said, |(_, details)| details.trim_start());
     CheckDiagnostic::at(
         &file.name,
         line,
-        1,
+        column,
         CheckSeverity::Error,
         "load",
         message_before_stack(said),
     )
+}
+
+/// Where Babel cannot parse a file: `/w/a.test.js: Unexpected token (3:0)`. Its columns count from 0.
+fn babel_position(file: &str, text: &str) -> Option<(u64, u64)> {
+    let named = format!("{file}: ");
+    text.lines().filter(|line| line.contains(&named)).find_map(|line| {
+        let (_, numbers) = line.trim_end().strip_suffix(')')?.rsplit_once('(')?;
+        let (line, column) = numbers.split_once(':')?;
+        Some((line.parse().ok()?, column.parse::<u64>().ok()?.saturating_add(1)))
+    })
 }
 
 /// Reads what Mocha wrote.
@@ -220,17 +231,17 @@ pub(crate) fn mocha_not_loaded(stderr: &str) -> Option<CheckDiagnostic> {
         let last = parts.next()?.parse::<u64>().ok()?;
         let before = parts.next()?;
         // A file with a line, or with a line and a column.
-        let (file, line) = match before.parse::<u64>() {
-            Ok(line) => (parts.next()?, line),
-            Err(_) => (location.rsplit_once(':')?.0, last),
+        let (file, line, column) = match before.parse::<u64>() {
+            Ok(line) => (parts.next()?, line, last),
+            Err(_) => (location.rsplit_once(':')?.0, last, 0),
         };
-        is_own.then(|| (file.to_owned(), line))
+        is_own.then(|| (file.to_owned(), line, column))
     });
-    let (file, line) = own.unwrap_or_default();
+    let (file, line, column) = own.unwrap_or_default();
     Some(CheckDiagnostic::at(
         &file,
-        line.max(1),
-        1,
+        line,
+        column,
         CheckSeverity::Error,
         "load",
         message_before_stack(&said),

@@ -99,7 +99,7 @@ fn of_others(test: &NodeTest) -> String {
 }
 
 fn not_loaded(file: &str) -> CheckDiagnostic {
-    CheckDiagnostic::at(file, 1, 1, CheckSeverity::Error, "load", FAILED_AS_A_WHOLE)
+    CheckDiagnostic::at(file, 0, 0, CheckSeverity::Error, "load", FAILED_AS_A_WHOLE)
 }
 
 /// An expression that chooses a test: a part of a test runs only where that is chosen, too.

@@ -75,7 +75,7 @@ fn outside(message: &str) -> Option<CheckDiagnostic> {
     Some(CheckDiagnostic::at(
         file.trim_start_matches("./"),
         line,
-        1,
+        0,
         CheckSeverity::Error,
         "load",
         text,

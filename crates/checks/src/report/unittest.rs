@@ -82,8 +82,11 @@ fn add(report: &mut TestReport, run: &BegunTests, bad: &BTreeSet<String>) {
         let id = id(&test.heading);
         match test.verdict {
             _ if bad.contains(&id) => {}
-            Some(TestVerdict::Passed | TestVerdict::ExpectedFailure) => {
-                report.push(TestCase { id, ..TestCase::default() });
+            Some(TestVerdict::Passed) => report.push(TestCase { id, ..TestCase::default() }),
+            // As other frameworks count it: it did not pass.
+            Some(TestVerdict::ExpectedFailure) => {
+                let outcome = CaseOutcome::Skipped;
+                report.push(TestCase { id, outcome, ..TestCase::default() });
             }
             Some(TestVerdict::UnexpectedSuccess) => {
                 let message = "it was expected to fail and passed".to_owned();
@@ -99,11 +102,12 @@ fn add(report: &mut TestReport, run: &BegunTests, bad: &BTreeSet<String>) {
 }
 
 fn not_loaded(module: &str, case: &TestCase) -> CheckDiagnostic {
-    let file = format!("{}.py", module.replace('.', "/"));
-    let line = line_of_python(&file, &case.details).unwrap_or(1);
+    let named = format!("{}.py", module.replace('.', "/"));
+    // The module is named from where tests are looked for, its file in the stack as it is.
+    let (file, line) = file_of_python(&named, &case.details).unwrap_or((named.as_str(), 0));
     let said = case.message.rsplit("\n").find(|line| !line.starts_with(' ') && !line.is_empty());
     let message = said.unwrap_or(&case.message).to_owned();
-    CheckDiagnostic::at(&file, line, 1, CheckSeverity::Error, "load", message)
+    CheckDiagnostic::at(file, line, 0, CheckSeverity::Error, "load", message)
 }
 
 /// What looks like a failure, and the index of the line where each begins.
@@ -171,10 +175,9 @@ impl<'a> UnittestEnd<'a> {
     }
 }
 
-/// The line of a file that a traceback names: `  File "/w/tests/a.py", line 3`.
-fn line_of_python(file: &str, text: &str) -> Option<u64> {
-    let mut frames = text.lines().rev().filter_map(frame);
-    frames.find(|(found, _)| found.ends_with(file)).map(|(_, line)| line)
+/// A file as a traceback names it, and its line: `  File "/w/tests/a.py", line 3`.
+fn file_of_python<'a>(file: &str, text: &'a str) -> Option<(&'a str, u64)> {
+    text.lines().rev().filter_map(frame).find(|(found, _)| found.ends_with(file))
 }
 
 /// Reads one failure from its heading on. Returns where the next begins.

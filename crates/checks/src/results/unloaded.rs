@@ -3,7 +3,7 @@
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 use crate::framework::TestFramework;
 use crate::lint_output::gnu;
-use crate::report::{TestReport, javascript, libtest, node, without_colours};
+use crate::report::{TestReport, javascript, libtest, node, position, without_colours};
 use crate::run::FinishedRun;
 
 /// Most lines of output that are looked at.
@@ -56,8 +56,9 @@ impl TestReport {
     }
 }
 
-fn not_loaded(path: &str, line: u64, message: &str) -> CheckDiagnostic {
-    CheckDiagnostic::at(path, line.max(1), 1, CheckSeverity::Error, "load", message.trim())
+/// What could not be loaded, and in which line and where in it, 0 for what nobody says.
+fn not_loaded(path: &str, (line, column): (u64, u64), message: &str) -> CheckDiagnostic {
+    CheckDiagnostic::at(path, line, column, CheckSeverity::Error, "load", message.trim())
 }
 
 /// Finds in the output why files of Node failed as a whole: its report does not say.
@@ -69,11 +70,11 @@ pub(super) fn explain_node(build: &mut [CheckDiagnostic], stdout: &str) {
         let Some(error) = near.clone().find(|line| line.contains("Error")) else { continue };
         found.message = format!("{}: {}", found.message, error.trim());
         let named = format!("{}:", found.path);
-        let number = near.filter_map(|line| line.split_once(&named)).find_map(|(_, rest)| {
-            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()
-        });
-        found.line = number.unwrap_or(found.line).max(1);
-        found.end_line = found.line;
+        let mut named = near.filter_map(|line| line.split_once(&named));
+        if let Some((line, column)) = named.find_map(|(_, rest)| position(rest)) {
+            (found.line, found.column) = (line, column);
+            (found.end_line, found.end_column) = (line, column);
+        }
     }
 }
 
@@ -88,7 +89,7 @@ fn unhandled(stderr: &str) -> Option<Vec<CheckDiagnostic>> {
         }
         is_in |= line.starts_with("# Unhandled error between tests");
         if let Some(message) = line.strip_prefix("error: ").filter(|_| is_in) {
-            found.push(not_loaded(file, 1, message));
+            found.push(not_loaded(file, (0, 0), message));
             is_in = false;
         }
     }
@@ -107,9 +108,10 @@ fn deno_not_loaded(stderr: &str) -> Option<Vec<CheckDiagnostic>> {
         }
         let Some(at) = line.trim().strip_prefix("at file://") else { continue };
         let mut parts = at.rsplitn(3, ':');
-        let (_, line, path) = (parts.next(), parts.next(), parts.next());
+        let (column, line, path) = (parts.next(), parts.next(), parts.next());
         if let (Some(Ok(line)), Some(path)) = (line.map(str::parse), path) {
-            found.push(not_loaded(path, line, message));
+            let column = column.and_then(|column| column.parse().ok()).unwrap_or(0);
+            found.push(not_loaded(path, (line, column), message));
         }
     }
     (!found.is_empty()).then_some(found)
@@ -125,7 +127,7 @@ fn php_not_loaded(said: &str) -> Option<Vec<CheckDiagnostic>> {
     let (message, at) = message.rsplit_once(" in ")?;
     let at = at.replace(" on line ", ":");
     let (path, number) = at.rsplit_once(':')?;
-    Some(vec![not_loaded(path, number.trim().parse().unwrap_or(1), message)])
+    Some(vec![not_loaded(path, (number.trim().parse().unwrap_or(0), 0), message)])
 }
 
 /// Errors of a compiler that CMake ran.
@@ -167,15 +169,15 @@ fn compiler_error(line: &str) -> Option<CheckDiagnostic> {
     if let Some((path, rest)) = line.strip_prefix("[ERROR] ").and_then(|rest| rest.split_once(":["))
     {
         let (numbers, message) = rest.split_once(']')?;
-        let number = numbers.split(',').next()?.parse().ok()?;
-        return path.starts_with('/').then(|| not_loaded(path, number, message));
+        let position = position(numbers)?;
+        return path.starts_with('/').then(|| not_loaded(path, position, message));
     }
     if let Some((path, rest)) = line.split_once('(')
         && let Some((numbers, message)) = rest.split_once("): error ")
     {
-        let number = numbers.split(',').next()?.parse().ok()?;
+        let position = position(numbers)?;
         let message = message.rsplit_once(" [").map_or(message, |(message, _)| message);
-        return Some(not_loaded(path, number, message));
+        return Some(not_loaded(path, position, message));
     }
     let line = line.strip_prefix("e: file://").unwrap_or(line);
     let mut found = gnu::read(line, "build");

@@ -4,7 +4,7 @@ use super::{MESSAGE_BYTES_MAX, TestStatus, TestTotals, unloaded};
 use crate::framework::TestFramework;
 use crate::report::{TestReport, without_colours};
 use crate::run::FinishedRun;
-use crate::shortening::ended;
+use crate::shortening::{ended, shortened};
 
 // === impl TestFramework ===
 
@@ -39,8 +39,8 @@ impl TestFramework {
         }
         if self == Self::Pytest && stderr.contains("unrecognized arguments: --cov") {
             return Some(
-                "pytest-cov is not installed: `python3 -m pip install pytest-cov`, or leave out \
-                 `coverage`"
+                "pytest-cov is not installed: `python3 -m pip install pytest-cov` in the environment of the project, or \
+                 leave out `coverage`"
                     .to_owned(),
             );
         }
@@ -169,10 +169,8 @@ impl TestFramework {
             return (TestStatus::BuildFailed, note);
         }
         if self.found_none(totals, report, finished) {
-            return (
-                TestStatus::NoTests,
-                report.without_tests().or_else(|| self.where_others_may_be()),
-            );
+            let note = report.without_tests().or_else(|| self.not_found(finished));
+            return (TestStatus::NoTests, note.or_else(|| self.where_others_may_be()));
         }
         if let Some(problem) = &report.problem {
             return (TestStatus::Inconsistent, because(problem.clone()));
@@ -259,7 +257,7 @@ impl TestFramework {
         let (code, all) = (finished.exit_code, [finished.stdout, finished.stderr]);
         let says = |text: &str| all.iter().any(|output| output.contains(text));
         match self {
-            Self::Pytest => code == Some(5),
+            Self::Pytest => code == Some(5) || self.not_found(finished).is_some(),
             Self::Unittest => says("Ran 0 tests") || says("NO TESTS RAN"),
             Self::Jest => says("No tests found"),
             Self::Vitest => says("No test files found") || says("No test suite found"),
@@ -275,6 +273,21 @@ impl TestFramework {
             Self::Maven | Self::Gradle | Self::Dotnet => code == Some(0),
             _ => report.problem.is_none() && code == Some(0),
         }
+    }
+
+    /// What pytest says of tests that were named and are not there: then it runs none of the others either.
+    fn not_found(self, finished: &FinishedRun<'_>) -> Option<String> {
+        let signs = ["ERROR: not found: ", "ERROR: file or directory not found: "];
+        let is_sign = |line: &str| signs.iter().any(|sign| line.starts_with(sign));
+        if self != Self::Pytest || finished.exit_code != Some(4) {
+            return None;
+        }
+        let said = without_colours(finished.stderr);
+        let lines = said.lines().map(str::trim_end);
+        let said: Vec<&str> =
+            lines.filter(|line| is_sign(line) || line.starts_with("(no match in ")).collect();
+        let is_said = said.iter().any(|line| is_sign(line));
+        is_said.then(|| shortened(&said.join("\n"), MESSAGE_BYTES_MAX))
     }
 
     fn where_others_may_be(self) -> Option<String> {

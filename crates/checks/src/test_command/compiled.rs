@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{TestChoice, TestSelection, Words};
+use super::{TestChoice, TestSelection, Words, doc_tests};
 use crate::bash_word::{joined, quoted};
 use crate::framework::TestFramework;
 use crate::project::ProjectDirectory;
@@ -20,23 +20,47 @@ struct CargoTargets {
 
 impl Words<'_> {
     pub(super) fn cargo(&self) -> Vec<String> {
+        const TEST: &str = "cargo test --offline --no-fail-fast --color never";
         let start = match self.choice.coverage {
             true => format!(
                 "cargo llvm-cov --lcov --output-path {} --offline --no-fail-fast --color never",
                 self.report("coverage.lcov")
             ),
-            false => "cargo test --offline --no-fail-fast --color never".to_owned(),
+            false => TEST.to_owned(),
         };
         let chosen = CargoTargets::of(&self.choice.files, self.cargo_manifest());
+        let (documented, exact) = self.cargo_ids();
         let filters = match (self.ids(), self.pattern()) {
-            (Some(ids), _) => format!("-- --exact {}", joined(ids.iter().map(|id| quoted(id)))),
+            (Some(_), _) => format!("-- --exact {}", joined(exact.iter().map(|id| quoted(id)))),
             (_, Some(pattern)) => format!("-- {}", quoted(pattern)),
             (None, None) if chosen.modules.is_empty() => String::new(),
             (None, None) => {
                 format!("-- {}", joined(chosen.modules.iter().map(|module| quoted(module))))
             }
         };
-        vec![start, self.cargo_extent(&chosen), filters]
+        let run = vec![start, self.cargo_extent(&chosen), filters];
+        if documented.is_empty() {
+            return run;
+        }
+        let extent = self.cargo_extent(&CargoTargets::default());
+        let words = joined(documented.iter().map(|word| quoted(word)));
+        let documented = vec![format!("{TEST} --doc"), extent, format!("-- {words}")];
+        if exact.is_empty() {
+            return documented;
+        }
+        // Both run, whatever comes of the first, and the whole fails where one of them does.
+        let (first, second) = (joined(run), joined(documented));
+        vec![format!("if {first}; then {second}; else {second}; false; fi")]
+    }
+
+    /// What chooses those of the ids that are of tests in documentation, and the other ids.
+    fn cargo_ids(&self) -> (BTreeSet<&str>, Vec<&str>) {
+        let ids = self.ids().unwrap_or_default().iter().map(String::as_str);
+        let (documented, exact): (Vec<&str>, Vec<&str>) =
+            ids.partition(|id| doc_tests::word(id).is_some());
+        // A pattern may be such an id, too.
+        let all = documented.into_iter().chain(self.pattern());
+        (all.filter_map(doc_tests::word).collect(), exact)
     }
 
     pub(super) fn nextest(&self) -> Vec<String> {

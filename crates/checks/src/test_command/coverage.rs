@@ -1,7 +1,7 @@
 //! What measures which lines run: where it is there, where it writes, and what would bring it.
 
 use crate::framework::TestFramework;
-use crate::project::ProjectDirectory;
+use crate::project::{ProjectDirectory, ProjectFiles};
 use crate::run::FinishedRun;
 
 /// Manifests that name what Python needs.
@@ -45,11 +45,20 @@ impl TestFramework {
         }
     }
 
+    /// Whether coverage is asked for in one of the directories: as far as manifests say, or because what measures it lies in
+    /// an environment of the project. Of pytest-cov that shows its dependency, which has a program.
+    pub(super) fn measures_in(self, files: &ProjectFiles, directory: usize) -> bool {
+        let is_installed =
+            || self == Self::Pytest && files.program(directory, "coverage").is_some();
+        self.measures(&files.directories[directory]) || is_installed()
+    }
+
     /// Says that nothing is measured, and what would bring what measures it. moss does not run that.
     pub(super) fn unmeasured(self) -> String {
         let next = match self {
             Self::Pytest => {
-                "pytest-cov is not among the requirements of the project: `python3 -m pip install pytest-cov`"
+                "pytest-cov is neither among the requirements of the project nor in its `.venv`: add it to those, in \
+                 pyproject.toml or requirements.txt, and `python3 -m pip install pytest-cov` in its environment"
             }
             Self::Vitest => {
                 "@vitest/coverage-v8 is not in package.json: `npm install --save-dev @vitest/coverage-v8`"

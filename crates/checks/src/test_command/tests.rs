@@ -12,7 +12,7 @@ fn project(path: &str, files: &[&str]) -> ProjectFiles {
         files: names(files),
         directories: BTreeSet::new(),
         manifests: BTreeMap::new(),
-        probed: BTreeSet::new(),
+        ..ProjectDirectory::default()
     };
     ProjectFiles { directories: vec![directory] }
 }
@@ -98,6 +98,26 @@ fn each_framework_has_its_words() {
         ),
     ] {
         assert_eq!(command(framework, &choice), expected, "{framework:?} {choice:?}");
+    }
+}
+
+#[test]
+fn tests_in_documentation_are_chosen_by_words_as_rustdoc_splits_ids_at_blanks() {
+    let cargo = "cargo test --offline --no-fail-fast --color never";
+    for (choice, expected) in [
+        (
+            ids(&["src/lib.rs - add (line 3)", "src/lib.rs - add (line 9)", "src/b.rs - (line 1)"]),
+            format!("{cargo} --doc -- add src/b.rs"),
+        ),
+        (pattern("src/lib.rs - add (line 3)"), format!("{cargo} --doc -- add")),
+        (
+            ids(&["a::b", "src/lib.rs - add (line 3)"]),
+            format!(
+                "if {cargo} -- --exact a::b; then {cargo} --doc -- add; else {cargo} --doc -- add; false; fi"
+            ),
+        ),
+    ] {
+        assert_eq!(command(TestFramework::Cargo, &choice), expected, "{choice:?}");
     }
 }
 
@@ -245,7 +265,7 @@ fn a_module_is_built_by_the_wrapper_at_the_top_of_its_project() {
 fn what_is_asked_for_and_not_done_is_said() {
     let coverage = TestChoice { coverage: true, ..TestChoice::default() };
     let planned = TestFramework::Pytest.command(&project("", &[]), 0, &coverage, "/r");
-    assert!(planned.notes[0].contains("pytest-cov"), "{planned:?}");
+    assert!(planned.notes[0].contains("add it to those, in pyproject.toml"), "{planned:?}");
     let planned = TestFramework::Ctest.command(&project("", &[]), 0, &file("a.c"), "/r");
     assert!(planned.notes[0].contains("all of the project"), "{planned:?}");
     let planned = TestFramework::Go.command(&project("", &[]), 0, &coverage, "/r");
@@ -261,9 +281,14 @@ fn coverage_is_asked_of_what_the_project_has() {
         files.directories[0].manifests.insert(name.to_owned(), text.to_owned());
         files
     };
+    // What is installed in an environment of the project need not be among its requirements.
+    let mut installed = project("", &[]);
+    installed.directories[0].probed.insert(".venv/bin/coverage".to_owned());
     let jacoco = "<artifactId>jacoco-maven-plugin</artifactId><module>a</module>";
     for (framework, files, part, directories) in [
         (TestFramework::Deno, project("", &[]), "--coverage=/r/profile", &[][..]),
+        (TestFramework::Pytest, installed, "--cov --cov-branch --cov-report=lcov:/r/cov", &[]),
+        (TestFramework::Pytest, with("requirements.txt", "pytest-cov"), "--cov --cov-branch", &[]),
         (TestFramework::Phpunit, project("", &[]), "--coverage-clover /r/clover.xml", &[]),
         (
             TestFramework::Dotnet,

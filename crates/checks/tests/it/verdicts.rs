@@ -41,6 +41,79 @@ fn of(
 }
 
 #[test]
+fn what_could_not_be_loaded_is_located_by_what_is_said_of_it() {
+    const PYTEST: &str = "<testsuites><testsuite><testcase classname=\"\" name=\"tests.test_late\" \
+        file=\"tests/test_late.py\"><error message=\"collection failure\">.venv/lib/_pytest/python.py:493: in import\n\
+        E     File &quot;/w/tests/test_late.py&quot;, line 8\nE       def x(:\nE             ^\n\
+        E   SyntaxError: invalid syntax</error></testcase></testsuite></testsuites>";
+    const JEST: &str = r#"{"numTotalTests": 0, "testResults": [{"name": "/w/a.test.js", "status": "failed",
+        "message": "  ● Test suite failed to run\n\n    SyntaxError: /w/a.test.js: Unexpected token (3:0)\n\n      2 |\n",
+        "assertionResults": []}]}"#;
+    const BABEL: &str = r#"{"numTotalTests": 0, "testResults": [{"name": "/w/a.test.js", "status": "failed",
+        "message": "Cannot find module './b'\n      at Object.require (a.test.js:4:11)\n", "assertionResults": []}]}"#;
+    const UNPLACED: &str = r#"{"numTotalTests": 0, "testResults": [{"name": "/w/a.test.js", "status": "failed",
+        "message": "it does not parse", "assertionResults": []}]}"#;
+    let unittest = "======================================================================\n\
+        ERROR: test_late (unittest.loader._FailedTest.test_late)\n\
+        ----------------------------------------------------------------------\n\
+        ImportError: Failed to import test module: test_late\nTraceback (most recent call last):\n\
+        \x20 File \"/usr/lib/unittest/loader.py\", line 436, in _find_test_path\n    module = self.get(name)\n\
+        \x20 File \"/w/tests/test_late.py\", line 2, in <module>\n    import nope\n\
+        ModuleNotFoundError: No module named 'nope'\n\n\n\
+        ----------------------------------------------------------------------\n\
+        Ran 1 test in 0.000s\n\nFAILED (errors=1)\n";
+    let maven = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/src/A.java:[3,5] ';' expected\n";
+    let gradle =
+        "/w/src/A.java:3: error: ';' expected\nCompilation failed; see the compiler error output\n";
+    for (framework, stdout, stderr, report, location) in [
+        (TestFramework::Pytest, "", "", Some(("r.xml", PYTEST)), "tests/test_late.py:8"),
+        (TestFramework::Unittest, "", unittest, None, "tests/test_late.py:2"),
+        (TestFramework::Jest, "", "", Some(("r.json", JEST)), "a.test.js:3:1"),
+        (TestFramework::Jest, "", "", Some(("r.json", BABEL)), "a.test.js:4:11"),
+        (TestFramework::Jest, "", "", Some(("r.json", UNPLACED)), "a.test.js"),
+        (TestFramework::Maven, maven, "", None, "src/A.java:3:5"),
+        (TestFramework::Gradle, "", gradle, None, "src/A.java:3"),
+    ] {
+        let results = read(&Ended { report, ..of(framework, 1, stdout, stderr) });
+        assert_eq!(results.status, TestStatus::BuildFailed, "{framework:?} {results:?}");
+        assert_eq!(results.diagnostics[0].location(), location, "{framework:?}");
+        let shown = serde_json::to_value(&results.diagnostics[0]).unwrap();
+        let has_column = location.matches(':').count() == 2;
+        assert_eq!(shown.get("column").is_some(), has_column, "{shown}");
+    }
+}
+
+#[test]
+fn a_test_of_pytest_that_is_not_there_is_no_test() {
+    let said = "ERROR: not found: /w/tests/test_calc.py::test_nope\n\
+                (no match in any of [<Module test_calc.py>])\n\n";
+    let file = "ERROR: file or directory not found: tests/nope.py\n\n";
+    let stdout = "collected 0 items\n\n==== no tests ran in 0.01s ====\n";
+    let empty = Some(("r.xml", "<testsuites><testsuite tests=\"0\"></testsuite></testsuites>"));
+    for (stderr, says) in [(said, "no match in any of"), (file, "tests/nope.py")] {
+        for report in [None, empty] {
+            let ended = Ended { report, ..of(TestFramework::Pytest, 4, stdout, stderr) };
+            let results = read(&ended);
+            assert_eq!(results.status, TestStatus::NoTests, "{results:?}");
+            let note = results.note.unwrap();
+            assert!(note.starts_with("ERROR: ") && note.contains(says), "{note}");
+        }
+    }
+    let usage = of(TestFramework::Pytest, 4, "", "ERROR: usage: pytest [options]\n");
+    assert_eq!(read(&usage).status, TestStatus::Inconsistent);
+}
+
+#[test]
+fn what_unittest_expects_to_fail_has_not_passed() {
+    let stderr = "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... expected failure\n\n\
+        ----------------------------------------------------------------------\n\
+        Ran 2 tests in 0.000s\n\nOK (expected failures=1)\n";
+    let results = read(&of(TestFramework::Unittest, 0, "", stderr));
+    assert_eq!(results.status, TestStatus::Passed, "{results:?}");
+    assert_eq!((results.totals.passed, results.totals.skipped), (1, 1));
+}
+
+#[test]
 fn what_is_missing_is_named_with_what_brings_it() {
     for (ended, says) in [
         (
@@ -314,7 +387,7 @@ fn what_was_prepared_for_tests_that_passed_is_named_as_where_it_fails() {
         (TestFramework::Unittest, "", stderr.as_str(), None, &["t", "t.A", "t.A.test_a"][..]),
         (TestFramework::Mocha, "", "", Some(mocha), &["^calc ", "^calc deep ", "calc deep adds"]),
         (TestFramework::Mocha, "", "", Some(left_out), &[]),
-        (TestFramework::Cargo, libtest, "", None, &["src/lib.rs - f (line 3)"]),
+        (TestFramework::Cargo, libtest, "", None, &["src/lib.rs - f", "src/lib.rs - f (line 3)"]),
     ] {
         let file = |text: &str| ReportFile { name: "mocha.json".to_owned(), text: text.to_owned() };
         let reports: Vec<ReportFile> = report.into_iter().map(file).collect();

@@ -274,6 +274,40 @@ impl<'t> GapScan<'t> {
         Some(blank(start..start + length))
     }
 
+    /// `range s` in `for range s {`, whose block the grammar takes for a literal of the type `s`.
+    pub(super) fn bare_range(&self, at: usize) -> Option<FilledGap> {
+        if self.token(at) != "range" || self.before(at) != "for" {
+            return None;
+        }
+        let end = self.next_of(at + 1, &["{", "[", ";"])?;
+        (self.token(end) == "{").then(|| blank(self.bytes(at, end - 1)))
+    }
+
+    /// `r;` in `try (r; var q = x())`: variables as resources, before others.
+    pub(super) fn named_resource(&self, at: usize) -> Option<FilledGap> {
+        if !self.are(at, &["try", "("]) {
+            return None;
+        }
+        let (mut place, mut last) = (at + 2, None);
+        loop {
+            let is_name = |place: &usize| self.is_word(*place) || self.token(*place) == ".";
+            let end = (place..self.len()).find(|place| !is_name(place))?;
+            // The last one stays.
+            if end == place || self.token(end) != ";" || self.token(end + 1) == ")" {
+                return Some(blank(self.bytes(at + 2, last?)));
+            }
+            (place, last) = (end + 1, Some(end));
+        }
+    }
+
+    /// `; y` in `->(x; y)`: variables of the block alone.
+    pub(super) fn lambda_locals(&self, at: usize) -> Option<FilledGap> {
+        let open = self.are(at, &["-", ">", "("]).then_some(at + 2)?;
+        let close = self.closing(open)?;
+        let start = self.next_of(open + 1, &[";", ")"]).filter(|start| *start < close)?;
+        Some(blank(self.bytes(start, close - 1)))
+    }
+
     /// The `+` in `1e+22`, as JSON has it.
     pub(super) fn signed_exponent(&self, at: usize) -> Option<FilledGap> {
         let is_exponent = self.is_number(at) && self.token(at).ends_with(['e', 'E']);

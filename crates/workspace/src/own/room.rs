@@ -244,8 +244,11 @@ mod tests {
         all.map(file).collect()
     }
 
+    /// Owners and so many bytes of each.
+    type Owned<'a> = &'a [(&'a str, u64)];
+
     fn check(
-        (kept, being_written): (&[(&str, u64)], &[(&str, u64)]),
+        (kept, being_written): (Owned<'_>, Owned<'_>),
         (owner, more_bytes): (&str, u64),
     ) -> Result<Vec<String>, FullRoom> {
         let being_written = being_written.iter().zip(1..);

@@ -83,9 +83,8 @@ enum Finished {
 }
 
 fn not_loaded(file: &str, line: Option<u64>, message: &str) -> Finished {
-    let line = line.unwrap_or(1).max(1);
-    let severity = CheckSeverity::Error;
-    Finished::NotLoaded(CheckDiagnostic::at(file, line, 1, severity, "load", message.trim()))
+    let (line, severity) = (line.unwrap_or(0), CheckSeverity::Error);
+    Finished::NotLoaded(CheckDiagnostic::at(file, line, 0, severity, "load", message.trim()))
 }
 
 fn named(JunitCase { name, mut case, .. }: JunitCase) -> Finished {
@@ -99,7 +98,8 @@ fn pytest(found: JunitCase, nodes: &PytestNodes) -> Finished {
         let file = case.file.unwrap_or_else(|| format!("{}.py", name.replace('.', "/")));
         let said: Vec<&str> =
             case.details.lines().filter_map(|line| line.strip_prefix("E ")).collect();
-        let line = line_in(&file, &case.details);
+        // What does not parse is named as Python names it, what is not found in the stack of its import.
+        let line = python_line(&file, &said).or_else(|| line_in(&file, &case.details));
         return match said.is_empty() {
             true => not_loaded(&file, line, &case.details),
             false => not_loaded(&file, line, &said.join("\n")),
@@ -116,6 +116,15 @@ fn pytest(found: JunitCase, nodes: &PytestNodes) -> Finished {
     let compared = case.message.lines().next().and_then(asserted);
     (case.actual, case.expected) = compared.unzip();
     Finished::Test(case)
+}
+
+/// The line of a file that does not parse: `  File "/w/tests/test_a.py", line 8`.
+fn python_line(file: &str, said: &[&str]) -> Option<u64> {
+    said.iter().find_map(|said| {
+        let (named, rest) = said.trim().strip_prefix("File \"")?.split_once('"')?;
+        let line = rest.strip_prefix(", line ")?.split(',').next()?.parse().ok()?;
+        named.ends_with(file).then_some(line)
+    })
 }
 
 /// `assert 3 == 4`: what was there and what was expected.
