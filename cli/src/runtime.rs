@@ -17,8 +17,8 @@ const EVENT_INTERVAL: u32 = 3;
 /// for work that needs another one.
 const BLOCKING_THREADS_MAX: usize = 128;
 
-/// Starts them. Beside a daemon this process passes on what it is asked and what it is told: one thread does that sooner
-/// than two, of which each call would wake the other.
+/// Starts them. Beside a daemon this process only passes calls on: one thread does that sooner than two, of which each
+/// call would wake the other.
 pub(crate) fn start(is_daemon: bool) -> io::Result<Runtime> {
     let mut runtime = Builder::new_multi_thread();
     runtime.event_interval(EVENT_INTERVAL).max_blocking_threads(BLOCKING_THREADS_MAX);

@@ -39,15 +39,11 @@ pub const MISSED: &[(&str, &str)] = &[
     ),
     (
         "mcp: read_file, 16 KiB, against files",
-        "the client alone takes 0.62 of the other for the very same result, whoever sends it: see its row, and that over a bare pipe",
+        "the client alone takes 0.59 of the other for the very same result, whoever sends it: see its row, and that over a bare pipe",
     ),
     (
         "mcp: list_directory, 100 files, against files",
         "it has kinds and sizes, and a schema that the client checks; the client alone takes 0.84 for the same result",
-    ),
-    (
-        "mcp: read_file, one line, against echo",
-        "the file is resolved, decided on, read and recorded: 172 and 155 µs in two runs on that machine, 135 before",
     ),
     (
         "mcp: the same, through a daemon",
