@@ -20,7 +20,7 @@ pub fn is_plain(text: &str) -> bool {
     !is_nested
         && !words.any(|word| WORDS.contains(&word))
         && text.match_indices("${").all(|(at, _)| is_name_alone(&text[at + 2..]))
-        && text.match_indices('{').all(|(at, _)| is_one_word(&text[at + 1..]))
+        && text.match_indices('{').all(|(at, _)| is_one_word(&text[..at], &text[at + 1..]))
         && text.match_indices('(').all(|(at, _)| !text[at + 1..].trim_start().starts_with(')'))
 }
 
@@ -30,11 +30,11 @@ fn is_name_alone(rest: &str) -> bool {
     name.is_some_and(|end| end > 0 && rest[end..].starts_with('}'))
 }
 
-/// Whether what follows a brace makes no several words of it.
-fn is_one_word(rest: &str) -> bool {
-    let end = rest.find([' ', '\t', '\n']).unwrap_or(rest.len());
-    let word = &rest[..end];
-    !word.contains(',') && !word.contains("..")
+/// Whether a brace makes no several words. Blanks may be quoted in it, so it may reach to the last one that closes.
+fn is_one_word(before: &str, rest: &str) -> bool {
+    let is_group = rest.starts_with([' ', '\t', '\n']);
+    let inner = rest.rfind('}').map_or("", |end| &rest[..end]);
+    is_group || before.ends_with('$') || !(inner.contains(',') || inner.contains(".."))
 }
 
 /// The text without the here-documents of [`MESSAGE`] whose end nobody can doubt.
@@ -86,7 +86,8 @@ mod tests {
             "touch a; (cd b && ls); { ls; }",
             "for f in *.rs; do rustfmt \"$f\" ${f}; done",
             "find . -name '*.rs' -exec cat {} \\;",
-            "awk '{print $1, $2}' f > g",
+            "awk '{print $1}' f > g",
+            "echo ${a}, ${b}",
             "git show HEAD@{1} \"a[1]\" > x",
             "while read -r l; do echo \"$l\"; done < f",
             "git commit -m \"$(cat <<'EOF'\nfix: $(a) `b`\n\n EOF)\nEOF\n)\" && git push",
@@ -100,6 +101,9 @@ mod tests {
         for text in [
             "touch a; find x -exec cat {} {\\;,-delete} \\;",
             "ls {1..3}",
+            "touch a; rg {\"a b\",--pre=x} f",
+            "touch a; rg {a\\ b,--pre=x} f",
+            "awk '{print $1, $2}' f > g",
             "touch a; echo $(cat <<'E'\nErm -rf vic; echo D) #\nE\n)",
             "uniq -f \"${x:-${a[@]}}\"",
             "a=(1 2)",
