@@ -13,6 +13,7 @@
 
 use std::fmt;
 
+mod alike;
 mod ansi;
 mod builtins;
 mod classes;
@@ -27,6 +28,7 @@ mod reader;
 mod unfold;
 mod wrappers;
 
+pub use self::alike::reads_alike;
 pub use self::classes::{CommandClass, classify};
 pub use self::environment::is_decisive as decides_programs;
 pub use self::git_settings::{GitSetting, git_settings};

@@ -44,6 +44,7 @@ mod mounts;
 mod order;
 mod output;
 mod plan;
+mod printing;
 mod probe;
 mod program;
 mod protected;

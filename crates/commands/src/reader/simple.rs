@@ -197,11 +197,12 @@ impl ShellReader<'_> {
             !text.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
         };
         match operator {
-            "<&" if target.fixed().is_some_and(is_copy) => Ok(Redirected::InputCopy),
-            ">&" if target.fixed().is_some_and(is_copy) => {
-                // `0>&3` is `0<&3`.
-                let is_input = descriptor.bytes().all(|c| c == b'0') && !descriptor.is_empty();
-                Ok(if is_input { Redirected::InputCopy } else { Redirected::Copy })
+            "<&" | ">&" if target.fixed().is_some_and(is_copy) => {
+                // `0>&3` is `0<&3`, and `3<&-` is `3>&-`.
+                let is_named = !descriptor.is_empty();
+                let is_input = is_named && descriptor.bytes().all(|c| c == b'0');
+                let is_read = operator == "<&" && !(is_closing && is_named);
+                Ok(if is_input || is_read { Redirected::InputCopy } else { Redirected::Copy })
             }
             "<&" => self.refuse("a copy of an unknown descriptor"),
             // What is unknown may be a number or a file.
