@@ -157,6 +157,7 @@ pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let numbers = numbers::NumberVariables::of(&commands);
     numbers::check_evaluated(&commands, &numbers)?;
     commands.iter_mut().for_each(|command| builtins::note_tested(command, &numbers));
+    builtins::note_expanded(&mut commands);
     if commands.iter().any(SimpleCommand::gives_variables) {
         commands.iter_mut().for_each(|command| command.has_variables = true);
     }

@@ -7,15 +7,16 @@ async fn bash_writes_a_script_down_and_runs_nothing_of_it() {
     for way in WAYS {
         let sandbox = sandbox(way).await;
         for (script, printed) in [
-            ("ls   -l;touch a", "ls -l; touch a\n"),
-            ("exit 3", "exit 3\n"),
-            ("echo $(cat <<E\na\nE\n)", "echo $(cat <<E\na\nE\n)\n"),
+            ("ls   -l;touch a", "ls -l; touch a"),
+            ("exit 3", "exit 3"),
+            ("echo $(cat <<E\na\nE\n)", "echo $(cat <<E\na\nE\n)"),
         ] {
-            assert_eq!(sandbox.printed(script).await.as_deref(), Some(printed), "{way}");
+            let found = sandbox.printed(script).await;
+            assert_eq!(found.as_deref().map(str::trim_end), Some(printed), "{way}");
         }
         let long = "echo a; ".repeat(8_000);
         let printed = sandbox.printed(&long).await.unwrap();
-        assert_eq!(printed.trim(), long.trim(), "{way}");
+        assert_eq!(printed.matches("echo a").count(), 8_000, "{way}");
         for refused in [
             "echo $(cat <<'E'\nErm x; echo b) #\nE\n)",
             "echo $(a=(\\;)) '\nrm x\n: '",

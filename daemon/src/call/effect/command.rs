@@ -15,6 +15,7 @@ mod kinds;
 mod look;
 mod made;
 mod output;
+mod own_programs;
 mod parts;
 mod proposed;
 mod reporting;

@@ -16,6 +16,7 @@ use moss_sdk::file::EntryKind;
 use moss_workspace::Workspace;
 
 use super::made::ENTRIES_MAX;
+use super::own_programs::hold_own;
 use super::parts::{CommandSetting, in_workspace, known_directory, marked_parts, without_parents};
 use super::second_reading::SecondReader;
 
@@ -52,6 +53,7 @@ pub(crate) fn parts_in(
     setting: CommandSetting,
 ) -> Vec<CommandPart> {
     let parts = hold_git(files, marked_parts(files, command, directory, setting), directory);
+    let parts = hold_own(files, parts);
     match second {
         Some(second) => second.confirmed(command, parts),
         None => parts,
