@@ -50,7 +50,8 @@ fn without_message(text: &str) -> String {
 
 /// Whether what follows a text stands neither in quotes nor in a comment, whatever reads it.
 fn is_outside_of_quotes(before: &str) -> bool {
-    !before.contains(['\'', '\\', '#', '`', '$', '<']) && before.matches('"').count() % 2 == 0
+    !before.contains(['\'', '\\', '#', '`', '$', '<'])
+        && before.matches('"').count().is_multiple_of(2)
 }
 
 /// How long a message is that a text begins with: its name stands at the beginning of no line but the last one, and there
