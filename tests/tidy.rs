@@ -18,6 +18,8 @@ mod figures;
 mod house;
 #[path = "tidy/manifests.rs"]
 mod manifests;
+#[path = "tidy/named.rs"]
+mod named;
 #[path = "tidy/proto.rs"]
 mod proto;
 #[path = "tidy/rust.rs"]

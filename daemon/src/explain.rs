@@ -10,12 +10,13 @@ use moss_sdk::RelPath;
 use moss_sdk::spec::Effect;
 use moss_workspace::Workspace;
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
 
 use crate::approvals::Situation;
 use crate::call::{
-    CommandSetting, ShellFile, files_of_parts, known_directory, parts_in, protection,
+    CommandSetting, SecondReader, ShellFile, files_of_parts, known_directory, parts_in, protection,
 };
-use crate::state::WorkspaceState;
+use crate::state::{Daemon, WorkspaceState};
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search};
@@ -45,13 +46,19 @@ const UNDO: &str = "undo";
 /// Taking a change of the user's prompt back.
 const UNDO_USER_PROMPT: &str = "undo_user_prompt";
 
+/// How bash is asked what it reads in a command; none where no command can run.
+pub async fn second_reader(daemon: &Daemon) -> Option<SecondReader> {
+    let sandbox = daemon.sandbox().await?;
+    Some(SecondReader::new(sandbox.clone(), Handle::current()))
+}
+
 /// Explains a call of a tool, a change of the lists of plugins, or undoing changes.
 ///
 /// # Errors
 ///
 /// Where there is no such tool, or the arguments do not fit.
 pub fn call(
-    workspace: &WorkspaceState,
+    (workspace, second): (&WorkspaceState, Option<&SecondReader>),
     tool: &str,
     arguments: Map<String, Value>,
     caller: &str,
@@ -77,7 +84,7 @@ pub fn call(
     let situation = Situation { asker, component: component.as_deref(), session };
     let answers = approvals_of(workspace, situation, &arguments);
     let directory = directory_of(&workspace.files, &arguments)?;
-    let parts = parts(&workspace.files, entry, &arguments, &directory);
+    let parts = parts((&workspace.files, second), entry, &arguments, &directory);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
     let known = known_directory(&parts, &directory);
     let subject = Subject {
@@ -152,14 +159,14 @@ fn is_hidden(policy: &Policy, subject: &Subject<'_>, file: Option<&ExplainedFile
 
 /// Lists the sessions of a caller in which standing approvals allow a call that is asked about without them.
 pub fn allowing_sessions(
-    workspace: &WorkspaceState,
+    (workspace, second): (&WorkspaceState, Option<&SecondReader>),
     tool: &str,
     arguments: &Map<String, Value>,
     caller: &str,
 ) -> Vec<String> {
     let allows = |session_id: &String| {
         let session = SessionKey { caller: caller.to_owned(), session_id: session_id.clone() };
-        let explained = call(workspace, tool, arguments.clone(), caller, Some(&session));
+        let explained = call((workspace, second), tool, arguments.clone(), caller, Some(&session));
         let is_allowed = |step: &Explanation| step.decision.verdict == Verdict::Allow;
         explained.is_ok_and(|steps| steps.iter().all(is_allowed))
     };
@@ -254,7 +261,7 @@ impl ExplainedFile {
 
 /// The simple commands of a tool that runs one, as the full tier of the sandbox would have them.
 fn parts(
-    files: &Workspace,
+    readers: (&Workspace, Option<&SecondReader>),
     entry: &CatalogEntry,
     arguments: &Value,
     directory: &RelPath,
@@ -263,7 +270,7 @@ fn parts(
     let command = arguments.get("command").and_then(Value::as_str).filter(|_| is_own);
     let has_terminal = entry.spec.name == "terminal_job";
     let setting = CommandSetting { is_isolated: true, has_terminal };
-    command.map(|command| parts_in(files, command, directory, setting)).unwrap_or_default()
+    command.map(|command| parts_in(readers, command, directory, setting)).unwrap_or_default()
 }
 
 /// The directory in which a tool would run a command; the root where it says none.

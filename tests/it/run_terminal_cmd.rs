@@ -5,7 +5,9 @@ use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::{Value, json};
 use tonic::Code;
 
-use crate::harness::{Client, Site, failure, output, reason, refusing, until, waiting};
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::harness::{Client, Daemon, Site, failure, output, reason, refusing, until, waiting};
 use crate::policy::{Fate, explained, fate};
 
 fn command(text: &str) -> Value {
@@ -87,9 +89,38 @@ async fn beside_a_write_what_only_reads_asks_in_a_text_that_is_not_plain() {
         ("touch a; cat <<'E'\nb\nE", Fate::Asked),
         ("touch $(echo a)", Fate::Asked),
         ("touch \"$(cat <<'EOF'\nb\nEOF\n)\"", Fate::Allowed),
+        // Where rules allow all parts, bash is asked what it reads: the same.
+        ("touch \"a$(touch b)\"", Fate::Allowed),
+        ("f() { touch a; }; f=(1 2) touch b", Fate::Asked),
+        ("if [[ -n $x ]]; then touch a; fi", Fate::Asked),
     ] {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
     }
+}
+
+/// As in an environment of Python that is activated, or with `node_modules/.bin`.
+#[tokio::test]
+async fn a_program_of_the_workspace_is_not_the_one_that_its_name_is_known_for() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    site.write("own/bin/cat", "#!/bin/sh\necho own\n");
+    let (own, cat) = (site.workspace().join("own/bin"), site.workspace().join("own/bin/cat"));
+    std::fs::set_permissions(&cat, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::iter::once(own).chain(std::env::split_paths(&path));
+    let mut serving = site.serve_command();
+    serving.env("PATH", std::env::join_paths(path).unwrap());
+    let daemon = Daemon::start(serving, &site.socket(), &site.state());
+    let client = daemon.caller().await;
+    for (text, expected) in [
+        ("cat a.txt", Fate::Asked),
+        ("ls | xargs cat", Fate::Asked),
+        ("/bin/cat a.txt", Fate::Allowed),
+        ("ls", Fate::Allowed),
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
+    }
+    assert_eq!(ran(&client, "ls").await["sandbox"]["tier"], "full");
 }
 
 #[tokio::test]

@@ -190,38 +190,6 @@ fn code_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn pages_for_engineers_name_files_that_there_are() {
-    for page in ["docs/architecture.md", "docs/changing-moss.md"] {
-        let named: Vec<&str> = named_paths(&file(page).text).collect();
-        assert!(named.len() > 10, "{page} names {} paths", named.len());
-        let gone = named.into_iter().filter(|path| !root().join(path).exists());
-        hold("a path of the page leads somewhere", gone.map(|path| format!("{page}: {path}")));
-    }
-}
-
-/// The paths of the repository in a text, each in backticks; patterns with `NAME` are none.
-fn named_paths(text: &str) -> impl Iterator<Item = &str> {
-    let prose = text.split("\n```").step_by(2);
-    let named = prose.flat_map(|part| part.split('`').skip(1).step_by(2));
-    named.filter(|name| {
-        let first = name.split('/').next().unwrap_or_default();
-        let leads_down = name.contains('/') && FILES.iter().any(|file| is_within(file, first));
-        leads_down && !name.contains("NAME") && !name.contains(char::is_whitespace)
-    })
-}
-
-fn is_within(file: &File, directory: &str) -> bool {
-    file.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
-}
-
-#[test]
-fn paths_are_found_in_prose_and_nowhere_else() {
-    let text = "`docs/a.md` and `docs/NAME.md`, `a/b`, `docs`, `cargo xtask`\n\
-                ```sh\nls `docs/b.md`\n```\n`tests/`";
-    assert_eq!(named_paths(text).collect::<Vec<_>>(), ["docs/a.md", "tests/"]);
-}
-
-#[test]
 fn links_within_pages_lead_to_headings() {
     let documents = FILES.iter().filter(|file| file.path.ends_with(".md"));
     let offences = documents.flat_map(|page| {

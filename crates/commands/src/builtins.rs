@@ -4,6 +4,8 @@
 //! What they set is looked at like `NAME=value`. A name with an index (`a[$(id)]`) runs what the index says, and
 //! a name that is not known may have one: both are unclear.
 
+use std::collections::BTreeSet;
+
 use crate::environment::why_unclear;
 use crate::matching::may_be;
 use crate::numbers::NumberVariables;
@@ -13,6 +15,22 @@ use crate::{Assignment, ShellWord, SimpleCommand};
 
 /// Builtins that set variables by words of the form `NAME=value`.
 pub(crate) const DECLARING: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+/// Those that take a value in parentheses for the elements of an array where the variable is one: they expand it anew,
+/// commands in it, too.
+const EXPANDING: [&str; 3] = ["declare", "local", "typeset"];
+/// How an array is shown as a value.
+pub(crate) const ARRAY: &str = "(…)";
+/// Variables of the shell that are arrays by themselves; those of `BASH_` always ask.
+const ARRAYS: [&str; 8] = [
+    "COMPREPLY",
+    "COMP_WORDS",
+    "COPROC",
+    "DIRSTACK",
+    "FUNCNAME",
+    "GROUPS",
+    "MAPFILE",
+    "PIPESTATUS",
+];
 /// Options of those that change nothing that is looked at here: no arithmetic, no references, no functions.
 const DECLARING_FLAGS: &str = "grx";
 /// Operators of `[[` whose operands are arithmetic.
@@ -47,6 +65,33 @@ pub(crate) fn note_assigned(command: &mut SimpleCommand, splits: bool) {
             command.sets.extend(names.into_iter().map(|set| set.name));
         }
         Err(word) => command.unclear = Some(why_unknown(name, word)),
+    }
+}
+
+/// Notes why nobody can know what is declared: a value that may be in parentheses, of what may be an array.
+pub(crate) fn note_expanded(commands: &mut [SimpleCommand]) {
+    let is_array = |assigned: &&Assignment| {
+        assigned.value.as_ref().is_some_and(|value| value.shown() == ARRAY)
+    };
+    let assigned = commands.iter().flat_map(|command| &command.assignments).filter(is_array);
+    let sets = commands.iter().flat_map(|command| &command.sets);
+    let mut arrays: BTreeSet<String> = assigned.map(|array| array.name.clone()).collect();
+    arrays.extend(sets.cloned());
+    let is_elements = |value: &ShellWord| match value {
+        ShellWord::Fixed(text) => text.starts_with('('),
+        ShellWord::Unknown { starts, .. } => starts.is_empty() || starts.starts_with('('),
+    };
+    for command in commands {
+        let name = command.program().filter(|name| EXPANDING.contains(name));
+        let mut assigned = command.assignments.iter().filter(|_| name.is_some());
+        let expanded = assigned.find(|assigned| {
+            (arrays.contains(&assigned.name) || ARRAYS.contains(&assigned.name.as_str()))
+                && assigned.value.as_ref().is_some_and(is_elements)
+        });
+        if let Some(expanded) = expanded {
+            let why = format!("{} may be an array, and what is declared of it run", expanded.name);
+            command.unclear.get_or_insert(why);
+        }
     }
 }
 
@@ -252,8 +297,8 @@ fn tested<'w>(words: &'w [ShellWord], numbers: &NumberVariables) -> SetNames<'w>
         ShellWord::Fixed(text) => text.contains('['),
         ShellWord::Unknown { .. } => !numbers.is_number(word),
     };
-    // A number that is not set yet is no word at all: then its neighbours follow each other.
-    let kept: Vec<_> = words.iter().filter(|word| !numbers.may_vanish(word)).collect();
+    // What is empty outside of quotes is no word at all: then its neighbours follow each other.
+    let kept: Vec<_> = words.iter().filter(|word| word.is_exactly_one()).collect();
     let close = kept.windows(2).map(|pair| (pair[0], pair[1]));
     let pairs = words.windows(2).map(|pair| (&pair[0], &pair[1])).chain(close);
     for (first, second) in pairs {

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::environment::{is_harmless_variable, why_cleared, why_unclear};
+use crate::environment::{is_harmless, why_cleared, why_unclear};
 use crate::options::OptionForms;
 use crate::{Assignment, RedirectionMode, ShellWord, SimpleCommand, builtins};
 
@@ -66,8 +66,7 @@ fn reads_only(command: &SimpleCommand) -> bool {
     if command.words.is_empty() {
         return true;
     }
-    let are_harmless = builtins::sets_own(command)
-        || looked_at(command).all(|assigned| is_harmless_variable(&assigned.name));
+    let are_harmless = builtins::sets_own(command) || looked_at(command).all(is_harmless);
     are_harmless && (command.is_wrapper || reading::is_listed(command))
 }
 

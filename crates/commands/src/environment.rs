@@ -24,8 +24,19 @@ struct VariableNames {
 }
 
 /// Whether a variable changes at most how a program writes what it finds.
-pub(crate) fn is_harmless_variable(name: &str) -> bool {
+fn is_harmless_variable(name: &str) -> bool {
     is_among(&NAMES.harmless, name) && !is_decisive(name)
+}
+
+/// Whether a command is given a variable that changes nothing else, with a value that nothing can take for code: some
+/// programs evaluate even how many columns there are.
+pub(crate) fn is_harmless(assigned: &Assignment) -> bool {
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric()
+            || matches!(c, '_' | '.' | ',' | ':' | '=' | '/' | '@' | '+' | '-')
+    };
+    let is_plain = |word: &ShellWord| word.fixed().is_some_and(|text| text.chars().all(is_plain));
+    is_harmless_variable(&assigned.name) && assigned.value.as_ref().is_none_or(is_plain)
 }
 
 /// Whether a variable decides which programs run, or with which code.
@@ -44,6 +55,10 @@ pub(crate) fn why_unclear(assigned: &Assignment) -> Option<String> {
     if is_locale && !assigned.value.as_ref().is_none_or(is_plain) {
         return Some(format!("with what {name} is set to the shell may read other characters"));
     }
+    let is_name = |word: &ShellWord| word.fixed().is_some_and(|text| !text.contains('/'));
+    if name == "LANGUAGE" && !assigned.value.as_ref().is_none_or(is_name) {
+        return Some("LANGUAGE may name a file of texts, by which programs print".to_owned());
+    }
     let is_number = |word: &ShellWord| {
         word.fixed().is_some_and(|text| text.chars().all(|c| c.is_ascii_digit()))
     };
@@ -56,8 +71,9 @@ pub(crate) fn why_unclear(assigned: &Assignment) -> Option<String> {
 fn is_plain_locale(locale: &str) -> bool {
     let name = locale.split('@').next().unwrap_or(locale);
     let codeset = name.split_once('.').map(|(_, codeset)| codeset.to_ascii_lowercase());
-    matches!(locale, "" | "C" | "POSIX")
-        || codeset.is_some_and(|codeset| ["utf-8", "utf8"].contains(&codeset.as_str()))
+    let is_utf8 = matches!(locale, "" | "C" | "POSIX")
+        || codeset.is_some_and(|codeset| ["utf-8", "utf8"].contains(&codeset.as_str()));
+    is_utf8 && !locale.contains('/')
 }
 
 /// Why nobody can know what a command does that takes variables away: those that moss sets keep programs from running
@@ -126,6 +142,9 @@ mod tests {
             "export LANG=$x",
             "LANG=ja_JP.SJIS@utf8 ls",
             "env LC_ALL=zh_TW.BIG5 ls",
+            "LANG=../x/C.UTF-8 ls",
+            "LANGUAGE=../../tmp/m ls",
+            "export LANGUAGE=$x",
         ] {
             assert!(is_unclear(text), "{text}");
         }

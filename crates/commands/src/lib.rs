@@ -13,6 +13,7 @@
 
 use std::fmt;
 
+mod alike;
 mod ansi;
 mod builtins;
 mod classes;
@@ -27,6 +28,7 @@ mod reader;
 mod unfold;
 mod wrappers;
 
+pub use self::alike::reads_alike;
 pub use self::classes::{CommandClass, classify};
 pub use self::environment::is_decisive as decides_programs;
 pub use self::git_settings::{GitSetting, git_settings};
@@ -155,6 +157,7 @@ pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let numbers = numbers::NumberVariables::of(&commands);
     numbers::check_evaluated(&commands, &numbers)?;
     commands.iter_mut().for_each(|command| builtins::note_tested(command, &numbers));
+    builtins::note_expanded(&mut commands);
     if commands.iter().any(SimpleCommand::gives_variables) {
         commands.iter_mut().for_each(|command| command.has_variables = true);
     }

@@ -1,6 +1,6 @@
 //! Words of commands against words of rules.
 
-use crate::environment::is_harmless_variable;
+use crate::environment::is_harmless;
 use crate::{ShellWord, SimpleCommand};
 
 /// Options before git's subcommand that take the next word.
@@ -157,7 +157,7 @@ impl SimpleCommand {
     }
 
     fn has_harmless_variables(&self) -> bool {
-        self.assignments.iter().all(|assigned| is_harmless_variable(&assigned.name))
+        self.assignments.iter().all(is_harmless)
     }
 }
 

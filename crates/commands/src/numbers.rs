@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::{Assignment, ShellWord, SimpleCommand, Unparsed};
 
-/// Expansions that are numbers, whatever was set.
-const NUMBERS: [&str; 4] = ["$?", "$#", "$$", "$!"];
+/// Expansions that are numbers, whatever was set. `$!` is not: it is empty before the first job in the background.
+const NUMBERS: [&str; 3] = ["$?", "$#", "$$"];
 
 /// The names of variables that are numbers.
 #[derive(Debug, Default)]
@@ -127,11 +127,6 @@ impl NumberVariables {
     /// Whether a word is a number, or nothing.
     pub(crate) fn is_number(&self, word: &ShellWord) -> bool {
         is_always_number(word) || self.is_variable(word)
-    }
-
-    /// Whether a word is a number that may be missing: outside of quotes it is no word at all then.
-    pub(crate) fn may_vanish(&self, word: &ShellWord) -> bool {
-        self.is_variable(word) && !word.is_exactly_one()
     }
 
     fn is_variable(&self, word: &ShellWord) -> bool {

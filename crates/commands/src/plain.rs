@@ -13,7 +13,7 @@ const MESSAGE: (&str, &str) = ("\"$(cat <<'", "'\n");
 
 /// Whether a text has simple commands, lists, pipes, groups, loops and variables alone.
 pub fn is_plain(text: &str) -> bool {
-    let text = without_messages(text);
+    let text = without_message(text);
     let is_nested = NESTED.iter().any(|nested| text.contains(nested));
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut words = text.split(|c: char| !is_word(c));
@@ -37,21 +37,21 @@ fn is_one_word(before: &str, rest: &str) -> bool {
     is_group || before.ends_with('$') || !(inner.contains(',') || inner.contains(".."))
 }
 
-/// The text without the here-documents of [`MESSAGE`] whose end nobody can doubt.
-fn without_messages(text: &str) -> String {
-    let (mut plain, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(MESSAGE.0) {
-        plain.push_str(&rest[..at]);
-        let message = &rest[at..];
-        match message_length(message) {
-            Some(length) => rest = &message[length..],
-            None => {
-                plain.push_str(message);
-                return plain;
-            }
-        }
+/// The text without a here-document of [`MESSAGE`] whose beginning and end nobody can doubt.
+fn without_message(text: &str) -> String {
+    let found = text.find(MESSAGE.0).map(|at| text.split_at(at));
+    let known = found.filter(|(before, _)| is_outside_of_quotes(before));
+    let Some((before, message)) = known else { return text.to_owned() };
+    match message_length(message) {
+        Some(length) => before.to_owned() + &message[length..],
+        None => text.to_owned(),
     }
-    plain + rest
+}
+
+/// Whether what follows a text stands neither in quotes nor in a comment, whatever reads it.
+fn is_outside_of_quotes(before: &str) -> bool {
+    !before.contains(['\'', '\\', '#', '`', '$', '<'])
+        && before.matches('"').count().is_multiple_of(2)
 }
 
 /// How long a message is that a text begins with: its name stands at the beginning of no line but the last one, and there
@@ -122,6 +122,10 @@ mod tests {
             "git commit -m \"$(cat <<'EOF'\nEOF\n; id)\"",
             "git commit -m \"$(cat <<'EOF'\na\n)\"",
             "git commit -m \"$(cat <<''\n\n)\"",
+            // Or their beginnings.
+            ": '\"$(cat <<'A'\n'; a=(1 2); echo $(ls)\n: '\nA\n)\"'; touch a",
+            "echo \"a $(cat <<'A'\n$(ls)\nA\n)\" \"",
+            "# \"$(cat <<'A'\nls\nA\n)\"",
         ] {
             assert!(!is_plain(text), "{text}");
         }

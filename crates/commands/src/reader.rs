@@ -311,12 +311,14 @@ impl<'a> ShellReader<'a> {
             }
             self.at += (line_end + 1).min(rest.len());
         }
-        let body = &self.text[start..self.at];
+        let written = &self.text[start..self.at];
+        let lines = written.split_inclusive('\n').map(|line| line.trim_start_matches('\t'));
+        let body = if document.strips_tabs { lines.collect() } else { written.to_owned() };
         self.at += self.rest().find('\n').map_or(self.rest().len(), |end| end + 1);
         let word = if document.is_quoted {
-            ShellWord::Fixed(body.to_owned())
+            ShellWord::Fixed(body)
         } else {
-            self.expanded_document(body)?
+            self.expanded_document(&body)?
         };
         self.documents.push((document.command, word));
         Ok(())

@@ -174,7 +174,7 @@ fn is_plain_listing(name: &str, word: &ShellWord) -> bool {
 
 /// What a shell runs: the text behind `-c`, or that on its input. A file of commands is a program
 /// like any other.
-fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
+fn shell_runs(name: &str, command: &mut SimpleCommand) -> WhatRuns {
     let arguments = &command.words[1..];
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -201,13 +201,19 @@ fn shell_runs(name: &str, command: &SimpleCommand) -> WhatRuns {
             return script_at(name, arguments, at);
         }
     }
+    let why = format!("`{name}` runs what it is given to read; `{name} -c` is given a text");
     let reads_file = command
         .redirections
         .iter()
         .any(|opened| matches!(opened.mode, RedirectionMode::Read | RedirectionMode::ReadWrite));
     match command.input.as_ref().map(ShellWord::fixed) {
-        Some(Some(script)) if !reads_file => WhatRuns::Script(script.to_owned()),
-        _ => WhatRuns::Unclear(format!("`{name}` runs what it is given to read")),
+        Some(Some(script)) if !reads_file => {
+            // What a command in it reads of the same input is gone then, and the rest is another text.
+            let script = script.to_owned();
+            command.unclear.get_or_insert(why);
+            WhatRuns::Script(script)
+        }
+        _ => WhatRuns::Unclear(why),
     }
 }
 

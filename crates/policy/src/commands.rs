@@ -119,6 +119,15 @@ impl CommandPart {
         self
     }
 
+    /// As it is decided about where bash reads the text otherwise than moss.
+    #[must_use]
+    pub fn read_otherwise(mut self) -> Self {
+        let why = "bash may read this text otherwise than moss does; plainer commands, one after the other, are sure; \
+                   no rule allows that unseen";
+        self.asks.get_or_insert_with(|| built_in("read-otherwise", why.to_owned()));
+        self
+    }
+
     /// As it is decided about where the shell empties a file for it.
     #[must_use]
     pub fn emptying(mut self, file: &str) -> Self {

@@ -84,7 +84,7 @@ const SET_OFFLINE: &[(&str, &str)] = &[
     ("pnpm_config_fetch_retries", "0"),
 ];
 /// Where programs are looked up when nobody says.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The environment of one command.
 #[derive(Debug, Default)]

@@ -44,6 +44,7 @@ mod mounts;
 mod order;
 mod output;
 mod plan;
+mod printing;
 mod probe;
 mod program;
 mod protected;
@@ -83,7 +84,7 @@ pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
-pub use crate::lookup::find_program;
+pub use crate::lookup::{find_program, find_program_beneath};
 pub use crate::output::{OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream};
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};

@@ -22,6 +22,11 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     find_in(&path, rustup.as_deref(), name)
 }
 
+/// The program that a command finds by a name where it lies beneath a directory, by itself or by a link.
+pub fn find_program_beneath(name: &str, directory: &Path) -> Option<PathBuf> {
+    find_beneath(&std::env::var_os("PATH").unwrap_or_default(), name, directory)
+}
+
 /// Finds a program that only the administrator can replace, among the paths that it may have: never in `PATH`, which
 /// may begin in a workspace.
 pub(crate) fn find_of_system(paths: &[&str]) -> Option<PathBuf> {
@@ -50,6 +55,12 @@ fn find_in(path: &OsStr, rustup: Option<&Path>, name: &str) -> Option<PathBuf> {
     });
     let is_there = !is_proxy || rustup.is_some_and(|rustup| is_in_toolchain(rustup, name));
     is_there.then_some(found)
+}
+
+fn find_beneath(path: &OsStr, name: &str, directory: &Path) -> Option<PathBuf> {
+    let found = find_in(path, None, name)?;
+    let is_beneath = found.canonicalize().is_ok_and(|real| real.starts_with(directory));
+    (found.starts_with(directory) || is_beneath).then_some(found)
 }
 
 fn is_program(path: &Path) -> bool {
@@ -87,6 +98,25 @@ mod tests {
         for missing in ["other", "", "b/tool", "to\0ol"] {
             assert_eq!(find(missing), None, "{missing}");
         }
+    }
+
+    #[test]
+    fn what_comes_first_counts_where_it_lies() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let at = |path: &str| root.join(path);
+        make(&at("work/bin/cat"), 0o755);
+        make(&at("system/cat"), 0o755);
+        make(&at("system/ls"), 0o755);
+        symlink(at("work/bin/cat"), at("system/linked")).unwrap();
+        let find = |directories: [&str; 2], name: &str| {
+            let path = std::env::join_paths(directories.map(at)).unwrap();
+            find_beneath(&path, name, &at("work"))
+        };
+        assert_eq!(find(["work/bin", "system"], "cat"), Some(at("work/bin/cat")));
+        assert_eq!(find(["system", "work/bin"], "cat"), None);
+        assert_eq!(find(["work/bin", "system"], "ls"), None);
+        assert_eq!(find(["work/bin", "system"], "linked"), Some(at("system/linked")));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::bubblewrap::Bubblewrap;
 use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{self as system, CommandGroups, ForkServer, SystemLayers};
+use crate::environment::PATH;
 use crate::error::SandboxError;
 use crate::means::{Launcher, Means};
 use crate::running;
@@ -207,6 +208,8 @@ async fn attempt(
     let mut command = SandboxedCommand::shell(scene.workspace.clone(), script);
     command.files.protected.push(scene.workspace.join(".git/hooks"));
     command.files.masked.push(scene.workspace.join("masked"));
+    // What somebody's `PATH` finds says nothing of the sandbox.
+    command.environment.set.push(("PATH".into(), PATH.into()));
     command.environment.set.push(("OUTSIDE".into(), scene.outside.clone().into()));
     command.limits.timeout = Some(TIMEOUT);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);

@@ -97,7 +97,9 @@ impl PolicyRpc {
         from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let daemon = Arc::clone(&self.0);
+        let second = explain::second_reader(&self.0).await;
         let (explained, allowing_sessions, problems) = blocking(move || {
+            let readers = (&*workspace, second.as_ref());
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
             let session_id = Some(request.session_id).filter(|id| !id.is_empty());
@@ -105,7 +107,7 @@ impl PolicyRpc {
                 session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });
             let named = arguments.clone();
             let explained =
-                explain::call(&workspace, &request.tool, arguments, &caller, session.as_ref());
+                explain::call(readers, &request.tool, arguments, &caller, session.as_ref());
             let explained = explained.map_err(|refusal| match refusal {
                 CallError::UnknownTool(unknown) => {
                     CallError::UnknownTool(daemon.with_plugins(&workspace, unknown))
@@ -115,7 +117,7 @@ impl PolicyRpc {
             let verdict = strictest(&explained);
             let allowing = match (verdict, &session) {
                 (Some(Verdict::Ask), None) => {
-                    explain::allowing_sessions(&workspace, &request.tool, &named, &caller)
+                    explain::allowing_sessions(readers, &request.tool, &named, &caller)
                 }
                 _ => Vec::new(),
             };

@@ -8,7 +8,7 @@ const UNKNOWN: (&str, &str) =
 const EMPTIES: (&str, &str) = ("empties ", ", which cannot be undone; `>>` appends");
 const UNREAD: &str = "the command cannot be read: ";
 /// What commands do that always ask.
-const ALWAYS_ASK: [(&str, &str); 43] = [
+const ALWAYS_ASK: [(&str, &str); 48] = [
     (
         "changes files in place, which cannot be undone; the tools that edit keep a history",
         "会就地修改文件且无法撤销，编辑工具则保留历史",
@@ -70,6 +70,14 @@ const ALWAYS_ASK: [(&str, &str); 43] = [
     ),
     ("runs a text that moss does not read", "会运行 moss 不读取的文本"),
     ("runs another program", "会运行其他程序"),
+    ("runs a program that an option names", "会运行选项所指定的程序"),
+    ("runs a program that a configuration names", "会运行配置所指定的程序"),
+    ("makes hooks of files that an option names", "会把选项所指定的文件变成钩子"),
+    (
+        "runs what its list of steps says, which anything may have written",
+        "会运行其步骤列表中的内容，而该列表可能由任何程序写入",
+    ),
+    ("sends files to others", "会把文件发送给他人"),
     ("runs commands in submodules, or removes them", "会在子模块中运行命令，或删除子模块"),
     ("runs commands with other rights, elsewhere or later", "会以其他权限、在别处或稍后运行命令"),
     ("stops or changes what the machine runs", "会停止或改变本机运行的内容"),

@@ -2,6 +2,7 @@
 
 use super::grammar::ends_word;
 use super::{HereDocument, ShellReader};
+use crate::builtins::ARRAY;
 use crate::builtins::DECLARING;
 use crate::{Assignment, Redirection, RedirectionMode, ShellWord, SimpleCommand, Unparsed};
 
@@ -17,6 +18,12 @@ enum Redirected {
     InputCopy,
     Document(HereDocument),
     Text(ShellWord),
+}
+
+/// Whether a copy is one of descriptor 0.
+fn is_of_input(copied: &str) -> bool {
+    let digits = copied.strip_suffix('-').unwrap_or(copied);
+    !digits.is_empty() && digits.bytes().all(|c| c == b'0')
 }
 
 // === impl ShellReader ===
@@ -122,7 +129,11 @@ impl ShellReader<'_> {
         if self.take("(") {
             self.refuse_in_substitution("an array")?;
             self.array()?;
-            let value = Some(ShellWord::unknown("(…)"));
+            if !self.peek().is_none_or(ends_word) {
+                // Bash reads on in the same word.
+                return self.refuse("more right behind an array");
+            }
+            let value = Some(ShellWord::unknown(ARRAY));
             return Ok(Some(Assignment { name, value }));
         }
         let value = match self.peek() {
@@ -190,18 +201,26 @@ impl ShellReader<'_> {
         if is_closing && !self.peek_second().is_none_or(ends_word) {
             return self.refuse("a word right behind the end of a descriptor");
         }
+        let is_input = descriptor.bytes().all(|c| c == b'0');
+        if operator.starts_with('<') && !is_input && !is_closing {
+            // `1<f >/dev/stdout` opens it once more, to write.
+            return self
+                .refuse("a file that is read, for another descriptor than that of the input");
+        }
         self.skip_blanks();
         let target = self.word()?;
+        if operator == ">&" && target.fixed().is_some_and(is_of_input) {
+            return self.refuse("a copy of the input for what is written");
+        }
         let is_copy = |text: &str| {
             let digits = text.strip_suffix('-').unwrap_or(text);
             !text.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
         };
         match operator {
-            "<&" if target.fixed().is_some_and(is_copy) => Ok(Redirected::InputCopy),
-            ">&" if target.fixed().is_some_and(is_copy) => {
-                // `0>&3` is `0<&3`.
-                let is_input = descriptor.bytes().all(|c| c == b'0') && !descriptor.is_empty();
-                Ok(if is_input { Redirected::InputCopy } else { Redirected::Copy })
+            "<&" | ">&" if target.fixed().is_some_and(is_copy) => {
+                // `0>&3` is `0<&3`, and `3<&-` is `3>&-`.
+                let is_read = is_input && (operator == "<&" || !descriptor.is_empty());
+                Ok(if is_read { Redirected::InputCopy } else { Redirected::Copy })
             }
             "<&" => self.refuse("a copy of an unknown descriptor"),
             // What is unknown may be a number or a file.

@@ -19,4 +19,5 @@ mod harness;
 mod launchers;
 mod limits;
 mod places;
+mod printing;
 mod views;

@@ -15,10 +15,12 @@ mod kinds;
 mod look;
 mod made;
 mod output;
+mod own_programs;
 mod parts;
 mod proposed;
 mod reporting;
 mod running;
+mod second_reading;
 mod serving;
 
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
+use tokio::runtime::Handle;
 
 pub(crate) use self::contents::ContentMemory;
 pub(crate) use self::git_reads::parts_in;
@@ -35,6 +38,7 @@ pub(crate) use self::made::set_aside_new;
 pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, known_directory};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
+pub(crate) use self::second_reading::SecondReader;
 pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
@@ -201,7 +205,8 @@ impl Effects {
         let setting = CommandSetting { is_isolated: tier == Tier::Full, has_terminal };
         let (workspace, text, within) =
             (Arc::clone(&self.scope.workspace), command.clone(), directory.clone());
-        let read = move || parts_in(&workspace.files, &text, &within, setting);
+        let second = SecondReader::new(sandbox.clone(), Handle::current());
+        let read = move || parts_in((&workspace.files, Some(&second)), &text, &within, setting);
         let parts = self.scope.blocking(read).await?;
         let mut planned = PlannedCommand {
             command,

@@ -1,0 +1,59 @@
+//! How bash reads a script: it writes it down again, and runs nothing of it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::command::{Profile, SandboxedCommand};
+use crate::ending::EndCause;
+use crate::output::OutputStream;
+use crate::sandbox::Sandbox;
+use crate::tier::Tier;
+
+/// Longest time that bash has for it.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest script as bash writes it down, in bytes: with blanks of its own it may be a few times as long.
+const PRINTED_BYTES_MAX: usize = 1 << 20;
+/// Chunks of it that are held.
+const CHUNKS_MAX: usize = 16;
+/// The directory in which bash runs: nothing in it is looked at.
+const DIRECTORY: &str = "/usr";
+
+// === impl Sandbox ===
+
+impl Sandbox {
+    /// Returns a script as bash has read it. None where bash refuses it or is not here, and where that cannot be
+    /// found out.
+    pub async fn printed(&self, script: &str) -> Option<String> {
+        let mut command = SandboxedCommand::shell(DIRECTORY, "");
+        let program = command.arguments.first().filter(|program| *program != "/bin/sh")?.clone();
+        // As text of `-c` it would run.
+        command.arguments = vec![program];
+        command.arguments.extend(["--norc", "--noprofile", "--pretty-print"].map(OsString::from));
+        command.profile = Profile::ReadOnly;
+        command.tier_min = Tier::None;
+        command.has_input = true;
+        command.limits.timeout = Some(TIMEOUT);
+        let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
+        let mut running = self.start(command, sender).await.ok()?;
+        let input = running.take_input()?;
+        let give = async move {
+            let mut left = script.as_bytes();
+            while !left.is_empty() && input.write_some(&mut left).await.is_ok() {}
+        };
+        let listen = async {
+            let mut printed = Vec::new();
+            while let Some(chunk) = chunks.recv().await {
+                if chunk.stream == OutputStream::Stdout && printed.len() <= PRINTED_BYTES_MAX {
+                    printed.extend_from_slice(&chunk.bytes);
+                }
+            }
+            printed
+        };
+        let ((), printed, end) = tokio::join!(give, listen, running.wait());
+        let end = end.ok().filter(|end| end.cause == EndCause::Ended && end.exit.is_success());
+        end.filter(|_| printed.len() <= PRINTED_BYTES_MAX)?;
+        String::from_utf8(printed).ok()
+    }
+}
