@@ -20,7 +20,7 @@ pub fn is_plain(text: &str) -> bool {
     !is_nested
         && !words.any(|word| WORDS.contains(&word))
         && text.match_indices("${").all(|(at, _)| is_name_alone(&text[at + 2..]))
-        && text.match_indices('{').all(|(at, _)| is_one_word(&text[..at], &text[at + 1..]))
+        && braces_are_one_word(&text)
         && text.match_indices('(').all(|(at, _)| !text[at + 1..].trim_start().starts_with(')'))
 }
 
@@ -30,11 +30,14 @@ fn is_name_alone(rest: &str) -> bool {
     name.is_some_and(|end| end > 0 && rest[end..].starts_with('}'))
 }
 
-/// Whether a brace makes no several words. Blanks may be quoted in it, so it may reach to the last one that closes.
-fn is_one_word(before: &str, rest: &str) -> bool {
-    let is_group = rest.starts_with([' ', '\t', '\n']);
-    let inner = rest.rfind('}').map_or("", |end| &rest[..end]);
-    is_group || before.ends_with('$') || !(inner.contains(',') || inner.contains(".."))
+/// Whether no brace makes several words. Blanks may be quoted in it, so it may reach to the last one that closes.
+fn braces_are_one_word(text: &str) -> bool {
+    let inner = text.rfind('}').map_or("", |end| &text[..end]);
+    let separator = inner.rfind(',').max(inner.rfind(".."));
+    text.match_indices('{').all(|(at, _)| {
+        let is_group = text[at + 1..].starts_with([' ', '\t', '\n']);
+        is_group || text[..at].ends_with('$') || separator.is_none_or(|separator| separator < at)
+    })
 }
 
 /// The text without a here-document of [`MESSAGE`] whose beginning and end nobody can doubt.

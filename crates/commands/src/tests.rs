@@ -237,16 +237,6 @@ fn what_means_more_than_one_thing_is_refused() {
         "echo ${x:-'}'}",
         "cat <<E \"\n\"\nE\n",
         "ls <& $x",
-        "CI=(1)make rm",
-        "a=(1)#; id",
-        "a=(1)2>f",
-        "echo a 1<f >/dev/stdout",
-        "{ echo a >>/dev/stdout; } 1<f",
-        "ls 2<>f 2>/dev/stderr",
-        "exec 3<f",
-        "echo a <f 1>&0 >/dev/stdout",
-        "echo a <f 3>&00- >&3",
-        "ls 3<&0",
         "$(cat <<E)\nE",
         "1234>a",
         "echo ${x/a",
@@ -274,6 +264,27 @@ fn arithmetic_is_read_where_a_text_sets_its_variables_to_numbers_alone() {
         "i=1; unset i; echo $((i))",
     ] {
         assert!(!shown(text).contains(['!', '?']), "{text:?}: {}", shown(text));
+    }
+}
+
+#[test]
+fn descriptors_that_are_read_and_what_follows_an_array_are_refused() {
+    for text in [
+        "echo a 1<f >/dev/stdout",
+        "{ echo a >>/dev/stdout; } 1<f",
+        "ls 2<>f 2>/dev/stderr",
+        "exec 3<f",
+        "echo a <f 1>&0 >/dev/stdout",
+        "echo a <f 3>&00- >&3",
+        "ls 3<&0",
+        "CI=(1)make rm",
+        "a=(1)#; id",
+        "a=(1)2>f",
+    ] {
+        assert!(read(text).is_err(), "{text}");
+    }
+    for text in ["ls 2>&1 3>&- 4<&-", "make <&3", "cat 0<f >/dev/stdout", "a=(1); ls", "(a=(1))"] {
+        assert!(read(text).is_ok(), "{text}");
     }
 }
 

@@ -208,7 +208,7 @@ async fn attempt(
     let mut command = SandboxedCommand::shell(scene.workspace.clone(), script);
     command.files.protected.push(scene.workspace.join(".git/hooks"));
     command.files.masked.push(scene.workspace.join("masked"));
-    // What somebody's `PATH` finds says nothing of the sandbox.
+    // What somebody's `PATH` finds is not what is tried.
     command.environment.set.push(("PATH".into(), PATH.into()));
     command.environment.set.push(("OUTSIDE".into(), scene.outside.clone().into()));
     command.limits.timeout = Some(TIMEOUT);

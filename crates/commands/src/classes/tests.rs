@@ -131,6 +131,22 @@ fn what_bash_evaluates_when_it_is_set_makes_a_command_unclear() {
 }
 
 #[test]
+fn what_is_no_word_or_becomes_elements_makes_a_builtin_unclear() {
+    for line in [
+        "test \"$x\" $! \"$y\"",
+        "[ \"$x\" $? \"$y\" ]",
+        "a=(1); declare a='($(id))'",
+        "read -ra a; declare a=$v",
+        "mapfile -t a < f; f() { local a=$1; }; f x",
+        "true | true; declare -g PIPESTATUS=$x",
+        "typeset -r a=\"$v\"; a=(1)",
+    ] {
+        let classes: Vec<_> = read(line).unwrap().commands.iter().map(classify).collect();
+        assert!(classes.iter().any(|class| matches!(class, CommandClass::Unclear(_))), "{line}");
+    }
+}
+
+#[test]
 fn an_index_or_an_unknown_name_makes_a_builtin_unclear() {
     for line in [
         "HISTFILE=a; HISTFILESIZE=0",
@@ -185,13 +201,6 @@ fn an_index_or_an_unknown_name_makes_a_builtin_unclear() {
         "export IFS=x",
         "i=1; i=$x; [[ $i -eq 1 ]]",
         "i=1; [ $i $x -eq 1 ]",
-        "test \"$x\" $! \"$y\"",
-        "a=(1); declare a='($(id))'",
-        "read -ra a; declare a=$v",
-        "mapfile -t a < f; f() { local a=$1; }; f x",
-        "true | true; declare -g PIPESTATUS=$x",
-        "typeset -r a=\"$v\"; a=(1)",
-        "[ \"$x\" $? \"$y\" ]",
         "i=1; [ \"$x\" $i \"$y\" ]",
         "i=1; [ -v $i \"$x\" ]",
         "i=1; read i; [ $i -eq 1 ]",

@@ -219,6 +219,9 @@ impl Effects {
             has_terminal,
         };
         planned.grant(self.grants_of(&planned));
+        if planned.profile == Profile::DangerFull {
+            planned.parts = planned.parts.into_iter().map(parts::without_own_scratch).collect();
+        }
         Ok(planned)
     }
 

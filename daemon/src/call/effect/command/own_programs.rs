@@ -1,7 +1,7 @@
 //! Programs of the workspace that are found by the names of those that only read.
 //!
 //! The table of commands that only read knows programs by their names. Where `PATH` leads into the workspace, as in an
-//! environment of Python that is activated, what answers to such a name may be anything.
+//! environment of Python that is activated, what has such a name may be anything.
 
 use moss_policy::CommandPart;
 use moss_sandbox::find_program_beneath;

@@ -72,6 +72,12 @@ pub(super) fn marked_parts(
     parts.into_iter().map(mark).collect()
 }
 
+/// As a part is decided about where `/tmp` is not the command's own.
+pub(super) fn without_own_scratch(part: CommandPart) -> CommandPart {
+    let mut writes = part.command.iter().flat_map(|command| command.writes());
+    if writes.any(is_temporary) { part.writing_unknown() } else { part }
+}
+
 /// The directory in which every part runs; none where one may change it.
 pub(crate) fn known_directory<'d>(
     parts: &[CommandPart],
