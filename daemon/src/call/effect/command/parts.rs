@@ -74,8 +74,8 @@ pub(super) fn marked_parts(
 
 /// As a part is decided about where `/tmp` is not the command's own.
 pub(super) fn without_own_scratch(part: CommandPart) -> CommandPart {
-    let mut writes = part.command.iter().flat_map(|command| command.writes());
-    if writes.any(is_temporary) { part.writing_unknown() } else { part }
+    let opens = part.command.as_ref().is_some_and(|command| command.writes().any(is_temporary));
+    if opens { part.writing_unknown() } else { part }
 }
 
 /// The directory in which every part runs; none where one may change it.
