@@ -52,9 +52,13 @@ const UNDO_USER_PROMPT: &str = "undo_user_prompt";
 /// Whether bash may read the command of a call otherwise than moss.
 pub async fn is_doubtful(daemon: &Daemon, tool: &str, arguments: &Map<String, Value>) -> bool {
     let command = arguments.get("command").and_then(Value::as_str);
-    match (command.filter(|_| COMMAND_TOOLS.contains(&tool)), daemon.sandbox().await) {
-        (Some(command), Some(sandbox)) => is_read_otherwise(sandbox, command).await,
-        _ => false,
+    let Some(command) = command.filter(|_| COMMAND_TOOLS.contains(&tool)) else { return false };
+    if moss_commands::is_plain(command) {
+        return false;
+    }
+    match daemon.sandbox().await {
+        Some(sandbox) => is_read_otherwise(sandbox, command).await,
+        None => false,
     }
 }
 

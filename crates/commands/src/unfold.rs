@@ -93,6 +93,7 @@ fn unfold_one(
             }
             Ok(inner) => {
                 command.is_wrapper = !reads_profile(&command);
+                command.script = Some(text);
                 let is_fed = command.takes_input();
                 unfolded.push(command);
                 for mut inner in inner {

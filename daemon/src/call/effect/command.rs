@@ -222,7 +222,9 @@ impl Effects {
         };
         planned.grant(self.grants_of(&planned));
         if planned.profile == Profile::DangerFull {
-            planned.parts = planned.parts.into_iter().map(parts::without_own_scratch).collect();
+            let files = &self.scope.workspace.files;
+            let parts = planned.parts.into_iter();
+            planned.parts = parts.map(|part| parts::without_own_scratch(files, part)).collect();
         }
         Ok(planned)
     }
