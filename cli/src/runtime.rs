@@ -17,13 +17,13 @@ const EVENT_INTERVAL: u32 = 3;
 /// for work that needs another one.
 const BLOCKING_THREADS_MAX: usize = 128;
 
-/// Starts them. Beside a daemon this process only passes calls on: one thread, the one that waits, does that sooner
-/// than two, of which each message would wake the other.
+/// Starts them. Beside a daemon this process only passes calls on: one thread does that sooner than two, of which each
+/// call would wake the other.
 pub(crate) fn start(is_daemon: bool) -> io::Result<Runtime> {
-    let is_beside_daemon =
-        !is_daemon && Dirs::of_user().is_ok_and(|dirs| client::has_socket(&dirs));
-    let mut runtime =
-        if is_beside_daemon { Builder::new_current_thread() } else { Builder::new_multi_thread() };
+    let mut runtime = Builder::new_multi_thread();
     runtime.event_interval(EVENT_INTERVAL).max_blocking_threads(BLOCKING_THREADS_MAX);
+    if !is_daemon && Dirs::of_user().is_ok_and(|dirs| client::has_socket(&dirs)) {
+        runtime.worker_threads(1);
+    }
     runtime.enable_all().build()
 }

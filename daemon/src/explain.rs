@@ -10,11 +10,11 @@ use moss_sdk::RelPath;
 use moss_sdk::spec::Effect;
 use moss_workspace::Workspace;
 use serde_json::{Map, Value};
-use tokio::runtime::Handle;
 
 use crate::approvals::Situation;
 use crate::call::{
-    CommandSetting, SecondReader, ShellFile, files_of_parts, known_directory, parts_in, protection,
+    CommandSetting, ShellFile, files_of_parts, is_read_otherwise, known_directory, parts_in,
+    protection,
 };
 use crate::state::{Daemon, WorkspaceState};
 use moss_catalog::CatalogEntry;
@@ -28,6 +28,9 @@ use moss_schema::Violation;
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
 /// Tools of moss that search for the locations of their edits.
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
+
+/// Tools of moss that run a command.
+const COMMAND_TOOLS: &[&str] = &["run_terminal_cmd", "terminal_job"];
 
 /// Most sessions that are looked at for one that allows a call.
 const SESSIONS_MAX: usize = 20;
@@ -46,10 +49,17 @@ const UNDO: &str = "undo";
 /// Taking a change of the user's prompt back.
 const UNDO_USER_PROMPT: &str = "undo_user_prompt";
 
-/// How bash is asked what it reads in a command; none where no command can run.
-pub async fn second_reader(daemon: &Daemon) -> Option<SecondReader> {
-    let sandbox = daemon.sandbox().await?;
-    Some(SecondReader::new(sandbox.clone(), Handle::current()))
+/// Whether bash may read the command of a call otherwise than moss.
+pub async fn is_doubtful(daemon: &Daemon, tool: &str, arguments: &Map<String, Value>) -> bool {
+    let command = arguments.get("command").and_then(Value::as_str);
+    let Some(command) = command.filter(|_| COMMAND_TOOLS.contains(&tool)) else { return false };
+    if moss_commands::is_plain(command) {
+        return false;
+    }
+    match daemon.sandbox().await {
+        Some(sandbox) => is_read_otherwise(sandbox, command).await,
+        None => false,
+    }
 }
 
 /// Explains a call of a tool, a change of the lists of plugins, or undoing changes.
@@ -58,7 +68,7 @@ pub async fn second_reader(daemon: &Daemon) -> Option<SecondReader> {
 ///
 /// Where there is no such tool, or the arguments do not fit.
 pub fn call(
-    (workspace, second): (&WorkspaceState, Option<&SecondReader>),
+    (workspace, is_doubtful): (&WorkspaceState, bool),
     tool: &str,
     arguments: Map<String, Value>,
     caller: &str,
@@ -84,7 +94,7 @@ pub fn call(
     let situation = Situation { asker, component: component.as_deref(), session };
     let answers = approvals_of(workspace, situation, &arguments);
     let directory = directory_of(&workspace.files, &arguments)?;
-    let parts = parts((&workspace.files, second), entry, &arguments, &directory);
+    let parts = parts((&workspace.files, is_doubtful), entry, &arguments, &directory);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
     let known = known_directory(&parts, &directory);
     let subject = Subject {
@@ -159,14 +169,15 @@ fn is_hidden(policy: &Policy, subject: &Subject<'_>, file: Option<&ExplainedFile
 
 /// Lists the sessions of a caller in which standing approvals allow a call that is asked about without them.
 pub fn allowing_sessions(
-    (workspace, second): (&WorkspaceState, Option<&SecondReader>),
+    (workspace, is_doubtful): (&WorkspaceState, bool),
     tool: &str,
     arguments: &Map<String, Value>,
     caller: &str,
 ) -> Vec<String> {
     let allows = |session_id: &String| {
         let session = SessionKey { caller: caller.to_owned(), session_id: session_id.clone() };
-        let explained = call((workspace, second), tool, arguments.clone(), caller, Some(&session));
+        let explained =
+            call((workspace, is_doubtful), tool, arguments.clone(), caller, Some(&session));
         let is_allowed = |step: &Explanation| step.decision.verdict == Verdict::Allow;
         explained.is_ok_and(|steps| steps.iter().all(is_allowed))
     };
@@ -261,7 +272,7 @@ impl ExplainedFile {
 
 /// The simple commands of a tool that runs one, as the full tier of the sandbox would have them.
 fn parts(
-    readers: (&Workspace, Option<&SecondReader>),
+    (files, is_doubtful): (&Workspace, bool),
     entry: &CatalogEntry,
     arguments: &Value,
     directory: &RelPath,
@@ -270,7 +281,9 @@ fn parts(
     let command = arguments.get("command").and_then(Value::as_str).filter(|_| is_own);
     let has_terminal = entry.spec.name == "terminal_job";
     let setting = CommandSetting { is_isolated: true, has_terminal };
-    command.map(|command| parts_in(readers, command, directory, setting)).unwrap_or_default()
+    let parts = command.map(|command| parts_in(files, command, directory, setting));
+    let parts = parts.unwrap_or_default().into_iter();
+    parts.map(|part| if is_doubtful { part.read_otherwise() } else { part }).collect()
 }
 
 /// The directory in which a tool would run a command; the root where it says none.

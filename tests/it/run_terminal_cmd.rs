@@ -98,6 +98,31 @@ async fn beside_a_write_what_only_reads_asks_in_a_text_that_is_not_plain() {
     }
 }
 
+#[tokio::test]
+async fn what_bash_writes_down_otherwise_asks_whatever_allows_its_parts() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\nargv = [[\"touch\", \"cat\", \"cd\", \"[[\"]]\ndecision = \"allow\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    // Bash writes the here-document down behind `touch`.
+    let otherwise = "cd . && if cat <<E; then touch a; fi\nb\nE";
+    for (text, expected) in [
+        ("if cat <<E; then touch a; fi\nb\nE", Fate::Allowed),
+        ("cd . && if [[ -d . ]]; then touch \"a$(cat a)\"; fi", Fate::Allowed),
+        ("bash -c 'if cat <<E; then touch a; fi\nb\nE'", Fate::Asked),
+        (otherwise, Fate::Asked),
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
+    }
+    let explained = explained(&client, "run_terminal_cmd", command(otherwise)).await;
+    assert_eq!(explained.decision(), v1::Decision::Ask);
+    assert!(format!("{explained:?}").contains("read-otherwise"), "{explained:?}");
+    let background = json!({"command": otherwise, "is_background": true});
+    assert_eq!(fate(&client, "run_terminal_cmd", background).await, Fate::Asked);
+}
+
 /// As in an environment of Python that is activated, or with `node_modules/.bin`.
 #[tokio::test]
 async fn a_program_of_the_workspace_is_not_the_one_that_its_name_is_known_for() {
@@ -115,12 +140,13 @@ async fn a_program_of_the_workspace_is_not_the_one_that_its_name_is_known_for() 
     for (text, expected) in [
         ("cat a.txt", Fate::Asked),
         ("ls | xargs cat", Fate::Asked),
-        ("/bin/cat a.txt", Fate::Allowed),
-        ("ls", Fate::Allowed),
+        // Scripts find it, too.
+        ("ls", Fate::Asked),
+        ("echo a; [ -f a.txt ]", Fate::Allowed),
     ] {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
     }
-    assert_eq!(ran(&client, "ls").await["sandbox"]["tier"], "full");
+    assert_eq!(ran(&client, "echo a").await["sandbox"]["tier"], "full");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::{RedirectionMode, ShellWord, SimpleCommand, read};
 /// What is known of a word: its text, or how all that it becomes begins and whether that is one word.
 type Known<'a> = (Option<&'a str>, &'a str, bool);
 
-/// What a command comes to.
+/// What a command comes to, but for where its input comes from: into a function anything may be piped.
 #[derive(Debug, PartialEq, Eq)]
 struct BareCommand<'a> {
     words: Vec<Known<'a>>,
@@ -15,14 +15,30 @@ struct BareCommand<'a> {
     via: &'a [String],
     is_wrapper: bool,
     is_unclear: bool,
-    is_fed: bool,
 }
 
-/// Whether a text has the same commands as the form in which bash writes it down; not where one of them is not read.
-pub fn reads_alike(text: &str, printed: &str) -> bool {
+/// A text as the body of a function: bash writes each command of it down in a line of its own, so that none is taken for
+/// a comment of another. What leaves the function early is no such text to it, either.
+pub fn as_function(text: &str) -> String {
+    format!("text ()\n{{\n{text}\n}}\n")
+}
+
+/// Whether a text has the same commands as the form in which bash writes down [`as_function`] of it; not where one of
+/// them is not read.
+///
+/// Both are read here: so it shows where lines, here-documents, comments and what bash writes anew in `$(…)` are
+/// otherwise, not how a word is read that bash writes down as it is.
+pub fn is_like(text: &str, printed: &str) -> bool {
     let (Ok(one), Ok(other)) = (read(text), read(printed)) else { return false };
     let (one, other) = (one.commands.iter(), other.commands.iter());
     one.map(BareCommand::of).eq(other.map(BareCommand::of))
+}
+
+/// The texts that the commands of a text give to shells, which bash writes down as words; none where the text is not
+/// read.
+pub fn nested_texts(text: &str) -> Vec<String> {
+    let commands = read(text).map(|script| script.commands).unwrap_or_default();
+    commands.into_iter().filter_map(|command| command.script).collect()
 }
 
 fn known(word: &ShellWord) -> Known<'_> {
@@ -48,7 +64,6 @@ impl<'a> BareCommand<'a> {
             via: &command.via,
             is_wrapper: command.is_wrapper,
             is_unclear: command.unclear.is_some(),
-            is_fed: command.is_fed,
         }
     }
 }
@@ -64,7 +79,7 @@ mod tests {
             ("for f in *; do cat $f; done", "for f in *;\ndo\n    cat $f;\ndone\n"),
             ("[[ a ]]", "[[ -n a ]]"),
         ] {
-            assert!(reads_alike(text, printed), "{text}");
+            assert!(is_like(text, printed), "{text}");
         }
         for (text, printed) in [
             ("ls", "ls; id"),
@@ -77,7 +92,7 @@ mod tests {
             ("echo \"$x\"", "echo $x"),
             ("ls", "ls |"),
         ] {
-            assert!(!reads_alike(text, printed), "{text}");
+            assert!(!is_like(text, printed), "{text}");
         }
     }
 }

@@ -13,6 +13,17 @@ static NAMES: LazyLock<VariableNames> = LazyLock::new(|| {
 /// Options of `env` that take variables away.
 const CLEARING: [&str; 2] = ["ignore-environment", "unset"];
 
+/// Harmless variables that are numbers.
+const NUMBERS: [&str; 7] = [
+    "CARGO_NET_RETRY",
+    "COLUMNS",
+    "LINES",
+    "RUST_TEST_THREADS",
+    "SOURCE_DATE_EPOCH",
+    "UV_HTTP_RETRIES",
+    "YARN_HTTP_RETRY",
+];
+
 /// Names of variables; one that ends with `*` stands for all that begin so, one that begins with it
 /// for all that end so.
 #[derive(Debug, Deserialize)]
@@ -31,11 +42,22 @@ fn is_harmless_variable(name: &str) -> bool {
 /// Whether a command is given a variable that changes nothing else, with a value that nothing can take for code: some
 /// programs evaluate even how many columns there are.
 pub(crate) fn is_harmless(assigned: &Assignment) -> bool {
+    let name = assigned.name.as_str();
     let is_plain = |c: char| {
-        c.is_ascii_alphanumeric()
-            || matches!(c, '_' | '.' | ',' | ':' | '=' | '/' | '@' | '+' | '-')
+        let is_own = match c {
+            '=' => name == "RUST_LOG",
+            '+' => name == "TZ",
+            _ => matches!(c, '*' | '_' | '.' | ',' | ':' | '/' | '@' | '-'),
+        };
+        c.is_ascii_alphanumeric() || is_own
     };
-    let is_plain = |word: &ShellWord| word.fixed().is_some_and(|text| text.chars().all(is_plain));
+    let is_plain = |text: &str| match name {
+        "DEBIAN_FRONTEND" => text.chars().all(|c| c.is_ascii_alphabetic()),
+        name if NUMBERS.contains(&name) => text.chars().all(|c| c.is_ascii_digit()),
+        // In arithmetic a name may be set: `PATH=0`, `PATH--`.
+        _ => text.chars().all(is_plain) && !text.contains("--"),
+    };
+    let is_plain = |word: &ShellWord| word.fixed().is_some_and(is_plain);
     is_harmless_variable(&assigned.name) && assigned.value.as_ref().is_none_or(is_plain)
 }
 
@@ -126,6 +148,64 @@ mod tests {
             assert!(is_harmless_variable(name), "{name}");
         }
         assert!(!is_decisive("CC") && !is_harmless_variable("CC"));
+    }
+
+    #[test]
+    fn a_harmless_variable_is_so_with_a_value_that_is_no_code() {
+        let is_fine = |text: &str| {
+            let commands = crate::read(text).unwrap().commands;
+            commands.iter().flat_map(|command| &command.assignments).all(is_harmless)
+        };
+        for text in [
+            "COLUMNS='a[$(id)]' x",
+            "COLUMNS=PATH=0 x",
+            "LINES=PATH-- x",
+            "COLUMNS=PATH++ x",
+            "DEBIAN_FRONTEND='Noninteractive; BEGIN { }' x",
+            "CI=$y x",
+            "COLUMNS=PATH x",
+            "DEBIAN_FRONTEND=Noninteractive*qx,./x, y",
+        ] {
+            assert!(!is_fine(text), "{text}");
+        }
+        for text in [
+            "COLUMNS=200 x",
+            "RUST_LOG=debug,moss=trace x",
+            "TZ=UTC+2 x",
+            "TZ=Europe/Berlin x",
+            "DEBUG=app:* x",
+            "TERM=xterm-256color x",
+            "LANG=en_US.UTF-8 x",
+        ] {
+            assert!(is_fine(text), "{text}");
+        }
+    }
+
+    /// Of the manual of bash 5.2, "Shell Variables".
+    #[test]
+    fn what_bash_itself_acts_by_is_known() {
+        // They say something, and change nothing of what runs.
+        let others = "REPLY MAPFILE OPTARG OPTERR FUNCNAME GROUPS HOSTNAME HOSTTYPE MACHTYPE OSTYPE \
+             PIPESTATUS COPROC TIMEFORMAT COLUMNS LINES LANG LC_ALL LC_COLLATE LC_CTYPE \
+             LC_MESSAGES LC_NUMERIC LC_TIME";
+        let all = "BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS \
+             BASH_COMMAND BASH_COMPAT BASH_ENV BASH_EXECUTION_STRING BASH_LINENO \
+             BASH_LOADABLES_PATH BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO \
+             BASH_VERSION BASH_XTRACEFD CDPATH CHILD_MAX COLUMNS COMPREPLY COMP_CWORD COMP_KEY \
+             COMP_LINE COMP_POINT COMP_TYPE COMP_WORDBREAKS COMP_WORDS COPROC DIRSTACK EMACS ENV \
+             EPOCHREALTIME EPOCHSECONDS EUID EXECIGNORE FCEDIT FIGNORE FUNCNAME FUNCNEST \
+             GLOBIGNORE GROUPS HISTCMD HISTCONTROL HISTFILE HISTFILESIZE HISTIGNORE HISTSIZE \
+             HISTTIMEFORMAT HOME HOSTFILE HOSTNAME HOSTTYPE IFS IGNOREEOF INPUTRC INSIDE_EMACS \
+             LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LINENO LINES MACHTYPE \
+             MAIL MAILCHECK MAILPATH MAPFILE OLDPWD OPTARG OPTERR OPTIND OSTYPE PATH PIPESTATUS \
+             POSIXLY_CORRECT PPID PROMPT_COMMAND PROMPT_DIRTRIM PS0 PS1 PS2 PS3 PS4 PWD RANDOM \
+             READLINE_ARGUMENT READLINE_LINE READLINE_MARK READLINE_POINT REPLY SECONDS SHELL \
+             SHELLOPTS SHLVL SRANDOM TEXTDOMAIN TEXTDOMAINDIR TIMEFORMAT TMOUT TMPDIR UID \
+             auto_resume histchars";
+        for name in all.split_whitespace() {
+            let is_other = || others.split_whitespace().any(|other| other == name);
+            assert!(is_decisive(name) || is_among(&NAMES.evaluated, name) || is_other(), "{name}");
+        }
     }
 
     #[test]

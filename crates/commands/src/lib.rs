@@ -28,7 +28,7 @@ mod reader;
 mod unfold;
 mod wrappers;
 
-pub use self::alike::reads_alike;
+pub use self::alike::{as_function, is_like, nested_texts};
 pub use self::classes::{CommandClass, classify};
 pub use self::environment::is_decisive as decides_programs;
 pub use self::git_settings::{GitSetting, git_settings};
@@ -86,6 +86,8 @@ pub struct SimpleCommand {
     evaluates: Vec<String>,
     /// Variables that a builtin sets to what nobody knows.
     sets: Vec<String>,
+    /// The text that it gives to a shell.
+    script: Option<String>,
 }
 
 /// A word, as far as it is known before anything runs.
@@ -229,6 +231,7 @@ impl SimpleCommand {
             has_variables: false,
             evaluates: Vec::new(),
             sets: Vec::new(),
+            script: None,
         }
     }
 

@@ -85,25 +85,35 @@ fn unfold_one(
             unfolded.push(command);
             unfold_one(inner, depth + 1, unfolded)
         }
-        WhatRuns::Script(text) => match reader::read(&text, depth + 1) {
-            Err(error) => {
-                command.unclear = Some(format!("what it runs is not read: {error}"));
-                unfolded.push(command);
-                Ok(())
-            }
-            Ok(inner) => {
-                command.is_wrapper = !reads_profile(&command);
-                let is_fed = command.takes_input();
-                unfolded.push(command);
-                for mut inner in inner {
-                    inner.via.clone_from(&via);
-                    inner.is_fed |= is_fed;
-                    unfold_one(inner, depth + 1, unfolded)?;
-                }
-                Ok(())
-            }
-        },
+        WhatRuns::Script(text) => unfold_script(command, text, (depth, &via), unfolded),
     }
+}
+
+/// Unfolds what a shell runs by a text that is given to it.
+fn unfold_script(
+    mut command: SimpleCommand,
+    text: String,
+    (depth, via): (usize, &[String]),
+    unfolded: &mut Vec<SimpleCommand>,
+) -> Result<(), Unparsed> {
+    let inner = match reader::read(&text, depth + 1) {
+        Ok(inner) => inner,
+        Err(error) => {
+            command.unclear = Some(format!("what it runs is not read: {error}"));
+            unfolded.push(command);
+            return Ok(());
+        }
+    };
+    command.is_wrapper = !reads_profile(&command);
+    command.script = Some(text);
+    let is_fed = command.takes_input();
+    unfolded.push(command);
+    for mut inner in inner {
+        inner.via = via.to_vec();
+        inner.is_fed |= is_fed;
+        unfold_one(inner, depth + 1, unfolded)?;
+    }
+    Ok(())
 }
 
 /// A text for a shell that may not be bash.

@@ -133,10 +133,10 @@ pub(crate) fn select(
     selected
 }
 
-/// The parts of a `PATH` that say where they are: others, an empty one among them, lie wherever a command runs, which would
-/// then find programs of the workspace by the names of those of the system.
+/// The parts of a `PATH` that say where they are, and are there: others, an empty one among them, lie wherever a command
+/// runs, or a command may make them, which would then find other programs by the names of those of the system.
 fn absolute_parts(path: &OsStr) -> OsString {
-    let absolute = std::env::split_paths(path).filter(|part| part.is_absolute());
+    let absolute = std::env::split_paths(path).filter(|part| part.is_absolute() && part.is_dir());
     match std::env::join_paths(absolute) {
         Ok(path) if !path.is_empty() => path,
         _ => PATH.into(),

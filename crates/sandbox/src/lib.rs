@@ -84,8 +84,9 @@ pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
-pub use crate::lookup::{find_program, find_program_beneath};
+pub use crate::lookup::{find_program, find_program_beneath, looks_up_beneath};
 pub use crate::output::{OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream};
+pub use crate::printing::NotPrinted;
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
 pub use crate::record::{CommandRecord, LeftCommand};

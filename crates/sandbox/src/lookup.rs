@@ -27,6 +27,15 @@ pub fn find_program_beneath(name: &str, directory: &Path) -> Option<PathBuf> {
     find_beneath(&std::env::var_os("PATH").unwrap_or_default(), name, directory)
 }
 
+/// Whether programs are looked up in a directory, or in one beneath it.
+pub fn looks_up_beneath(directory: &Path) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|part| {
+        part.starts_with(directory)
+            || part.canonicalize().is_ok_and(|real| real.starts_with(directory))
+    })
+}
+
 /// Finds a program that only the administrator can replace, among the paths that it may have: never in `PATH`, which
 /// may begin in a workspace.
 pub(crate) fn find_of_system(paths: &[&str]) -> Option<PathBuf> {
@@ -39,17 +48,7 @@ pub(crate) fn find_of_system(paths: &[&str]) -> Option<PathBuf> {
 }
 
 fn find_in(path: &OsStr, rustup: Option<&Path>, name: &str) -> Option<PathBuf> {
-    if name.is_empty() || name.contains('\0') {
-        return None;
-    }
-    let found = match Path::new(name).is_absolute() {
-        true => Some(PathBuf::from(name)).filter(|path| is_program(path)),
-        false if name.contains('/') => None,
-        false => {
-            let directories = std::env::split_paths(path).filter(|path| path.is_absolute());
-            directories.map(|path| path.join(name)).find(|path| is_program(path))
-        }
-    }?;
+    let found = first_in(path, name)?;
     let is_proxy = found.canonicalize().is_ok_and(|real| {
         real.file_stem() == Some(OsStr::new(RUSTUP)) && found.file_stem() != real.file_stem()
     });
@@ -57,8 +56,23 @@ fn find_in(path: &OsStr, rustup: Option<&Path>, name: &str) -> Option<PathBuf> {
     is_there.then_some(found)
 }
 
+/// What a shell finds first.
+fn first_in(path: &OsStr, name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name.contains('\0') {
+        return None;
+    }
+    match Path::new(name).is_absolute() {
+        true => Some(PathBuf::from(name)).filter(|path| is_program(path)),
+        false if name.contains('/') => None,
+        false => {
+            let directories = std::env::split_paths(path).filter(|path| path.is_absolute());
+            directories.map(|path| path.join(name)).find(|path| is_program(path))
+        }
+    }
+}
+
 fn find_beneath(path: &OsStr, name: &str, directory: &Path) -> Option<PathBuf> {
-    let found = find_in(path, None, name)?;
+    let found = first_in(path, name)?;
     let is_beneath = found.canonicalize().is_ok_and(|real| real.starts_with(directory));
     (found.starts_with(directory) || is_beneath).then_some(found)
 }
@@ -109,6 +123,8 @@ mod tests {
         make(&at("system/cat"), 0o755);
         make(&at("system/ls"), 0o755);
         symlink(at("work/bin/cat"), at("system/linked")).unwrap();
+        make(&at("work/bin/rustup"), 0o755);
+        symlink("rustup", at("work/bin/sed")).unwrap();
         let find = |directories: [&str; 2], name: &str| {
             let path = std::env::join_paths(directories.map(at)).unwrap();
             find_beneath(&path, name, &at("work"))
@@ -116,6 +132,7 @@ mod tests {
         assert_eq!(find(["work/bin", "system"], "cat"), Some(at("work/bin/cat")));
         assert_eq!(find(["system", "work/bin"], "cat"), None);
         assert_eq!(find(["work/bin", "system"], "ls"), None);
+        assert_eq!(find(["work/bin", "system"], "sed"), Some(at("work/bin/sed")));
         assert_eq!(find(["work/bin", "system"], "linked"), Some(at("system/linked")));
     }
 

@@ -20,14 +20,28 @@ const CHUNKS_MAX: usize = 16;
 /// The directory in which bash runs: nothing in it is looked at.
 const DIRECTORY: &str = "/usr";
 
+/// Why a script was not written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotPrinted {
+    /// Bash refuses it, or is too old to write it down.
+    Refused,
+    /// It could not be found out.
+    Unknown(String),
+}
+
 // === impl Sandbox ===
 
 impl Sandbox {
-    /// Returns a script as bash has read it. None where bash refuses it or is not here, and where that cannot be
-    /// found out.
-    pub async fn printed(&self, script: &str) -> Option<String> {
+    /// Returns a script as bash has read it.
+    ///
+    /// # Errors
+    ///
+    /// Where bash refuses it or is not here, or it cannot be found out.
+    pub async fn printed(&self, script: &str) -> Result<String, NotPrinted> {
+        let unknown = |why: &dyn ToString| NotPrinted::Unknown(why.to_string());
         let mut command = SandboxedCommand::shell(DIRECTORY, "");
-        let program = command.arguments.first().filter(|program| *program != "/bin/sh")?.clone();
+        let program = command.arguments.first().filter(|program| *program != "/bin/sh").cloned();
+        let program = program.ok_or_else(|| unknown(&"there is no bash"))?;
         // As text of `-c` it would run.
         command.arguments = vec![program];
         command.arguments.extend(["--norc", "--noprofile", "--pretty-print"].map(OsString::from));
@@ -36,8 +50,8 @@ impl Sandbox {
         command.has_input = true;
         command.limits.timeout = Some(TIMEOUT);
         let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
-        let mut running = self.start(command, sender).await.ok()?;
-        let input = running.take_input()?;
+        let mut running = self.start(command, sender).await.map_err(|error| unknown(&error))?;
+        let input = running.take_input().ok_or_else(|| unknown(&"it has no input"))?;
         let give = async move {
             let mut left = script.as_bytes();
             while !left.is_empty() && input.write_some(&mut left).await.is_ok() {}
@@ -52,8 +66,11 @@ impl Sandbox {
             printed
         };
         let ((), printed, end) = tokio::join!(give, listen, running.wait());
-        let end = end.ok().filter(|end| end.cause == EndCause::Ended && end.exit.is_success());
-        end.filter(|_| printed.len() <= PRINTED_BYTES_MAX)?;
-        String::from_utf8(printed).ok()
+        let end = end.map_err(|error| unknown(&error))?;
+        if end.cause != EndCause::Ended || end.is_output_cut {
+            return Err(NotPrinted::Unknown(format!("bash ended by {:?}", end.cause)));
+        }
+        let is_whole = end.exit.is_success() && printed.len() <= PRINTED_BYTES_MAX;
+        is_whole.then(|| String::from_utf8(printed).ok()).flatten().ok_or(NotPrinted::Refused)
     }
 }

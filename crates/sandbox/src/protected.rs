@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
 use std::io;
+use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// The name of git's directory, and of the file that leads to one.
@@ -47,6 +48,8 @@ enum Around {
     Protected,
     /// Git's own directory, of which the same is true: what of it is protected is another question.
     Git,
+    /// What is masked: only which of its files have other names matters.
+    Masked,
 }
 
 /// A directory that is to be entered.
@@ -64,28 +67,60 @@ struct ProtectedWalk<'a> {
     kind: &'a dyn Fn(&Path) -> Option<ProtectedKind>,
     pending: Vec<Pending>,
     found: ProtectedFiles,
+    /// Masked files that have several names, by device and inode.
+    linked: BTreeSet<(u64, u64)>,
 }
 
 /// Walks through a directory, at most so many entries, and asks about the path of each below it.
 ///
-/// What is masked is not entered, nor are links. In what is protected, and in git's directories, only what is
-/// masked is looked for.
+/// Links are not entered. In what is protected, and in git's directories, only what is masked is looked for. Where a
+/// masked file has several names, it is masked by each that is not git's own.
 pub fn find_protected(
     root: &Path,
     entries_max: usize,
     kind: &dyn Fn(&Path) -> Option<ProtectedKind>,
 ) -> ProtectedFiles {
     let found = ProtectedFiles { is_complete: true, ..ProtectedFiles::default() };
-    let first = Pending { path: PathBuf::new(), around: Around::Open, depth: 0 };
-    let mut walk =
-        ProtectedWalk { root, entries_left: entries_max, kind, pending: vec![first], found };
+    let pending = vec![Pending { path: PathBuf::new(), around: Around::Open, depth: 0 }];
+    let (entries_left, linked) = (entries_max, BTreeSet::new());
+    let mut walk = ProtectedWalk { root, entries_left, kind, pending, found, linked };
     while let Some(directory) = walk.pending.pop() {
         if !walk.enter(&directory) {
             walk.found.is_complete = false;
             break;
         }
     }
-    walk.found
+    let ProtectedWalk { mut found, linked, .. } = walk;
+    if !linked.is_empty() {
+        add_other_names(root, &linked, &mut found.masked);
+    }
+    found
+}
+
+/// Adds the other names of masked files, which are given by device and inode: these are known without a look at each
+/// entry.
+fn add_other_names(root: &Path, linked: &BTreeSet<(u64, u64)>, masked: &mut Vec<PathBuf>) {
+    let known: BTreeSet<PathBuf> = masked.iter().cloned().collect();
+    let inodes: BTreeSet<u64> = linked.iter().map(|&(_, inode)| inode).collect();
+    let mut pending = vec![(root.to_owned(), 0)];
+    while let Some((directory, depth)) = pending.pop() {
+        let listed = fs::read_dir(&directory).into_iter().flatten().flatten();
+        for entry in listed.filter(|entry| !known.contains(&entry.path())) {
+            let is_store = directory.ends_with(GIT)
+                && GIT_STORES.iter().any(|store| entry.file_name() == *store);
+            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_directory && depth < DEPTH_MAX && !is_store {
+                pending.push((entry.path(), depth + 1));
+            }
+            let is_one = inodes.contains(&entry.ino())
+                && entry.metadata().is_ok_and(|found| {
+                    found.is_file() && linked.contains(&(found.dev(), found.ino()))
+                });
+            if is_one {
+                masked.push(entry.path());
+            }
+        }
+    }
 }
 
 /// Whether there is something that cannot be looked at. What is gone is not.
@@ -101,7 +136,7 @@ impl ProtectedWalk<'_> {
         let listed = match fs::read_dir(self.root.join(&directory.path)) {
             Ok(listed) => listed,
             Err(error) => {
-                if is_closed(&error) {
+                if is_closed(&error) && directory.around != Around::Masked {
                     self.close(&directory.path);
                 }
                 return true;
@@ -111,7 +146,7 @@ impl ProtectedWalk<'_> {
             let Some(left) = self.entries_left.checked_sub(1) else { return false };
             self.entries_left = left;
             let looked = entry.and_then(|entry| self.look(directory, &entry));
-            if looked.is_err_and(|error| is_closed(&error)) {
+            if looked.is_err_and(|error| is_closed(&error)) && directory.around != Around::Masked {
                 self.close(&directory.path);
                 break;
             }
@@ -124,6 +159,9 @@ impl ProtectedWalk<'_> {
         let name = entry.file_name();
         let is_directory = entry.file_type()?.is_dir();
         let path = directory.path.join(&name);
+        if directory.around == Around::Masked {
+            return self.look_at_masked(directory, path, entry);
+        }
         let kind = (self.kind)(&path);
         let is_open = directory.around == Around::Open;
         let around = if name == GIT {
@@ -135,7 +173,7 @@ impl ProtectedWalk<'_> {
             // What can be listed but not looked at hides by no mount of its own.
             entry.path().symlink_metadata()?;
             self.found.masked.push(entry.path());
-            return Ok(());
+            return self.look_at_masked(directory, path, entry);
         } else if directory.around == Around::Git {
             if GIT_STORES.iter().any(|store| name == *store) {
                 return Ok(());
@@ -152,6 +190,27 @@ impl ProtectedWalk<'_> {
             self.pending.push(Pending { path, around, depth: directory.depth + 1 });
         } else {
             self.found.is_complete &= !is_directory;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a masked file that has other names, or looks for such in a masked directory.
+    fn look_at_masked(
+        &mut self,
+        directory: &Pending,
+        path: PathBuf,
+        entry: &DirEntry,
+    ) -> io::Result<()> {
+        if entry.file_type()?.is_dir() {
+            if directory.depth < DEPTH_MAX {
+                let depth = directory.depth + 1;
+                self.pending.push(Pending { path, around: Around::Masked, depth });
+            }
+            return Ok(());
+        }
+        let found = entry.metadata()?;
+        if found.is_file() && found.nlink() > 1 {
+            self.linked.insert((found.dev(), found.ino()));
         }
         Ok(())
     }
@@ -192,6 +251,36 @@ mod tests {
         assert_eq!(found.masked, [root.join("a/.env")]);
         assert_eq!(found.repositories, [root.join("a/b/.git")]);
         assert!(!find_protected(root, 3, &kind).is_complete);
+    }
+
+    #[test]
+    fn what_is_masked_is_masked_by_all_its_names() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        for directory in ["private/deep", "b", ".github"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        for file in [".env", "private/deep/key", "b/other", "private/alone"] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        for (file, other) in [
+            (".env", "b/twin"),
+            ("private/deep/key", "key"),
+            (".env", ".github/twin"),
+            ("b/other", "b/more"),
+        ] {
+            fs::hard_link(root.join(file), root.join(other)).unwrap();
+        }
+        let kind = |path: &Path| match path.to_str()? {
+            ".env" | "private" => Some(ProtectedKind::Masked),
+            ".github" => Some(ProtectedKind::Protected),
+            _ => None,
+        };
+        let mut found = find_protected(root, 100, &kind);
+        found.masked.sort();
+        let all = [".env", ".github/twin", "b/twin", "key", "private"].map(|path| root.join(path));
+        assert_eq!((found.masked, found.is_complete), (all.to_vec(), true));
+        assert_eq!(found.protected, [root.join(".github")]);
     }
 
     #[test]

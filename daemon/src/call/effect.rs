@@ -31,7 +31,7 @@ use self::ask::Ask;
 pub use self::by_rules::may_show;
 pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll};
 pub(crate) use self::command::{
-    CommandSetting, ContentMemory, SecondReader, ShellFile, files_of_parts, known_directory,
+    CommandSetting, ContentMemory, ShellFile, files_of_parts, is_read_otherwise, known_directory,
     parts_in, set_aside_new,
 };
 pub(super) use self::command::{PermittedServer, PriorDecisions, ServerRefusal};

@@ -97,11 +97,13 @@ impl PolicyRpc {
         from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let daemon = Arc::clone(&self.0);
-        let second = explain::second_reader(&self.0).await;
+        let text = request.arguments_json;
+        let parsed = blocking(move || arguments::parse(&text)).await.map_err(error::broken)?;
+        let arguments =
+            parsed.map_err(|violation| error::call(&CallError::Invalid(vec![violation])))?;
+        let is_doubtful = explain::is_doubtful(&self.0, &request.tool, &arguments).await;
         let (explained, allowing_sessions, problems) = blocking(move || {
-            let readers = (&*workspace, second.as_ref());
-            let arguments = arguments::parse(&request.arguments_json)
-                .map_err(|violation| CallError::Invalid(vec![violation]))?;
+            let readers = (&*workspace, is_doubtful);
             let session_id = Some(request.session_id).filter(|id| !id.is_empty());
             let session =
                 session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });

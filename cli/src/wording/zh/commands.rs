@@ -8,7 +8,7 @@ const UNKNOWN: (&str, &str) =
 const EMPTIES: (&str, &str) = ("empties ", ", which cannot be undone; `>>` appends");
 const UNREAD: &str = "the command cannot be read: ";
 /// What commands do that always ask.
-const ALWAYS_ASK: [(&str, &str); 48] = [
+const ALWAYS_ASK: [(&str, &str); 47] = [
     (
         "changes files in place, which cannot be undone; the tools that edit keep a history",
         "会就地修改文件且无法撤销，编辑工具则保留历史",
@@ -71,7 +71,6 @@ const ALWAYS_ASK: [(&str, &str); 48] = [
     ("runs a text that moss does not read", "会运行 moss 不读取的文本"),
     ("runs another program", "会运行其他程序"),
     ("runs a program that an option names", "会运行选项所指定的程序"),
-    ("runs a program that a configuration names", "会运行配置所指定的程序"),
     ("makes hooks of files that an option names", "会把选项所指定的文件变成钩子"),
     (
         "runs what its list of steps says, which anything may have written",

@@ -108,7 +108,10 @@ impl AskingEntry {
             at += 1;
         }
         let rest = bare.get(at..).unwrap_or_default();
-        let is_there = |known: &String| rest.iter().any(|word| is_word(word, known));
+        let are_options = self.argv.first().is_some_and(|program| program == "git")
+            && self.has.iter().all(|known| known.starts_with('-'));
+        let looked_at = if are_options { before_operands(rest) } else { rest };
+        let is_there = |known: &String| looked_at.iter().any(|word| is_word(word, known));
         // `--NAME="$x"` is that option, whatever its value is.
         let is_one = |word: &ShellWord| {
             word.is_exactly_one() && word.starts().starts_with("--") && word.starts().contains('=')
@@ -118,7 +121,7 @@ impl AskingEntry {
         let has = self.has.is_empty()
             || !is_certain
             || self.has.iter().any(is_there)
-            || rest.iter().any(may_bring);
+            || looked_at.iter().any(may_bring);
         has && !self.is_spared(rest)
     }
 
@@ -142,6 +145,16 @@ impl AskingEntry {
         }
         false
     }
+}
+
+/// The words before a `--` that is certainly no value of an option: git takes what stands behind it for operands.
+fn before_operands(rest: &[ShellWord]) -> &[ShellWord] {
+    let is_end = |at: usize| {
+        let before = at.checked_sub(1).map(|before| &rest[before]);
+        let is_operand = |word: &ShellWord| word.fixed().is_some_and(|text| !text.starts_with('-'));
+        rest[at].fixed() == Some("--") && before.is_none_or(is_operand)
+    };
+    &rest[..(0..rest.len()).find(|&at| is_end(at)).unwrap_or(rest.len())]
 }
 
 /// Whether an option certainly takes no value in the next word.

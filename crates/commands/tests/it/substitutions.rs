@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use moss_commands::{read, reads_alike};
+use moss_commands::{as_function, is_like, read};
 
 use crate::{Numbers, makes_file, only_reads};
 
@@ -190,7 +190,7 @@ fn written(text: &str) -> Option<String> {
     let mut bash = Command::new("bash");
     bash.args(["--norc", "--noprofile", "--pretty-print"]).env_remove("BASH_ENV");
     let mut bash = bash.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    bash.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    bash.stdin.take().unwrap().write_all(as_function(text).as_bytes()).unwrap();
     let output = bash.wait_with_output().unwrap();
     output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
@@ -223,7 +223,7 @@ fn a_substitution_is_the_same_as_bash_writes_it_down() {
             continue;
         }
         let Some(shown) = written(&text) else { panic!("{text:?}: bash refuses it") };
-        assert!(reads_alike(&text, &shown), "{text:?}: {shown}: {:?}", read(&shown));
+        assert!(is_like(&text, &shown), "{text:?}: {shown}: {:?}", read(&shown));
         count += 1;
         if count == RUN_MAX {
             return;
@@ -265,7 +265,7 @@ fn usual_texts_that_are_not_plain_are_the_same_as_bash_writes_them_down() {
     let mut count = 0;
     for text in texts.into_iter().filter(|text| read(text).is_ok()) {
         let shown = written(text).unwrap_or_else(|| panic!("{text:?}: bash refuses it"));
-        assert!(reads_alike(text, &shown), "{text:?}: {shown}: {:?}", read(&shown));
+        assert!(is_like(text, &shown), "{text:?}: {shown}: {:?}", read(&shown));
         count += 1;
     }
     assert!(count > 20, "only {count} texts are read");

@@ -30,7 +30,6 @@ use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
-use tokio::runtime::Handle;
 
 pub(crate) use self::contents::ContentMemory;
 pub(crate) use self::git_reads::parts_in;
@@ -38,7 +37,7 @@ pub(crate) use self::made::set_aside_new;
 pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, known_directory};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
-pub(crate) use self::second_reading::SecondReader;
+pub(crate) use self::second_reading::is_read_otherwise;
 pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
@@ -205,9 +204,12 @@ impl Effects {
         let setting = CommandSetting { is_isolated: tier == Tier::Full, has_terminal };
         let (workspace, text, within) =
             (Arc::clone(&self.scope.workspace), command.clone(), directory.clone());
-        let second = SecondReader::new(sandbox.clone(), Handle::current());
-        let read = move || parts_in((&workspace.files, Some(&second)), &text, &within, setting);
-        let parts = self.scope.blocking(read).await?;
+        let read = move || parts_in(&workspace.files, &text, &within, setting);
+        let mut parts = self.scope.blocking(read).await?;
+        let asks = parts.iter().any(CommandPart::always_asks);
+        if !asks && is_read_otherwise(sandbox, &command).await {
+            parts = parts.into_iter().map(CommandPart::read_otherwise).collect();
+        }
         let mut planned = PlannedCommand {
             command,
             directory,
@@ -220,7 +222,9 @@ impl Effects {
         };
         planned.grant(self.grants_of(&planned));
         if planned.profile == Profile::DangerFull {
-            planned.parts = planned.parts.into_iter().map(parts::without_own_scratch).collect();
+            let files = &self.scope.workspace.files;
+            let parts = planned.parts.into_iter();
+            planned.parts = parts.map(|part| parts::without_own_scratch(files, part)).collect();
         }
         Ok(planned)
     }

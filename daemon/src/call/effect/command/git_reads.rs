@@ -18,7 +18,6 @@ use moss_workspace::Workspace;
 use super::made::ENTRIES_MAX;
 use super::own_programs::hold_own;
 use super::parts::{CommandSetting, in_workspace, known_directory, marked_parts, without_parents};
-use super::second_reading::SecondReader;
 
 /// Commands of git that write, and neither make a repository nor name one.
 const WRITING: [&str; 16] = [
@@ -47,17 +46,13 @@ const SHOWN_MAX: usize = 100;
 
 /// Reads a command that is to run in a directory of a workspace.
 pub(crate) fn parts_in(
-    (files, second): (&Workspace, Option<&SecondReader>),
+    files: &Workspace,
     command: &str,
     directory: &RelPath,
     setting: CommandSetting,
 ) -> Vec<CommandPart> {
     let parts = hold_git(files, marked_parts(files, command, directory, setting), directory);
-    let parts = hold_own(files, parts);
-    match second {
-        Some(second) => second.confirmed(command, parts),
-        None => parts,
-    }
+    hold_own(files, parts)
 }
 
 /// Marks the parts that are git and only read, where git may run what a repository names.
@@ -277,7 +272,7 @@ mod tests {
     fn is_held(files: &Workspace, command: &str, directory: &str) -> bool {
         let setting = CommandSetting { is_isolated: true, has_terminal: false };
         let directory = in_workspace(files, Path::new(directory)).unwrap();
-        let parts = parts_in((files, None), command, &directory, setting);
+        let parts = parts_in(files, command, &directory, setting);
         assert!(parts.iter().any(reads_git), "{command}");
         let held = parts.iter().filter(|part| part.runs_configured());
         let count = held.inspect(|part| assert!(reads_git(part) && !part.is_isolated)).count();

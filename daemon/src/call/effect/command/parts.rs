@@ -72,9 +72,14 @@ pub(super) fn marked_parts(
     parts.into_iter().map(mark).collect()
 }
 
-/// As a part is decided about where `/tmp` is not the command's own.
-pub(super) fn without_own_scratch(part: CommandPart) -> CommandPart {
-    let opens = part.command.as_ref().is_some_and(|command| command.writes().any(is_temporary));
+/// As a part is decided about where `/tmp` is not the command's own: which file is there nobody knows, but for those of
+/// the workspace.
+pub(super) fn without_own_scratch(files: &Workspace, part: CommandPart) -> CommandPart {
+    let is_own = |opened: &Redirection| {
+        opened.target.fixed().is_some_and(|path| Path::new(path).starts_with(files.root()))
+    };
+    let is_shared = |opened: &Redirection| is_temporary(opened) && !is_own(opened);
+    let opens = part.command.as_ref().is_some_and(|command| command.writes().any(is_shared));
     if opens { part.writing_unknown() } else { part }
 }
 

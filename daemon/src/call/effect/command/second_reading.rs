@@ -4,34 +4,32 @@
 //! what the others are allowed. So a text that is not plain runs unasked only where bash, which writes it down without
 //! running it, has the same commands in it.
 
-use moss_policy::CommandPart;
-use moss_sandbox::Sandbox;
-use tokio::runtime::Handle;
+use moss_commands::{as_function, is_like, is_plain, nested_texts};
+use moss_sandbox::{NotPrinted, Sandbox};
 
-/// How bash is asked: on a thread that may wait.
-#[derive(Debug)]
-pub struct SecondReader {
-    sandbox: Sandbox,
-    runtime: Handle,
-}
+/// Most texts for other shells in one text that bash is asked about.
+const NESTED_MAX: usize = 8;
 
-// === impl SecondReader ===
-
-impl SecondReader {
-    /// Makes one for a thread beside those of the runtime.
-    pub(crate) fn new(sandbox: Sandbox, runtime: Handle) -> Self {
-        Self { sandbox, runtime }
+/// Whether bash may read a text otherwise than moss, or one in it that is for another shell. About a plain one nobody
+/// asks it.
+pub(crate) async fn is_read_otherwise(sandbox: &Sandbox, command: &str) -> bool {
+    if is_plain(command) {
+        return false;
     }
-
-    /// Marks the parts of a text in which bash may see others. Where one of them asks in any case, bash is not asked.
-    pub(crate) fn confirmed(&self, command: &str, parts: Vec<CommandPart>) -> Vec<CommandPart> {
-        if moss_commands::is_plain(command) || parts.iter().any(CommandPart::always_asks) {
-            return parts;
-        }
-        let printed = self.runtime.block_on(self.sandbox.printed(command));
-        match printed.is_some_and(|printed| moss_commands::reads_alike(command, &printed)) {
-            true => parts,
-            false => parts.into_iter().map(CommandPart::read_otherwise).collect(),
+    let mut nested = nested_texts(command);
+    nested.retain(|text| !is_plain(text));
+    if nested.len() > NESTED_MAX {
+        return true;
+    }
+    for text in nested.iter().map(String::as_str).chain([command]) {
+        match sandbox.printed(&as_function(text)).await {
+            Ok(printed) if is_like(text, &printed) => {}
+            Ok(_) | Err(NotPrinted::Refused) => return true,
+            Err(NotPrinted::Unknown(why)) => {
+                tracing::warn!(%why, "bash could not be asked how it reads a command, which asks for that");
+                return true;
+            }
         }
     }
+    false
 }
