@@ -81,6 +81,10 @@ pub(crate) fn why_unclear(assigned: &Assignment) -> Option<String> {
     if name == "LANGUAGE" && !assigned.value.as_ref().is_none_or(is_name) {
         return Some("LANGUAGE may name a file of texts, by which programs print".to_owned());
     }
+    // What commands have from outside they are given anew without an `export`.
+    if is_harmless_variable(name) && !is_harmless(assigned) {
+        return Some(format!("what {name} is set to may be taken for code"));
+    }
     let is_number = |word: &ShellWord| {
         word.fixed().is_some_and(|text| text.chars().all(|c| c.is_ascii_digit()))
     };
