@@ -24,8 +24,9 @@ pub(super) fn hold_own(files: &Workspace, parts: Vec<CommandPart>) -> Vec<Comman
     let root = files.root();
     let helper = OnceCell::new();
     let find_helper = || -> Option<PathBuf> {
-        let mut names = HELPERS.iter().filter(|_| looks_up_beneath(root));
-        names.find_map(|name| find_program_beneath(name, root))
+        looks_up_beneath(root)
+            .then(|| HELPERS.iter().find_map(|name| find_program_beneath(name, root)))
+            .flatten()
     };
     let hold = |part: CommandPart| {
         let command = part.command.as_ref().filter(|_| part.only_reads);
