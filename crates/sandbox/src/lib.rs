@@ -48,6 +48,7 @@ mod printing;
 mod probe;
 mod program;
 mod protected;
+mod reached;
 mod record;
 mod repository;
 mod running;
