@@ -22,6 +22,8 @@ const BYTES_MAX: u64 = 16 << 20;
 const ENTRIES_MAX: usize = 2_000;
 /// Deepest directory of a record that is read.
 const DEPTH_MAX: usize = 256;
+/// Longest name of a file, in bytes.
+const NAME_BYTES_MAX: usize = 255;
 /// What is added to the name of what was set aside.
 const ASIDE: &str = ".set-aside-by-moss";
 
@@ -77,11 +79,15 @@ enum ContentBefore {
 // === impl Snapshot ===
 
 impl Snapshot {
-    /// Keeps what the paths hold.
-    pub(crate) fn take(paths: &[PathBuf]) -> Self {
+    /// Keeps what the paths hold that lie where a command writes, whatever leads there.
+    pub(crate) fn take(paths: &[PathBuf], written: &[PathBuf]) -> Self {
         let mut snapshot = Self::default();
         for path in paths {
             let real = real_of(path);
+            // Another command may have put a link there since it was planned.
+            if !written.iter().any(|root| real.starts_with(root)) {
+                continue;
+            }
             let before = snapshot.keep_at(&real);
             snapshot.kept.push(KeptPath { path: path.clone(), real, before });
         }
@@ -176,7 +182,7 @@ impl Snapshot {
             {
                 self.bytes += found.length;
                 let mut bytes = Vec::new();
-                let read = directory.open(name).and_then(|file| {
+                let read = directory.open_file(name).and_then(|file| {
                     // It may grow meanwhile.
                     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)
                 });
@@ -239,7 +245,8 @@ fn set_aside_in(directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
     if directory.stat(name).is_err() {
         return Ok(());
     }
-    let mut aside = name.to_owned();
+    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len());
+    let mut aside = OsStr::from_bytes(&name.as_bytes()[..kept]).to_owned();
     aside.push(ASIDE);
     directory.remove(&aside)?;
     directory.rename(name, &aside)
@@ -369,7 +376,7 @@ mod tests {
         fs::write(path("same"), "same").unwrap();
         std::os::unix::fs::symlink("same", path("link")).unwrap();
         let names = ["hooks", "config", "removed", "same", "link", "missing"];
-        let snapshot = Snapshot::take(&names.map(path));
+        let snapshot = Snapshot::take(&names.map(path), &[root.path().canonicalize().unwrap()]);
         let mut message = Encoder::default();
         snapshot.encode(&mut message);
         let written = message.into_bytes();
@@ -409,7 +416,7 @@ mod tests {
         fs::write(path("away/.git/config"), "of the person").unwrap();
         fs::write(path("away/.git/hooks/own"), "of the person").unwrap();
         let paths = ["nested/.git/config", "nested/.git/hooks", "nested/.git/made"].map(path);
-        let snapshot = Snapshot::take(&paths);
+        let snapshot = Snapshot::take(&paths, std::slice::from_ref(&root));
         // As another command may do at any moment.
         fs::rename(path("nested"), path("moved")).unwrap();
         std::os::unix::fs::symlink("away", path("nested")).unwrap();
@@ -426,6 +433,10 @@ mod tests {
         std::os::unix::fs::symlink("away", path("nested")).unwrap();
         assert!(set_aside(&path("nested/.git/config")).is_err());
         assert!(path("away/.git/config").exists());
+        let long = path(&"n".repeat(NAME_BYTES_MAX));
+        fs::write(&long, "long").unwrap();
+        set_aside(&long).unwrap();
+        assert!(!long.exists());
     }
 
     #[test]
@@ -438,7 +449,7 @@ mod tests {
             fs::write(path(directory).join("config"), directory).unwrap();
         }
         std::os::unix::fs::symlink("one", path("link")).unwrap();
-        let snapshot = Snapshot::take(&[path("link/config")]);
+        let snapshot = Snapshot::take(&[path("link/config")], std::slice::from_ref(&root));
         assert_eq!(snapshot.restore(), ComparedPaths::default());
         fs::write(path("one/config"), "changed").unwrap();
         assert_eq!(snapshot.restore().restored, [path("link/config")]);
@@ -447,6 +458,8 @@ mod tests {
         std::os::unix::fs::symlink("two", path("link")).unwrap();
         assert_eq!(snapshot.restore().changed, [path("link/config")]);
         assert_eq!(fs::read_to_string(path("two/config")).unwrap(), "two");
+        let elsewhere = Snapshot::take(&[path("link/config")], &[path("one")]);
+        assert!(elsewhere.kept.is_empty(), "it leads out of what is written");
     }
 
     #[test]
@@ -454,7 +467,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("large");
         fs::File::create(&path).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
-        let snapshot = Snapshot::take(std::slice::from_ref(&path));
+        let snapshot = Snapshot::take(std::slice::from_ref(&path), &[root.path().into()]);
         fs::write(&path, "small").unwrap();
         assert_eq!(snapshot.restore().changed, [path]);
     }

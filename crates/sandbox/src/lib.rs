@@ -85,7 +85,7 @@ pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
-pub use crate::lookup::{find_program, find_program_beneath, looks_up_beneath};
+pub use crate::lookup::{find_program, find_program_beneath, find_replacing_beneath};
 pub use crate::output::{OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream};
 pub use crate::printing::NotPrinted;
 pub use crate::program::Program;

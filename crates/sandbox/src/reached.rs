@@ -8,6 +8,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use rustix::fs::ResolveFlags;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -24,12 +26,21 @@ const STEP: OFlags =
 #[derive(Debug)]
 pub(crate) struct ReachedDirectory(OwnedFd);
 
+/// An entry of a directory, as it is listed.
+#[derive(Debug)]
+pub(crate) struct ListedEntry {
+    pub(crate) name: OsString,
+    pub(crate) kind: FileType,
+}
+
 /// What stands under a name in a directory.
 #[derive(Debug)]
 pub(crate) struct ReachedEntry {
     pub(crate) kind: FileType,
     pub(crate) mode: u32,
+    pub(crate) device: u64,
     pub(crate) inode: u64,
+    pub(crate) links: u64,
     pub(crate) length: u64,
     pub(crate) changed_ns: i128,
 }
@@ -48,6 +59,32 @@ pub(crate) fn real_of(path: &Path) -> PathBuf {
 // === impl ReachedDirectory ===
 
 impl ReachedDirectory {
+    /// Opens a directory by a path that is taken as it is.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(path, STEP, Mode::empty())?))
+    }
+
+    /// Reaches a directory in it, by a relative path.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn within(&self, path: &Path) -> io::Result<Self> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        loop {
+            match rustix::fs::openat2(&self.0, path, STEP, Mode::empty(), resolve) {
+                // Something above it is renamed at this moment.
+                Err(Errno::AGAIN) => {}
+                reached => return Ok(Self(reached?)),
+            }
+        }
+    }
+
+    /// Reaches a directory in it, by a relative path.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn within(&self, path: &Path) -> io::Result<Self> {
+        let here = Self(self.0.try_clone()?);
+        path.iter().try_fold(here, |reached, name| reached.child(name))
+    }
+
     /// Reaches the directory above an absolute path, and says by which name that is in it.
     ///
     /// # Errors
@@ -112,7 +149,7 @@ impl ReachedDirectory {
     }
 
     /// Opens a file in it to read, never to wait for one.
-    pub(crate) fn open(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::empty())?.into())
     }
@@ -133,15 +170,28 @@ impl ReachedDirectory {
 
     /// The names in it.
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut names = Vec::new();
-        for entry in Dir::new(rustix::fs::openat(&self.0, ".", flags, Mode::empty())?)? {
-            let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
-            if name != "." && name != ".." {
-                names.push(name);
+        self.list()?.map(|entry| Ok(entry?.name)).collect()
+    }
+
+    /// Its entries, one by one.
+    pub(crate) fn list(&self) -> io::Result<impl Iterator<Item = io::Result<ListedEntry>> + use<>> {
+        let directory = Self(self.0.try_clone()?);
+        let entries = Dir::new(self.readable()?)?.filter_map(move |entry| {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => return Some(Err(error.into())),
+            };
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                return None;
             }
-        }
-        Ok(names)
+            let kind = match entry.file_type() {
+                FileType::Unknown => directory.stat(name).map(|found| found.kind),
+                kind => Ok(kind),
+            };
+            Some(kind.map(|kind| ListedEntry { name: name.to_owned(), kind }))
+        });
+        Ok(entries)
     }
 
     /// Removes what is under a name, with all that lies in it; nothing where nothing is.
@@ -161,9 +211,13 @@ impl ReachedDirectory {
 
     /// Sets the permissions of the directory itself.
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(self.readable()?, Mode::from_raw_mode(mode))?)
+    }
+
+    /// The same directory, open to be read: it was reached without the right to.
+    fn readable(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&self.0, ".", flags, Mode::empty())?;
-        Ok(rustix::fs::fchmod(opened, Mode::from_raw_mode(mode))?)
+        Ok(rustix::fs::openat(&self.0, ".", flags, Mode::empty())?)
     }
 }
 
@@ -179,7 +233,9 @@ impl ReachedEntry {
         Ok(Self {
             kind: FileType::from_raw_mode(found.st_mode),
             mode: Mode::from_raw_mode(found.st_mode).bits() as u32,
+            device: found.st_dev as u64,
             inode: found.st_ino as u64,
+            links: found.st_nlink as u64,
             length: found.st_size as u64,
             changed_ns: i128::from(found.st_ctime) * 1_000_000_000
                 + i128::from(found.st_ctime_nsec),

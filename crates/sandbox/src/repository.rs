@@ -6,6 +6,8 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::command::FileView;
 
 /// In every directory of git's: what decides about code that git runs.
@@ -88,7 +90,10 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
 /// Follows a file that names a path, which may be relative to its directory.
 fn pointed_to(file: &Path, prefix: Option<&str>) -> Option<PathBuf> {
     let mut text = String::new();
-    let opened = fs::File::open(file).ok().filter(is_file)?;
+    // A pipe there is not waited for, and a link not followed: git makes neither.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(file, flags, Mode::empty()).ok().map(fs::File::from);
+    let opened = opened.filter(is_file)?;
     opened.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
     let target = text.trim_end_matches(['\r', '\n']);
     let target = match prefix {
@@ -277,6 +282,12 @@ mod tests {
             let outside: Vec<_> = outside.filter(|path| !path.starts_with(&workspace)).collect();
             assert!(outside.is_empty(), "{led_to} {common:?}: {outside:?}");
         }
+        // A pipe, which nobody writes to.
+        fs::remove_file(&nested).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&nested).status().unwrap();
+        assert!(made.success());
+        assert_eq!(read(&nested, &workspace).readable, Vec::<PathBuf>::new());
+        fs::remove_file(&nested).unwrap();
         // Links, to what the restoring after a command would then be about.
         let main = workspace.join("main/.git");
         write(&main.join("HEAD"), "");
