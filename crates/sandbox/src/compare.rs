@@ -198,7 +198,7 @@ impl Snapshot {
 impl KeptPath {
     /// Restores it; `false` where that is not possible.
     fn restore(&self) -> bool {
-        // A link above it that was none is a command's.
+        // A link above it is a command's: there was a directory.
         if !self.before.can_be_restored() || set_aside_links(&self.real).is_err() {
             return false;
         }

@@ -60,6 +60,7 @@ mod system;
 #[cfg(target_os = "linux")]
 mod system_layer;
 mod terminal;
+pub mod terminal_text;
 mod tier;
 mod toolchains;
 mod visible;

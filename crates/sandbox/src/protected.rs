@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::reached::{ListedEntry, ReachedDirectory};
+use crate::reached::{ReachedDirectory, ReachedName};
 
 /// The name of git's directory, and of the file that leads to one.
 const GIT: &str = ".git";
@@ -43,7 +43,7 @@ pub struct ProtectedFiles {
     pub closed: BTreeSet<PathBuf>,
     /// `.git` directories, and the files in their stead.
     pub repositories: Vec<PathBuf>,
-    /// What stays as it is although its own name says nothing: a link leads there from a name that is protected.
+    /// What stays as it is for the sake of a link that leads there from a protected name: its own protects nothing.
     pub led_to: Vec<PathBuf>,
     /// Whether everything was looked at.
     pub is_complete: bool,
@@ -172,7 +172,7 @@ impl ProtectedWalk<'_> {
     fn look(
         &mut self,
         (directory, reached): (&Pending, &ReachedDirectory),
-        entry: &ListedEntry,
+        entry: &ReachedName,
     ) -> io::Result<()> {
         let (name, is_directory) = (&entry.name, entry.kind == FileType::Directory);
         let path = directory.path.join(name);
@@ -254,7 +254,7 @@ impl ProtectedWalk<'_> {
         &mut self,
         path: PathBuf,
         reached: &ReachedDirectory,
-        entry: &ListedEntry,
+        entry: &ReachedName,
     ) -> io::Result<()> {
         if entry.kind == FileType::Directory {
             self.pending.push(Pending { path, around: Around::Masked });

@@ -28,7 +28,7 @@ pub(crate) struct ReachedDirectory(OwnedFd);
 
 /// An entry of a directory, as it is listed.
 #[derive(Debug)]
-pub(crate) struct ListedEntry {
+pub(crate) struct ReachedName {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
 }
@@ -174,7 +174,7 @@ impl ReachedDirectory {
     }
 
     /// Its entries, one by one.
-    pub(crate) fn list(&self) -> io::Result<impl Iterator<Item = io::Result<ListedEntry>> + use<>> {
+    pub(crate) fn list(&self) -> io::Result<impl Iterator<Item = io::Result<ReachedName>> + use<>> {
         let directory = Self(self.0.try_clone()?);
         let entries = Dir::new(self.readable()?)?.filter_map(move |entry| {
             let entry = match entry {
@@ -189,7 +189,7 @@ impl ReachedDirectory {
                 FileType::Unknown => directory.stat(name).map(|found| found.kind),
                 kind => Ok(kind),
             };
-            Some(kind.map(|kind| ListedEntry { name: name.to_owned(), kind }))
+            Some(kind.map(|kind| ReachedName { name: name.to_owned(), kind }))
         });
         Ok(entries)
     }
