@@ -37,8 +37,9 @@ use self::behalf::Behalf;
 use self::effect::Effects;
 pub use self::effect::may_show;
 pub(crate) use self::effect::{
-    CommandRules, CommandSetting, ContentMemory, EmbeddingRules, ReadableByAll, ShellFile,
-    files_of_parts, is_read_otherwise, known_directory, parts_in, protection, set_aside_new,
+    CommandRules, CommandSetting, ContentMemory, EmbeddingRules, ProtectedBefore, ReadableByAll,
+    ShellFile, files_of_parts, is_read_otherwise, known_directory, made_since, parts_in,
+    protection, set_aside_new,
 };
 use self::host::CallHost;
 use self::stop::EffectStop;

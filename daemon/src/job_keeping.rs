@@ -7,12 +7,15 @@ use moss_sandbox::{CommandRecord, OutputChunk, RunningCommand};
 use tokio::sync::mpsc;
 
 use crate::artifacts::ArtifactWriter;
+use crate::call::{ProtectedBefore, made_since};
 use crate::jobs::{BackgroundJob, JobFacts, JobRoom};
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::blocking::blocking;
 use moss_journal::redact::RedactedText;
 use moss_journal::{AuditEvent, Durability, Record};
 
+/// How many names a note shows.
+const MADE_SHOWN_MAX: usize = 10;
 /// How often moss looks whether the token of who started a job is still in effect.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -24,6 +27,8 @@ pub(crate) struct StartedJob {
     pub(crate) room: JobRoom,
     /// What is settled once it has ended.
     pub(crate) record: CommandRecord,
+    /// What had protected names before it; none where it may write them.
+    pub(crate) protected: Option<ProtectedBefore>,
     pub(crate) running: RunningCommand,
     /// What it writes, as it comes.
     pub(crate) chunks: mpsc::Receiver<OutputChunk>,
@@ -38,7 +43,7 @@ impl StartedJob {
         daemon: &Arc<Daemon>,
         workspace: Arc<WorkspaceState>,
     ) -> Arc<BackgroundJob> {
-        let Self { facts, room, record, mut running, chunks } = self;
+        let Self { facts, room, record, protected, mut running, chunks } = self;
         let input = running.take_input();
         let job = Arc::new(BackgroundJob::new(facts, running.stopper(), input));
         daemon.jobs.add(&job);
@@ -54,12 +59,37 @@ impl StartedJob {
                 never = stop_in_time(&watched, &daemon) => match never {},
             };
             record.settled();
+            if let Some(before) = protected {
+                note_made(&watched, &workspace, before).await;
+            }
             watched.end(end).await;
             drop(room);
             record_end(&watched, &workspace).await;
         });
         job
     }
+}
+
+/// Says what is new under protected names: a job runs for long, and a person may have made it meanwhile, so it is not
+/// moved aside.
+async fn note_made(job: &BackgroundJob, workspace: &Arc<WorkspaceState>, before: ProtectedBefore) {
+    let state = Arc::clone(workspace);
+    let made = match blocking(move || made_since(&state, &before)).await {
+        Ok(made) => made,
+        Err(error) => return tracing::error!(%error, "nobody looked at what a job made"),
+    };
+    if made.is_empty() {
+        return;
+    }
+    let more = made.len().saturating_sub(MADE_SHOWN_MAX);
+    let shown: Vec<_> =
+        made.iter().take(MADE_SHOWN_MAX).map(|path| path.display().to_string()).collect();
+    let rest = if more == 0 { String::new() } else { format!(" and {more} others") };
+    job.note(format!(
+        "commands may not make {}{rest}, which is there since the job began: made by it or by somebody else, and not \
+         moved aside; look at it before a program reads it",
+        shown.join(", ")
+    ));
 }
 
 /// Takes what a job writes; what is too much for memory goes to an artifact.

@@ -32,7 +32,6 @@ mod settling;
 pub mod setup;
 pub mod start;
 pub mod state;
-mod terminal_text;
 pub mod todos;
 pub mod traces;
 mod tree_keeping;

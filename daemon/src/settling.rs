@@ -40,6 +40,12 @@ impl WorkspaceState {
                 let path = path.display();
                 tracing::warn!(%path, "made by a command with which moss was killed: moved aside");
             }
+            if made.has_unseen {
+                tracing::error!(
+                    "a command with which moss was killed made too much to be looked at: what of it has protected \
+                     names is still there"
+                );
+            }
             if !made.left.is_empty() {
                 // The next time it may go.
                 return;

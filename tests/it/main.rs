@@ -25,6 +25,7 @@ mod codebase_search;
 mod command_grants;
 mod command_output;
 mod command_places;
+mod command_ways_out;
 mod commands;
 mod compiling;
 mod configuration;

@@ -74,6 +74,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "crates/sandbox/src/compare.rs",
         "restores what a command may not change, whose process is gone",
     ),
+    ("crates/sandbox/src/reached.rs", "reaches directories of commands without a link"),
     ("crates/sandbox/src/cover.rs", "finds out what links lead to, and opens no file"),
     ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
     ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),

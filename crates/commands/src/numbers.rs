@@ -104,12 +104,10 @@ impl NumberVariables {
         let assigned = || commands.iter().flat_map(|command| &command.assignments);
         let is_number =
             |value: &ShellWord| value.fixed().is_some_and(str::is_empty) || is_always_number(value);
-        let is_other = |name: &String| {
-            let mut values = assigned()
-                .filter(|other| other.name == *name)
-                .filter_map(|other| other.value.as_ref());
-            values.any(|value| !is_number(value))
-        };
+        let is_other =
+            |assigned: &&Assignment| assigned.value.as_ref().is_some_and(|value| !is_number(value));
+        let others: BTreeSet<&String> =
+            assigned().filter(is_other).map(|assigned| &assigned.name).collect();
         let read: BTreeSet<&String> = commands.iter().flat_map(|command| &command.sets).collect();
         // `i=$((i+1))` alone leaves open what `i` was.
         let begins = |assigned: &&Assignment| match &assigned.value {
@@ -119,7 +117,7 @@ impl NumberVariables {
         };
         let names = assigned().filter(begins).map(|assigned| &assigned.name);
         let numbers = names
-            .filter(|name| may_be_number(name) && !read.contains(name) && !is_other(name))
+            .filter(|name| may_be_number(name) && !read.contains(name) && !others.contains(name))
             .cloned();
         Self(numbers.collect())
     }

@@ -259,8 +259,12 @@ impl<'a> ShellReader<'a> {
     fn is_joined(&self) -> bool {
         let is_apart = |c: char| matches!(c, ' ' | '\t' | '\n');
         let before = self.text[..self.at].chars().next_back();
+        // What is behind is looked for once: of ends that follow each other, each but the first is behind one.
+        if before.is_none_or(is_apart) {
+            return false;
+        }
         let behind = self.rest().trim_start_matches(CONTINUATION).chars().next();
-        !before.is_none_or(is_apart) && !behind.is_none_or(is_apart)
+        !behind.is_none_or(is_apart)
     }
 
     /// Skips blanks, line breaks and comments.

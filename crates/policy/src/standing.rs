@@ -114,7 +114,8 @@ pub fn narrowest(asker: Asker<'_>, effects: &[AskedEffect<'_>]) -> Option<Vec<Pe
 }
 
 /// Returns the permissions that cover commands that were asked about, one for each, in the directory in
-/// which they run; none where one of them is not the same words each time, or cannot be shown.
+/// which they run; none where one of them is not the same words each time, cannot be shown, or runs what its words
+/// do not say.
 pub fn narrowest_commands(
     asker: Asker<'_>,
     directory: &RelPath,
@@ -122,7 +123,8 @@ pub fn narrowest_commands(
 ) -> Option<Vec<Permission>> {
     let mut permissions: Vec<Permission> = Vec::new();
     for part in asked {
-        let command = part.command.as_ref().filter(|_| part.asking_rule().is_none())?;
+        let is_by_words = part.asking_rule().is_none() && !part.runs_configured();
+        let command = part.command.as_ref().filter(|_| is_by_words)?;
         let argv: Vec<String> = command.fixed_words()?.into_iter().map(ToOwned::to_owned).collect();
         if argv.is_empty() || !command.is_exactly(&argv) {
             return None;

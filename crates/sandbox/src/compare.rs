@@ -4,12 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
+
+use crate::reached::{ReachedDirectory, real_of};
 use crate::wire::{Decoder, Encoder};
 
 /// Longest file whose content is kept, in bytes.
@@ -20,15 +22,26 @@ const BYTES_MAX: u64 = 16 << 20;
 const ENTRIES_MAX: usize = 2_000;
 /// Deepest directory of a record that is read.
 const DEPTH_MAX: usize = 256;
+/// Longest name of a file, in bytes.
+const NAME_BYTES_MAX: usize = 255;
 /// What is added to the name of what was set aside.
 const ASIDE: &str = ".set-aside-by-moss";
 
 /// What protected paths held before a command ran.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    kept: Vec<(PathBuf, ContentBefore)>,
+    kept: Vec<KeptPath>,
     bytes: u64,
     entries: usize,
+}
+
+/// A protected path, and what it held.
+#[derive(Debug, PartialEq, Eq)]
+struct KeptPath {
+    path: PathBuf,
+    /// The same without links before the last name: only there anything is restored.
+    real: PathBuf,
+    before: ContentBefore,
 }
 
 /// What became of protected paths.
@@ -66,91 +79,147 @@ enum ContentBefore {
 // === impl Snapshot ===
 
 impl Snapshot {
-    /// Keeps what the paths hold.
-    pub(crate) fn take(paths: &[PathBuf]) -> Self {
+    /// Keeps what the paths hold that lie where a command writes, whatever leads there.
+    pub(crate) fn take(paths: &[PathBuf], written: &[PathBuf]) -> Self {
         let mut snapshot = Self::default();
         for path in paths {
-            let kept = snapshot.keep(path);
-            snapshot.kept.push((path.clone(), kept));
+            let real = real_of(path);
+            // Another command may have put a link there since it was planned.
+            if !written.iter().any(|root| real.starts_with(root)) {
+                continue;
+            }
+            let before = snapshot.keep_at(&real);
+            snapshot.kept.push(KeptPath { path: path.clone(), real, before });
         }
         snapshot
     }
 
-    /// Compares, and restores what is not as it was.
+    /// Compares, and restores what is not as it was. Other commands may run meanwhile: no link is followed that
+    /// one of them makes.
     pub(crate) fn restore(&self) -> ComparedPaths {
         let mut compared = ComparedPaths::default();
-        for (path, before) in &self.kept {
+        for kept in &self.kept {
             let mut now = Self::default();
-            if now.keep(path) == *before {
+            if now.keep_at(&kept.real) == kept.before && real_of(&kept.path) == kept.real {
                 continue;
             }
-            let is_aside = before.can_be_restored() && set_aside(path).is_ok();
-            if is_aside && before.write(path).is_ok() {
-                compared.restored.push(path.clone());
-                continue;
-            }
-            if is_aside {
-                // On a full disk: half of it would be taken for the whole.
-                remove(path);
-            }
-            compared.changed.push(path.clone());
+            let list = match kept.restore() {
+                true => &mut compared.restored,
+                false => &mut compared.changed,
+            };
+            list.push(kept.path.clone());
         }
         compared
     }
 
     /// The paths at which nothing was.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &Path> {
-        let missing = self.kept.iter().filter(|(_, before)| *before == ContentBefore::Missing);
-        missing.map(|(path, _)| path.as_path())
+        let missing = self.kept.iter().filter(|kept| kept.before == ContentBefore::Missing);
+        missing.map(|kept| kept.path.as_path())
     }
 
     pub(crate) fn encode(&self, message: &mut Encoder) {
         message.number(self.kept.len() as u64);
-        for (path, before) in &self.kept {
-            message.text(path);
+        for KeptPath { path, real, before } in &self.kept {
+            message.text(path).text(real);
             before.encode(message);
         }
     }
 
     pub(crate) fn decode(message: &mut Decoder<'_>) -> io::Result<Self> {
         let count = message.number()?;
-        let mut kept = || Ok((message.text()?.into(), ContentBefore::decode(message, 0)?));
+        let mut kept = || {
+            let (path, real) = (message.text()?.into(), message.text()?.into());
+            Ok(KeptPath { path, real, before: ContentBefore::decode(message, 0)? })
+        };
         let kept = (0..count).map(|_| kept()).collect::<io::Result<_>>()?;
         Ok(Self { kept, ..Self::default() })
     }
 
-    fn keep(&mut self, path: &Path) -> ContentBefore {
-        let found = match fs::symlink_metadata(path) {
+    fn keep_at(&mut self, real: &Path) -> ContentBefore {
+        match ReachedDirectory::above(real) {
+            Ok((directory, name)) => self.keep(&directory, name),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => ContentBefore::Missing,
+            // A link that leads to nothing of this name.
+            Err(_) if real_of(real).symlink_metadata().is_err_and(|error| is_missing(&error)) => {
+                ContentBefore::Missing
+            }
+            Err(_) => ContentBefore::Unknown,
+        }
+    }
+
+    fn keep(&mut self, directory: &ReachedDirectory, name: &OsStr) -> ContentBefore {
+        let found = match directory.stat(name) {
             Ok(found) => found,
-            Err(error) if is_missing(&error) => return ContentBefore::Missing,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return ContentBefore::Missing,
             Err(_) => return ContentBefore::Unknown,
         };
         let known = || ContentBefore::Known {
-            inode: found.ino(),
-            length: found.len(),
-            changed_ns: i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec()),
+            inode: found.inode,
+            length: found.length,
+            changed_ns: found.changed_ns,
         };
         self.entries += 1;
         if self.entries > ENTRIES_MAX {
             return known();
         }
-        let kind = found.file_type();
-        let mode = found.mode();
-        if kind.is_symlink() {
-            return fs::read_link(path).map_or_else(|_| known(), ContentBefore::Link);
+        let mode = found.mode;
+        match found.kind {
+            FileType::Symlink => {
+                directory.read_link(name).map_or_else(|_| known(), ContentBefore::Link)
+            }
+            FileType::Directory => {
+                let Ok(child) = directory.child(name) else { return known() };
+                let Ok(names) = child.names() else { return known() };
+                let kept = names.into_iter().map(|name| {
+                    let content = self.keep(&child, &name);
+                    (name, content)
+                });
+                ContentBefore::Directory { entries: kept.collect(), mode }
+            }
+            FileType::RegularFile
+                if found.length <= FILE_BYTES_MAX && self.bytes + found.length <= BYTES_MAX =>
+            {
+                self.bytes += found.length;
+                let mut bytes = Vec::new();
+                let read = directory.open_file(name).and_then(|file| {
+                    // It may grow meanwhile.
+                    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)
+                });
+                read.map_or_else(|_| known(), |_| ContentBefore::File { bytes, mode })
+            }
+            _ => known(),
         }
-        if kind.is_dir() {
-            let Ok(listed) = fs::read_dir(path) else { return known() };
-            let names: Vec<_> = listed.flatten().map(|entry| entry.file_name()).collect();
-            let kept = names.into_iter().map(|name| (name.clone(), self.keep(&path.join(name))));
-            return ContentBefore::Directory { entries: kept.collect(), mode };
+    }
+}
+
+// === impl KeptPath ===
+
+impl KeptPath {
+    /// Restores it; `false` where that is not possible.
+    fn restore(&self) -> bool {
+        // A link above it is a command's: there was a directory.
+        if !self.before.can_be_restored() || set_aside_links(&self.real).is_err() {
+            return false;
         }
-        let is_small = found.len() <= FILE_BYTES_MAX && self.bytes + found.len() <= BYTES_MAX;
-        if !kind.is_file() || !is_small {
-            return known();
+        if set_aside(&self.real).is_err() {
+            return false;
         }
-        self.bytes += found.len();
-        fs::read(path).map_or_else(|_| known(), |bytes| ContentBefore::File { bytes, mode })
+        let written = self.write();
+        if written.is_err() {
+            // On a full disk: half of it would be taken for the whole.
+            remove(&self.real);
+        }
+        // A link that had led here and leads elsewhere now is nobody's to guess.
+        written.is_ok() && real_of(&self.path) == self.real
+    }
+
+    fn write(&self) -> io::Result<()> {
+        if self.before == ContentBefore::Missing {
+            return Ok(());
+        }
+        let (directory, name) = ReachedDirectory::made_above(&self.real)?;
+        self.before.write(&directory, name)
     }
 }
 
@@ -161,29 +230,45 @@ impl Snapshot {
 ///
 /// Where it cannot be renamed.
 pub fn set_aside(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path).is_err() {
-        return Ok(());
+    match ReachedDirectory::above(path) {
+        Ok((directory, name)) => set_aside_in(&directory, name),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(ASIDE);
-    let aside = PathBuf::from(aside);
-    match fs::symlink_metadata(&aside) {
-        Ok(old) if old.is_dir() => fs::remove_dir_all(&aside)?,
-        Ok(_) => fs::remove_file(&aside)?,
-        Err(_) => {}
-    }
-    fs::rename(path, aside)
 }
 
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+fn set_aside_in(directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
+    if directory.stat(name).is_err() {
+        return Ok(());
+    }
+    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len());
+    let mut aside = OsStr::from_bytes(&name.as_bytes()[..kept]).to_owned();
+    aside.push(ASIDE);
+    directory.remove(&aside)?;
+    directory.rename(name, &aside)
+}
+
+/// Moves away links, and whatever else is no directory, among the directories above a path.
+fn set_aside_links(path: &Path) -> io::Result<()> {
+    let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+    above.reverse();
+    for around in above {
+        let Ok((directory, name)) = ReachedDirectory::above(around) else { continue };
+        if directory.stat(name).is_ok_and(|found| found.kind != FileType::Directory) {
+            return set_aside_in(&directory, name);
+        }
+    }
+    Ok(())
+}
+
 /// Removes what was written of a path.
 fn remove(path: &Path) {
-    let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     // What cannot be removed stays as what could not be restored.
-    let _ = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let _ = ReachedDirectory::above(path).and_then(|(directory, name)| directory.remove(name));
 }
 
 // === impl ContentBefore ===
@@ -252,23 +337,22 @@ impl ContentBefore {
         })
     }
 
-    fn write(&self, path: &Path) -> io::Result<()> {
-        if let (Some(above), true) = (path.parent(), *self != Self::Missing) {
-            fs::create_dir_all(above)?;
-        }
+    fn write(&self, directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
         match self {
             Self::Missing => Ok(()),
-            Self::Link(target) => std::os::unix::fs::symlink(target, path),
+            Self::Link(target) => directory.make_link(target, name),
             Self::File { bytes, mode } => {
-                fs::write(path, bytes)?;
-                fs::set_permissions(path, fs::Permissions::from_mode(*mode))
+                let mut file = directory.create(name)?;
+                file.write_all(bytes)?;
+                file.set_permissions(std::fs::Permissions::from_mode(*mode))?;
+                Ok(())
             }
             Self::Directory { entries, mode } => {
-                fs::create_dir(path)?;
+                let child = directory.make_child(name)?;
                 for (name, kept) in entries {
-                    kept.write(&path.join(name))?;
+                    kept.write(&child, name)?;
                 }
-                fs::set_permissions(path, fs::Permissions::from_mode(*mode))
+                child.set_mode(*mode)
             }
             Self::Known { .. } | Self::Unknown => Err(io::Error::other("its content was not kept")),
         }
@@ -277,6 +361,8 @@ impl ContentBefore {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -290,7 +376,7 @@ mod tests {
         fs::write(path("same"), "same").unwrap();
         std::os::unix::fs::symlink("same", path("link")).unwrap();
         let names = ["hooks", "config", "removed", "same", "link", "missing"];
-        let snapshot = Snapshot::take(&names.map(path));
+        let snapshot = Snapshot::take(&names.map(path), &[root.path().canonicalize().unwrap()]);
         let mut message = Encoder::default();
         snapshot.encode(&mut message);
         let written = message.into_bytes();
@@ -319,11 +405,69 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_done_where_a_link_of_a_command_leads() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = |name: &str| root.join(name);
+        for directory in ["nested/.git/hooks", "away/.git/hooks"] {
+            fs::create_dir_all(path(directory)).unwrap();
+        }
+        fs::write(path("nested/.git/config"), "before").unwrap();
+        fs::write(path("away/.git/config"), "of the person").unwrap();
+        fs::write(path("away/.git/hooks/own"), "of the person").unwrap();
+        let paths = ["nested/.git/config", "nested/.git/hooks", "nested/.git/made"].map(path);
+        let snapshot = Snapshot::take(&paths, std::slice::from_ref(&root));
+        // As another command may do at any moment.
+        fs::rename(path("nested"), path("moved")).unwrap();
+        std::os::unix::fs::symlink("away", path("nested")).unwrap();
+        fs::write(path("away/.git/made"), "of the person").unwrap();
+        let compared = snapshot.restore();
+        assert_eq!(compared.restored, paths[..2]);
+        for name in ["config", "hooks/own", "made"] {
+            let kept = fs::read_to_string(path("away/.git").join(name)).unwrap();
+            assert_eq!(kept, "of the person", "{name}");
+        }
+        assert!(path(&format!("nested{ASIDE}")).is_symlink());
+        assert_eq!(fs::read_to_string(path("nested/.git/config")).unwrap(), "before");
+        fs::remove_dir_all(path("nested")).unwrap();
+        std::os::unix::fs::symlink("away", path("nested")).unwrap();
+        assert!(set_aside(&path("nested/.git/config")).is_err());
+        assert!(path("away/.git/config").exists());
+        let long = path(&"n".repeat(NAME_BYTES_MAX));
+        fs::write(&long, "long").unwrap();
+        set_aside(&long).unwrap();
+        assert!(!long.exists());
+    }
+
+    #[test]
+    fn what_a_link_had_led_to_is_compared_there_and_a_link_led_elsewhere_is_reported() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = |name: &str| root.join(name);
+        for directory in ["one", "two"] {
+            fs::create_dir(path(directory)).unwrap();
+            fs::write(path(directory).join("config"), directory).unwrap();
+        }
+        std::os::unix::fs::symlink("one", path("link")).unwrap();
+        let snapshot = Snapshot::take(&[path("link/config")], std::slice::from_ref(&root));
+        assert_eq!(snapshot.restore(), ComparedPaths::default());
+        fs::write(path("one/config"), "changed").unwrap();
+        assert_eq!(snapshot.restore().restored, [path("link/config")]);
+        assert_eq!(fs::read_to_string(path("one/config")).unwrap(), "one");
+        fs::remove_file(path("link")).unwrap();
+        std::os::unix::fs::symlink("two", path("link")).unwrap();
+        assert_eq!(snapshot.restore().changed, [path("link/config")]);
+        assert_eq!(fs::read_to_string(path("two/config")).unwrap(), "two");
+        let elsewhere = Snapshot::take(&[path("link/config")], &[path("one")]);
+        assert!(elsewhere.kept.is_empty(), "it leads out of what is written");
+    }
+
+    #[test]
     fn a_change_of_what_is_too_large_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("large");
         fs::File::create(&path).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
-        let snapshot = Snapshot::take(std::slice::from_ref(&path));
+        let snapshot = Snapshot::take(std::slice::from_ref(&path), &[root.path().into()]);
         fs::write(&path, "small").unwrap();
         assert_eq!(snapshot.restore().changed, [path]);
     }

@@ -12,6 +12,7 @@ use crate::command::{Profile, SandboxedCommand};
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::CoverOrder;
+use crate::reached::real_of;
 use crate::repository;
 
 /// How many names of many an error shows.
@@ -188,7 +189,9 @@ impl Cover {
 
     /// Protects a path where that needs no more mounts than there may be.
     fn add(&mut self, seen: &Seen<'_>, path: PathBuf, mounts_max: usize) {
-        if self.is_covered(&path) || seen.writable_above(&path).is_none() {
+        // What a link leads to lies where commands write as well, or it is nobody's to compare and to restore.
+        let is_written = |path: &Path| seen.writable_above(path).is_some();
+        if self.is_covered(&path) || !is_written(&path) || !is_written(&real_of(&path)) {
             return;
         }
         let parent = path.parent().unwrap_or(&path);

@@ -48,6 +48,7 @@ mod printing;
 mod probe;
 mod program;
 mod protected;
+mod reached;
 mod record;
 mod repository;
 mod running;
@@ -59,6 +60,7 @@ mod system;
 #[cfg(target_os = "linux")]
 mod system_layer;
 mod terminal;
+pub mod terminal_text;
 mod tier;
 mod toolchains;
 mod visible;
@@ -84,7 +86,7 @@ pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;
 pub use crate::limits::WorkerLimits;
-pub use crate::lookup::{find_program, find_program_beneath, looks_up_beneath};
+pub use crate::lookup::{find_program, find_program_beneath, find_replacing_beneath};
 pub use crate::output::{OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream};
 pub use crate::printing::NotPrinted;
 pub use crate::program::Program;

@@ -27,13 +27,13 @@ pub fn find_program_beneath(name: &str, directory: &Path) -> Option<PathBuf> {
     find_beneath(&std::env::var_os("PATH").unwrap_or_default(), name, directory)
 }
 
-/// Whether programs are looked up in a directory, or in one beneath it.
-pub fn looks_up_beneath(directory: &Path) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|part| {
-        part.starts_with(directory)
-            || part.canonicalize().is_ok_and(|real| real.starts_with(directory))
-    })
+/// A program beneath a directory that a command finds in place of one elsewhere in `PATH`, by the same name; not of
+/// those names that are left out.
+pub fn find_replacing_beneath(
+    directory: &Path,
+    is_left_out: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
+    replacing_beneath(&std::env::var_os("PATH").unwrap_or_default(), directory, is_left_out)
 }
 
 /// Finds a program that only the administrator can replace, among the paths that it may have: never in `PATH`, which
@@ -77,6 +77,32 @@ fn find_beneath(path: &OsStr, name: &str, directory: &Path) -> Option<PathBuf> {
     (found.starts_with(directory) || is_beneath).then_some(found)
 }
 
+fn replacing_beneath(
+    path: &OsStr,
+    directory: &Path,
+    is_left_out: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
+    let is_beneath = |part: &PathBuf| {
+        part.starts_with(directory)
+            || part.canonicalize().is_ok_and(|real| real.starts_with(directory))
+    };
+    let parts = std::env::split_paths(path).filter(|part| part.is_absolute());
+    let (beneath, elsewhere): (Vec<_>, Vec<_>) = parts.partition(is_beneath);
+    let elsewhere = std::env::join_paths(elsewhere).ok()?;
+    for part in beneath {
+        for entry in fs::read_dir(part).into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if !is_left_out(&name) && first_in(&elsewhere, &name).is_some() {
+                let found = find_beneath(path, &name, directory);
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+    }
+    None
+}
+
 fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
@@ -97,6 +123,32 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_replaces_one_elsewhere_is_found_whatever_it_is_called() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let at = |path: &str| root.join(path);
+        for program in ["work/bin/readlink", "work/bin/own", "work/bin/python3", "work/bin/tr"] {
+            make(&at(program), 0o755);
+        }
+        for program in ["usr/readlink", "usr/python3", "first/tr", "usr/tr"] {
+            make(&at(program), 0o755);
+        }
+        let path =
+            |parts: &[&str]| std::env::join_paths(parts.iter().map(|part| at(part))).unwrap();
+        let is_left_out = |name: &str| name.starts_with("python");
+        let find = |parts: &[&str]| replacing_beneath(&path(parts), &at("work"), &is_left_out);
+        assert_eq!(find(&["first", "work/bin", "usr"]), Some(at("work/bin/readlink")));
+        assert_eq!(find(&["usr", "first", "work/bin"]), None);
+        assert_eq!(find(&["work/bin"]), None);
+        fs::remove_file(at("work/bin/readlink")).unwrap();
+        assert_eq!(find(&["first", "work/bin", "usr"]), None, "tr is found before it");
+        fs::remove_file(at("first/tr")).unwrap();
+        assert_eq!(find(&["first", "work/bin", "usr"]), Some(at("work/bin/tr")));
+        symlink("work/bin", at("link")).unwrap();
+        assert_eq!(find(&["link", "usr"]), Some(at("link/tr")));
     }
 
     #[test]

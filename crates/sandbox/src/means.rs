@@ -253,7 +253,7 @@ impl Means {
             compared_afterwards: plan.compared.clone(),
             unmasked,
         };
-        let snapshot = Snapshot::take(&plan.compared);
+        let snapshot = Snapshot::take(&plan.compared, &plan.written);
         if let Some(record) = &command.record {
             record.write(&snapshot).map_err(|error| {
                 io::Error::new(error.kind(), format!("the command cannot be recorded: {error}"))

@@ -25,6 +25,8 @@ pub(crate) struct FilePlan {
     pub(crate) landlock: LandlockRules,
     /// Protected paths that no mount protects: they are compared afterwards.
     pub(crate) compared: Vec<PathBuf>,
+    /// Where a command writes: nothing elsewhere is compared or restored.
+    pub(crate) written: Vec<PathBuf>,
     /// What is protected by a mount, what matters most first.
     pub(crate) read_only: Vec<PathBuf>,
     /// What is covered by mounts that have to stay.
@@ -114,6 +116,8 @@ impl FilePlan {
         masked: BTreeSet<PathBuf>,
         mounts_max: usize,
     ) -> Result<(), TooManyMounts> {
+        let written = self.mounts.iter().filter(|mount| mount.is_writable());
+        self.written = written.map(|mount| mount.at().to_owned()).collect();
         let mut covering = cover::cover(&self.mounts, command, masked, mounts_max)?;
         self.mounts.append(&mut covering.mounts);
         self.compared.append(&mut covering.compared);

@@ -2,18 +2,26 @@
 //! name is what.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::reached::{ReachedDirectory, ReachedName};
 
 /// The name of git's directory, and of the file that leads to one.
 const GIT: &str = ".git";
 /// Directories in git's that are not entered: what lies there has the names of objects and branches, and is
 /// git's own.
 const GIT_STORES: &[&str] = &["logs", "objects", "refs"];
-/// Deepest directory that is entered.
-const DEPTH_MAX: usize = 64;
+
+/// How deep it is looked into what a link leads to, in directories: as deep as protected names are.
+const LINKED_DEPTH_MAX: usize = 3;
+/// Most entries of what a link leads to that are looked at.
+const LINKED_ENTRIES_MAX: usize = 1_000;
 
 /// What a name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +43,8 @@ pub struct ProtectedFiles {
     pub closed: BTreeSet<PathBuf>,
     /// `.git` directories, and the files in their stead.
     pub repositories: Vec<PathBuf>,
+    /// What stays as it is for the sake of a link that leads there from a protected name: its own protects nothing.
+    pub led_to: Vec<PathBuf>,
     /// Whether everything was looked at.
     pub is_complete: bool,
 }
@@ -57,7 +67,6 @@ struct Pending {
     /// Its path from the root of the workspace.
     path: PathBuf,
     around: Around,
-    depth: usize,
 }
 
 /// A walk on its way.
@@ -73,7 +82,8 @@ struct ProtectedWalk<'a> {
 
 /// Walks through a directory, at most so many entries, and asks about the path of each below it.
 ///
-/// Links are not entered. In what is protected, and in git's directories, only what is masked is looked for. Where a
+/// Links are not entered, but for those with a dot before their name: where they lead to a protected name, they are
+/// protected. Directories are entered at any depth that a path can name: one further down is closed. In what is protected, and in git's directories, only what is masked is looked for. Where a
 /// masked file has several names, it is masked by each that is not git's own.
 pub fn find_protected(
     root: &Path,
@@ -81,7 +91,7 @@ pub fn find_protected(
     kind: &dyn Fn(&Path) -> Option<ProtectedKind>,
 ) -> ProtectedFiles {
     let found = ProtectedFiles { is_complete: true, ..ProtectedFiles::default() };
-    let pending = vec![Pending { path: PathBuf::new(), around: Around::Open, depth: 0 }];
+    let pending = vec![Pending { path: PathBuf::new(), around: Around::Open }];
     let (entries_left, linked) = (entries_max, BTreeSet::new());
     let mut walk = ProtectedWalk { root, entries_left, kind, pending, found, linked };
     while let Some(directory) = walk.pending.pop() {
@@ -102,15 +112,15 @@ pub fn find_protected(
 fn add_other_names(root: &Path, linked: &BTreeSet<(u64, u64)>, masked: &mut Vec<PathBuf>) {
     let known: BTreeSet<PathBuf> = masked.iter().cloned().collect();
     let inodes: BTreeSet<u64> = linked.iter().map(|&(_, inode)| inode).collect();
-    let mut pending = vec![(root.to_owned(), 0)];
-    while let Some((directory, depth)) = pending.pop() {
+    let mut pending = vec![root.to_owned()];
+    while let Some(directory) = pending.pop() {
         let listed = fs::read_dir(&directory).into_iter().flatten().flatten();
         for entry in listed.filter(|entry| !known.contains(&entry.path())) {
             let is_store = directory.ends_with(GIT)
                 && GIT_STORES.iter().any(|store| entry.file_name() == *store);
             let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_directory && depth < DEPTH_MAX && !is_store {
-                pending.push((entry.path(), depth + 1));
+            if is_directory && !is_store {
+                pending.push(entry.path());
             }
             let is_one = inodes.contains(&entry.ino())
                 && entry.metadata().is_ok_and(|found| {
@@ -123,9 +133,11 @@ fn add_other_names(root: &Path, linked: &BTreeSet<(u64, u64)>, masked: &mut Vec<
     }
 }
 
-/// Whether there is something that cannot be looked at. What is gone is not.
+/// Whether there is something that cannot be looked at. What is gone is not, nor what became a link meanwhile.
 fn is_closed(error: &io::Error) -> bool {
+    let is_link = [Errno::LOOP, Errno::XDEV].map(|errno| Some(errno.raw_os_error()));
     !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        && !is_link.contains(&error.raw_os_error())
 }
 
 // === impl ProtectedWalk ===
@@ -133,8 +145,10 @@ fn is_closed(error: &io::Error) -> bool {
 impl ProtectedWalk<'_> {
     /// Looks at all that lies in a directory. Returns whether it may go on.
     fn enter(&mut self, directory: &Pending) -> bool {
-        let listed = match fs::read_dir(self.root.join(&directory.path)) {
-            Ok(listed) => listed,
+        let reach = || ReachedDirectory::open(self.root)?.within(&directory.path);
+        let reached = reach().and_then(|reached| Ok((reached.list()?, reached)));
+        let (listed, reached) = match reached {
+            Ok(reached) => reached,
             Err(error) => {
                 if is_closed(&error) && directory.around != Around::Masked {
                     self.close(&directory.path);
@@ -145,7 +159,7 @@ impl ProtectedWalk<'_> {
         for entry in listed {
             let Some(left) = self.entries_left.checked_sub(1) else { return false };
             self.entries_left = left;
-            let looked = entry.and_then(|entry| self.look(directory, &entry));
+            let looked = entry.and_then(|entry| self.look((directory, &reached), &entry));
             if looked.is_err_and(|error| is_closed(&error)) && directory.around != Around::Masked {
                 self.close(&directory.path);
                 break;
@@ -154,63 +168,101 @@ impl ProtectedWalk<'_> {
         true
     }
 
-    /// Takes note of an entry.
-    fn look(&mut self, directory: &Pending, entry: &DirEntry) -> io::Result<()> {
-        let name = entry.file_name();
-        let is_directory = entry.file_type()?.is_dir();
-        let path = directory.path.join(&name);
+    /// Takes note of an entry of a directory that was reached.
+    fn look(
+        &mut self,
+        (directory, reached): (&Pending, &ReachedDirectory),
+        entry: &ReachedName,
+    ) -> io::Result<()> {
+        let (name, is_directory) = (&entry.name, entry.kind == FileType::Directory);
+        let path = directory.path.join(name);
         if directory.around == Around::Masked {
-            return self.look_at_masked(directory, path, entry);
+            return self.look_at_masked(path, reached, entry);
         }
         let kind = (self.kind)(&path);
         let is_open = directory.around == Around::Open;
         let around = if name == GIT {
             if is_open {
-                self.found.repositories.push(entry.path());
+                self.found.repositories.push(self.root.join(&path));
             }
             Around::Git
         } else if kind == Some(ProtectedKind::Masked) {
             // What can be listed but not looked at hides by no mount of its own.
-            entry.path().symlink_metadata()?;
-            self.found.masked.push(entry.path());
-            return self.look_at_masked(directory, path, entry);
+            reached.stat(name)?;
+            self.found.masked.push(self.root.join(&path));
+            return self.look_at_masked(path, reached, entry);
         } else if directory.around == Around::Git {
             if GIT_STORES.iter().any(|store| name == *store) {
                 return Ok(());
             }
             Around::Git
         } else if kind == Some(ProtectedKind::Protected) && is_open {
-            entry.path().symlink_metadata()?;
-            self.found.protected.push(entry.path());
+            reached.stat(name)?;
+            self.found.protected.push(self.root.join(&path));
             Around::Protected
         } else {
+            if is_open && entry.kind == FileType::Symlink {
+                self.look_at_link(&path);
+            }
             directory.around
         };
-        if is_directory && directory.depth < DEPTH_MAX {
-            self.pending.push(Pending { path, around, depth: directory.depth + 1 });
-        } else {
-            self.found.is_complete &= !is_directory;
+        if is_directory {
+            self.pending.push(Pending { path, around });
         }
         Ok(())
+    }
+
+    /// Takes note of a link that leads to protected names: a link `.tool` to a directory with what `.tool/tasks` is
+    /// about. Names with a dot before them alone are looked at, which all such names have.
+    fn look_at_link(&mut self, path: &Path) {
+        let link = self.root.join(path);
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
+        let Some(real) = is_hidden.then(|| fs::canonicalize(&link).ok()).flatten() else { return };
+        let mut pending = vec![(PathBuf::new(), 0)];
+        let (mut seen, mut is_protected) = (0, false);
+        while let Some((inner, depth)) = pending.pop() {
+            let reached = ReachedDirectory::open(&real).and_then(|target| target.within(&inner));
+            let listed = reached.and_then(|reached| reached.list()).into_iter().flatten();
+            for entry in listed.flatten().take(LINKED_ENTRIES_MAX.saturating_sub(seen)) {
+                seen += 1;
+                let inner = inner.join(&entry.name);
+                let at = real.join(&inner);
+                let own = at.strip_prefix(self.root).ok();
+                // What its own name protects needs no link for that.
+                let by_itself = (self.kind)(own.unwrap_or(&inner));
+                match (self.kind)(&path.join(&inner)).filter(|_| by_itself.is_none()) {
+                    Some(kind) => {
+                        is_protected = true;
+                        let (led_to, masked) = (&mut self.found.led_to, &mut self.found.masked);
+                        let list = if kind == ProtectedKind::Masked { masked } else { led_to };
+                        list.extend(own.is_some().then_some(at.clone()));
+                    }
+                    None if entry.kind == FileType::Directory && depth + 1 < LINKED_DEPTH_MAX => {
+                        pending.push((inner, depth + 1));
+                    }
+                    None => {}
+                }
+            }
+        }
+        if is_protected {
+            self.found.protected.push(link);
+        }
     }
 
     /// Takes note of a masked file that has other names, or looks for such in a masked directory.
     fn look_at_masked(
         &mut self,
-        directory: &Pending,
         path: PathBuf,
-        entry: &DirEntry,
+        reached: &ReachedDirectory,
+        entry: &ReachedName,
     ) -> io::Result<()> {
-        if entry.file_type()?.is_dir() {
-            if directory.depth < DEPTH_MAX {
-                let depth = directory.depth + 1;
-                self.pending.push(Pending { path, around: Around::Masked, depth });
-            }
+        if entry.kind == FileType::Directory {
+            self.pending.push(Pending { path, around: Around::Masked });
             return Ok(());
         }
-        let found = entry.metadata()?;
-        if found.is_file() && found.nlink() > 1 {
-            self.linked.insert((found.dev(), found.ino()));
+        let found = reached.stat(&entry.name)?;
+        if found.kind == FileType::RegularFile && found.links > 1 {
+            self.linked.insert((found.device, found.inode));
         }
         Ok(())
     }
@@ -251,6 +303,71 @@ mod tests {
         assert_eq!(found.masked, [root.join("a/.env")]);
         assert_eq!(found.repositories, [root.join("a/b/.git")]);
         assert!(!find_protected(root, 3, &kind).is_complete);
+    }
+
+    #[test]
+    fn a_link_to_what_a_protected_name_is_about_is_one_itself() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        for file in ["vs/tasks", "deep/a/b/conf", "plain/x", "sub/vs2/key.env"] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), "").unwrap();
+        }
+        fs::write(elsewhere.path().join("tasks"), "").unwrap();
+        for (link, target) in [
+            (".tool", Path::new("vs")),
+            (".deep", Path::new("deep")),
+            (".plain", Path::new("plain")),
+            ("sub/.tool", Path::new("vs2")),
+            ("away/.tool", elsewhere.path()),
+            (".loop", Path::new(".")),
+        ] {
+            fs::create_dir_all(root.join(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        let kind = |path: &Path| match path.to_str()? {
+            path if path.ends_with(".env") => Some(ProtectedKind::Masked),
+            path if path.ends_with(".tool/tasks") => Some(ProtectedKind::Protected),
+            ".deep/a/b/conf" => Some(ProtectedKind::Protected),
+            _ => None,
+        };
+        let mut found = find_protected(&root, 100, &kind);
+        found.protected.sort();
+        found.led_to.sort();
+        // What `sub/.tool` leads to is masked by its own name.
+        let links = [".deep", ".tool", "away/.tool"].map(|path| root.join(path));
+        assert_eq!(found.protected, links);
+        assert_eq!(found.led_to, ["deep/a/b/conf", "vs/tasks"].map(|path| root.join(path)));
+        assert_eq!(found.masked, [root.join("sub/vs2/key.env")]);
+    }
+
+    #[test]
+    fn no_depth_hides_a_name_or_what_lies_beside_it() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("d/".repeat(300));
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join(".env"), "").unwrap();
+        fs::create_dir(root.path().join("beside")).unwrap();
+        fs::write(root.path().join("beside/.env"), "").unwrap();
+        let kind = |path: &Path| path.ends_with(".env").then_some(ProtectedKind::Masked);
+        let mut found = find_protected(root.path(), 1_000, &kind);
+        found.masked.sort();
+        assert_eq!(found.masked, [root.path().join("beside/.env"), deep.join(".env")]);
+        assert!(found.is_complete);
+        // Deeper than any path: what is there cannot be looked at.
+        let mut inner = deep.clone();
+        let step = "n".repeat(250);
+        while inner.as_os_str().len() + 251 < 4_000 {
+            inner.push(&step);
+        }
+        fs::create_dir_all(&inner).unwrap();
+        let made = std::process::Command::new("mkdir").arg(&step).current_dir(&inner).status();
+        assert!(made.unwrap().success());
+        let found = find_protected(root.path(), 1_000, &kind);
+        assert_eq!(found.closed, BTreeSet::from([inner.clone()]), "{}", inner.display());
+        let removed = std::process::Command::new("rmdir").arg(&step).current_dir(&inner).status();
+        assert!(removed.unwrap().success());
     }
 
     #[test]

@@ -179,7 +179,12 @@ mod tests {
         fs::create_dir(&records).unwrap();
         let names = BTreeSet::from([root.path().join("known")]);
         let record = CommandRecord::new(records.clone(), Some(names.clone()));
-        record.write(&Snapshot::take(std::slice::from_ref(&made))).unwrap();
+        record
+            .write(&Snapshot::take(
+                std::slice::from_ref(&made),
+                &[root.path().canonicalize().unwrap()],
+            ))
+            .unwrap();
         fs::write(&made, "x").unwrap();
         assert!(LeftCommand::find(&records).unwrap().is_empty(), "its moss lives");
         drop(record);

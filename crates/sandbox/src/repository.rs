@@ -6,6 +6,8 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::command::FileView;
 
 /// In every directory of git's: what decides about code that git runs.
@@ -14,6 +16,8 @@ const PROTECTED: &[&str] = &["config", "config.worktree", "hooks", "info/attribu
 const LINKS: &[&str] = &["commondir", "config.worktree", "gitdir"];
 /// In the common directory, while a linked worktree works with it: what is the main worktree's.
 const OF_MAIN: &[&str] = &["HEAD", "index"];
+/// In the common directory: the directories of linked worktrees.
+const WORKTREES: &str = "worktrees";
 /// Longest file that leads somewhere, in bytes.
 const POINTER_BYTES_MAX: u64 = 8 << 10;
 /// Deepest repository of a submodule, in directories: its name, which may have slashes, is whatever somebody chose.
@@ -55,20 +59,30 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
     let Some(directory) = pointed_to(dot_git, Some("gitdir:")) else { return access };
     let common = pointed_to(&directory.join("commondir"), None);
     let is_within = |path: &Path| path.starts_with(workspace);
+    // What lies in the workspace is whatever a command wrote: it leads to nothing outside.
+    let is_shared_by = |common: &Path| {
+        let is_own = directory.parent() == Some(&common.join(WORKTREES));
+        is_own && (is_within(common) || !is_within(&directory)) && is_repository(common)
+    };
     // Whoever wrote the file may have named any repository: only one that leads back is meant.
     let leads_back = pointed_to(&directory.join("gitdir"), None)
         .is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|dot_git| back == dot_git));
     match common {
-        _ if !is_within(&directory) && !leads_back => access.readable.push(directory),
+        _ if !is_within(&directory) && !leads_back => {
+            // That of the workspace was there before any command; one further down may be a command's.
+            if dot_git.parent() == Some(workspace) && is_repository(&directory) {
+                access.readable.push(directory);
+            }
+        }
         // A worktree: its own part, and what it shares with the others.
-        Some(common) if directory.starts_with(&common) => {
+        Some(common) if is_shared_by(&common) => {
             access.add_common(&common);
             access.of_others.extend(OF_MAIN.iter().map(|name| common.join(name)));
-            let others = children(&common.join("worktrees"));
+            let others = worktrees(&common);
             access.of_others.extend(others.into_iter().filter(|other| *other != directory));
         }
-        Some(common) => access.readable.extend([directory, common]),
-        None => access.add_common(&directory),
+        None if is_repository(&directory) => access.add_common(&directory),
+        _ => access.readable.push(directory),
     }
     access
 }
@@ -76,7 +90,10 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
 /// Follows a file that names a path, which may be relative to its directory.
 fn pointed_to(file: &Path, prefix: Option<&str>) -> Option<PathBuf> {
     let mut text = String::new();
-    let opened = fs::File::open(file).ok().filter(is_file)?;
+    // A pipe there is not waited for, and a link not followed: git makes neither.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(file, flags, Mode::empty()).ok().map(fs::File::from);
+    let opened = opened.filter(is_file)?;
     opened.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
     let target = text.trim_end_matches(['\r', '\n']);
     let target = match prefix {
@@ -84,6 +101,11 @@ fn pointed_to(file: &Path, prefix: Option<&str>) -> Option<PathBuf> {
         None => target,
     };
     fs::canonicalize(file.parent()?.join(target)).ok()
+}
+
+/// Whether a directory has what git wants of a repository.
+fn is_repository(directory: &Path) -> bool {
+    directory.join("HEAD").exists() && directory.join("objects").is_dir()
 }
 
 fn is_file(file: &fs::File) -> bool {
@@ -96,16 +118,27 @@ pub(crate) fn modules(of: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![(of.join("modules"), 0)];
     while let Some((directory, depth)) = directories.pop() {
-        if !fs::symlink_metadata(&directory).is_ok_and(|found| found.is_dir()) {
+        if !is_directory(&directory) {
             continue;
         }
-        if directory.join("HEAD").exists() && directory.join("objects").exists() {
+        if is_repository(&directory) {
             found.push(directory);
         } else if depth < MODULE_DEPTH_MAX {
             directories.extend(children(&directory).into_iter().map(|path| (path, depth + 1)));
         }
     }
     found
+}
+
+/// The directories of the linked worktrees of a repository. As with submodules no link is followed.
+fn worktrees(of: &Path) -> Vec<PathBuf> {
+    let directory = of.join(WORKTREES);
+    let found = if is_directory(&directory) { children(&directory) } else { Vec::new() };
+    found.into_iter().filter(|path| is_directory(path)).collect()
+}
+
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 fn children(directory: &Path) -> Vec<PathBuf> {
@@ -123,7 +156,7 @@ impl GitAccess {
         while let Some(repository) = repositories.pop() {
             self.protect(&repository);
             repositories.extend(modules(&repository));
-            for worktree in children(&repository.join("worktrees")) {
+            for worktree in worktrees(&repository) {
                 self.protected.extend(LINKS.iter().map(|name| worktree.join(name)));
                 repositories.extend(modules(&worktree));
             }
@@ -201,6 +234,8 @@ mod tests {
         write(&own.join("commondir"), "../..\n");
         write(&own.join("gitdir"), "/elsewhere/.git\n");
         write(&common.join("worktrees/other/HEAD"), "");
+        write(&common.join("HEAD"), "");
+        write(&common.join("objects/x"), "");
         let access = read(&pointer, &workspace);
         assert!(access.writable.is_empty(), "{access:?}");
 
@@ -217,5 +252,62 @@ mod tests {
             assert!(access.protected.contains(&own.join(name)), "{name}");
         }
         assert!(access.protected.contains(&pointer));
+    }
+
+    #[test]
+    fn what_a_command_may_have_written_leads_to_nothing_outside() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        // The names are such that the workspace itself looks like the part of a worktree.
+        let workspace = root.join("worktrees/tree");
+        let other = root.join("other/.git");
+        for repository in [&root, &other] {
+            write(&repository.join("HEAD"), "");
+            write(&repository.join("objects/x"), "");
+        }
+        let nested = workspace.join("nested/.git");
+        for (led_to, common) in [
+            ("own", root.clone()),
+            ("own/deep/er", root.clone()),
+            ("own", workspace.join("own")),
+            ("", root.clone()),
+            ("", PathBuf::from("/")),
+        ] {
+            let own = workspace.join(led_to);
+            write(&nested, &format!("gitdir: {}\n", own.display()));
+            write(&own.join("commondir"), &format!("{}\n", common.display()));
+            write(&own.join("gitdir"), &format!("{}\n", nested.display()));
+            let access = read(&nested, &workspace);
+            let outside = access.writable.iter().chain(&access.readable);
+            let outside: Vec<_> = outside.filter(|path| !path.starts_with(&workspace)).collect();
+            assert!(outside.is_empty(), "{led_to} {common:?}: {outside:?}");
+        }
+        // A pipe, which nobody writes to.
+        fs::remove_file(&nested).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&nested).status().unwrap();
+        assert!(made.success());
+        assert_eq!(read(&nested, &workspace).readable, Vec::<PathBuf>::new());
+        fs::remove_file(&nested).unwrap();
+        // Links, to what the restoring after a command would then be about.
+        let main = workspace.join("main/.git");
+        write(&main.join("HEAD"), "");
+        write(&main.join("objects/x"), "");
+        write(&other.join("worktrees/of-other/commondir"), "../..");
+        std::os::unix::fs::symlink(other.join("worktrees"), main.join("worktrees")).unwrap();
+        let of_link = |path: &&PathBuf| path.starts_with(main.join("worktrees"));
+        assert_eq!(read(&main, &workspace).protected.iter().find(of_link), None);
+        fs::remove_file(main.join("worktrees")).unwrap();
+        fs::create_dir(main.join("worktrees")).unwrap();
+        let of_other = other.join("worktrees/of-other");
+        std::os::unix::fs::symlink(of_other, main.join("worktrees/link")).unwrap();
+        assert_eq!(read(&main, &workspace).protected.iter().find(of_link), None);
+        // Another repository, which a person has not opened to commands; the same, named by the workspace's own.
+        write(&nested, &format!("gitdir: {}\n", other.display()));
+        assert_eq!(read(&nested, &workspace).readable, Vec::<PathBuf>::new());
+        write(&workspace.join(".git"), &format!("gitdir: {}\n", other.display()));
+        assert_eq!(read(&workspace.join(".git"), &workspace).readable, [other]);
+        write(&workspace.join(".git"), &format!("gitdir: {}\n", root.join("home").display()));
+        fs::create_dir(root.join("home")).unwrap();
+        assert_eq!(read(&workspace.join(".git"), &workspace).readable, Vec::<PathBuf>::new());
     }
 }

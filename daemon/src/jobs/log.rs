@@ -2,7 +2,7 @@
 
 use moss_sdk::job::JobOutput;
 
-use crate::terminal_text;
+use moss_sandbox::terminal_text;
 
 /// Most bytes of the end of an output that stay in memory once it is longer than twice that.
 const HELD_BYTES: usize = 128 << 10;

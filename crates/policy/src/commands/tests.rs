@@ -415,8 +415,11 @@ fn wrapped(denied: &str, steps: &[(&str, &str, u8)]) -> String {
     let mut line = denied.to_owned();
     for (wrapping, allowed, kind) in steps {
         line = match kind {
-            // Backticks end at the next one: within others they are no backticks.
-            0..=5 if !(wrapping.contains('`') && line.contains('`')) => {
+            // Backticks end at the next one: within others they are no backticks. `$(` and `(` are arithmetic.
+            0..=5
+                if !(wrapping.contains('`') && line.contains('`'))
+                    && !(wrapping.contains("$(@") && line.starts_with('(')) =>
+            {
                 wrapping.replace('%', allowed).replace('@', &line)
             }
             6 if !line.contains(['\'', '\n']) => format!("sh -c '{line}'"),

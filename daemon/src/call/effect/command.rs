@@ -33,7 +33,7 @@ use serde_json::json;
 
 pub(crate) use self::contents::ContentMemory;
 pub(crate) use self::git_reads::parts_in;
-pub(crate) use self::made::set_aside_new;
+pub(crate) use self::made::{ProtectedBefore, made_since, set_aside_new};
 pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, known_directory};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use moss_sandbox::{Sandbox, Tier};
+use moss_sandbox::{Profile, Sandbox, Tier};
 use moss_sdk::command::CommandReport;
 
 use super::PlannedCommand;
+use super::made::ProtectedBefore;
 use super::reporting::reported;
 use super::running::not_started;
 use crate::call::effect::Effects;
@@ -40,6 +41,8 @@ impl Effects {
         // What it makes stays as far as it is not git's: a person may have made it meanwhile.
         let record = scope.workspace.left_commands.record(None);
         command.record = Some(record.clone());
+        let is_kept_in = command.profile != Profile::DangerFull;
+        let protected = is_kept_in.then(|| ProtectedBefore::of(&command.files));
         command.has_input = true;
         command.has_terminal = planned.has_terminal;
         let (sender, chunks) = tokio::sync::mpsc::channel(CHUNKS_MAX);
@@ -58,7 +61,7 @@ impl Effects {
         };
         // One that leaves no trace does not run: it ends where it is dropped.
         record::job_started(scope, &facts.id).await?;
-        let started = StartedJob { facts, room, record, running, chunks };
+        let started = StartedJob { facts, room, record, protected, running, chunks };
         let job = started.watch(&scope.daemon, Arc::clone(&scope.workspace));
         let ended = tokio::time::timeout(FIRST_LOOK, job.wait_for(None, 0)).await.is_ok();
         Ok(report(&job, ended))

@@ -11,6 +11,7 @@ use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
 
 use super::contents::{KnownContents, ReadContent};
+use super::git_reads::hook_directories;
 use super::grants::named_caches;
 use super::kinds::FileKinds;
 use super::look::FileLook;
@@ -66,6 +67,8 @@ impl Effects {
             view.writable.extend(named_caches(policy.caches(), home.as_deref()));
             let is_last = |path: &PathBuf| path.strip_prefix(root).is_ok_and(is_in_package);
             (view.protected_last, view.protected) = found.protected.into_iter().partition(is_last);
+            view.protected.extend(found.led_to);
+            view.protected.extend(hook_directories(&found.repositories));
             view.repositories = found.repositories;
             view.apart = effects.apart_from_caches();
             let unreadable = found.masked.into_iter().chain(found.closed);

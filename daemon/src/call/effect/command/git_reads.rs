@@ -125,6 +125,35 @@ fn why_configured(files: &Workspace, only_reads: bool) -> Option<String> {
         .find_map(|settings| why_of(settings, root, only_reads))
 }
 
+/// The directories of hooks that the repositories of a workspace name, as far as they lie in the files of their own
+/// repository: what is written there runs with the next `git commit` of the person.
+pub(super) fn hook_directories(dot_gits: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for settings in repository_settings(dot_gits) {
+        let RepositorySettings::File { path, text } = settings else { continue };
+        let (all, directory) = (git_settings(&text).unwrap_or_default(), path.parent());
+        let value = |name: &str| {
+            let last = all.iter().rev().find(|setting| setting.name == name);
+            last.and_then(|setting| setting.value.clone())
+        };
+        let (Some(hooks), Some(directory)) = (value("core.hookspath"), directory) else { continue };
+        let top = match value("core.worktree") {
+            Some(top) => directory.join(top),
+            None => directory.parent().unwrap_or(directory).to_owned(),
+        };
+        let Ok(top) = top.canonicalize() else { continue };
+        let is_plain = |hooks: &Path| {
+            hooks.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        };
+        let inner = Path::new(&hooks).strip_prefix(&top).unwrap_or(Path::new(&hooks)).to_owned();
+        let path = top.join(inner.components().collect::<PathBuf>());
+        if is_plain(&inner) && path != top {
+            found.insert(path);
+        }
+    }
+    found
+}
+
 fn why_of(settings: &RepositorySettings, root: &Path, only_reads: bool) -> Option<String> {
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     match settings {

@@ -11,10 +11,13 @@ use moss_workspace::{Protection, Workspace};
 
 use super::kinds::FileKinds;
 use crate::call::effect::Effects;
-use crate::call::effect::by_rules::decidable;
+use crate::call::effect::by_rules::{CommandRules, decidable};
+use crate::state::WorkspaceState;
 
 /// Most entries of a workspace among which protected ones are looked for.
 pub(super) const ENTRIES_MAX: usize = 1_000_000;
+/// Most of them after a command, which may have made as many as it wanted.
+const ENTRIES_AFTER_MAX: usize = 10_000_000;
 /// Directories of packages: what their authors named so nobody runs there.
 const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor", "venv", ".venv"];
 
@@ -27,11 +30,13 @@ pub(crate) struct MadeFiles {
     pub(crate) left: Vec<PathBuf>,
     /// Cannot be looked into any more: nobody knows what lies in them.
     pub(super) closed: Vec<PathBuf>,
+    /// Whether there are too many entries for all to be looked at.
+    pub(crate) has_unseen: bool,
 }
 
 /// The names that may not be changed, or not be read, before a command.
 #[derive(Debug)]
-pub(super) struct ProtectedBefore(BTreeSet<PathBuf>);
+pub(crate) struct ProtectedBefore(BTreeSet<PathBuf>);
 
 // === impl MadeFiles ===
 
@@ -58,6 +63,13 @@ impl MadeFiles {
             notes.push(format!(
                 "nobody can look into {closed} since the command changed its permissions: what it made there under \
                  protected names is still there, and later commands do not see the directory"
+            ));
+        }
+        if self.has_unseen {
+            notes.push(format!(
+                "the workspace has more than {ENTRIES_AFTER_MAX} entries now: moss has not seen all that the command \
+                 made, and what of it has protected names is still there; remove what it made before a program of \
+                 yours works in the workspace"
             ));
         }
         notes
@@ -97,6 +109,20 @@ impl Effects {
     }
 }
 
+/// What of a workspace is protected but for what stays where it is found.
+fn kind_to_move(
+    files: &Workspace,
+    kind: &dyn Fn(&Path) -> Option<ProtectedKind>,
+) -> impl Fn(&Path) -> Option<ProtectedKind> {
+    |relative: &Path| {
+        let kind = kind(relative)?;
+        let is_secret = decidable(relative)
+            .is_none_or(|path| files.protection(&path) == Some(Protection::Secret));
+        let stays = is_secret || is_in_package(relative);
+        Some(if stays { ProtectedKind::Masked } else { kind })
+    }
+}
+
 /// Moves aside what is new among the names that nobody may write unasked. New names of secrets stay: they are not
 /// readable from now on, and make nothing run.
 pub(crate) fn set_aside_new(
@@ -104,15 +130,9 @@ pub(crate) fn set_aside_new(
     kind: &dyn Fn(&Path) -> Option<ProtectedKind>,
     is_new: &dyn Fn(&Path) -> bool,
 ) -> MadeFiles {
-    let kind = |relative: &Path| {
-        let kind = kind(relative)?;
-        let is_secret = decidable(relative)
-            .is_none_or(|path| files.protection(&path) == Some(Protection::Secret));
-        let stays = is_secret || is_in_package(relative);
-        Some(if stays { ProtectedKind::Masked } else { kind })
-    };
-    let found = find_protected(files.root(), ENTRIES_MAX, &kind);
-    let mut made = MadeFiles::default();
+    let kind = kind_to_move(files, kind);
+    let found = find_protected(files.root(), ENTRIES_AFTER_MAX, &kind);
+    let mut made = MadeFiles { has_unseen: !found.is_complete, ..MadeFiles::default() };
     made.closed.extend(found.closed.into_iter().filter(|path| is_new(path)));
     for path in found.protected.into_iter().filter(|path| is_new(path)) {
         let list = match set_aside(&path) {
@@ -122,6 +142,16 @@ pub(crate) fn set_aside_new(
         list.push(path);
     }
     made
+}
+
+/// Finds what is new in a workspace among the names that no command may write, for whoever cannot know who made it.
+pub(crate) fn made_since(workspace: &WorkspaceState, before: &ProtectedBefore) -> Vec<PathBuf> {
+    let (files, policy, rules) =
+        (&workspace.files, workspace.policy.load_full(), CommandRules(workspace));
+    let by_rules = |relative: &Path| rules.kind(&policy, relative);
+    let kind = kind_to_move(files, &by_rules);
+    let found = find_protected(files.root(), ENTRIES_AFTER_MAX, &kind);
+    found.protected.into_iter().filter(|path| !before.0.contains(path)).collect()
 }
 
 /// Whether a path lies in a directory of packages.

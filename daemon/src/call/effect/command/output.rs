@@ -9,8 +9,8 @@ use moss_sdk::command::{CheckFollower, CheckStream};
 
 use crate::artifacts::ArtifactWriter;
 use crate::state::WorkspaceState;
-use crate::terminal_text::{plain, prompt};
 use moss_dispatch::{Caller, Event, Events};
+use moss_sandbox::terminal_text::{plain, prompt};
 
 /// Most bytes of the beginning of a stream in a result.
 const HEAD_BYTES: usize = 6 << 10;

@@ -4,30 +4,25 @@
 //! environment of Python that is activated, what has such a name may be anything.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
 
 use moss_policy::CommandPart;
-use moss_sandbox::{find_program_beneath, looks_up_beneath};
+use moss_sandbox::{find_program_beneath, find_replacing_beneath};
 use moss_workspace::Workspace;
 
 /// Builtins of the shell, which finds no program by their names.
 const BUILTINS: [&str; 12] =
     ["[", "[[", "cd", "echo", "export", "false", "local", "printf", "pwd", "read", "test", "true"];
-/// What programs that only read start themselves, as scripts do: `egrep` is one, as is a part of git.
-const HELPERS: [&str; 22] = [
-    "awk", "basename", "bash", "cat", "cut", "dash", "dirname", "env", "expr", "find", "git",
-    "grep", "head", "ls", "node", "sed", "sh", "sort", "tr", "uname", "wc", "xargs",
-];
+/// How names begin of what an activated environment has in place of the system's, which nothing that only reads runs.
+const OF_ENVIRONMENTS: [&str; 2] = ["pip", "python"];
 
 /// Marks the parts that only read by their names alone: a rule has to allow them.
 pub(super) fn hold_own(files: &Workspace, parts: Vec<CommandPart>) -> Vec<CommandPart> {
     let root = files.root();
+    // What only reads may be a script, which finds others by their names, as `egrep` and a part of git do.
     let helper = OnceCell::new();
-    let find_helper = || -> Option<PathBuf> {
-        looks_up_beneath(root)
-            .then(|| HELPERS.iter().find_map(|name| find_program_beneath(name, root)))
-            .flatten()
-    };
+    let of_environments =
+        |name: &str| OF_ENVIRONMENTS.iter().any(|environment| name.starts_with(environment));
+    let find_helper = || find_replacing_beneath(root, &of_environments);
     let hold = |part: CommandPart| {
         let command = part.command.as_ref().filter(|_| part.only_reads);
         let name = command.and_then(|command| command.words.first()?.fixed());

@@ -28,7 +28,7 @@ const CHOICE_BYTES_MAX: usize = 16;
 
 /// Removes what moves the cursor of a terminal, and of lines that are written over and over all but
 /// the last form.
-pub(crate) fn plain(bytes: &[u8]) -> String {
+pub fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -75,7 +75,7 @@ fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 }
 
 /// The question at the end of an output, where its last line has not ended and looks like one.
-pub(crate) fn prompt(output: &[u8]) -> Option<String> {
+pub fn prompt(output: &[u8]) -> Option<String> {
     let start = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = &output[start..];
     if line.is_empty() || line.len() > PROMPT_BYTES_MAX {
