@@ -133,3 +133,19 @@ async fn directories_as_deep_as_one_likes_keep_no_command_from_running() {
     let found = ran(&site, &client, &format!("cat '{}/.env'", "d/".repeat(200))).await;
     assert_ne!(found["exit_code"], 0, "a secret is hidden however deep it lies: {found}");
 }
+
+#[tokio::test]
+async fn a_file_that_is_ignored_from_now_on_is_not_called_deleted() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write("src/main.rs", "fn main() {}\n");
+    site.write("src/other.rs", "\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&site, &client, "echo src/ > .gitignore; echo more >> src/main.rs").await;
+    let changed = found["changed"].as_array().unwrap();
+    let of = |path: &str| changed.iter().find(|one| one["path"] == path).cloned();
+    assert_eq!(of("src/main.rs").unwrap()["what"], "modified", "{found}");
+    assert_eq!(of("src/other.rs"), None, "{found}");
+    assert!(found["notes"].to_string().contains("names 1 more files"), "{found}");
+}

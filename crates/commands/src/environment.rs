@@ -46,14 +46,16 @@ pub(crate) fn is_harmless(assigned: &Assignment) -> bool {
     let is_plain = |c: char| {
         let is_own = match c {
             '=' => name == "RUST_LOG",
-            '+' => name == "TZ",
-            _ => matches!(c, '*' | '_' | '.' | ',' | ':' | '/' | '@' | '-'),
+            '+' | '/' => name == "TZ",
+            _ => matches!(c, '*' | '_' | '.' | ',' | ':' | '@' | '-'),
         };
         c.is_ascii_alphanumeric() || is_own
     };
     let is_plain = |text: &str| match name {
         "DEBIAN_FRONTEND" => text.chars().all(|c| c.is_ascii_alphabetic()),
         name if NUMBERS.contains(&name) => text.chars().all(|c| c.is_ascii_digit()),
+        // A zone may have a directory before it, and no other file is meant.
+        "TZ" if text.starts_with([':', '/']) || text.contains("..") => false,
         // In arithmetic a name may be set: `PATH=0`, `PATH--`.
         _ => text.chars().all(is_plain) && !text.contains("--"),
     };
@@ -168,6 +170,11 @@ mod tests {
             "DEBIAN_FRONTEND='Noninteractive; BEGIN { }' x",
             "CI=$y x",
             "COLUMNS=PATH x",
+            "NODE_ENV=../x x",
+            "TERM=../../x x",
+            "DEBUG=/a/b x",
+            "TZ=:/a/b x",
+            "TZ=Europe/../../b x",
             "DEBIAN_FRONTEND=Noninteractive*qx,./x, y",
         ] {
             assert!(!is_fine(text), "{text}");

@@ -9,6 +9,7 @@ use moss_sandbox::{FileView, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
+use moss_workspace::{LastLink, Workspace};
 
 use super::contents::{KnownContents, ReadContent};
 use super::git_reads::hook_directories;
@@ -30,6 +31,8 @@ pub(super) struct ChangedFiles {
     pub(super) listed: Vec<AlteredFile>,
     /// How many more there are.
     pub(super) hidden_count: usize,
+    /// How many are as they were, and are no longer listed: an ignore file names them now.
+    pub(super) ignored_count: usize,
 }
 
 /// The files of a workspace at one moment, those that ignore files name left out.
@@ -133,8 +136,15 @@ impl Effects {
             let workspace = &effects.scope.workspace;
             let (policy, tool) = (workspace.policy.load_full(), effects.tool());
             let read = |path: &RelPath| ReadContent::read(&workspace.files, path);
-            let all = after.changed_since(&before, &read)?;
-            Some(ChangedFiles::of(all, |path| effects.may_list((&policy, &tool), path)))
+            let mut all = after.changed_since(&before, &read)?;
+            let count = all.len();
+            all.retain_mut(|(path, what)| {
+                *what != FileFate::Deleted
+                    || before.is_changed_unlisted(&workspace.files, path, what)
+            });
+            let ignored_count = count - all.len();
+            let changed = ChangedFiles::of(all, |path| effects.may_list((&policy, &tool), path));
+            Some(ChangedFiles { ignored_count, ..changed })
         };
         self.scope.blocking(compare).await
     }
@@ -148,7 +158,7 @@ impl ChangedFiles {
         let shown = all.into_iter().filter(|(path, _)| may_list(path));
         let listed: Vec<_> =
             shown.map(|(path, what)| AlteredFile { path: path.to_string(), what }).collect();
-        Self { hidden_count: count - listed.len(), listed }
+        Self { hidden_count: count - listed.len(), listed, ignored_count: 0 }
     }
 }
 
@@ -157,6 +167,16 @@ impl ChangedFiles {
 impl FileMoment {
     fn of(files: impl IntoIterator<Item = (RelPath, FileLook)>) -> Self {
         Self { files: files.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Whether a file that is no longer listed changed at all, and what became of it: it is gone, or an ignore file
+    /// that changed meanwhile names it.
+    fn is_changed_unlisted(&self, files: &Workspace, path: &RelPath, what: &mut FileFate) -> bool {
+        let Ok(now) = files.look(path, LastLink::Keep) else { return true };
+        let was = self.files.get(path).filter(|_| now.real == *path);
+        let Some(was) = was else { return true };
+        *what = FileFate::Modified;
+        was.size_bytes != Some(now.size_bytes) || was.modified != Some(now.modified)
     }
 
     fn changed_since(

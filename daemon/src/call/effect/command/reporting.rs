@@ -158,7 +158,8 @@ pub(super) fn list_changed(report: &mut CommandReport, changed: Option<ChangedFi
             "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
         ));
     }
-    let ChangedFiles { listed: mut changed, hidden_count } = changed.unwrap_or_default();
+    let ChangedFiles { listed: mut changed, hidden_count, ignored_count } =
+        changed.unwrap_or_default();
     if !changed.is_empty() {
         report.notes.push("what the command changed cannot be undone".to_owned());
     }
@@ -170,6 +171,12 @@ pub(super) fn list_changed(report: &mut CommandReport, changed: Option<ChangedFi
     if hidden_count > 0 {
         report.notes.push(format!(
             "{hidden_count} more files changed meanwhile whose names the policy does not show"
+        ));
+    }
+    if ignored_count > 0 {
+        report.notes.push(format!(
+            "an ignore file names {ignored_count} more files than before the command: `changed` no longer shows what \
+             becomes of them"
         ));
     }
     report.changed = changed;
