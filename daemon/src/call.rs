@@ -38,8 +38,8 @@ use self::effect::Effects;
 pub use self::effect::may_show;
 pub(crate) use self::effect::{
     CommandRules, CommandSetting, ContentMemory, EmbeddingRules, ProtectedBefore, ReadableByAll,
-    ShellFile, files_of_parts, is_read_otherwise, known_directory, made_since, parts_in,
-    protection, set_aside_new,
+    ShellFile, files_of_parts, known_directory, made_since, parts_in, protection, reading_doubt,
+    set_aside_new, without_own_scratch,
 };
 use self::host::CallHost;
 use self::stop::EffectStop;

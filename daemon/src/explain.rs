@@ -1,6 +1,7 @@
 //! What the policy would say of a call, without running it: the effects that its arguments let
 //! expect, each with the rules that speak about it.
 
+mod command;
 mod undo;
 
 use std::sync::Arc;
@@ -11,26 +12,21 @@ use moss_sdk::spec::Effect;
 use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
+pub use self::command::doubt;
 use crate::approvals::Situation;
-use crate::call::{
-    CommandSetting, ShellFile, files_of_parts, is_read_otherwise, known_directory, parts_in,
-    protection,
-};
-use crate::state::{Daemon, WorkspaceState};
+use crate::call::{ShellFile, files_of_parts, known_directory, protection};
+use crate::state::WorkspaceState;
 use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search};
 use moss_policy::standing::{Asker, StandingApproval};
-use moss_policy::{Action, CommandPart, Policy, Protection, Subject, Verdict};
+use moss_policy::{Action, CommandPart, Policy, Protection, ReadingDoubt, Subject, Verdict};
 use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
 /// Tools of moss that search for the locations of their edits.
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
-
-/// Tools of moss that run a command.
-const COMMAND_TOOLS: &[&str] = &["run_terminal_cmd", "terminal_job"];
 
 /// Most sessions that are looked at for one that allows a call.
 const SESSIONS_MAX: usize = 20;
@@ -49,26 +45,13 @@ const UNDO: &str = "undo";
 /// Taking a change of the user's prompt back.
 const UNDO_USER_PROMPT: &str = "undo_user_prompt";
 
-/// Whether bash may read the command of a call otherwise than moss.
-pub async fn is_doubtful(daemon: &Daemon, tool: &str, arguments: &Map<String, Value>) -> bool {
-    let command = arguments.get("command").and_then(Value::as_str);
-    let Some(command) = command.filter(|_| COMMAND_TOOLS.contains(&tool)) else { return false };
-    if moss_commands::is_plain(command) {
-        return false;
-    }
-    match daemon.sandbox().await {
-        Some(sandbox) => is_read_otherwise(sandbox, command).await,
-        None => false,
-    }
-}
-
 /// Explains a call of a tool, a change of the lists of plugins, or undoing changes.
 ///
 /// # Errors
 ///
 /// Where there is no such tool, or the arguments do not fit.
 pub fn call(
-    (workspace, is_doubtful): (&WorkspaceState, bool),
+    (workspace, doubt): (&WorkspaceState, Option<&ReadingDoubt>),
     tool: &str,
     arguments: Map<String, Value>,
     caller: &str,
@@ -94,7 +77,7 @@ pub fn call(
     let situation = Situation { asker, component: component.as_deref(), session };
     let answers = approvals_of(workspace, situation, &arguments);
     let directory = directory_of(&workspace.files, &arguments)?;
-    let parts = parts((&workspace.files, is_doubtful), entry, &arguments, &directory);
+    let parts = command::parts(&workspace.files, entry, &arguments, &directory, doubt);
     let opened = files_of_parts(&workspace.files, &parts, &directory);
     let known = known_directory(&parts, &directory);
     let subject = Subject {
@@ -111,6 +94,7 @@ pub fn call(
         command: None,
         answers: &answers,
     };
+    let parts = command::with_grants(&workspace.files, &policy, &subject, parts, known);
     let actions = match is_hidden(&policy, &subject, file.as_ref()) {
         true => vec![Action::Call, Action::Read],
         false => actions(entry, file.as_ref()),
@@ -169,15 +153,14 @@ fn is_hidden(policy: &Policy, subject: &Subject<'_>, file: Option<&ExplainedFile
 
 /// Lists the sessions of a caller in which standing approvals allow a call that is asked about without them.
 pub fn allowing_sessions(
-    (workspace, is_doubtful): (&WorkspaceState, bool),
+    (workspace, doubt): (&WorkspaceState, Option<&ReadingDoubt>),
     tool: &str,
     arguments: &Map<String, Value>,
     caller: &str,
 ) -> Vec<String> {
     let allows = |session_id: &String| {
         let session = SessionKey { caller: caller.to_owned(), session_id: session_id.clone() };
-        let explained =
-            call((workspace, is_doubtful), tool, arguments.clone(), caller, Some(&session));
+        let explained = call((workspace, doubt), tool, arguments.clone(), caller, Some(&session));
         let is_allowed = |step: &Explanation| step.decision.verdict == Verdict::Allow;
         explained.is_ok_and(|steps| steps.iter().all(is_allowed))
     };
@@ -268,22 +251,6 @@ impl ExplainedFile {
     fn protection_against(&self, action: Action) -> Option<Protection> {
         if action == Action::Read { self.read_protection } else { self.protection }
     }
-}
-
-/// The simple commands of a tool that runs one, as the full tier of the sandbox would have them.
-fn parts(
-    (files, is_doubtful): (&Workspace, bool),
-    entry: &CatalogEntry,
-    arguments: &Value,
-    directory: &RelPath,
-) -> Vec<CommandPart> {
-    let is_own = entry.plugin().is_none() && entry.spec.effect == Effect::Exec;
-    let command = arguments.get("command").and_then(Value::as_str).filter(|_| is_own);
-    let has_terminal = entry.spec.name == "terminal_job";
-    let setting = CommandSetting { is_isolated: true, has_terminal };
-    let parts = command.map(|command| parts_in(files, command, directory, setting));
-    let parts = parts.unwrap_or_default().into_iter();
-    parts.map(|part| if is_doubtful { part.read_otherwise() } else { part }).collect()
 }
 
 /// The directory in which a tool would run a command; the root where it says none.

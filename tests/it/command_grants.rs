@@ -7,6 +7,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Daemon, Site, output, refusing, until, waiting};
+use crate::policy::{Fate, explained, fate};
 
 const SECRET: &str = "value-of-the-token";
 const PROGRAM: &str = "python3 deploy.py";
@@ -102,6 +103,35 @@ async fn danger_full_is_for_the_command_that_a_rule_names_and_the_question_says_
     let (_, found) = approved(&daemon, PROGRAM).await;
     assert_eq!(found["sandbox"]["profile"], "workspace-write", "{found}");
     assert!(!outside.exists(), "{found}");
+}
+
+/// With that profile `/tmp` is the machine's.
+#[tokio::test]
+async fn explanation_knows_of_temporary_files_what_the_call_does() {
+    let site = Site::new();
+    let rules = |profile: &str| {
+        site.user_policy(&format!(
+            "version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n\
+             [[rule]]\nargv = [\"echo\"]\ndecision = \"allow\"\n{profile}\n"
+        ));
+    };
+    rules("profile = \"danger-full\"");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let write = command("echo x >> /tmp/moss-grants.txt");
+    let own = command(&format!("echo x >> {}/a.txt", site.workspace().display()));
+    let decided = async |arguments: &Value| {
+        explained(&client, "run_terminal_cmd", arguments.clone()).await.decision()
+    };
+    assert_eq!(fate(&client, "run_terminal_cmd", write.clone()).await, Fate::Asked);
+    let found = explained(&client, "run_terminal_cmd", write.clone()).await;
+    assert!(format!("{found:?}").contains("unknown-file"), "{found:?}");
+    assert_eq!(found.decision(), v1::Decision::Ask);
+    assert_eq!(decided(&own).await, v1::Decision::Allow);
+    assert_eq!(fate(&client, "run_terminal_cmd", own.clone()).await, Fate::Allowed);
+    rules("");
+    let is_allowed = async || decided(&write).await == v1::Decision::Allow;
+    until("its own directory is as it was", is_allowed).await;
 }
 
 #[tokio::test]

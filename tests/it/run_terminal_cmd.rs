@@ -116,11 +116,61 @@ async fn what_bash_writes_down_otherwise_asks_whatever_allows_its_parts() {
     ] {
         assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
     }
-    let explained = explained(&client, "run_terminal_cmd", command(otherwise)).await;
-    assert_eq!(explained.decision(), v1::Decision::Ask);
-    assert!(format!("{explained:?}").contains("read-otherwise"), "{explained:?}");
+    let job = json!({"action": "start", "command": otherwise});
+    for (tool, arguments) in [("run_terminal_cmd", command(otherwise)), ("terminal_job", job)] {
+        let explained = explained(&client, tool, arguments).await;
+        assert_eq!(explained.decision(), v1::Decision::Ask, "{tool}");
+        assert!(format!("{explained:?}").contains("read-otherwise"), "{tool}: {explained:?}");
+    }
     let background = json!({"command": otherwise, "is_background": true});
     assert_eq!(fate(&client, "run_terminal_cmd", background).await, Fate::Asked);
+}
+
+#[tokio::test]
+async fn bash_is_asked_only_about_what_would_run_unasked() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let (client, session) = (daemon.caller().await, daemon.caller().await);
+    // Bash writes the here-document down behind `touch`.
+    let otherwise = "cd . && if cat <<E; then touch a; fi\nb\nE";
+    let rules = async |client: &Client, arguments: Value| {
+        let mut events = client.stream(waiting("run_terminal_cmd", arguments)).await.unwrap();
+        let asked = events.question().await.command.unwrap();
+        asked.parts.iter().map(|part| part.rule.clone()).collect::<Vec<_>>().join("; ")
+    };
+    let by_default = rules(&client, command(otherwise)).await;
+    assert!(!by_default.contains("read-otherwise"), "{by_default}");
+    let shown = explained(&client, "run_terminal_cmd", command(otherwise)).await;
+    assert_eq!(shown.decision(), v1::Decision::Ask);
+    assert!(!format!("{shown:?}").contains("read-otherwise"), "{shown:?}");
+    // Of what is left running it is asked in any case: what is written to it is decided about as well.
+    let background = json!({"command": otherwise, "is_background": true});
+    assert!(rules(&session, background.clone()).await.contains("read-otherwise"));
+    let shown = explained(&client, "run_terminal_cmd", background).await;
+    assert!(format!("{shown:?}").contains("read-otherwise"), "{shown:?}");
+    site.user_policy("version = 1\n[[rule]]\nargv = [\"touch\"]\ndecision = \"deny\"\n");
+    until("the rule denies it", async || {
+        fate(&client, "run_terminal_cmd", command(otherwise)).await == Fate::Denied
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn texts_in_backticks_and_here_documents_are_read_by_bash_as_well() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\nargv = [[\"touch\", \"cat\", \"cd\", \"echo\"]]\ndecision = \"allow\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (text, expected) in [
+        ("touch `cat a || echo b`", Fate::Allowed),
+        ("cat <<E; touch a\n$(cat \"a\" || echo \"b\") \"c\"\nE", Fate::Allowed),
+        // Bash writes the here-document down behind `touch`.
+        ("touch `cd . && if cat <<E; then touch a; fi\nb\nE\n`", Fate::Asked),
+    ] {
+        assert_eq!(fate(&client, "run_terminal_cmd", command(text)).await, expected, "{text}");
+    }
 }
 
 /// As in an environment of Python that is activated, or with `node_modules/.bin`.

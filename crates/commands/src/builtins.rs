@@ -74,9 +74,9 @@ pub(crate) fn note_expanded(commands: &mut [SimpleCommand]) {
         assigned.value.as_ref().is_some_and(|value| value.shown() == ARRAY)
     };
     let assigned = commands.iter().flat_map(|command| &command.assignments).filter(is_array);
-    let sets = commands.iter().flat_map(|command| &command.sets);
     let mut arrays: BTreeSet<String> = assigned.map(|array| array.name.clone()).collect();
-    arrays.extend(sets.cloned());
+    let made = commands.iter().flat_map(made_arrays);
+    arrays.extend(made.map(|array| array.name));
     let is_elements = |value: &ShellWord| match value {
         ShellWord::Fixed(text) => text.starts_with('('),
         ShellWord::Unknown { starts, .. } => starts.is_empty() || starts.starts_with('('),
@@ -93,6 +93,17 @@ pub(crate) fn note_expanded(commands: &mut [SimpleCommand]) {
             command.unclear.get_or_insert(why);
         }
     }
+}
+
+/// The arrays that a builtin makes; where nobody can know its names, it is unclear.
+fn made_arrays(command: &SimpleCommand) -> Vec<Assignment> {
+    let words = command.words.get(1..).unwrap_or_default();
+    let made = match command.program() {
+        Some("mapfile" | "readarray") => read_lines(words),
+        Some("read") => read_sorted(words).and_then(|sorted| valued(&sorted.options, "-a", words)),
+        _ => return Vec::new(),
+    };
+    made.unwrap_or_default()
 }
 
 /// Notes why nobody can know what a test evaluates.
@@ -194,8 +205,12 @@ fn declared(words: &[ShellWord], splits: bool) -> SetNames<'_> {
     Ok(declared)
 }
 
+fn read_sorted(words: &[ShellWord]) -> Result<SortedWords<'_>, &ShellWord> {
+    sorted(words, "ers", "adinNptu")
+}
+
 fn read_names(words: &[ShellWord]) -> SetNames<'_> {
-    let SortedWords { options, operands, .. } = sorted(words, "ers", "adinNptu")?;
+    let SortedWords { options, operands, .. } = read_sorted(words)?;
     let mut names = valued(&options, "-a", words)?;
     for operand in operands {
         names.push(set(operand)?);

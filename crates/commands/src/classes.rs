@@ -150,6 +150,9 @@ struct AskingEntry {
     /// None of these words may be there.
     #[serde(default)]
     unless: Vec<String>,
+    /// Values with which the options of `has` are harmless.
+    #[serde(default)]
+    values: Vec<String>,
     reason: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
     examples: Vec<String>,

@@ -25,10 +25,11 @@ mod numbers;
 mod options;
 mod plain;
 mod reader;
+mod rendering;
 mod unfold;
 mod wrappers;
 
-pub use self::alike::{as_function, is_like, nested_texts};
+pub use self::alike::SecondReading;
 pub use self::classes::{CommandClass, classify};
 pub use self::environment::is_decisive as decides_programs;
 pub use self::git_settings::{GitSetting, git_settings};

@@ -9,10 +9,12 @@
 use super::{
     COMMANDS_MAX, DEPTH_MAX, SCRIPT_BYTES_MAX, ShellWord, SimpleCommand, Unparsed, WORDS_MAX,
 };
+use crate::rendering::TokenGap;
 use moss_sdk::deceptive::is_deceptive;
 
 mod conditions;
 mod expansions;
+mod gaps;
 mod grammar;
 mod simple;
 mod words;
@@ -20,11 +22,25 @@ mod words;
 /// What ends a line that goes on in the next.
 const CONTINUATION: &str = "\\\n";
 
+/// What was read in a text.
+pub(crate) struct ReadText {
+    pub(crate) commands: Vec<SimpleCommand>,
+    /// What separates its tokens, in their order.
+    pub(crate) gaps: Vec<TokenGap>,
+    /// The texts of its substitutions, and here-documents in which there are some as words in double quotes.
+    pub(crate) inner: Vec<String>,
+}
+
 /// Reads a text that is nested so deep.
 pub(crate) fn read(text: &str, depth: usize) -> Result<Vec<SimpleCommand>, Unparsed> {
-    if text.len() > SCRIPT_BYTES_MAX {
-        let reason = format!("longer than {SCRIPT_BYTES_MAX} bytes");
-        return Err(Unparsed::new(SCRIPT_BYTES_MAX, reason));
+    read_text(text, depth, SCRIPT_BYTES_MAX).map(|read| read.commands)
+}
+
+/// Reads a text of so many bytes at most.
+pub(crate) fn read_text(text: &str, depth: usize, bytes_max: usize) -> Result<ReadText, Unparsed> {
+    if text.len() > bytes_max {
+        let reason = format!("longer than {bytes_max} bytes");
+        return Err(Unparsed::new(bytes_max, reason));
     }
     let deceptive =
         text.char_indices().find(|(_, c)| !matches!(c, '\n' | '\t') && is_deceptive(*c));
@@ -34,7 +50,8 @@ pub(crate) fn read(text: &str, depth: usize) -> Result<Vec<SimpleCommand>, Unpar
     }
     let mut reader = ShellReader::new(text, depth);
     reader.script()?;
-    Ok(reader.finish())
+    let (gaps, inner) = (std::mem::take(&mut reader.gaps), std::mem::take(&mut reader.inner));
+    Ok(ReadText { commands: reader.finish(), gaps, inner })
 }
 
 /// A place in a text.
@@ -59,6 +76,10 @@ struct ShellReader<'a> {
     substitutions: usize,
     /// Whether a here-document ended in the innermost of them.
     has_document: bool,
+    /// What separates the tokens that were read.
+    gaps: Vec<TokenGap>,
+    /// The texts that stand inside this one.
+    inner: Vec<String>,
 }
 
 /// A here-document that was announced.
@@ -90,6 +111,8 @@ impl<'a> ShellReader<'a> {
             evaluated: Vec::new(),
             substitutions: 0,
             has_document: false,
+            gaps: Vec::new(),
+            inner: Vec::new(),
         }
     }
 
@@ -133,6 +156,7 @@ impl<'a> ShellReader<'a> {
             }
             reader.word_count = nested.word_count;
             reader.evaluated.append(&mut nested.evaluated);
+            reader.inner.append(&mut nested.inner);
             for command in nested.finish() {
                 reader.push(command)?;
             }
@@ -245,13 +269,15 @@ impl<'a> ShellReader<'a> {
 
     /// Skips blanks, and the ends of lines that go on in the next.
     fn skip_blanks(&mut self) {
+        let start = self.at;
         loop {
             self.take_while(|c| matches!(c, ' ' | '\t'));
             if !self.is_at(CONTINUATION) || self.is_joined() {
-                return;
+                break;
             }
             self.take(CONTINUATION);
         }
+        self.note_gap(start, false);
     }
 
     /// Whether what stands before the end of a line is one with what stands behind it: bash forgets the end
@@ -274,7 +300,9 @@ impl<'a> ShellReader<'a> {
             match self.peek() {
                 Some('\n') => self.line_break()?,
                 Some('#') => {
+                    let start = self.at;
                     self.take_while(|c| c != '\n');
+                    self.note_gap(start, false);
                 }
                 _ => return Ok(()),
             }
@@ -283,8 +311,12 @@ impl<'a> ShellReader<'a> {
 
     /// Takes a line break, and the here-documents that begin behind it.
     fn line_break(&mut self) -> Result<(), Unparsed> {
+        let start = self.at;
         self.expect("\n")?;
         self.awaits_document = false;
+        if self.pending.is_empty() {
+            self.note_gap(start, true);
+        }
         for document in std::mem::take(&mut self.pending) {
             self.here_document(&document)?;
             self.has_document = self.substitutions > 0;
@@ -336,7 +368,15 @@ impl<'a> ShellReader<'a> {
         if !body.contains(['$', '`', '\\']) {
             return Ok(ShellWord::Fixed(body.to_owned()));
         }
-        self.read_inner(body, |inner| inner.document_expansions())?;
+        let mut word = String::new();
+        self.read_inner(body, |inner| {
+            let expansions = inner.document_expansions()?;
+            word = gaps::in_double_quotes(body, &expansions);
+            Ok(())
+        })?;
+        if body.contains("$(") || body.contains('`') {
+            self.inner.push(word);
+        }
         Ok(ShellWord::unknown(body))
     }
 }

@@ -27,6 +27,17 @@ pub struct CommandPart {
     runs: Option<Arc<RuleRef>>,
 }
 
+/// Why it is not certain that bash reads a text as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadingDoubt {
+    /// Bash reads something else in it.
+    Otherwise,
+    /// Bash refuses it.
+    Refused,
+    /// Bash could not be asked: why.
+    Unknown(String),
+}
+
 /// The words of commands that a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CommandWords {
@@ -119,12 +130,30 @@ impl CommandPart {
         self
     }
 
-    /// As it is decided about where bash reads the text otherwise than moss.
+    /// As it is decided about where bash may not read the text as it was read.
     #[must_use]
-    pub fn read_otherwise(mut self) -> Self {
-        let why = "bash may read this text otherwise than moss does; plainer commands, one after the other, are sure; \
-                   no rule allows that unseen";
-        self.asks.get_or_insert_with(|| built_in("read-otherwise", why.to_owned()));
+    pub fn doubted(mut self, doubt: &ReadingDoubt) -> Self {
+        let (name, why) = match doubt {
+            ReadingDoubt::Otherwise => (
+                "read-otherwise",
+                "bash may read this text otherwise than moss does; plainer commands, one after the other, are sure; \
+                 no rule allows that unseen"
+                    .to_owned(),
+            ),
+            ReadingDoubt::Refused => (
+                "refused-by-bash",
+                "bash refuses this text or one in it, and what it runs then is not known; no rule allows that unseen"
+                    .to_owned(),
+            ),
+            ReadingDoubt::Unknown(why) => (
+                "unread-by-bash",
+                format!(
+                    "bash could not be asked how it reads this text: {why}; of plainer commands it is not asked; \
+                     no rule allows that unseen"
+                ),
+            ),
+        };
+        self.asks.get_or_insert_with(|| built_in(name, why));
         self
     }
 

@@ -29,7 +29,7 @@ mod sandbox_min;
 pub mod standing;
 
 pub use self::built_in::granted_command;
-pub use self::commands::CommandPart;
+pub use self::commands::{CommandPart, ReadingDoubt};
 pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};

@@ -10,11 +10,16 @@ use crate::ending::EndCause;
 use crate::output::OutputStream;
 use crate::sandbox::Sandbox;
 use crate::tier::Tier;
+use crate::worker::ProcessExit;
 
 /// Longest time that bash has for it.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest script as bash writes it down, in bytes: with blanks of its own it may be a few times as long.
-const PRINTED_BYTES_MAX: usize = 1 << 20;
+const PRINTED_BYTES_MAX: usize = 8 << 20;
+/// Memory that it may use.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// The status with which it ends where it refuses a script: 2 is for an option that it does not know.
+const REFUSED: i32 = 1;
 /// Chunks of it that are held.
 const CHUNKS_MAX: usize = 16;
 /// The directory in which bash runs: nothing in it is looked at.
@@ -23,9 +28,9 @@ const DIRECTORY: &str = "/usr";
 /// Why a script was not written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotPrinted {
-    /// Bash refuses it, or is too old to write it down.
+    /// Bash refuses it.
     Refused,
-    /// It could not be found out.
+    /// Bash is not here, cannot write scripts down, or did not come to an end: what of it.
     Unknown(String),
 }
 
@@ -49,6 +54,8 @@ impl Sandbox {
         command.tier_min = Tier::None;
         command.has_input = true;
         command.limits.timeout = Some(TIMEOUT);
+        command.limits.cpu_seconds = TIMEOUT.as_secs();
+        command.limits.memory_bytes_max = MEMORY_BYTES_MAX;
         let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
         let mut running = self.start(command, sender).await.map_err(|error| unknown(&error))?;
         let input = running.take_input().ok_or_else(|| unknown(&"it has no input"))?;
@@ -67,10 +74,18 @@ impl Sandbox {
         };
         let ((), printed, end) = tokio::join!(give, listen, running.wait());
         let end = end.map_err(|error| unknown(&error))?;
-        if end.cause != EndCause::Ended || end.is_output_cut {
-            return Err(NotPrinted::Unknown(format!("bash ended by {:?}", end.cause)));
+        match (end.cause, end.exit) {
+            (EndCause::Ended, ProcessExit::Exited(0)) => {}
+            (EndCause::Ended, ProcessExit::Exited(REFUSED)) => return Err(NotPrinted::Refused),
+            (EndCause::Ended, exit) => return Err(unknown(&format!("it ended with {exit:?}"))),
+            (EndCause::Timeout, _) => {
+                return Err(unknown(&format!("it took longer than {} seconds", TIMEOUT.as_secs())));
+            }
+            (cause, _) => return Err(unknown(&format!("it was ended: {cause:?}"))),
         }
-        let is_whole = end.exit.is_success() && printed.len() <= PRINTED_BYTES_MAX;
-        is_whole.then(|| String::from_utf8(printed).ok()).flatten().ok_or(NotPrinted::Refused)
+        if end.is_output_cut || printed.len() > PRINTED_BYTES_MAX {
+            return Err(unknown(&"what it writes is too long"));
+        }
+        String::from_utf8(printed).map_err(|_| unknown(&"what it writes is no text"))
     }
 }

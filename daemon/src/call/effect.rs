@@ -31,8 +31,8 @@ use self::ask::Ask;
 pub use self::by_rules::may_show;
 pub(crate) use self::by_rules::{CommandRules, EmbeddingRules, ReadableByAll};
 pub(crate) use self::command::{
-    CommandSetting, ContentMemory, ProtectedBefore, ShellFile, files_of_parts, is_read_otherwise,
-    known_directory, made_since, parts_in, set_aside_new,
+    CommandSetting, ContentMemory, ProtectedBefore, ShellFile, files_of_parts, known_directory,
+    made_since, parts_in, reading_doubt, set_aside_new, without_own_scratch,
 };
 pub(super) use self::command::{PermittedServer, PriorDecisions, ServerRefusal};
 use self::commit::applied;

@@ -16,7 +16,7 @@ use moss_daemon::recorded_decision::{self, KeepError};
 use moss_daemon::state::{Daemon, WorkspaceState};
 use moss_journal::audit::uses::ApprovalUses;
 use moss_policy::explain::{Explanation, FoundDecision};
-use moss_policy::{RuleRef, Verdict};
+use moss_policy::{ReadingDoubt, RuleRef, Verdict};
 use moss_schema::arguments;
 use std::collections::HashMap;
 
@@ -96,44 +96,86 @@ impl PolicyRpc {
         };
         from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
-        let daemon = Arc::clone(&self.0);
         let text = request.arguments_json;
         let parsed = blocking(move || arguments::parse(&text)).await.map_err(error::broken)?;
         let arguments =
             parsed.map_err(|violation| error::call(&CallError::Invalid(vec![violation])))?;
-        let is_doubtful = explain::is_doubtful(&self.0, &request.tool, &arguments).await;
-        let (explained, allowing_sessions, problems) = blocking(move || {
-            let readers = (&*workspace, is_doubtful);
-            let session_id = Some(request.session_id).filter(|id| !id.is_empty());
-            let session =
-                session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });
-            let named = arguments.clone();
-            let explained =
-                explain::call(readers, &request.tool, arguments, &caller, session.as_ref());
-            let explained = explained.map_err(|refusal| match refusal {
-                CallError::UnknownTool(unknown) => {
-                    CallError::UnknownTool(daemon.with_plugins(&workspace, unknown))
-                }
-                refusal => refusal,
-            })?;
-            let verdict = strictest(&explained);
-            let allowing = match (verdict, &session) {
-                (Some(Verdict::Ask), None) => {
-                    explain::allowing_sessions(readers, &request.tool, &named, &caller)
-                }
-                _ => Vec::new(),
-            };
-            Ok((explained, allowing, problems(&workspace)))
-        })
-        .await
-        .map_err(error::broken)?
-        .map_err(|refusal: CallError| error::call(&refusal))?;
+        let session_id = Some(request.session_id).filter(|id| !id.is_empty());
+        let session =
+            session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });
+        let asked = Arc::new(AskedExplanation {
+            daemon: Arc::clone(&self.0),
+            workspace,
+            tool: request.tool,
+            arguments,
+            caller,
+            session,
+        });
+        let mut found = asked.explained(None).await?;
+        let verdict = match found.allowing_sessions.is_empty() {
+            true => strictest(&found.steps),
+            false => Some(Verdict::Allow),
+        };
+        let doubt = explain::doubt(&self.0, &asked.tool, &asked.arguments, verdict).await;
+        if doubt.is_some() {
+            found = asked.explained(doubt).await?;
+        }
         Ok(Response::new(v1::ExplainPolicyResponse {
-            decision: strictest(&explained).map_or(v1::Decision::Unspecified, decision).into(),
-            steps: explained.iter().map(step).collect(),
-            problems,
-            allowing_sessions,
+            decision: strictest(&found.steps).map_or(v1::Decision::Unspecified, decision).into(),
+            steps: found.steps.iter().map(step).collect(),
+            problems: found.problems,
+            allowing_sessions: found.allowing_sessions,
         }))
+    }
+}
+
+/// A call that is to be explained.
+struct AskedExplanation {
+    daemon: Arc<Daemon>,
+    workspace: Arc<WorkspaceState>,
+    tool: String,
+    arguments: serde_json::Map<String, serde_json::Value>,
+    caller: String,
+    session: Option<SessionKey>,
+}
+
+/// What was found of it.
+struct FoundExplanation {
+    steps: Vec<Explanation>,
+    allowing_sessions: Vec<String>,
+    problems: Vec<String>,
+}
+
+// === impl AskedExplanation ===
+
+impl AskedExplanation {
+    /// Explains the call, where bash may read its command otherwise.
+    async fn explained(
+        self: &Arc<Self>,
+        doubt: Option<ReadingDoubt>,
+    ) -> Result<FoundExplanation, Status> {
+        let asked = Arc::clone(self);
+        let found = blocking(move || asked.find(doubt.as_ref())).await.map_err(error::broken)?;
+        found.map_err(|refusal| error::call(&refusal))
+    }
+
+    fn find(&self, doubt: Option<&ReadingDoubt>) -> Result<FoundExplanation, CallError> {
+        let workspace = (&*self.workspace, doubt);
+        let (arguments, session) = (self.arguments.clone(), self.session.as_ref());
+        let steps = explain::call(workspace, &self.tool, arguments, &self.caller, session);
+        let steps = steps.map_err(|refusal| match refusal {
+            CallError::UnknownTool(unknown) => {
+                CallError::UnknownTool(self.daemon.with_plugins(&self.workspace, unknown))
+            }
+            refusal => refusal,
+        })?;
+        let allowing_sessions = match (strictest(&steps), session) {
+            (Some(Verdict::Ask), None) => {
+                explain::allowing_sessions(workspace, &self.tool, &self.arguments, &self.caller)
+            }
+            _ => Vec::new(),
+        };
+        Ok(FoundExplanation { steps, allowing_sessions, problems: problems(&self.workspace) })
     }
 }
 

@@ -7,6 +7,11 @@ const UNKNOWN: (&str, &str) =
 /// What the shell does for a command, around the name of a file.
 const EMPTIES: (&str, &str) = ("empties ", ", which cannot be undone; `>>` appends");
 const UNREAD: &str = "the command cannot be read: ";
+/// Why bash does not say how it reads a text, around what kept it.
+const UNREAD_BY_BASH: (&str, &str) = (
+    "bash could not be asked how it reads this text: ",
+    "; of plainer commands it is not asked; no rule allows that unseen",
+);
 /// What commands do that always ask.
 const ALWAYS_ASK: [(&str, &str); 47] = [
     (
@@ -91,6 +96,13 @@ pub(super) fn reason(text: &str) -> Option<String> {
         };
         return Some(why + UNKNOWN.1);
     }
+    if let Some(why) = text.strip_prefix(UNREAD_BY_BASH.0) {
+        let why = why.strip_suffix(UNREAD_BY_BASH.1)?;
+        return Some(format!(
+            "无法询问 bash 如何解读这段文本：{why}；更简单的命令无需询问{}",
+            UNSEEN.1
+        ));
+    }
     let does = text.strip_prefix("it ")?.strip_suffix(UNSEEN.0)?;
     let emptied = || does.strip_prefix(EMPTIES.0)?.strip_suffix(EMPTIES.1);
     let chinese = match ALWAYS_ASK.iter().find(|(english, _)| *english == does) {
@@ -118,6 +130,11 @@ mod tests {
             (
                 "the command cannot be read: byte 3: x; no rule allows what nobody can know",
                 "无法读懂该命令：byte 3: x；任何规则都不能允许无法预知的操作",
+            ),
+            (
+                "bash could not be asked how it reads this text: there is no bash; of plainer commands it is not asked; \
+                 no rule allows that unseen",
+                "无法询问 bash 如何解读这段文本：there is no bash；更简单的命令无需询问；任何规则都不能免除查看",
             ),
             (
                 "`eval` without its text; no rule allows what nobody can know",

@@ -15,7 +15,7 @@ const LAYERS: [(&str, &str); 7] = [
 ];
 
 /// Why a rule that is built in says what it says.
-const REASONS: [(&str, &str); 15] = [
+const REASONS: [(&str, &str); 16] = [
     ("reading needs no rule", "读取无需规则"),
     ("what a call does is decided by effect", "调用按其产生的影响逐一裁定"),
     ("no rule allows it", "没有规则允许"),
@@ -52,6 +52,10 @@ const REASONS: [(&str, &str); 15] = [
     (
         "bash may read this text otherwise than moss does; plainer commands, one after the other, are sure; no rule allows that unseen",
         "bash 对这段文本的解读可能与 moss 不同；请改用更简单的命令逐条执行；任何规则都不能免除查看",
+    ),
+    (
+        "bash refuses this text or one in it, and what it runs then is not known; no rule allows that unseen",
+        "bash 拒绝这段文本或其中的文本，因此无法得知它会运行什么；任何规则都不能免除查看",
     ),
     (
         "which file it reads is not known before; no rule allows that unseen",

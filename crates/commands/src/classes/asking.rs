@@ -10,6 +10,9 @@ use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
 
+/// Letters of git that take what stands behind them for a value, in each command of which values are known.
+const TAKING_LETTERS: [char; 4] = ['F', 'S', 'X', 'm'];
+
 /// Letters that take no value in any command of the table that a word makes harmless.
 const PLAIN_LETTERS: &str = "abdfilnpqrvxRX";
 
@@ -111,7 +114,10 @@ impl AskingEntry {
         let are_options = self.argv.first().is_some_and(|program| program == "git")
             && self.has.iter().all(|known| known.starts_with('-'));
         let looked_at = if are_options { before_operands(rest) } else { rest };
-        let is_there = |known: &String| looked_at.iter().any(|word| is_word(word, known));
+        let is_there = |known: &String| match self.values.is_empty() {
+            true => looked_at.iter().any(|word| is_word(word, known)),
+            false => has_other_value(looked_at, known, &self.values),
+        };
         // `--NAME="$x"` is that option, whatever its value is.
         let is_one = |word: &ShellWord| {
             word.is_exactly_one() && word.starts().starts_with("--") && word.starts().contains('=')
@@ -155,6 +161,34 @@ fn before_operands(rest: &[ShellWord]) -> &[ShellWord] {
         rest[at].fixed() == Some("--") && before.is_none_or(is_operand)
     };
     &rest[..(0..rest.len()).find(|&at| is_end(at)).unwrap_or(rest.len())]
+}
+
+/// Whether an option is there with another value than these.
+fn has_other_value(words: &[ShellWord], known: &str, values: &[String]) -> bool {
+    let is_other = |(at, word): (usize, &ShellWord)| {
+        let text = word.starts();
+        let attached = match known.starts_with("--") {
+            true if is_word(word, known) => text.split_once('=').map(|(_, value)| value),
+            true => return false,
+            false => match value_of_letter(text, &known[1..]) {
+                Some(value) => Some(value).filter(|value| !value.is_empty()),
+                None => return false,
+            },
+        };
+        let value = match attached {
+            Some(value) => word.fixed().and(Some(value)),
+            None => words.get(at + 1).and_then(ShellWord::fixed),
+        };
+        !value.is_some_and(|value| values.iter().any(|known| known == value))
+    };
+    words.iter().enumerate().any(is_other)
+}
+
+/// What stands behind a letter among others; none where it is not there, or is a part of the value of another one.
+fn value_of_letter<'t>(text: &'t str, letter: &str) -> Option<&'t str> {
+    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let (before, value) = letters.split_once(letter)?;
+    (!before.contains(TAKING_LETTERS)).then_some(value)
 }
 
 /// Whether an option certainly takes no value in the next word.

@@ -144,6 +144,15 @@ fn what_is_no_word_or_becomes_elements_makes_a_builtin_unclear() {
         let classes: Vec<_> = read(line).unwrap().commands.iter().map(classify).collect();
         assert!(classes.iter().any(|class| matches!(class, CommandClass::Unclear(_))), "{line}");
     }
+    // What sets a variable to one text makes no array of it.
+    for line in [
+        "read -r line; f() { local line=$1; ls \"$line\"; }",
+        "printf -v text %s a; f() { declare text=\"$1\"; }",
+        "while getopts ab: letter; do f() { local letter=$x; }; done",
+    ] {
+        let classes: Vec<_> = read(line).unwrap().commands.iter().map(classify).collect();
+        assert!(!classes.iter().any(|class| matches!(class, CommandClass::Unclear(_))), "{line}");
+    }
 }
 
 #[test]

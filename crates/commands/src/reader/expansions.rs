@@ -1,5 +1,7 @@
 //! What begins with `$` or a backtick, and process substitutions.
 
+use std::ops::Range;
+
 use super::words::{WordContext, WordDraft};
 use super::{CONTINUATION, ShellReader};
 use crate::Unparsed;
@@ -72,7 +74,9 @@ impl ShellReader<'_> {
         let pending = std::mem::take(&mut self.pending);
         let had_document = std::mem::take(&mut self.has_document);
         self.substitutions += 1;
+        let start = self.at;
         self.list(&[], true)?;
+        self.inner.push(self.text[start..self.at].to_owned());
         self.substitutions -= 1;
         self.has_document = had_document;
         if !self.pending.is_empty() {
@@ -87,7 +91,12 @@ impl ShellReader<'_> {
         let (from, is_fed) = (self.commands.len(), self.is_at(">"));
         self.bump();
         self.expect("(")?;
+        let (gap_count, is_copied) = (self.gaps.len(), self.is_at("("));
         self.substituted()?;
+        if is_copied {
+            // Bash takes `<((` for arithmetic at first, and writes down as it is what follows.
+            self.gaps.truncate(gap_count);
+        }
         if is_fed {
             self.feed(from);
         }
@@ -229,19 +238,28 @@ impl ShellReader<'_> {
             return self.refuse("quotes or escapes in backticks");
         }
         self.read_inner(inner, |reader| reader.script())?;
+        self.inner.push(inner.to_owned());
         self.at += end + 1;
         draft.note_expansion(around);
         Ok(())
     }
 
-    /// Looks through a here-document for what is expanded in it.
-    pub(super) fn document_expansions(&mut self) -> Result<(), Unparsed> {
+    /// Looks through a here-document for what is expanded in it, and returns where that is.
+    pub(super) fn document_expansions(&mut self) -> Result<Vec<Range<usize>>, Unparsed> {
         let mut ignored = WordDraft::default();
+        let mut found = Vec::new();
         loop {
+            let start = self.at;
             match self.peek() {
-                None => return Ok(()),
-                Some('$') => self.dollar(&mut ignored, WordContext::Quoted)?,
-                Some('`') => self.backtick(&mut ignored, WordContext::Quoted)?,
+                None => return Ok(found),
+                Some('$') => {
+                    self.dollar(&mut ignored, WordContext::Quoted)?;
+                    found.push(start..self.at);
+                }
+                Some('`') => {
+                    self.backtick(&mut ignored, WordContext::Quoted)?;
+                    found.push(start..self.at);
+                }
                 Some('\\') => {
                     self.bump();
                     self.bump();

@@ -59,6 +59,7 @@ impl ShellReader<'_> {
             Some(';') if CASE_ENDS.iter().any(|end| self.is_at(end)) => Ok(true),
             Some(';' | '&') => {
                 self.bump();
+                self.note_line();
                 Ok(true)
             }
             Some('\n' | '#') => Ok(true),

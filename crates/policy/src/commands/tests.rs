@@ -463,3 +463,21 @@ fn what_runs_unasked_alone_runs_unasked_in_plain_surroundings() {
         assert_eq!(decided(&policy, &line, true).verdict, Verdict::Allow, "{line}");
     }
 }
+
+#[test]
+fn each_doubt_of_how_bash_reads_a_text_asks_by_a_rule_of_its_own() {
+    let rules = "version = 1\n[[rule]]\nargv = [\"touch\"]\ndecision = \"allow\"\n";
+    let policy = policy("", rules, "");
+    let why = "it took longer than 5 seconds";
+    for (doubt, rule, reason) in [
+        (ReadingDoubt::Otherwise, "read-otherwise", "otherwise than moss"),
+        (ReadingDoubt::Refused, "refused-by-bash", "bash refuses"),
+        (ReadingDoubt::Unknown(why.to_owned()), "unread-by-bash", why),
+    ] {
+        let [part] = <[CommandPart; 1]>::try_from(parts("touch a", true)).unwrap();
+        assert_eq!(decide_part(&policy, &part).verdict, Verdict::Allow);
+        let found = decide_part(&policy, &part.doubted(&doubt));
+        assert_eq!((found.verdict, named(&found)), (Verdict::Ask, rule.to_owned()));
+        assert!(found.rule.to_string().contains(reason), "{}", found.rule);
+    }
+}

@@ -34,10 +34,12 @@ use serde_json::json;
 pub(crate) use self::contents::ContentMemory;
 pub(crate) use self::git_reads::parts_in;
 pub(crate) use self::made::{ProtectedBefore, made_since, set_aside_new};
-pub(crate) use self::parts::{CommandSetting, ShellFile, files_of_parts, known_directory};
+pub(crate) use self::parts::{
+    CommandSetting, ShellFile, files_of_parts, known_directory, without_own_scratch,
+};
 pub(super) use self::proposed::{PermittedLint, UnseenRun};
 use self::running::{OutputWanted, not_started, tier_min};
-pub(crate) use self::second_reading::is_read_otherwise;
+pub(crate) use self::second_reading::reading_doubt;
 pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
@@ -120,8 +122,9 @@ impl Effects {
     ) -> Result<ConfirmedCommand, EffectStop> {
         let mut planned = self.plan_command(request, sandbox).await?;
         self.look_for_approvals().await;
-        let policy = self.scope.workspace.policy.load_full();
-        let decided = self.decide_command(&policy, &self.tool(), &planned).await?;
+        let (policy, tool) = (self.scope.workspace.policy.load_full(), self.tool());
+        self.doubt_unasked((&policy, &tool), &mut planned, sandbox).await;
+        let decided = self.decide_command(&policy, &tool, &planned).await?;
         let decision = decided.strictest();
         if decision.verdict == Verdict::Deny {
             return Err(self.denied(decision).into());
@@ -205,11 +208,7 @@ impl Effects {
         let (workspace, text, within) =
             (Arc::clone(&self.scope.workspace), command.clone(), directory.clone());
         let read = move || parts_in(&workspace.files, &text, &within, setting);
-        let mut parts = self.scope.blocking(read).await?;
-        let asks = parts.iter().any(CommandPart::always_asks);
-        if !asks && is_read_otherwise(sandbox, &command).await {
-            parts = parts.into_iter().map(CommandPart::read_otherwise).collect();
-        }
+        let parts = self.scope.blocking(read).await?;
         let mut planned = PlannedCommand {
             command,
             directory,
@@ -224,7 +223,7 @@ impl Effects {
         if planned.profile == Profile::DangerFull {
             let files = &self.scope.workspace.files;
             let parts = planned.parts.into_iter();
-            planned.parts = parts.map(|part| parts::without_own_scratch(files, part)).collect();
+            planned.parts = parts.map(|part| without_own_scratch(files, part)).collect();
         }
         Ok(planned)
     }
@@ -236,20 +235,33 @@ impl Effects {
         tool: &ToolFacts,
         planned: &PlannedCommand,
     ) -> Result<DecidedCommand, EffectStop> {
-        let directory = planned.known_directory();
-        let (mut each, mut all_writes) = (Vec::new(), Vec::new());
-        for part in &planned.parts {
-            let decision = self.decide_part(policy, tool, directory, part);
-            let files = self.decide_redirections(policy, tool, directory, part);
-            let decisions: Vec<_> = [decision].into_iter().chain(files).collect();
-            each.extend(strictest(&decisions).cloned());
+        let writes = |part: &CommandPart| {
             let writes = part.command.iter().flat_map(|command| command.writes());
-            all_writes.push(writes.map(|written| written.target.shown()).collect());
-        }
-        let decided = DecidedCommand { each, writes: all_writes };
+            writes.map(|written| written.target.shown()).collect()
+        };
+        let each = self.decide_parts(policy, tool, planned);
+        let writes = planned.parts.iter().map(writes).collect();
+        let decided = DecidedCommand { each, writes };
         let (directory, command) = (&planned.directory, planned.command.as_str());
         record::decided_command(&self.scope, directory, command, decided.strictest()).await?;
         Ok(decided)
+    }
+
+    /// Decides about every part with the files that the shell opens for it, and records nothing.
+    fn decide_parts(
+        &self,
+        policy: &Policy,
+        tool: &ToolFacts,
+        planned: &PlannedCommand,
+    ) -> Vec<Decision> {
+        let directory = planned.known_directory();
+        let decide = |part: &CommandPart| {
+            let decision = self.decide_part(policy, tool, directory, part);
+            let files = self.decide_redirections(policy, tool, directory, part);
+            let decisions: Vec<_> = [decision].into_iter().chain(files).collect();
+            strictest(&decisions).cloned().expect("there is one")
+        };
+        planned.parts.iter().map(decide).collect()
     }
 
     /// Decides about the files that the shell opens for a part, as far as their names are known.

@@ -37,6 +37,7 @@ impl Effects {
         };
         let mut planned =
             self.plan_command(request, sandbox).await.map_err(|stop| self.pass_on(stop))?;
+        planned.doubt(sandbox).await;
         planned.grant_network_alone();
         if !is_of(&planned, &command.words) {
             let message = "the words are no command that can be read";

@@ -74,11 +74,9 @@ pub(super) fn marked_parts(
 
 /// As a part is decided about where `/tmp` is not the command's own: which file is there nobody knows, but for those of
 /// the workspace.
-pub(super) fn without_own_scratch(files: &Workspace, part: CommandPart) -> CommandPart {
-    let is_own = |opened: &Redirection| {
-        opened.target.fixed().is_some_and(|path| Path::new(path).starts_with(files.root()))
-    };
-    let is_shared = |opened: &Redirection| is_temporary(opened) && !is_own(opened);
+pub(crate) fn without_own_scratch(files: &Workspace, part: CommandPart) -> CommandPart {
+    let is_shared =
+        |opened: &Redirection| is_temporary(opened) && opened_by(files, None, opened).is_none();
     let opens = part.command.as_ref().is_some_and(|command| command.writes().any(is_shared));
     if opens { part.writing_unknown() } else { part }
 }
@@ -418,6 +416,35 @@ mod tests {
             format!("make > {root}.txt"),
         ] {
             assert!(!always_asks(&files, &command), "{command}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_its_own_a_temporary_file_outside_of_the_workspace_always_asks() {
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("data.txt"), "x").unwrap();
+        std::os::unix::fs::symlink("/var/tmp", root.join("out")).unwrap();
+        let files = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
+        let root = root.display();
+        let asks = |command: &str| {
+            let parts = marked_parts(&files, command, &RelPath::root(), FULL).into_iter();
+            let mut parts = parts.map(|part| without_own_scratch(&files, part));
+            parts.any(|part| part.always_asks())
+        };
+        for command in [
+            "make >> /tmp/log.txt".to_owned(),
+            format!("make >> {root}.txt"),
+            format!("make >> {root}/out/log.txt"),
+        ] {
+            assert!(asks(&command), "{command}");
+        }
+        for command in [
+            format!("make >> {root}/data.txt"),
+            format!("make >> {root}/new.txt"),
+            "make >> data.txt".to_owned(),
+        ] {
+            assert!(!asks(&command), "{command}");
         }
     }
 

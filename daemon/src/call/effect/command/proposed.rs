@@ -61,13 +61,14 @@ impl Effects {
             is_background: false,
             has_terminal: false,
         };
-        let planned = match self.plan_command(request, sandbox).await {
+        let mut planned = match self.plan_command(request, sandbox).await {
             Ok(planned) => planned,
             Err(EffectStop::Tool(error)) => return Ok(Err(error.message)),
             Err(stop) => return Err(stop),
         };
-        let policy = self.scope.workspace.policy.load_full();
-        let decided = self.decide_command(&policy, &self.linting_tool(), &planned).await?;
+        let (policy, tool) = (self.scope.workspace.policy.load_full(), self.linting_tool());
+        self.doubt_unasked((&policy, &tool), &mut planned, sandbox).await;
+        let decided = self.decide_command(&policy, &tool, &planned).await?;
         let decision = decided.strictest();
         if decision.verdict != Verdict::Allow {
             let command = &planned.command;

@@ -2,34 +2,95 @@
 //!
 //! The reader of `moss_commands` may have a defect that nobody knows: then a part that it did not see would run with
 //! what the others are allowed. So a text that is not plain runs unasked only where bash, which writes it down without
-//! running it, has the same commands in it.
+//! running it, has the same commands in it. About what asks or is denied anyway, nobody asks bash.
 
-use moss_commands::{as_function, is_like, is_plain, nested_texts};
+use moss_commands::{SecondReading, is_plain};
+use moss_policy::{CommandPart, Policy, ReadingDoubt, Verdict, strictest};
 use moss_sandbox::{NotPrinted, Sandbox};
 
-/// Most texts for other shells in one text that bash is asked about.
-const NESTED_MAX: usize = 8;
+use super::PlannedCommand;
+use crate::call::effect::{Effects, ToolFacts};
 
-/// Whether bash may read a text otherwise than moss, or one in it that is for another shell. About a plain one nobody
-/// asks it.
-pub(crate) async fn is_read_otherwise(sandbox: &Sandbox, command: &str) -> bool {
+/// Why bash may not read a text as moss does; none where it does. About a plain one it is not asked.
+pub(crate) async fn reading_doubt(sandbox: &Sandbox, command: &str) -> Option<ReadingDoubt> {
     if is_plain(command) {
-        return false;
+        return None;
     }
-    let mut nested = nested_texts(command);
-    nested.retain(|text| !is_plain(text));
-    if nested.len() > NESTED_MAX {
-        return true;
+    let Ok(second) = SecondReading::of(command) else { return Some(ReadingDoubt::Otherwise) };
+    match sandbox.printed(&second.script()).await {
+        // Perhaps it is what moss has made of the text that bash refuses.
+        Err(NotPrinted::Refused) => {
+            doubt_of(&second, sandbox.printed(&second.script_alone()).await)
+        }
+        printed => doubt_of(&second, printed),
     }
-    for text in nested.iter().map(String::as_str).chain([command]) {
-        match sandbox.printed(&as_function(text)).await {
-            Ok(printed) if is_like(text, &printed) => {}
-            Ok(_) | Err(NotPrinted::Refused) => return true,
-            Err(NotPrinted::Unknown(why)) => {
-                tracing::warn!(%why, "bash could not be asked how it reads a command, which asks for that");
-                return true;
-            }
+}
+
+/// What is to be doubted by what bash has written down.
+fn doubt_of(second: &SecondReading, printed: Result<String, NotPrinted>) -> Option<ReadingDoubt> {
+    match printed {
+        Ok(printed) if second.is_same(&printed) => None,
+        Ok(_) => Some(ReadingDoubt::Otherwise),
+        Err(NotPrinted::Refused) => Some(ReadingDoubt::Refused),
+        Err(NotPrinted::Unknown(why)) => {
+            tracing::warn!(%why, "bash could not be asked how it reads a command, which asks for that");
+            Some(ReadingDoubt::Unknown(why))
         }
     }
-    false
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Doubts a command that would run unasked, where bash may read it otherwise. One in the background is doubted
+    /// also where a person lets it run: what is written to it then depends on that.
+    pub(super) async fn doubt_unasked(
+        &self,
+        (policy, tool): (&Policy, &ToolFacts),
+        planned: &mut PlannedCommand,
+        sandbox: &Sandbox,
+    ) {
+        let verdict = strictest(&self.decide_parts(policy, tool, planned)).map(|one| one.verdict);
+        let is_unasked = verdict == Some(Verdict::Allow);
+        if is_unasked || (planned.is_background && verdict == Some(Verdict::Ask)) {
+            planned.doubt(sandbox).await;
+        }
+    }
+}
+
+// === impl PlannedCommand ===
+
+impl PlannedCommand {
+    /// Lets it ask where bash may read it otherwise.
+    pub(super) async fn doubt(&mut self, sandbox: &Sandbox) {
+        if self.parts.iter().any(CommandPart::always_asks) {
+            return;
+        }
+        if let Some(doubt) = reading_doubt(sandbox, &self.command).await {
+            let parts = std::mem::take(&mut self.parts).into_iter();
+            self.parts = parts.map(|part| part.doubted(&doubt)).collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_bash_refuses_is_another_doubt_than_that_it_cannot_be_asked() {
+        let second = SecondReading::of("echo $(ls)").unwrap();
+        let doubt =
+            |printed: Result<&str, NotPrinted>| doubt_of(&second, printed.map(ToOwned::to_owned));
+        let late = || "it took longer than 5 seconds".to_owned();
+        assert_eq!(doubt(Ok("other")), Some(ReadingDoubt::Otherwise));
+        assert_eq!(doubt(Err(NotPrinted::Refused)), Some(ReadingDoubt::Refused));
+        assert_eq!(doubt(Err(NotPrinted::Unknown(late()))), Some(ReadingDoubt::Unknown(late())));
+        let bodies = ["    : $(: :)", "    echo $(ls)", "    echo $(ls)", "    echo $(ls)"];
+        let function = |(at, body)| format!("text_0_{at} () \n{{ \n{body}\n}}\n");
+        let printed: String = bodies.into_iter().enumerate().map(function).collect();
+        assert_eq!(doubt(Ok(&printed)), None);
+        // Without renderings nothing is the same.
+        assert_eq!(doubt(Ok(&second.script_alone())), Some(ReadingDoubt::Otherwise));
+    }
 }

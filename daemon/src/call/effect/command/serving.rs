@@ -69,6 +69,7 @@ impl Effects {
             Err(EffectStop::Tool(error)) => return Ok(Err(ServerRefusal::passing(error.message))),
             Err(stop) => return Err(stop),
         };
+        planned.doubt(sandbox).await;
         planned.grant(CommandGrants::default());
         planned.profile = Profile::ReadOnly;
         let least = tier_min(policy.sandbox_min()).max(Tier::Landlock);
