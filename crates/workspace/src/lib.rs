@@ -86,4 +86,4 @@ pub use crate::read::OpenedFile;
 pub use crate::resolve::Resolved;
 pub use crate::root::Workspace;
 pub use crate::text::{NotText, decode, encode};
-pub use crate::visiting::KnownText;
+pub use crate::visiting::{KnownParts, KnownText, KnownTexts};

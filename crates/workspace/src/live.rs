@@ -46,7 +46,7 @@ use crate::gate::{ListingGate, VisitGate};
 use crate::handle::Identity;
 use crate::root::Workspace;
 use crate::scan::ScanTerms;
-use crate::visiting::KnownText;
+use crate::visiting::KnownTexts;
 
 /// Why there are no events where none are asked for.
 const NO_EVENTS_WANTED: &str = "events are turned off";
@@ -65,7 +65,7 @@ pub struct LiveOptions {
 }
 
 /// Says what is known of the texts of files, by their real paths and in their order.
-pub type TextKnowledge<'a> = &'a dyn Fn(&ScannedPaths<'_>) -> Vec<KnownText>;
+pub type TextKnowledge<'a> = &'a dyn Fn(&ScannedPaths<'_>) -> KnownTexts;
 
 /// What a live tree does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -245,7 +245,7 @@ impl LiveTree {
         };
         let Some(scanned) = self.ask(directory, gate.cancelled, &scan)? else { return Ok(None) };
         let known = known(&scanned.paths());
-        self.workspace.visit_scanned(&scanned.tree, &known, options, gate, visitor).map(Some)
+        self.workspace.visit_scanned(&scanned.tree, known, options, gate, visitor).map(Some)
     }
 
     /// Asks what is known of a directory, brought up to date. None where nothing is, or not enough.
