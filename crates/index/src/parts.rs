@@ -5,7 +5,7 @@
 //! a text in equal steps, each part begins with the first line that begins behind its step.
 
 /// Most parts of a text: those of a longer one are longer.
-const PARTS_MAX: usize = 1 << 9;
+const PARTS_MAX: usize = 1 << 10;
 
 /// How many parts a text of so many bytes has, of about so many each: at least one.
 fn part_count(text_bytes: usize, part_bytes: usize) -> usize {

