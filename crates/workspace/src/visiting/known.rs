@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::live::FileMark;
+use crate::file_mark::FileMark;
 
 /// What is known of the text of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
