@@ -35,7 +35,7 @@ pub(super) struct ManifestReading {
     pub(super) starts: EntryPoints,
 }
 
-/// What manifests said, by their numbers, each with the content that it had; none where there was none to read.
+/// What manifests said, by their numbers, each with the content that it had where it was read.
 #[derive(Debug, Default)]
 struct KeptReadings(Mutex<HashMap<EntryNumber, KeptReading>>);
 

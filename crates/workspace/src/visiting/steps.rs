@@ -22,11 +22,8 @@ pub(super) struct SteppedText<'a> {
 /// Returns the bytes between which the lines of interest begin: parts that follow each other together, but no more than
 /// are read at once.
 pub(super) fn runs(known: &KnownParts, size_bytes: u64) -> Vec<Range<u64>> {
-    let step = size_bytes / u64::from(known.count.max(1));
-    if step == 0 {
-        // Nothing is cut into so many parts.
-        return vec![0..size_bytes];
-    }
+    // Nothing is cut into parts without a byte.
+    let step = (size_bytes / u64::from(known.count.max(1))).max(1);
     let parts_max = u32::try_from(PART_BYTES as u64 / step).unwrap_or(u32::MAX).max(1);
     let mut runs: Vec<Range<u32>> = Vec::new();
     for number in &known.numbers {
@@ -38,7 +35,7 @@ pub(super) fn runs(known: &KnownParts, size_bytes: u64) -> Vec<Range<u64>> {
         }
     }
     let place = |number: u32| match number < known.count {
-        true => u64::from(number) * step,
+        true => (u64::from(number) * step).min(size_bytes),
         false => size_bytes,
     };
     runs.into_iter().map(|run| place(run.start)..place(run.end)).collect()
@@ -134,11 +131,14 @@ mod tests {
 
     #[test]
     fn parts_that_follow_each_other_are_read_at_once() {
-        let of = |numbers: &[u32]| runs(&known(10, numbers), 1_005);
-        assert_eq!(of(&[0, 1, 2]), [0..300]);
-        assert_eq!(of(&[1, 3, 4, 9]), [100..200, 300..500, 900..1_005]);
-        assert_eq!(of(&[]), []);
-        assert_eq!(runs(&known(10, &[3, 4]), 9), [0..9]);
+        let of = |numbers: &[u32], size_bytes| -> Vec<(u64, u64)> {
+            let runs = runs(&known(10, numbers), size_bytes);
+            runs.into_iter().map(|run| (run.start, run.end)).collect()
+        };
+        assert_eq!(of(&[0, 1, 2], 1_005), [(0, 300)]);
+        assert_eq!(of(&[1, 3, 4, 9], 1_005), [(100, 200), (300, 500), (900, 1_005)]);
+        assert_eq!(of(&[], 1_005), []);
+        assert_eq!(of(&[3, 9], 9), [(3, 4), (9, 9)]);
         let step = PART_BYTES as u64 / 2;
         let large = runs(&known(5, &[0, 1, 2, 3, 4]), 5 * step);
         assert_eq!(large, [0..2 * step, 2 * step..4 * step, 4 * step..5 * step]);
