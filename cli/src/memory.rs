@@ -2,11 +2,17 @@
 //!
 //! As it comes, glibc's allocator has eight arenas for each processor, and each keeps more the larger
 //! the pieces are that were given back: what a minute of load needed at its height stays for good. What is
-//! free between pieces in use it never gives back by itself: an index is built of millions of small ones.
+//! free between pieces in use it never gives back by itself: an index is built of millions of small ones. What was
+//! read of the program's own file stays as well.
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod program;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod glibc {
     use std::time::Duration;
+
+    use super::program;
 
     /// Fewest arenas: two threads seldom wait for each other.
     const ARENAS_MIN: usize = 2;
@@ -19,6 +25,12 @@ mod glibc {
     /// Giving back walks all that is free, which calls wait for: it is done where so much came since.
     const GROWN_BYTES_MIN: u64 = 16 << 20;
 
+    /// How much of its memory a process has for itself, and how much are pages of files.
+    pub(super) struct MemoryUse {
+        pub(super) own_bytes: u64,
+        file_bytes: u64,
+    }
+
     pub(crate) fn bound() {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         set(libc::M_ARENA_MAX, processors.max(ARENAS_MIN));
@@ -28,12 +40,18 @@ mod glibc {
 
     pub(crate) fn give_back_as_it_grows() {
         let watch = || {
-            let mut least = 0;
-            while let Some(bytes) = own_bytes() {
-                least = bytes.min(least);
-                if bytes >= least + GROWN_BYTES_MIN {
+            let mut least = MemoryUse { own_bytes: 0, file_bytes: 0 };
+            while let Some(used) = MemoryUse::now() {
+                least.own_bytes = used.own_bytes.min(least.own_bytes);
+                least.file_bytes = used.file_bytes.min(least.file_bytes);
+                if used.own_bytes >= least.own_bytes + GROWN_BYTES_MIN {
                     give_back();
-                    least = own_bytes().unwrap_or(bytes);
+                    least.own_bytes = MemoryUse::now().map_or(used.own_bytes, |now| now.own_bytes);
+                }
+                if used.file_bytes >= least.file_bytes + GROWN_BYTES_MIN {
+                    program::unmap_unwritten();
+                    least.file_bytes =
+                        MemoryUse::now().map_or(used.file_bytes, |now| now.file_bytes);
                 }
                 std::thread::sleep(LOOK_EVERY);
             }
@@ -44,13 +62,22 @@ mod glibc {
         }
     }
 
-    /// How much memory this process has for itself. None where the system does not say.
-    pub(super) fn own_bytes() -> Option<u64> {
-        #[expect(clippy::disallowed_methods, reason = "the kernel's own words, of this process")]
-        let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
-        let mut pages = pages.split(' ').skip(1).map(|number| number.parse::<u64>().ok());
-        let (resident, shared) = (pages.next()??, pages.next()??);
-        Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+    impl MemoryUse {
+        /// What this process has at the moment. None where the system does not say.
+        pub(super) fn now() -> Option<Self> {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the kernel's own words, of this process"
+            )]
+            let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+            let mut pages = pages.split(' ').skip(1).map(|number| number.parse::<u64>().ok());
+            let (resident, of_files) = (pages.next()??, pages.next()??);
+            let page_bytes = rustix::param::page_size() as u64;
+            Some(Self {
+                own_bytes: resident.saturating_sub(of_files) * page_bytes,
+                file_bytes: of_files * page_bytes,
+            })
+        }
     }
 
     pub(super) fn give_back() {
@@ -90,13 +117,14 @@ pub(super) fn give_back_as_it_grows() {}
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {
-    use super::glibc::{give_back, own_bytes};
+    use super::glibc::{MemoryUse, give_back};
 
     /// Pieces of which every hundredth stays keep what is free between them in the process.
     #[test]
     fn what_is_free_between_pieces_in_use_is_given_back() {
         const PIECES: usize = 100_000;
         const PIECE_BYTES: usize = 1_000;
+        let own_bytes = || MemoryUse::now().map(|used| used.own_bytes);
         let mut pieces: Vec<Option<Vec<u8>>> = vec![None; PIECES];
         pieces.fill_with(|| Some(vec![1; PIECE_BYTES]));
         let full = own_bytes().unwrap();

@@ -5,30 +5,27 @@ mod landmarks;
 mod languages;
 mod manifests;
 mod output;
+mod readings;
 mod surroundings;
 mod tree;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{Content, Entry, FileSnapshot, ListOptions};
+use moss_sdk::file::{Entry, ListOptions};
 use moss_sdk::tree_listing::{TreeListing, TreeNames};
-use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
+use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::central::{CentralFileOutput, ModuleOutput};
 use self::landmarks::Landmarks;
 use self::languages::LanguageCount;
-use self::manifests::{ManifestKind, ManifestText};
 use self::output::{ProjectManifest, ProjectStructure};
-use self::surroundings::{KnownManifests, ManifestPlace, is_file};
+use self::readings::{EntryPoints, ManifestReader, placed};
 use self::tree::{Drawn, Tree, TreePage};
 use crate::extent::{self, without_slash};
 
-/// Most bytes of a manifest that is read.
-const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 /// Most entry points of one result.
 const ENTRY_POINTS_MAX: usize = 40;
 /// Most lines that a tree may be asked to have.
@@ -83,9 +80,6 @@ struct Survey {
 #[derive(Default)]
 struct LastDrawn(Mutex<Option<(usize, Arc<Drawn>)>>);
 
-/// Paths of files that programs start in: those higher up first.
-type EntryPoints = BTreeSet<(usize, RelPath)>;
-
 impl Tool for GetProjectStructure {
     const NAME: &'static str = "get_project_structure";
     const TITLE: &'static str = "Show project structure";
@@ -112,17 +106,16 @@ impl Tool for GetProjectStructure {
         let Survey { drawn, page, landmarks, bytes, languages } = cx.compute(survey).await?;
         let mut starts: EntryPoints = landmarks.starts.iter().cloned().map(placed).collect();
         let mut manifests = Vec::new();
-        let mut known = KnownManifests::default();
+        let mut reader = ManifestReader::new(&cx, &names);
         for &(number, kind) in &landmarks.manifests {
-            let (path, name) = (names.path(number), names.name(number));
-            let text = text(&cx, &path, listing.size_bytes(number), kind).await?;
-            let unread = ManifestText::default();
-            let facts = kind.facts(name, text.as_ref().unwrap_or(&unread));
-            starts.extend(named_starts(&names, &path, kind, &facts.starts));
-            let around = ManifestPlace::of(&names, &path, kind, &mut known);
-            let commands = kind.commands(name, text.as_ref(), &around);
-            let path = path.to_string();
-            manifests.push(ProjectManifest { path, kind: kind.name, name: facts.name, commands });
+            let said = reader.read((number, kind), listing.size_bytes(number)).await?;
+            starts.extend(said.starts.iter().cloned());
+            manifests.push(ProjectManifest {
+                path: names.path(number).to_string(),
+                kind: kind.name,
+                name: said.name.clone(),
+                commands: said.commands.clone(),
+            });
         }
         let (tree, page_note) = page.unzip();
         let tree = tree.unwrap_or_else(|| drawn.text.clone());
@@ -188,47 +181,6 @@ impl LastDrawn {
         *last() = Some((lines_max, Arc::clone(&drawn)));
         drawn
     }
-}
-
-fn placed(path: RelPath) -> (usize, RelPath) {
-    (path.components().count(), path)
-}
-
-/// Reads a manifest, where nobody has to be asked for it.
-async fn text(
-    cx: &Context,
-    path: &RelPath,
-    size_bytes: Option<u64>,
-    kind: ManifestKind,
-) -> Result<Option<ManifestText>, ToolError> {
-    let is_small = size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
-    if !kind.needs_text() || !is_small {
-        return Ok(None);
-    }
-    match cx.read_unasked(path).await {
-        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => Ok(Some(text.text.into())),
-        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
-        // It may not be read, is no text, or is not what it was any more: it is listed nevertheless.
-        Ok(_) | Err(_) => Ok(None),
-    }
-}
-
-/// Returns the files that a manifest says programs start in, as far as they exist; else those that
-/// they start in by custom.
-fn named_starts(
-    names: &TreeNames,
-    manifest: &RelPath,
-    kind: ManifestKind,
-    named: &[String],
-) -> EntryPoints {
-    let directory = manifest.parent().unwrap_or_else(RelPath::root);
-    let existing = |starts: &[String]| -> EntryPoints {
-        let paths = starts.iter().filter_map(|name| RelPath::parse(name).ok());
-        let beneath = paths.filter_map(|path| directory.join(path.as_str()).ok());
-        beneath.filter(|path| is_file(names, path)).map(placed).collect()
-    };
-    let starts = existing(named);
-    if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
 }
 
 fn note(folded: u64, page: Option<String>, walk_ended: bool) -> Option<String> {

@@ -1,10 +1,13 @@
 //! Results: which documents may match.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use moss_sdk::RelPath;
 
 use crate::cache::BlockCache;
 use crate::core::IndexCore;
-use crate::document::DocumentKind;
+use crate::document::{DocumentKind, DocumentMark, MarkDigest};
 use crate::matching::SegmentMatcher;
 use crate::numbers::NumberedDocument;
 use crate::problem::IndexProblem;
@@ -16,10 +19,34 @@ use crate::table::{DocumentLocation, DocumentRecord, DocumentSlot, SegmentLocati
 pub enum DocumentVerdict {
     /// It may match, or it is not known yet.
     MayMatch,
+    /// It may match in some of its parts alone: the next of [`LocatedVerdicts::parts`].
+    MayMatchInParts,
     /// It is a text and does not match.
     CannotMatch,
     /// It is no text.
     Binary,
+}
+
+/// Which parts of a document may match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentParts {
+    /// How many parts it has. Of its bytes in so many equal steps, each part begins with the first line that begins
+    /// behind its step, and ends where the next one begins.
+    pub count: u32,
+    /// The numbers of those that may match, ascending.
+    pub numbers: Box<[u32]>,
+    mark: MarkDigest,
+}
+
+/// What is known of some documents, and where they are.
+#[derive(Debug)]
+pub struct LocatedVerdicts {
+    /// In the order of the documents.
+    pub verdicts: Vec<DocumentVerdict>,
+    /// Of the documents that may match in some parts alone, in the same order.
+    pub parts: Vec<DocumentParts>,
+    /// Where they are, for the next query.
+    pub located: Arc<LocatedDocuments>,
 }
 
 /// Where the index has some documents, so that they need not be looked up by path each time.
@@ -34,34 +61,56 @@ pub struct LocatedDocuments {
 /// Segments that turned out to be damaged.
 pub(crate) type DamagedSegments = Vec<(u32, IndexProblem)>;
 
+/// A document that may match, and in which of its parts alone, where not in all.
+type MatchingSlot = (DocumentSlot, Option<DocumentParts>);
+
 /// Evaluates a query over some documents. Those of damaged segments may match.
 pub(crate) fn answer(
     core: &IndexCore,
     cache: &BlockCache,
     query: &GramQuery,
-    located: &LocatedDocuments,
-) -> (Vec<DocumentVerdict>, DamagedSegments) {
+    located: Arc<LocatedDocuments>,
+) -> (LocatedVerdicts, DamagedSegments) {
     let (slots, damaged) = matching_slots(core, cache, query);
-    let mut may_match = vec![false; core.documents.slots()];
-    for slot in slots {
-        may_match[slot as usize] = true;
+    let mut may_match = vec![DocumentVerdict::CannotMatch; core.documents.slots()];
+    let mut parts_of: HashMap<DocumentSlot, DocumentParts> = HashMap::new();
+    for (slot, parts) in slots {
+        may_match[slot as usize] = match parts {
+            Some(parts) => {
+                parts_of.insert(slot, parts);
+                DocumentVerdict::MayMatchInParts
+            }
+            None => DocumentVerdict::MayMatch,
+        };
     }
+    let mut parts = Vec::new();
     let verdict = |slot: &Option<DocumentSlot>| {
         let Some(slot) = *slot else { return DocumentVerdict::MayMatch };
         match core.documents.get(slot).and_then(known_kind) {
-            Some(DocumentKind::Listed) if !may_match[slot as usize] => DocumentVerdict::CannotMatch,
+            Some(DocumentKind::Listed) => match may_match[slot as usize] {
+                DocumentVerdict::MayMatchInParts => match parts_of.remove(&slot) {
+                    Some(found) => {
+                        parts.push(found);
+                        DocumentVerdict::MayMatchInParts
+                    }
+                    // It is among the documents for the second time.
+                    None => DocumentVerdict::MayMatch,
+                },
+                verdict => verdict,
+            },
             Some(DocumentKind::Binary) => DocumentVerdict::Binary,
-            _ => DocumentVerdict::MayMatch,
+            Some(DocumentKind::Unlisted) | None => DocumentVerdict::MayMatch,
         }
     };
-    (located.slots.iter().map(verdict).collect(), damaged)
+    let verdicts = located.slots.iter().map(verdict).collect();
+    (LocatedVerdicts { verdicts, parts, located }, damaged)
 }
 
 fn matching_slots(
     core: &IndexCore,
     cache: &BlockCache,
     query: &GramQuery,
-) -> (Vec<DocumentSlot>, DamagedSegments) {
+) -> (Vec<MatchingSlot>, DamagedSegments) {
     let mut slots = Vec::new();
     let mut damaged = DamagedSegments::new();
     for live in &core.segments {
@@ -69,18 +118,28 @@ fn matching_slots(
         let is_current = |document: &NumberedDocument| {
             core.is_at(document.slot, SegmentLocation { segment, number: document.first })
         };
-        match SegmentMatcher::new(live, cache, query).numbers(&query.need) {
+        let matcher = SegmentMatcher::new(live, cache, query);
+        match matcher.numbers(&query.need) {
             Ok(numbers) => {
-                let found = live.numbers.documents_of(numbers).filter(|document| {
+                for (document, of_it) in live.numbers.grouped(&numbers) {
                     let record = core.documents.get(document.slot);
-                    is_current(document)
-                        && record.and_then(known_kind) == Some(DocumentKind::Listed)
-                });
-                slots.extend(found.map(|document| document.slot));
+                    let record = record.filter(|_| is_current(&document));
+                    let listed = record.filter(|one| known_kind(one) == Some(DocumentKind::Listed));
+                    let Some(indexed) = listed.and_then(|record| record.indexed) else { continue };
+                    let is_part = matcher.knows_parts()
+                        && indexed.is_plain
+                        && of_it.len() < document.count as usize;
+                    let parts = is_part.then(|| DocumentParts {
+                        count: document.count,
+                        numbers: of_it.iter().map(|number| number - document.first).collect(),
+                        mark: indexed.mark,
+                    });
+                    slots.push((document.slot, parts));
+                }
             }
             Err(problem) => {
                 let current = live.numbers.documents().filter(is_current);
-                slots.extend(current.map(|document| document.slot));
+                slots.extend(current.map(|document| (document.slot, None)));
                 damaged.push((segment, problem));
             }
         }
@@ -89,7 +148,7 @@ fn matching_slots(
         let record = core.documents.get(**slot);
         record.and_then(known_kind) == Some(DocumentKind::Listed) && query.accepts_parts(grams)
     });
-    slots.extend(in_memory.map(|(slot, _)| *slot));
+    slots.extend(in_memory.map(|(slot, _)| (*slot, None)));
     (slots, damaged)
 }
 
@@ -100,6 +159,15 @@ fn known_kind(record: &DocumentRecord) -> Option<DocumentKind> {
             record.indexed.map(|indexed| indexed.kind)
         }
         DocumentLocation::Pending { .. } | DocumentLocation::Unread => None,
+    }
+}
+
+// === impl DocumentParts ===
+
+impl DocumentParts {
+    /// Whether a file still has the mark that its text had when it was read for the index.
+    pub fn are_of(&self, mark: &DocumentMark) -> bool {
+        self.mark == mark.digest()
     }
 }
 

@@ -88,6 +88,8 @@ pub(crate) struct IndexedDocument {
     pub(crate) kind: DocumentKind,
     /// Whether its mark may stay the same though it changes: it counts for nothing then.
     pub(crate) is_unsettled: bool,
+    /// Whether its text is what the file holds, byte by byte.
+    pub(crate) is_plain: bool,
 }
 
 // === impl DocumentMark ===
@@ -111,6 +113,19 @@ impl DocumentMark {
         let limit = limit.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let limit = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
         self.changed.0.max(self.modified.0) >= limit
+    }
+}
+
+// === impl ReadDocument ===
+
+impl ReadDocument<'_> {
+    /// Whether its text is what the file holds, byte by byte: not decoded, and without a mark of its encoding.
+    pub(crate) fn is_plain(&self) -> bool {
+        let (Some(mark), DocumentContent::Text(Cow::Borrowed(text))) = (self.mark, &self.content)
+        else {
+            return false;
+        };
+        mark.size_bytes == text.len() as u64
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use moss_sdk::RelPath;
 
 use crate::cache::BlockCache;
-use crate::candidates::{DocumentVerdict, LocatedDocuments, answer};
+use crate::candidates::{DocumentVerdict, LocatedDocuments, LocatedVerdicts, answer};
 use crate::core::IndexCore;
 use crate::document::{DocumentChange, DocumentMark, DocumentSource};
 use crate::manifest::IndexManifest;
@@ -77,7 +77,7 @@ impl Default for IndexBounds {
             threads: std::thread::available_parallelism().map_or(1, NonZero::get).min(8),
             reading_grams: 3 << 20,
             overlay_grams: 1 << 20,
-            part_bytes: 128 << 10,
+            part_bytes: 4 << 10,
             part_grams: 200_000,
             document_grams: 3 << 20,
             cache_bytes: 4 << 20,
@@ -148,7 +148,7 @@ impl TextIndex {
         query: &GramQuery,
         paths: impl IntoIterator<Item = RelPath>,
     ) -> Option<Vec<DocumentVerdict>> {
-        self.verdicts_located(query, None, || paths).map(|(verdicts, _)| verdicts)
+        self.verdicts_located(query, None, || paths).map(|found| found.verdicts)
     }
 
     /// As [`TextIndex::verdicts`], of documents that were located for an earlier query: they are
@@ -159,8 +159,8 @@ impl TextIndex {
         query: &GramQuery,
         located: Option<Arc<LocatedDocuments>>,
         paths: impl FnOnce() -> P,
-    ) -> Option<(Vec<DocumentVerdict>, Arc<LocatedDocuments>)> {
-        let ((verdicts, damaged), located) = {
+    ) -> Option<LocatedVerdicts> {
+        let (found, damaged) = {
             let core = self.read();
             if core.off.is_some() || !core.has_listing || query.accepts_every_text() {
                 return None;
@@ -168,7 +168,7 @@ impl TextIndex {
             let current = located.filter(|located| located.is_current(&core));
             let find = || Arc::new(LocatedDocuments::find(&core, paths()));
             let located = current.unwrap_or_else(find);
-            (answer(&core, &self.cache, query, &located), located)
+            answer(&core, &self.cache, query, located)
         };
         if !damaged.is_empty() {
             let mut core = self.write();
@@ -176,7 +176,7 @@ impl TextIndex {
                 core.drop_segment(number, problem);
             }
         }
-        Some((verdicts, located))
+        Some(found)
     }
 
     /// Whether documents wait to be read, such as those of a segment that a search found to be damaged.

@@ -29,7 +29,7 @@ mod status;
 mod store;
 mod table;
 
-pub use crate::candidates::{DocumentVerdict, LocatedDocuments};
+pub use crate::candidates::{DocumentParts, DocumentVerdict, LocatedDocuments, LocatedVerdicts};
 pub use crate::document::{
     DocumentChange, DocumentContent, DocumentMark, DocumentSource, ReadDocument,
 };

@@ -35,6 +35,11 @@ impl<'a> SegmentMatcher<'a> {
         Self { segment: &live.segment, cache, joining }
     }
 
+    /// Whether numbers that meet a condition are those of the very parts that do.
+    pub(crate) fn knows_parts(&self) -> bool {
+        self.joining.is_none()
+    }
+
     /// Returns the numbers that meet a condition, ascending. Where parts meet it together, that is the first of them.
     pub(crate) fn numbers(&self, need: &GramNeed) -> Result<Vec<u32>, IndexProblem> {
         match self.meeting(need)? {

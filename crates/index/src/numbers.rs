@@ -68,6 +68,22 @@ impl SegmentNumbers {
         })
     }
 
+    /// Returns the documents that have some ascending numbers, each once with those that it has.
+    pub(crate) fn grouped<'a>(
+        &self,
+        numbers: &'a [u32],
+    ) -> impl Iterator<Item = (NumberedDocument, &'a [u32])> {
+        let mut left = numbers;
+        std::iter::from_fn(move || {
+            let document = self.document(*left.first()?);
+            let end = document.first + document.count;
+            let (own, behind) =
+                left.split_at(left.iter().take_while(|number| **number < end).count());
+            left = behind;
+            Some((document, own))
+        })
+    }
+
     /// Returns the documents that have some ascending numbers, each once.
     pub(crate) fn documents_of(
         &self,
@@ -112,5 +128,10 @@ mod tests {
         };
         assert_eq!(of(&[0, 2, 3, 4, 6]), [0, 1, 4, 5]);
         assert_eq!(of(&[1, 2, 3, 7]), [1, 7]);
+        let asked = [0, 2, 3, 4, 6];
+        let grouped: Vec<_> =
+            numbers.grouped(&asked).map(|(document, own)| (document.first, own)).collect();
+        let expected = [(0, &[0][..]), (1, &[2, 3]), (4, &[4]), (5, &[6])];
+        assert_eq!(grouped, expected);
     }
 }

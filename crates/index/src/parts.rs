@@ -1,21 +1,29 @@
 //! Parts of long texts. Each has its own trigrams, so that a long text may match only where what is searched for
 //! occurs in one place of it, and not here and there.
+//!
+//! Where a part lies follows from the size of the text and the number of its parts, so that one may be read alone: of
+//! a text in equal steps, each part begins with the first line that begins behind its step.
 
-/// Cuts a text into parts of about so many bytes: whole lines each, a longer line whole. There is always one, and
-/// none is a small rest.
+/// Most parts of a text: those of a longer one are longer.
+const PARTS_MAX: usize = 1 << 10;
+
+/// How many parts a text of so many bytes has, of about so many each: at least one.
+fn part_count(text_bytes: usize, part_bytes: usize) -> usize {
+    (text_bytes / part_bytes.max(1)).clamp(1, PARTS_MAX)
+}
+
+/// Cuts a text into parts of about so many bytes: whole lines each, a longer line whole, and nothing in the steps that
+/// it goes over. There is always one part, and none is a small rest.
 pub(crate) fn parts(text: &[u8], part_bytes: usize) -> impl Iterator<Item = &[u8]> {
-    let wanted = text.len() / (text.len() / part_bytes.max(1)).max(1);
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest.take()?;
-        let line_end = text.get(wanted..).and_then(|after| memchr::memchr(b'\n', after));
-        match line_end.map(|at| text.split_at(wanted + at + 1)) {
-            Some((part, after)) if !after.is_empty() => {
-                rest = Some(after);
-                Some(part)
-            }
-            _ => Some(text),
-        }
+    let count = part_count(text.len(), part_bytes);
+    let step = text.len() / count;
+    let mut start = 0;
+    (1..=count).map(move |next| {
+        let line_end = memchr::memchr(b'\n', &text[next * step..]).filter(|_| next < count);
+        let end = line_end.map_or(text.len(), |at| next * step + at + 1);
+        let part = &text[start..end];
+        start = end;
+        part
     })
 }
 
@@ -36,8 +44,12 @@ mod tests {
             for part_bytes in [0, 1, 7, 64, 4_096] {
                 let parts = cut(text, part_bytes);
                 assert_eq!(parts.concat(), text);
+                assert_eq!(parts.len(), part_count(text.len(), part_bytes));
                 let (_, before) = parts.split_last().unwrap();
-                assert!(before.iter().all(|part| part.ends_with('\n')));
+                let is_lines = |part: &&str| part.is_empty() || part.ends_with('\n');
+                let last = before.iter().rposition(|part| !is_lines(part));
+                // A text that does not end with a line may end before its last step.
+                assert!(last.is_none_or(|at| parts[at + 1..].iter().all(|part| part.is_empty())));
             }
         }
     }
@@ -47,5 +59,28 @@ mod tests {
         let text = "0123456\n".repeat(100);
         assert_eq!(cut(&text, 401).len(), 1);
         assert_eq!(cut(&text, 400).iter().map(|part| part.len()).collect::<Vec<_>>(), [408, 392]);
+    }
+
+    #[test]
+    fn a_part_is_found_by_its_number_alone() {
+        let lines = "short\n".repeat(40) + &"long ".repeat(60) + "\nend\nno line end";
+        for part_bytes in [5, 16, 100] {
+            let parts = cut(&lines, part_bytes);
+            let step = lines.len() / parts.len();
+            let behind = |place: usize| lines[place..].find('\n').map(|at| place + at + 1);
+            for (number, part) in parts.iter().enumerate() {
+                let start = if number == 0 { Some(0) } else { behind(number * step) };
+                let end = behind((number + 1) * step).filter(|_| number + 1 < parts.len());
+                let expected = start.map_or("", |start| &lines[start..end.unwrap_or(lines.len())]);
+                assert_eq!(*part, expected, "{number} of {part_bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_very_long_text_has_longer_parts() {
+        let text = "0123456\n".repeat(PARTS_MAX * 4);
+        let parts = cut(&text, 8);
+        assert_eq!((parts.len(), parts[1].len()), (PARTS_MAX, 32));
     }
 }

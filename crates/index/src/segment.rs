@@ -11,7 +11,7 @@ mod documents;
 mod writer;
 
 pub(crate) use self::block::LoadedBlock;
-pub(crate) use self::documents::{DocumentsDraft, NUMBERS_MAX, StoredDocument};
+pub(crate) use self::documents::{DocumentsDraft, StoredDocument};
 pub(crate) use self::writer::SegmentWriter;
 
 use crate::coding::{CodedBytes, FORMAT, checksum, put_number};

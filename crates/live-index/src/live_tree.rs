@@ -16,8 +16,8 @@ use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_sdk::tree_listing::TreeListing;
 use moss_workspace::{
-    Buffers, Error, FileMark, ListingGate, LiveOptions, LiveState, LiveStatus, LiveTree,
-    ScannedPaths, VisitGate, Workspace,
+    Buffers, Error, FileMark, KnownTexts, ListingGate, LiveOptions, LiveState, LiveStatus,
+    LiveTree, ScannedPaths, VisitGate, Workspace,
 };
 
 use crate::ranked_texts::{
@@ -293,7 +293,7 @@ impl KeptTree {
             (Some(pattern), Ok(texts)) => {
                 texts.known((&self.tree, rules), pattern, scanned, gate.cancelled)
             }
-            _ => Vec::new(),
+            _ => KnownTexts::default(),
         };
         self.tree.visit_texts(directory, options, gate, visitor, &known)
     }

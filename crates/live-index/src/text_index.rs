@@ -14,15 +14,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_index::{
-    DocumentChange, DocumentContent, DocumentMark, DocumentSource, DocumentVerdict, GramQuery,
-    IndexBounds, IndexProblem, IndexState, IndexStatus, LocatedDocuments, ReadDocument, TextIndex,
+    DocumentChange, DocumentContent, DocumentMark, DocumentParts, DocumentSource, DocumentVerdict,
+    GramQuery, IndexBounds, IndexProblem, IndexState, IndexStatus, LocatedDocuments, ReadDocument,
+    TextIndex,
 };
 use moss_policy::Policy;
 use moss_sdk::RelPath;
 use moss_sdk::file::TextPattern;
 use moss_workspace::own::OwnDir;
 use moss_workspace::{
-    FileMark, KnownText, LiveChanges, LiveState, LiveTree, PlainProblem, ScannedPaths, Workspace,
+    FileMark, KnownParts, KnownText, KnownTexts, LiveChanges, LiveState, LiveTree, PlainProblem,
+    ScannedPaths, Workspace,
 };
 use tokio::sync::Notify;
 
@@ -102,6 +104,11 @@ fn mark(mark: &FileMark) -> DocumentMark {
     }
 }
 
+fn known_parts(parts: DocumentParts) -> KnownParts {
+    let (count, numbers) = (parts.count, parts.numbers.clone());
+    KnownParts { count, numbers, are_of: Box::new(move |found| parts.are_of(&mark(found))) }
+}
+
 // === impl IndexedTexts ===
 
 impl IndexedTexts {
@@ -131,14 +138,15 @@ impl IndexedTexts {
         pattern: &TextPattern,
         scanned: &ScannedPaths<'_>,
         cancelled: &dyn Fn() -> bool,
-    ) -> Vec<KnownText> {
+    ) -> KnownTexts {
         let query = GramQuery::of_pattern(&pattern.expression, pattern.case_sensitive);
         let query = if pattern.spans_lines { query } else { query.within_lines() };
         if query.accepts_every_text() || !self.follow_search(tree, rules, cancelled) {
-            return Vec::new();
+            return KnownTexts::default();
         }
         let known = |verdict| match verdict {
             DocumentVerdict::MayMatch => KnownText::Unknown,
+            DocumentVerdict::MayMatchInParts => KnownText::InParts,
             DocumentVerdict::CannotMatch => KnownText::Uninteresting,
             DocumentVerdict::Binary => KnownText::Binary,
         };
@@ -150,9 +158,12 @@ impl IndexedTexts {
             // Nothing reports those of a segment that turned out to be damaged.
             self.has_work.notify_one();
         }
-        let Some((verdicts, located)) = asked else { return Vec::new() };
-        self.keep_located(scanned.number(), located);
-        verdicts.into_iter().map(known).collect()
+        let Some(found) = asked else { return KnownTexts::default() };
+        self.keep_located(scanned.number(), found.located);
+        KnownTexts {
+            files: found.verdicts.into_iter().map(known).collect(),
+            parts: found.parts.into_iter().map(known_parts).collect(),
+        }
     }
 
     /// Returns where the files of a walk were the last time.

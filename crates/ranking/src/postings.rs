@@ -41,15 +41,18 @@ impl ChunkPostings {
         let body = posting.counts[BODY];
         let others = (0..BODY).filter(|field| posting.counts[*field] > 0);
         let mask = others.clone().fold(0_u8, |mask, field| mask | 1 << field);
-        // The highest bit of the mask says that the count of the body follows.
+        // The highest bit of the mask says that each of the other fields has it once: those counts are left out.
+        let are_ones = others.clone().all(|field| posting.counts[field] == 1);
+        let ones = u8::from(are_ones) << BODY;
         let inline = u8::try_from(body.min(BODY_INLINE_MAX)).unwrap_or(u8::MAX);
-        let follows = u8::from(body >= BODY_INLINE_MAX) << BODY;
-        self.bytes.push(mask | follows | inline << BODY_SHIFT);
+        self.bytes.push(mask | ones | inline << BODY_SHIFT);
         if body >= BODY_INLINE_MAX {
             write(&mut self.bytes, u32::from(body));
         }
-        for field in others {
-            write(&mut self.bytes, u32::from(posting.counts[field]));
+        if !are_ones {
+            for field in others {
+                write(&mut self.bytes, u32::from(posting.counts[field]));
+            }
         }
     }
 }
@@ -94,13 +97,14 @@ impl Iterator for PostingReader<'_> {
         self.bytes = rest;
         let mut counts = [0; FIELDS];
         counts[BODY] = u16::from(head >> BODY_SHIFT);
-        if head & (1 << BODY) != 0 {
+        if counts[BODY] == BODY_INLINE_MAX {
             counts[BODY] = self.count()?;
         }
         if head & 0x0f != 0 {
+            let are_ones = head & (1 << BODY) != 0;
             for (field, count) in counts.iter_mut().enumerate().take(BODY) {
                 if head & (1 << field) != 0 {
-                    *count = self.count()?;
+                    *count = if are_ones { 1 } else { self.count()? };
                 }
             }
         }

@@ -28,6 +28,7 @@ mod conflicts;
 mod diff;
 pub mod dirs;
 mod error;
+mod file_mark;
 mod gate;
 mod handle;
 mod held;
@@ -66,6 +67,7 @@ pub use crate::commit::{Committed, Recovered, Uncleared, recover};
 pub use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
+pub use crate::file_mark::FileMark;
 pub use crate::gate::{GateKey, ListingGate, MayRead, VisitGate};
 pub use crate::handle::{Identity, SyncCount, hash, sync_count};
 pub use crate::held::HeldFile;
@@ -74,8 +76,7 @@ pub use crate::history::{
     UndoBounds, UndoTarget,
 };
 pub use crate::live::{
-    FileMark, LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths,
-    TextKnowledge,
+    LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, TextKnowledge,
 };
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
@@ -86,4 +87,4 @@ pub use crate::read::OpenedFile;
 pub use crate::resolve::Resolved;
 pub use crate::root::Workspace;
 pub use crate::text::{NotText, decode, encode};
-pub use crate::visiting::KnownText;
+pub use crate::visiting::{KnownParts, KnownText, KnownTexts};

@@ -27,7 +27,6 @@ mod taken;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::SystemTime;
 
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
@@ -42,11 +41,11 @@ pub use self::kept::ScannedPaths;
 use self::known::{Halt, KnownTree};
 use self::sighted::TreeLook;
 use crate::error::Error;
+use crate::file_mark::FileMark;
 use crate::gate::{ListingGate, VisitGate};
-use crate::handle::Identity;
 use crate::root::Workspace;
 use crate::scan::ScanTerms;
-use crate::visiting::KnownText;
+use crate::visiting::KnownTexts;
 
 /// Why there are no events where none are asked for.
 const NO_EVENTS_WANTED: &str = "events are turned off";
@@ -65,7 +64,7 @@ pub struct LiveOptions {
 }
 
 /// Says what is known of the texts of files, by their real paths and in their order.
-pub type TextKnowledge<'a> = &'a dyn Fn(&ScannedPaths<'_>) -> Vec<KnownText>;
+pub type TextKnowledge<'a> = &'a dyn Fn(&ScannedPaths<'_>) -> KnownTexts;
 
 /// What a live tree does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,22 +92,6 @@ pub struct LiveStatus {
     pub entries: usize,
     /// Roughly how much memory they take.
     pub memory_bytes: usize,
-}
-
-/// What is known of one regular file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileMark {
-    /// Which file it is.
-    pub identity: Identity,
-    /// Size of its content, in bytes.
-    pub size_bytes: u64,
-    /// When its content changed last.
-    pub modified: SystemTime,
-    /// When anything about it changed last, in seconds and nanoseconds.
-    pub changed: (i64, u32),
-    /// Whether it had been left alone for long enough when it was looked at: otherwise it may have
-    /// another content by now under the same times and size.
-    pub is_sure: bool,
 }
 
 /// The live tree of one workspace.
@@ -245,7 +228,7 @@ impl LiveTree {
         };
         let Some(scanned) = self.ask(directory, gate.cancelled, &scan)? else { return Ok(None) };
         let known = known(&scanned.paths());
-        self.workspace.visit_scanned(&scanned.tree, &known, options, gate, visitor).map(Some)
+        self.workspace.visit_scanned(&scanned.tree, known, options, gate, visitor).map(Some)
     }
 
     /// Asks what is known of a directory, brought up to date. None where nothing is, or not enough.

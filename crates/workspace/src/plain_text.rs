@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use moss_sdk::RelPath;
 use rustix::io::Errno;
 
+use crate::file_mark::FileMark;
 use crate::handle;
-use crate::live::FileMark;
 use crate::reopen::NotReopened;
 use crate::root::Workspace;
 use crate::text::{self, NotText};

@@ -6,31 +6,23 @@
 //! is dropped.
 
 mod gathering;
+mod known;
 mod parts;
 mod plan;
 mod reading;
+mod steps;
 
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{VisitOptions, Visited};
 
 use self::gathering::TextGathering;
+pub use self::known::{KnownParts, KnownText, KnownTexts};
 use self::plan::ReadingPlan;
 use crate::error::Error;
 use crate::gate::VisitGate;
 use crate::root::Workspace;
 use crate::scan::{ScanTerms, ScannedTree};
-
-/// What is known of the text of a file without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownText {
-    /// Nothing: it has to be read.
-    Unknown,
-    /// It is a text that is of no interest to the visitor.
-    Uninteresting,
-    /// It is no text.
-    Binary,
-}
 
 // === impl Workspace ===
 
@@ -54,7 +46,7 @@ impl Workspace {
         let entries_max = options.entries_max;
         let terms = ScanTerms { gate, wants: &|path| visitor.wants(path), entries_max };
         let tree = self.scan(directory, terms)?;
-        self.visit_scanned(&tree, &[], options, gate, visitor)
+        self.visit_scanned(&tree, KnownTexts::default(), options, gate, visitor)
     }
 
     /// Has scanners of a visitor look at the texts of a scan. What is known of some of its first files
@@ -62,7 +54,7 @@ impl Workspace {
     pub(crate) fn visit_scanned(
         &self,
         tree: &ScannedTree,
-        known: &[KnownText],
+        known: KnownTexts,
         options: VisitOptions,
         gate: VisitGate<'_>,
         visitor: &mut dyn TextVisitor,

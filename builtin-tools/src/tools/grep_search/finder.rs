@@ -79,8 +79,8 @@ impl TextScanner for HitFinder {
     }
 
     fn parts(&mut self) -> Option<Box<dyn PartScanner + '_>> {
-        // A match may be in two parts.
-        if self.pattern.spans_lines {
+        // A match may be in two parts, or only where the text starts.
+        if self.pattern.spans_lines || self.pattern.is_anchored {
             return None;
         }
         Some(Box::new(CountedParts { finder: self, total: 0 }))

@@ -7,7 +7,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use regex_syntax::ast;
-use regex_syntax::hir::Hir;
+use regex_syntax::hir::{Hir, Look};
 
 use super::required::{ByRequired, RequiredText};
 
@@ -24,6 +24,8 @@ pub(super) struct Pattern {
     pub(super) matcher: RegexMatcher,
     /// Whether a match may hold line ends.
     pub(super) spans_lines: bool,
+    /// Whether it says where a text starts or ends (`\A`, `\z`), which a part of it does not show.
+    pub(super) is_anchored: bool,
     /// What it was compiled from.
     pub(super) source: TextPattern,
     /// What is looked for first, where that is quicker than the expression.
@@ -84,12 +86,15 @@ impl Pattern {
             }
         };
         let built = built.map(|(matcher, spans_lines)| {
+            let hir = syntax_of(&expression, case_sensitive);
+            let looks = hir.as_ref().map(|hir| hir.properties().look_set());
+            let is_anchored =
+                looks.is_some_and(|looks| looks.contains(Look::Start) || looks.contains(Look::End));
             // In one case alone, the expression is as quick.
             let is_of_use = !spans_lines && !case_sensitive;
-            let hir = is_of_use.then(|| syntax_of(&expression, case_sensitive)).flatten();
-            let required = hir.as_ref().and_then(RequiredText::of);
+            let required = hir.as_ref().filter(|_| is_of_use).and_then(RequiredText::of);
             let source = TextPattern { expression, case_sensitive, spans_lines };
-            Self { matcher, spans_lines, source, required }
+            Self { matcher, spans_lines, is_anchored, source, required }
         });
         built.map_err(|error| {
             invalid(format!("`pattern` cannot be compiled: {error}"))

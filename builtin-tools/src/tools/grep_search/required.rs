@@ -113,7 +113,9 @@ impl RequiredText {
 
     /// Whether a text can be searched by it.
     pub(super) fn fits(&self, text: &str) -> bool {
-        self.strangers.iter().all(|stranger| stranger.find(text.as_bytes()).is_none())
+        let has = |stranger: &CaselessNeedle| stranger.find(text.as_bytes()).is_some();
+        // Most texts have nothing but ASCII, which is quicker to see.
+        self.strangers.is_empty() || text.is_ascii() || !self.strangers.iter().any(has)
     }
 }
 

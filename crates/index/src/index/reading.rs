@@ -17,7 +17,7 @@ use crate::grams::{Gram, GramCollector};
 use crate::numbers::SegmentNumbers;
 use crate::parts::parts;
 use crate::problem::IndexProblem;
-use crate::segment::{DocumentsDraft, NUMBERS_MAX, SegmentName, SegmentWriter};
+use crate::segment::{DocumentsDraft, SegmentName, SegmentWriter};
 use crate::table::{DocumentLocation, DocumentSlot, SegmentLocation};
 
 /// So many documents are taken at a time.
@@ -123,9 +123,6 @@ impl TextIndex {
                 let Some(record) = core.documents.get(*slot) else { continue };
                 let Some(indexed) = record.indexed else { continue };
                 grams.iter().for_each(|part| batch.push_part(part));
-                if grams.is_empty() {
-                    batch.push_part(&[]);
-                }
                 batch.push(*slot, record.version, record.path.clone(), indexed);
             }
         }
@@ -238,7 +235,9 @@ impl ReadingRound<'_> {
             DocumentContent::Text(text) => TextHash::of(text.as_bytes()),
             DocumentContent::Binary | DocumentContent::Unread => TextHash::NONE,
         };
-        let mut indexed = IndexedDocument { mark, hash, kind: DocumentKind::Listed, is_unsettled };
+        let kind = DocumentKind::Listed;
+        let is_plain = read.is_plain();
+        let mut indexed = IndexedDocument { mark, hash, kind, is_unsettled, is_plain };
         let text = match &read.content {
             DocumentContent::Unread => {
                 indexed.kind = DocumentKind::Unlisted;
@@ -263,10 +262,10 @@ impl ReadingRound<'_> {
             }
         };
         let bounds = &self.index.bounds;
-        let (mut left, parts_max) = (bounds.document_grams, NUMBERS_MAX as usize);
-        for (number, part) in parts(text, bounds.part_bytes).enumerate() {
+        let mut left = bounds.document_grams;
+        for part in parts(text, bounds.part_bytes) {
             let grams = collector.collect(part);
-            if grams.len() > bounds.part_grams.min(left) || number == parts_max {
+            if grams.len() > bounds.part_grams.min(left) {
                 indexed.kind = DocumentKind::Unlisted;
                 batch.drop_parts();
                 batch.push_part(&[]);
@@ -337,19 +336,20 @@ impl ReadBatch {
 
     fn keep_in_memory(mut self, core: &mut IndexCore) {
         self.put_others(core);
-        let mut start = 0;
+        let (mut left, mut number) = (self.postings.as_slice(), 0);
         for document in self.documents {
-            let postings = &self.postings[start..document.end];
-            start = document.end;
+            let mut parts = Vec::new();
+            while number < document.numbers_end {
+                let end = left.partition_point(|posting| *posting as u32 == number);
+                let (part, behind) = left.split_at(end);
+                let mut grams: Box<[Gram]> =
+                    part.iter().map(|posting| (posting >> 32) as Gram).collect();
+                grams.sort_unstable();
+                parts.push(grams);
+                (left, number) = (behind, number + 1);
+            }
             if core.is_current(document.slot, document.version) {
-                let parts = postings.chunk_by(|one, two| *one as u32 == *two as u32);
-                let grams = parts.map(|part| {
-                    let mut grams: Box<[Gram]> =
-                        part.iter().map(|posting| (posting >> 32) as Gram).collect();
-                    grams.sort_unstable();
-                    grams
-                });
-                core.put_overlay(document.slot, document.indexed, grams.collect());
+                core.put_overlay(document.slot, document.indexed, parts.into());
             }
         }
     }

@@ -7,8 +7,9 @@ use crate::coding::{CodedBytes, put_bytes, put_number};
 use crate::document::{DocumentKind, IndexedDocument, MarkDigest, TextHash};
 
 const UNSETTLED: u8 = 0x80;
+const PLAIN: u8 = 0x40;
 /// More numbers no document has: no damaged one asks for more memory.
-pub(crate) const NUMBERS_MAX: u32 = 1 << 16;
+const NUMBERS_MAX: u32 = 1 << 16;
 
 /// A document of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +42,14 @@ pub(super) fn read(bytes: &[u8], numbers: u32) -> Option<Vec<StoredDocument>> {
         path.extend(coded.sequence()?);
         let [kind] = coded.array()?;
         let indexed = IndexedDocument {
-            kind: match kind & !UNSETTLED {
+            kind: match kind & !(UNSETTLED | PLAIN) {
                 0 => DocumentKind::Listed,
                 1 => DocumentKind::Unlisted,
                 2 => DocumentKind::Binary,
                 _ => return None,
             },
             is_unsettled: kind & UNSETTLED != 0,
+            is_plain: kind & PLAIN != 0,
             mark: MarkDigest(coded.array()?),
             hash: TextHash(coded.array()?),
         };
@@ -74,7 +76,9 @@ impl DocumentsDraft {
             DocumentKind::Unlisted => 1,
             DocumentKind::Binary => 2,
         };
-        self.bytes.push(kind | if indexed.is_unsettled { UNSETTLED } else { 0 });
+        let unsettled = if indexed.is_unsettled { UNSETTLED } else { 0 };
+        let plain = if indexed.is_plain { PLAIN } else { 0 };
+        self.bytes.push(kind | unsettled | plain);
         self.bytes.extend(indexed.mark.0);
         self.bytes.extend(indexed.hash.0);
         put_number(&mut self.bytes, u64::from(numbers));

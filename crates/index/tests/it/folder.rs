@@ -112,11 +112,12 @@ impl Folder {
         let mut kept = self.located.lock().expect("no test panics with it");
         let earlier = kept.take().filter(|(known, _)| *known == names).map(|(_, located)| located);
         let asked = index.verdicts_located(query, earlier, || paths);
-        let (verdicts, located) = asked.expect("the index answers");
-        *kept = Some((names, located));
+        let found = asked.expect("the index answers");
+        *kept = Some((names, found.located));
         drop(kept);
-        let named = self.documents.keys().zip(verdicts);
-        let may_match = named.filter(|(_, verdict)| *verdict == DocumentVerdict::MayMatch);
+        let named = self.documents.keys().zip(found.verdicts);
+        let may = [DocumentVerdict::MayMatch, DocumentVerdict::MayMatchInParts];
+        let may_match = named.filter(|(_, verdict)| may.contains(verdict));
         may_match.map(|(name, _)| name.clone()).collect()
     }
 

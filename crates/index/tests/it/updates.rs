@@ -489,3 +489,41 @@ fn what_stands_far_apart_is_in_no_line() {
     reopened.sync(folder.listing());
     check(&reopened);
 }
+
+#[test]
+fn the_parts_of_a_long_text_that_may_match_are_those_with_such_a_line() {
+    let shelf = MemoryShelf::default();
+    let mut folder = Folder::default();
+    let filler = "0123456\n".repeat(10);
+    let text = ["alpha b", &filler, "gamma a\n", &filler, "alpha b\n"].concat();
+    let mark = |size_bytes: usize| DocumentMark {
+        size_bytes: size_bytes as u64,
+        modified: (1, 0),
+        changed: (1, 0),
+        inode: 1,
+    };
+    let words = |text: &str| Content::Words(text.to_owned());
+    folder.write_marked("long", mark(text.len()), words(&text));
+    folder.write_marked("decoded", mark(text.len() + 3), words(&text));
+    folder.write_marked("short", mark(8), words("alpha b\n"));
+    let index = open(&shelf);
+    index.sync(folder.listing());
+    index.settle(&folder, &never);
+    index.persist();
+    let asked = |query: &GramQuery| {
+        let paths = ["decoded", "long", "none", "short"].map(path);
+        index.verdicts_located(query, None, || paths).unwrap()
+    };
+    let of_pattern = |pattern: &str| GramQuery::of_pattern(pattern, false);
+    let found = asked(&of_pattern("alpha").within_lines());
+    let may = DocumentVerdict::MayMatch;
+    assert_eq!(found.verdicts, [may, DocumentVerdict::MayMatchInParts, may, may]);
+    let [parts] = found.parts.as_slice() else { panic!("{:?}", found.parts) };
+    assert_eq!((parts.count, &*parts.numbers), (11, &[0, 10][..]));
+    assert!(parts.are_of(&mark(text.len())) && !parts.are_of(&mark(text.len() + 1)));
+    let middle = asked(&of_pattern("gamma").within_lines());
+    assert_eq!(*middle.parts[0].numbers, [5]);
+    // Over line ends, the parts of a match may be anywhere.
+    let over_lines = asked(&of_pattern("alpha"));
+    assert_eq!((over_lines.verdicts, over_lines.parts), (vec![may; 4], Vec::new()));
+}

@@ -5,11 +5,12 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_index::{DocumentVerdict, GramQuery};
 use moss_policy::{Policy, Sources};
 use moss_sdk::RelPath;
-use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
+use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitOptions, VisitedText};
 use moss_workspace::{
     LiveOptions, LiveTree, MayRead, NoBuffers, ScannedPaths, VisitGate, Workspace, WorkspaceOptions,
@@ -297,4 +298,111 @@ fn without_events_as_little_is_read_as_with_them() {
         assert!(known.search("alpha").0 <= 3, "events {with_events}");
         assert_eq!(known.search("beta").1, 40);
     }
+}
+
+/// Counts the lines with a word, and how much text it was shown.
+struct Counting {
+    word: &'static str,
+    shown_bytes: Arc<AtomicUsize>,
+    lines: usize,
+}
+
+struct LineCounter(&'static str, Arc<AtomicUsize>);
+
+struct CountedLines<'a>(&'a LineCounter, usize);
+
+impl Counting {
+    fn new(word: &'static str) -> Self {
+        Self { word, shown_bytes: Arc::default(), lines: 0 }
+    }
+}
+
+impl TextVisitor for Counting {
+    fn wants(&self, _: &RelPath) -> bool {
+        true
+    }
+
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(LineCounter(self.word, Arc::clone(&self.shown_bytes)))
+    }
+
+    fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
+        self.lines += *finding.downcast::<usize>().unwrap();
+        ControlFlow::Continue(())
+    }
+}
+
+impl LineCounter {
+    fn count(&self, text: &str) -> usize {
+        self.1.fetch_add(text.len(), Ordering::Relaxed);
+        text.lines().filter(|line| line.contains(self.0)).count()
+    }
+}
+
+impl TextScanner for LineCounter {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        Some(Box::new(self.count(file.text)))
+    }
+
+    fn parts(&mut self) -> Option<Box<dyn PartScanner + '_>> {
+        Some(Box::new(CountedLines(self, 0)))
+    }
+}
+
+impl PartScanner for CountedLines<'_> {
+    fn scan(&mut self, part: &str) -> PartVerdict {
+        self.1 += self.0.count(part);
+        PartVerdict::More
+    }
+
+    fn finish(self: Box<Self>, _: &RelPath) -> Option<TextFinding> {
+        Some(Box::new(self.1))
+    }
+}
+
+#[test]
+fn of_a_long_text_the_parts_with_a_word_are_read_and_all_of_it_once_it_changed() {
+    const LINES: usize = 20_000;
+    let known = Known::new(true);
+    let text = |with: &[usize]| -> String {
+        let word = |line| if with.contains(&line) { "alpha" } else { "omega" };
+        (0..LINES).map(|line| format!("{line:06} {}\n", word(line))).collect()
+    };
+    let file = known.root.join("long");
+    // Finds as many lines as one who reads everything, and says how much text it was shown.
+    let count = |before_reading: &dyn Fn()| {
+        let pattern = TextPattern {
+            expression: "alpha".to_owned(),
+            case_sensitive: true,
+            spans_lines: false,
+        };
+        let asked = |scanned: &ScannedPaths<'_>| {
+            let texts =
+                known.texts.known((&known.tree, &known.rules), &pattern, scanned, &|| false);
+            before_reading();
+            texts
+        };
+        let (mut by_index, mut by_scan) = (Counting::new("alpha"), Counting::new("alpha"));
+        let root = RelPath::root();
+        known.tree.visit_texts(&root, ALL, GATE, &mut by_index, &asked).unwrap().unwrap();
+        known.files.visit_texts(&root, ALL, GATE, &mut by_scan).unwrap();
+        assert_eq!(by_index.lines, by_scan.lines);
+        (by_index.lines, by_index.shown_bytes.load(Ordering::Relaxed))
+    };
+    write(&file, &text(&[0, 7_777, LINES - 1]));
+    let size = text(&[]).len();
+    assert_eq!(count(&|| {}), (3, size), "it is not known yet");
+    known.settle(&known.texts);
+    known.texts.persist();
+    let (lines, shown_bytes) = count(&|| {});
+    assert_eq!(lines, 3);
+    assert!(shown_bytes < size / 4, "{shown_bytes} of {size}");
+    // The same size, and a line elsewhere: right before it is read, and before it is known.
+    assert_eq!(count(&|| write(&file, &text(&[1, 12_345, 12_346, 19_000]))), (4, size));
+    assert_eq!(count(&|| {}), (4, size));
+    known.settle(&known.texts);
+    known.texts.persist();
+    let (lines, shown_bytes) = count(&|| {});
+    assert_eq!(lines, 4);
+    assert!(shown_bytes < size / 4, "{shown_bytes} of {size}");
 }

@@ -1,6 +1,8 @@
 //! What follows from a walk over the graph of files, as it is kept: the files in their order, and which
 //! directories use which. Results about a part of the workspace are made from it.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use hashbrown::{HashMap, HashSet};
 use moss_sdk::RelPath;
 use moss_sdk::code_map::{CentralFile, CodeMap, UsingModule};
@@ -24,6 +26,8 @@ pub struct FileRanks {
     directories: Vec<RelPath>,
     /// Which directory uses which other one, and how much.
     uses: Vec<(u32, u32, f32)>,
+    /// The map that was asked for last, with its directory: most ask for the same one again.
+    last: Mutex<Option<(RelPath, CodeMap)>>,
 }
 
 // === impl FileRanks ===
@@ -49,11 +53,26 @@ impl FileRanks {
         };
         let files = order.into_iter().map(file).collect();
         let (directories, uses) = between_directories(graph, &uses);
-        Self { files, directories, uses }
+        Self { files, directories, uses, last: Mutex::default() }
     }
 
     /// Says which files beneath a directory are central among all.
     pub fn beneath(&self, directory: &RelPath) -> CodeMap {
+        if let Some((known, map)) = &*self.last()
+            && known == directory
+        {
+            return map.clone();
+        }
+        let map = self.map(directory);
+        *self.last() = Some((directory.clone(), map.clone()));
+        map
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<(RelPath, CodeMap)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn map(&self, directory: &RelPath) -> CodeMap {
         let is_wanted = |path: &RelPath| directory.is_root() || path.beneath(directory).is_some();
         let files = self.files.iter().filter(|file| is_wanted(&file.path));
         let files = files.take(FILES_MAX).cloned().collect();

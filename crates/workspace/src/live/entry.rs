@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use moss_sdk::file::EntryKind;
 
-use super::FileMark;
+use crate::file_mark::{FileMark, is_sure, nanoseconds};
 use crate::handle::{Identity, Stat, time};
 
 /// The number of a directory in the store.
@@ -12,10 +12,6 @@ pub(super) type DirectoryNumber = u32;
 
 /// In place of the number of a directory that is not known.
 pub(super) const NONE: DirectoryNumber = DirectoryNumber::MAX;
-
-/// A file that changed so short a time before it was looked at may have changed again since, without
-/// another time or size.
-const UNSURE_S: i64 = 2;
 
 /// What is known of one name.
 #[derive(Debug, Clone, Copy)]
@@ -50,31 +46,6 @@ pub(super) enum EntryState {
 const LINKED: u8 = 1;
 /// It had been left alone for long enough when it was looked at.
 const SURE: u8 = 2;
-
-/// Whether a file had been left alone for long enough when it was looked at.
-fn is_sure(stat: &Stat, now: SystemTime) -> bool {
-    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    i64::try_from(now).is_ok_and(|now| stat.changed.0 < now - UNSURE_S)
-}
-
-fn nanoseconds(stat: &Stat) -> u32 {
-    u32::try_from(stat.changed.1).unwrap_or_default()
-}
-
-// === impl FileMark ===
-
-impl FileMark {
-    /// What is known of a file that was just looked at.
-    pub(crate) fn of(stat: &Stat) -> Self {
-        Self {
-            identity: stat.identity,
-            size_bytes: stat.size_bytes,
-            modified: stat.modified,
-            changed: (stat.changed.0, nanoseconds(stat)),
-            is_sure: is_sure(stat, SystemTime::now()),
-        }
-    }
-}
 
 // === impl LiveEntry ===
 

@@ -144,7 +144,8 @@ impl<'a> TextGathering<'a> {
                 if self.has_ended.load(Ordering::Relaxed) {
                     return;
                 }
-                batch.push((read.before, reading.read(read.file)));
+                let known = read.in_parts.map(|at| &self.plan.parts[at as usize]);
+                batch.push((read.before, reading.read(read.file, known)));
             }
             self.give(number, batch);
         }

@@ -11,7 +11,7 @@ use crate::text;
 /// Larger texts are read in parts of about so many bytes.
 pub(super) const PART_BYTES: usize = 256 << 10;
 /// Longest line of a text that is read in parts.
-const LINE_BYTES_MAX: usize = 1 << 20;
+pub(super) const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// The parts of an open file.
 pub(super) struct TextParts<'a> {

@@ -2,13 +2,15 @@
 
 use moss_sdk::file::Visited;
 
-use super::KnownText;
+use super::known::{KnownParts, KnownText, KnownTexts};
 use crate::buffers::Buffers;
 use crate::scan::ScannedTree;
 
 /// The files of a scan that have to be read.
 pub(super) struct ReadingPlan {
     pub(super) reads: Vec<PlannedRead>,
+    /// Those of their texts that are of interest in parts alone.
+    pub(super) parts: Vec<KnownParts>,
     /// The files behind the last of them.
     pub(super) rest: KnownRun,
 }
@@ -20,6 +22,8 @@ pub(super) struct PlannedRead {
     pub(super) file: usize,
     /// The files between the one that is read before it and this one.
     pub(super) before: KnownRun,
+    /// Which of the texts that are of interest in parts alone it is, if it is one.
+    pub(super) in_parts: Option<u32>,
 }
 
 /// Files that need not be read, one after the other.
@@ -35,19 +39,31 @@ pub(super) struct KnownRun {
 impl ReadingPlan {
     /// Makes a plan by what is known of the first files of a scan. What editors have not saved is
     /// looked at, whatever is known of the file.
-    pub(super) fn new(tree: &ScannedTree, known: &[KnownText], buffers: &dyn Buffers) -> Self {
-        let unsaved = match known.is_empty() {
+    pub(super) fn new(tree: &ScannedTree, known: KnownTexts, buffers: &dyn Buffers) -> Self {
+        let unsaved = match known.files.is_empty() {
             true => Vec::new(),
             false => buffers.unsaved_paths(),
         };
         let unsaved = tree.positions(&unsaved);
-        let mut plan = Self { reads: Vec::new(), rest: KnownRun::default() };
+        let (reads, rest) = (Vec::new(), KnownRun::default());
+        let mut plan = Self { reads, parts: known.parts, rest };
+        let mut parts = (0..).take(plan.parts.len());
         for file in 0..tree.len() {
-            match known.get(file) {
-                Some(KnownText::Uninteresting) if !unsaved.contains(&file) => plan.rest.texts += 1,
-                Some(KnownText::Binary) if !unsaved.contains(&file) => plan.rest.binary += 1,
-                _ => plan.reads.push(PlannedRead { file, before: std::mem::take(&mut plan.rest) }),
+            let mut in_parts = None;
+            match known.files.get(file) {
+                Some(KnownText::Uninteresting) if !unsaved.contains(&file) => {
+                    plan.rest.texts += 1;
+                    continue;
+                }
+                Some(KnownText::Binary) if !unsaved.contains(&file) => {
+                    plan.rest.binary += 1;
+                    continue;
+                }
+                Some(KnownText::InParts) => in_parts = parts.next(),
+                _ => {}
             }
+            let before = std::mem::take(&mut plan.rest);
+            plan.reads.push(PlannedRead { file, before, in_parts });
         }
         plan
     }

@@ -9,9 +9,12 @@ use moss_sdk::context::{PartVerdict, TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 use rustix::io::Errno;
 
+use super::known::KnownParts;
 use super::parts::{PART_BYTES, PartsStop, TextParts};
+use super::steps::{SteppedText, runs};
+use crate::file_mark::FileMark;
 use crate::gate::VisitGate;
-use crate::handle;
+use crate::handle::{self, Stat};
 use crate::plain_text::{self, PlainProblem};
 use crate::root::Workspace;
 use crate::scan::{ScannedDirectory, ScannedTree};
@@ -52,8 +55,8 @@ impl<'a> TextReading<'a> {
         Self { workspace, gate, tree, scanner, held: None, buffer: Vec::new() }
     }
 
-    /// Reads a file by its number in the scan and has it looked at.
-    pub(super) fn read(&mut self, at: usize) -> ReadOutcome {
+    /// Reads a file by its number in the scan and has it looked at: where only some of its parts are of interest, those.
+    pub(super) fn read(&mut self, at: usize, known: Option<&KnownParts>) -> ReadOutcome {
         if (self.gate.cancelled)() {
             return ReadOutcome::Cancelled;
         }
@@ -69,10 +72,15 @@ impl<'a> TextReading<'a> {
             let finding = self.scanner.scan(VisitedText { path, text: &text });
             return ReadOutcome::Scanned(text.len() as u64, finding);
         }
-        let opened = match self.open(number, name) {
-            Ok(opened) => opened,
+        let (opened, stat) = match self.open(number, name) {
+            Ok((fd, stat)) => ((fd, stat.size_bytes), stat),
             Err(problem) => return problem.into(),
         };
+        if let Some(known) = known.filter(|known| (known.are_of)(&FileMark::of(&stat)))
+            && let Some(outcome) = self.scan_known((&opened.0, opened.1), known, path)
+        {
+            return outcome;
+        }
         if opened.1 > PART_BYTES as u64
             && let Some(outcome) = self.scan_parts((&opened.0, opened.1), path)
         {
@@ -133,15 +141,45 @@ impl<'a> TextReading<'a> {
         Some(ReadOutcome::Scanned(parts.read_bytes(), scanner.finish(path)))
     }
 
-    /// Opens a file; returns how many bytes it has, too.
-    fn open(&mut self, number: u32, name: &str) -> Result<(OwnedFd, u64), PlainProblem> {
+    /// Has those parts of an open file of so many bytes looked at that are of interest. None where it has to be looked
+    /// at whole.
+    fn scan_known(
+        &mut self,
+        (fd, size_bytes): (&OwnedFd, u64),
+        known: &KnownParts,
+        path: &RelPath,
+    ) -> Option<ReadOutcome> {
+        let mut scanner = self.scanner.parts()?;
+        let stepped = SteppedText { fd, size_bytes };
+        let mut read_bytes = 0;
+        for run in runs(known, size_bytes) {
+            if (self.gate.cancelled)() {
+                return Some(ReadOutcome::Cancelled);
+            }
+            let lines = match stepped.lines(&run, &mut self.buffer) {
+                Ok(lines) => lines,
+                Err(PartsStop::NotPlain) => return None,
+                Err(PartsStop::Problem(problem)) => return Some(problem.into()),
+            };
+            read_bytes += lines.len() as u64;
+            match scanner.scan(lines) {
+                PartVerdict::More => {}
+                PartVerdict::WantsWhole => return None,
+                // That it is a text is known.
+                PartVerdict::Settled => break,
+            }
+        }
+        Some(ReadOutcome::Scanned(read_bytes, scanner.finish(path)))
+    }
+
+    /// Opens a file; returns what it is like, too.
+    fn open(&mut self, number: u32, name: &str) -> Result<(OwnedFd, Stat), PlainProblem> {
         if !matches!(&self.held, Some((held, _)) if *held == number) {
             let opened = self.workspace.reopen_scanned(self.tree.directory(number));
             self.held = Some((number, opened));
         }
         let Some((_, Ok(directory))) = &self.held else { return Err(PlainProblem::Unreadable) };
-        let (fd, stat) = self.workspace.reopen_file(directory, name)?;
-        Ok((fd, stat.size_bytes))
+        Ok(self.workspace.reopen_file(directory, name)?)
     }
 }
 

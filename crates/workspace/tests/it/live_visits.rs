@@ -9,12 +9,12 @@ use std::sync::{Arc, LazyLock};
 use moss_sdk::RelPath;
 use moss_sdk::file::VisitOptions;
 use moss_workspace::{
-    Buffers, GateKey, KnownText, LiveOptions, LiveTree, MayRead, NoBuffers, Resolver, ScannedPaths,
-    VisitGate, Workspace,
+    Buffers, GateKey, KnownParts, KnownText, KnownTexts, LiveOptions, LiveTree, MayRead, NoBuffers,
+    Resolver, ScannedPaths, VisitGate, Workspace,
 };
 
 use crate::fixture::{memory, open, rel};
-use crate::visiting::Texts;
+use crate::visiting::{Letters, Texts};
 
 /// Denies and asks by name, as a policy might.
 const GATE: VisitGate<'_> = VisitGate {
@@ -44,7 +44,8 @@ pub(crate) fn visits_agree(workspace: &Workspace, tree: &LiveTree, path: &str) -
         let (mut known, mut walked) = (texts(), texts());
         // By its name, so that what an earlier step came to is used again where it may be.
         let named = VisitGate { name: Some(&NAME), ..GATE };
-        let by_tree = tree.visit_texts(&rel(path), options, named, &mut known, &|_| Vec::new());
+        let by_tree =
+            tree.visit_texts(&rel(path), options, named, &mut known, &|_| KnownTexts::default());
         let by_walk = workspace.visit_texts(&rel(path), options, GATE, &mut walked);
         match (by_tree, by_walk) {
             (Ok(Some(by_tree)), by_walk) => {
@@ -84,7 +85,7 @@ fn what_is_known_is_not_read_and_counts_all_the_same() {
         let paths: Vec<_> = scanned.real_paths().collect();
         // Of the last one nothing is said.
         let named = paths.iter().take(5).map(|path| known(path.as_str()));
-        named.collect()
+        named.collect::<Vec<_>>().into()
     });
     let visited = visited.unwrap().unwrap();
     assert_eq!(texts.paths(), ["b", "d", "e"]);
@@ -115,7 +116,7 @@ fn files_are_asked_about_again_where_names_rules_or_wishes_are_others() {
         let mut texts = Texts { unwanted, ..Texts::default() };
         let visited = tree.visit_texts(&rel("."), options, gate, &mut texts, &|scanned| {
             number.set(scanned.number());
-            Vec::new()
+            KnownTexts::default()
         });
         assert_eq!(visited.unwrap().unwrap().files as usize, texts.texts.len());
         (texts.texts.len(), asked.load(Ordering::Relaxed))
@@ -174,10 +175,57 @@ fn what_is_not_saved_is_looked_at_whatever_is_known_of_the_file() {
         let gate = VisitGate { buffers: &buffers, ..GATE };
         let mut texts = Texts::default();
         let known = |scanned: &ScannedPaths<'_>| {
-            scanned.real_paths().map(|_| KnownText::Uninteresting).collect()
+            let paths = scanned.real_paths();
+            paths.map(|_| KnownText::Uninteresting).collect::<Vec<_>>().into()
         };
         let visited = tree.visit_texts(&rel("."), options, gate, &mut texts, &known);
         assert_eq!(texts.texts, [(unsaved.to_owned(), "unsaved".to_owned())]);
         assert_eq!(visited.unwrap().unwrap().files, 3);
     }
+}
+
+#[test]
+fn of_a_text_that_is_known_only_parts_of_interest_are_looked_at() {
+    let temp = memory();
+    let root = temp.path().join("root");
+    fs::create_dir(&root).unwrap();
+    // Ten parts, of about ten lines each: a line that begins with a step is of the part before. Each has a letter that
+    // counts.
+    let text = |line: &str| format!("{line}\n").repeat(100);
+    for name in ["a", "b", "c", "d", "e"] {
+        fs::write(root.join(name), text("x and some")).unwrap();
+    }
+    fs::write(root.join("c"), text("x, a whole")).unwrap();
+    let workspace = Arc::new(open(&root, Resolver::Kernel));
+    let tree = LiveTree::new(Arc::clone(&workspace), LiveOptions::default());
+    tree.build(&|| false);
+    let visit = |buffers: &dyn Buffers| {
+        let mut letters = Letters::default();
+        let parts = |numbers: &[u32], is_same| KnownParts {
+            count: 10,
+            numbers: numbers.into(),
+            are_of: Box::new(move |mark| is_same && mark.size_bytes == 1_100),
+        };
+        let known = |_: &ScannedPaths<'_>| KnownTexts {
+            files: [[KnownText::InParts; 4].as_slice(), &[KnownText::Uninteresting]].concat(),
+            parts: vec![
+                parts(&[0, 1, 5], true),
+                parts(&[3], false),
+                parts(&[2], true),
+                parts(&[9], true),
+            ],
+        };
+        let gate = VisitGate { buffers, ..GATE };
+        let options = VisitOptions { entries_max: 100, bytes_max: u64::MAX };
+        let visited = tree.visit_texts(&rel("."), options, gate, &mut letters, &known);
+        assert_eq!(visited.unwrap().unwrap().files, 5);
+        letters.0.texts
+    };
+    let expected = |found: [&str; 4]| -> Vec<(String, String)> {
+        ["a", "b", "c", "d"].map(str::to_owned).into_iter().zip(found.map(str::to_owned)).collect()
+    };
+    let found = ["31 in parts", "100 at once", "100 at once", "9 in parts"];
+    assert_eq!(visit(&NoBuffers), expected(found));
+    let unsaved = ["31 in parts", "100 at once", "100 at once", "0 at once"];
+    assert_eq!(visit(&OneUnsaved("d")), expected(unsaved));
 }

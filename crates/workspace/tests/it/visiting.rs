@@ -202,7 +202,7 @@ impl PartScanner for CountedLetters {
 
 /// Gathers what it finds.
 #[derive(Default)]
-struct Letters(Texts);
+pub(crate) struct Letters(pub(crate) Texts);
 
 impl TextVisitor for Letters {
     fn wants(&self, _: &RelPath) -> bool {
