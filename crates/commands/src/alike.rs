@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::reader::{ReadText, read_text};
-use crate::rendering::{opaque_pieces, rendered};
+use crate::rendering::{longest_run, opaque_pieces, rendered};
 use crate::{
     RedirectionMode, SCRIPT_BYTES_MAX, ShellWord, SimpleCommand, Unparsed, is_plain, read,
 };
@@ -121,9 +121,8 @@ impl SecondReading {
     }
 
     fn with(texts: Vec<ComparedText>) -> Result<Self, Unparsed> {
-        let is_free = |mark: &String| !texts.iter().any(|one| one.text.contains(mark));
-        let mut marks = (0_usize..).map(|number| format!("text_{number}_"));
-        let mark = marks.find(is_free).expect("a text does not have every name");
+        let run = texts.iter().map(|one| longest_run(&one.text, '_')).max().unwrap_or_default();
+        let mark = format!("text{}", "_".repeat(run + 1));
         let deepest = texts.iter().flat_map(|one| one.text.lines());
         let deepest = deepest.map(|line| line.len() - line.trim_start_matches(' ').len()).max();
         let braces = deepest.unwrap_or_default() / INDENT.len() + 1;

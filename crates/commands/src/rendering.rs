@@ -55,7 +55,7 @@ pub(crate) fn opaque_pieces<'t>(text: &'t str, gaps: &[TokenGap]) -> Vec<&'t str
 }
 
 /// How often a character follows itself at most.
-fn longest_run(text: &str, repeated: char) -> usize {
+pub(crate) fn longest_run(text: &str, repeated: char) -> usize {
     let runs = text.split(|c| c != repeated).map(str::len);
     runs.max().unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 //! running it, has the same commands in it. About what asks or is denied anyway, nobody asks bash.
 
 use moss_commands::{SecondReading, is_plain};
+use moss_dispatch::blocking::blocking;
 use moss_policy::{CommandPart, Policy, ReadingDoubt, Verdict, strictest};
 use moss_sandbox::{NotPrinted, Sandbox};
 
@@ -13,16 +14,22 @@ use crate::call::effect::{Effects, ToolFacts};
 
 /// Why bash may not read a text as moss does; none where it does. About a plain one it is not asked.
 pub(crate) async fn reading_doubt(sandbox: &Sandbox, command: &str) -> Option<ReadingDoubt> {
-    if is_plain(command) {
-        return None;
-    }
-    let Ok(second) = SecondReading::of(command) else { return Some(ReadingDoubt::Otherwise) };
-    match sandbox.printed(&second.script()).await {
+    let text = command.to_owned();
+    let read = blocking(move || (!is_plain(&text)).then(|| SecondReading::of(&text))).await;
+    let second = match read {
+        Ok(None) => return None,
+        Ok(Some(Ok(second))) => second,
+        Ok(Some(Err(_))) => return Some(ReadingDoubt::Otherwise),
+        Err(broken) => return Some(ReadingDoubt::Unknown(broken.to_string())),
+    };
+    let printed = match sandbox.printed(&second.script()).await {
         // Perhaps it is what moss has made of the text that bash refuses.
-        Err(NotPrinted::Refused) => {
-            doubt_of(&second, sandbox.printed(&second.script_alone()).await)
-        }
-        printed => doubt_of(&second, printed),
+        Err(NotPrinted::Refused) => sandbox.printed(&second.script_alone()).await,
+        printed => printed,
+    };
+    match blocking(move || doubt_of(&second, printed)).await {
+        Ok(doubt) => doubt,
+        Err(broken) => Some(ReadingDoubt::Unknown(broken.to_string())),
     }
 }
 
@@ -87,7 +94,7 @@ mod tests {
         assert_eq!(doubt(Err(NotPrinted::Refused)), Some(ReadingDoubt::Refused));
         assert_eq!(doubt(Err(NotPrinted::Unknown(late()))), Some(ReadingDoubt::Unknown(late())));
         let bodies = ["    : $(: :)", "    echo $(ls)", "    echo $(ls)", "    echo $(ls)"];
-        let function = |(at, body)| format!("text_0_{at} () \n{{ \n{body}\n}}\n");
+        let function = |(at, body)| format!("text_{at} () \n{{ \n{body}\n}}\n");
         let printed: String = bodies.into_iter().enumerate().map(function).collect();
         assert_eq!(doubt(Ok(&printed)), None);
         // Without renderings nothing is the same.
