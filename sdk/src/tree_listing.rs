@@ -1,6 +1,7 @@
 //! All entries beneath a directory, for those who look through many of them and want few: names, grouped by
 //! their directories, of which nobody has made paths yet. They are shared by all who ask for the same.
 
+mod by_content;
 mod draft;
 
 use std::any::Any;
@@ -8,6 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+pub use self::by_content::DerivedByContent;
 pub use self::draft::TreeNamesDraft;
 use crate::file::{EntryKind, Listing, Skipped};
 use crate::path::RelPath;

@@ -5,27 +5,30 @@ mod landmarks;
 mod languages;
 mod manifests;
 mod output;
-mod readings;
 mod surroundings;
 mod tree;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{Entry, ListOptions};
-use moss_sdk::tree_listing::{TreeListing, TreeNames};
-use moss_sdk::{Effect, Tool, ToolError};
+use moss_sdk::file::{Content, Entry, FileSnapshot, ListOptions};
+use moss_sdk::tree_listing::{DerivedByContent, TreeListing, TreeNames};
+use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::central::{CentralFileOutput, ModuleOutput};
 use self::landmarks::Landmarks;
 use self::languages::LanguageCount;
+use self::manifests::{ManifestKind, ManifestText, ProjectCommand};
 use self::output::{ProjectManifest, ProjectStructure};
-use self::readings::{EntryPoints, ManifestReader, placed};
+use self::surroundings::{KnownManifests, ManifestPlace, is_file};
 use self::tree::{Drawn, Tree, TreePage};
 use crate::extent::{self, without_slash};
 
+/// Most bytes of a manifest that is read.
+const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 /// Most entry points of one result.
 const ENTRY_POINTS_MAX: usize = 40;
 /// Most lines that a tree may be asked to have.
@@ -80,6 +83,12 @@ struct Survey {
 #[derive(Default)]
 struct LastDrawn(Mutex<Option<(usize, Arc<Drawn>)>>);
 
+/// Paths of files that programs start in: those higher up first.
+type EntryPoints = BTreeSet<(usize, RelPath)>;
+
+/// What a manifest says: the name of the project, where its programs start, its commands.
+type ManifestReading = (Option<String>, EntryPoints, Vec<ProjectCommand>);
+
 impl Tool for GetProjectStructure {
     const NAME: &'static str = "get_project_structure";
     const TITLE: &'static str = "Show project structure";
@@ -106,16 +115,22 @@ impl Tool for GetProjectStructure {
         let Survey { drawn, page, landmarks, bytes, languages } = cx.compute(survey).await?;
         let mut starts: EntryPoints = landmarks.starts.iter().cloned().map(placed).collect();
         let mut manifests = Vec::new();
-        let mut reader = ManifestReader::new(&cx, &names);
+        let mut known = KnownManifests::default();
+        let kept = names.derived(|_| DerivedByContent::<ManifestReading>::default());
         for &(number, kind) in &landmarks.manifests {
-            let said = reader.read((number, kind), listing.size_bytes(number)).await?;
-            starts.extend(said.starts.iter().cloned());
-            manifests.push(ProjectManifest {
-                path: names.path(number).to_string(),
-                kind: kind.name,
-                name: said.name.clone(),
-                commands: said.commands.clone(),
+            let (path, name) = (names.path(number), names.name(number));
+            let read = text(&cx, &path, listing.size_bytes(number), kind).await?;
+            let (hash, text) = read.unzip();
+            let around = ManifestPlace::of(&names, &path, kind, &mut known);
+            let said = kept.of(number, hash, || {
+                let facts = kind.facts(name, text.as_ref().unwrap_or(&ManifestText::default()));
+                let starts = named_starts(&names, &path, kind, &facts.starts);
+                (facts.name, starts, kind.commands(name, text.as_ref(), &around))
             });
+            let (name, own_starts, commands) = (*said).clone();
+            starts.extend(own_starts);
+            let path = path.to_string();
+            manifests.push(ProjectManifest { path, kind: kind.name, name, commands });
         }
         let (tree, page_note) = page.unzip();
         let tree = tree.unwrap_or_else(|| drawn.text.clone());
@@ -181,6 +196,49 @@ impl LastDrawn {
         *last() = Some((lines_max, Arc::clone(&drawn)));
         drawn
     }
+}
+
+fn placed(path: RelPath) -> (usize, RelPath) {
+    (path.components().count(), path)
+}
+
+/// Reads a manifest, where nobody has to be asked for it.
+async fn text(
+    cx: &Context,
+    path: &RelPath,
+    size_bytes: Option<u64>,
+    kind: ManifestKind,
+) -> Result<Option<(ContentHash, ManifestText)>, ToolError> {
+    let is_small = size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
+    if !kind.needs_text() || !is_small {
+        return Ok(None);
+    }
+    match cx.read_unasked(path).await {
+        Ok(Some(FileSnapshot { content: Content::Text(text), hash, .. })) => {
+            Ok(Some((hash, text.text.into())))
+        }
+        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+        // It may not be read, is no text, or is not what it was any more: it is listed nevertheless.
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// Returns the files that a manifest says programs start in, as far as they exist; else those that
+/// they start in by custom.
+fn named_starts(
+    names: &TreeNames,
+    manifest: &RelPath,
+    kind: ManifestKind,
+    named: &[String],
+) -> EntryPoints {
+    let directory = manifest.parent().unwrap_or_else(RelPath::root);
+    let existing = |starts: &[String]| -> EntryPoints {
+        let paths = starts.iter().filter_map(|name| RelPath::parse(name).ok());
+        let beneath = paths.filter_map(|path| directory.join(path.as_str()).ok());
+        beneath.filter(|path| is_file(names, path)).map(placed).collect()
+    };
+    let starts = existing(named);
+    if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
 }
 
 fn note(folded: u64, page: Option<String>, walk_ended: bool) -> Option<String> {
