@@ -8,7 +8,14 @@ use crate::ContentHash;
 
 /// What was worked out of files, by their numbers, each with the content that it had. One that was not read has none.
 #[derive(Debug)]
-pub struct DerivedByContent<T>(Mutex<HashMap<EntryNumber, (Option<ContentHash>, Arc<T>)>>);
+pub struct DerivedByContent<T>(Mutex<HashMap<EntryNumber, Derived<T>>>);
+
+/// What was worked out of one file.
+#[derive(Debug)]
+struct Derived<T> {
+    hash: Option<ContentHash>,
+    found: Arc<T>,
+}
 
 // === impl DerivedByContent ===
 
@@ -21,14 +28,15 @@ impl<T> DerivedByContent<T> {
         derive: impl FnOnce() -> T,
     ) -> Arc<T> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept().get(&number).filter(|(known, _)| *known == hash).cloned();
-        if let Some((_, found)) = known {
+        let same = |known: &&Derived<T>| known.hash == hash;
+        let known = kept().get(&number).filter(same).map(|known| Arc::clone(&known.found));
+        if let Some(found) = known {
             return found;
         }
         // Without the lock: others want other files.
-        let made = Arc::new(derive());
-        kept().insert(number, (hash, Arc::clone(&made)));
-        made
+        let found = Arc::new(derive());
+        kept().insert(number, Derived { hash, found: Arc::clone(&found) });
+        found
     }
 }
 

@@ -417,8 +417,8 @@ fn wrapped(denied: &str, steps: &[(&str, &str, u8)]) -> String {
         line = match kind {
             // Backticks end at the next one: within others they are no backticks. `$(` and `(` are arithmetic.
             0..=5
-                if !(wrapping.contains('`') && line.contains('`'))
-                    && !(wrapping.contains("$(@") && line.starts_with('(')) =>
+                if !(wrapping.contains('`') && line.contains('`')
+                    || wrapping.contains("$(@") && line.starts_with('(')) =>
             {
                 wrapping.replace('%', allowed).replace('@', &line)
             }
