@@ -18,9 +18,9 @@ use moss_workspace::FileMark;
 use moss_workspace::own::{OwnDir, read_secret};
 
 use crate::call::{EmbeddingRules, ReadableByAll};
-use crate::low_priority;
 use crate::state::{Daemon, WorkspaceState};
 use moss_config::EmbeddingsConfig;
+use moss_dispatch::low_priority;
 use moss_live_index::embeddings::EmbeddingProgress;
 use moss_live_index::text_index::IndexRules;
 

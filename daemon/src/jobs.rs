@@ -5,7 +5,6 @@
 
 mod job;
 mod log;
-mod text_search;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -21,7 +21,6 @@ mod job_keeping;
 pub mod jobs;
 pub mod language_servers;
 pub mod left_commands;
-mod low_priority;
 pub mod metrics;
 pub mod permits;
 pub mod recorded_decision;

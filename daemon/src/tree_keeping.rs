@@ -9,9 +9,9 @@ use moss_index::IndexProblem;
 use moss_workspace::{LiveOptions, LiveStatus};
 
 use crate::call::ReadableByAll;
-use crate::low_priority;
 use crate::state::{Daemon, WorkspaceState};
 use moss_config::ExcludedPaths;
+use moss_dispatch::low_priority;
 use moss_live_index::live_tree::{KeptTree, TextSettings};
 use moss_live_index::text_index::IndexedTexts;
 

@@ -18,6 +18,7 @@ mod dispatcher;
 pub mod embedding;
 mod error;
 mod event;
+pub mod low_priority;
 mod offer;
 pub mod operations;
 pub mod outcome;

@@ -32,7 +32,7 @@ pub struct CommandPart {
 pub enum ReadingDoubt {
     /// Bash reads something else in it.
     Otherwise,
-    /// Bash refuses it.
+    /// Bash refuses the text as it stands.
     Refused,
     /// Bash could not be asked: why.
     Unknown(String),

@@ -28,7 +28,7 @@ const DIRECTORY: &str = "/usr";
 /// Why a script was not written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotPrinted {
-    /// Bash refuses it.
+    /// Bash refuses the script as it stands.
     Refused,
     /// Bash is not here, cannot write scripts down, or did not come to an end: what of it.
     Unknown(String),

@@ -9,7 +9,7 @@ use moss_sdk::file::Content;
 use moss_symbols::Outliner;
 
 use super::read_access::ReadAccess;
-use crate::low_priority;
+use moss_dispatch::low_priority;
 
 /// Smallest file that is parsed ahead, in bytes: a smaller one is parsed within a few milliseconds.
 pub(super) const FILE_BYTES_MIN: u64 = 32 << 10;

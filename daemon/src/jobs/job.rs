@@ -12,9 +12,9 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use tokio::sync::watch;
 
 use super::log::JobLog;
-use super::text_search::TextSearch;
 use moss_dispatch::blocking::blocking;
 use moss_dispatch::{Caller, Role};
+use moss_sandbox::TextSearch;
 
 /// Longest wait for a job that reads nothing of what is written to it.
 const WRITE_MAX: Duration = Duration::from_secs(5);

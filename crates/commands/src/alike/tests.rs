@@ -1,3 +1,5 @@
+//! Planted wrong readings, which differ from what bash writes down, and right ones, which do not.
+
 #![allow(clippy::disallowed_methods, reason = "bash itself is compared with")]
 
 use std::io::Write as _;

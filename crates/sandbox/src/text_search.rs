@@ -3,7 +3,7 @@
 
 /// A search that goes on where it stopped.
 #[derive(Debug)]
-pub(super) struct TextSearch {
+pub struct TextSearch {
     text: Vec<u8>,
     /// For each beginning of the text, by its last byte: how long the longest shorter beginning is that it ends with.
     shorter: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct TextSearch {
 
 impl TextSearch {
     /// Looks for a text from a byte of the output on.
-    pub(super) fn new(text: &str, since: u64) -> Self {
+    pub fn new(text: &str, since: u64) -> Self {
         let text = text.as_bytes().to_vec();
         let mut search = Self { shorter: vec![0; text.len()], text, begun: 0, next: since };
         for at in 1..search.text.len() {
@@ -29,12 +29,12 @@ impl TextSearch {
     }
 
     /// Where in the output the byte lies that it has to look at next.
-    pub(super) fn next(&self) -> u64 {
+    pub fn next(&self) -> u64 {
         self.next
     }
 
     /// Looks at what lies at a place of the output. Returns whether the text has come whole.
-    pub(super) fn has_come(&mut self, from: u64, bytes: &[u8]) -> bool {
+    pub fn has_come(&mut self, from: u64, bytes: &[u8]) -> bool {
         if from != self.next {
             // What lay between is gone.
             self.begun = 0;

@@ -14,7 +14,7 @@ const NICENESS: i32 = 10;
 /// # Errors
 ///
 /// Where no thread can be started, and where the work panics.
-pub(crate) async fn run<T: Send + 'static>(
+pub async fn run<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
