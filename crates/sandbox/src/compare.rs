@@ -20,12 +20,16 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const BYTES_MAX: u64 = 16 << 20;
 /// Most files and directories that are kept for a command.
 const ENTRIES_MAX: usize = 2_000;
-/// Deepest directory of a record that is read.
+/// Deepest directory that is kept, and that is read of a record.
 const DEPTH_MAX: usize = 256;
 /// Longest name of a file, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 /// What is added to the name of what was set aside.
 const ASIDE: &str = ".set-aside-by-moss";
+/// Longest such number, in bytes.
+const NUMBER_BYTES: usize = 3;
+/// How often another number is tried behind that, where what was set aside before cannot be removed.
+const ASIDE_TRIES: usize = 100;
 
 /// What protected paths held before a command ran.
 #[derive(Debug, Default)]
@@ -41,6 +45,8 @@ struct KeptPath {
     path: PathBuf,
     /// The same without links before the last name: only there anything is restored.
     real: PathBuf,
+    /// What commands write that it lies in: nothing around that is touched.
+    root: PathBuf,
     before: ContentBefore,
 }
 
@@ -85,11 +91,12 @@ impl Snapshot {
         for path in paths {
             let real = real_of(path);
             // Another command may have put a link there since it was planned.
-            if !written.iter().any(|root| real.starts_with(root)) {
+            let around = written.iter().filter(|root| real.starts_with(root));
+            let Some(root) = around.min_by_key(|root| root.as_os_str().len()).cloned() else {
                 continue;
-            }
+            };
             let before = snapshot.keep_at(&real);
-            snapshot.kept.push(KeptPath { path: path.clone(), real, before });
+            snapshot.kept.push(KeptPath { path: path.clone(), real, root, before });
         }
         snapshot
     }
@@ -120,8 +127,8 @@ impl Snapshot {
 
     pub(crate) fn encode(&self, message: &mut Encoder) {
         message.number(self.kept.len() as u64);
-        for KeptPath { path, real, before } in &self.kept {
-            message.text(path).text(real);
+        for KeptPath { path, real, root, before } in &self.kept {
+            message.text(path).text(real).text(root);
             before.encode(message);
         }
     }
@@ -130,7 +137,8 @@ impl Snapshot {
         let count = message.number()?;
         let mut kept = || {
             let (path, real) = (message.text()?.into(), message.text()?.into());
-            Ok(KeptPath { path, real, before: ContentBefore::decode(message, 0)? })
+            let root = message.text()?.into();
+            Ok(KeptPath { path, real, root, before: ContentBefore::decode(message, 0)? })
         };
         let kept = (0..count).map(|_| kept()).collect::<io::Result<_>>()?;
         Ok(Self { kept, ..Self::default() })
@@ -138,7 +146,7 @@ impl Snapshot {
 
     fn keep_at(&mut self, real: &Path) -> ContentBefore {
         match ReachedDirectory::above(real) {
-            Ok((directory, name)) => self.keep(&directory, name),
+            Ok((directory, name)) => self.keep(&directory, name, DEPTH_MAX),
             Err(error) if error.kind() == io::ErrorKind::NotFound => ContentBefore::Missing,
             // A link that leads to nothing of this name.
             Err(_) if real_of(real).symlink_metadata().is_err_and(|error| is_missing(&error)) => {
@@ -148,7 +156,12 @@ impl Snapshot {
         }
     }
 
-    fn keep(&mut self, directory: &ReachedDirectory, name: &OsStr) -> ContentBefore {
+    fn keep(
+        &mut self,
+        directory: &ReachedDirectory,
+        name: &OsStr,
+        depth_left: usize,
+    ) -> ContentBefore {
         let found = match directory.stat(name) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return ContentBefore::Missing,
@@ -168,11 +181,11 @@ impl Snapshot {
             FileType::Symlink => {
                 directory.read_link(name).map_or_else(|_| known(), ContentBefore::Link)
             }
-            FileType::Directory => {
+            FileType::Directory if depth_left > 0 => {
                 let Ok(child) = directory.child(name) else { return known() };
                 let Ok(names) = child.names() else { return known() };
                 let kept = names.into_iter().map(|name| {
-                    let content = self.keep(&child, &name);
+                    let content = self.keep(&child, &name, depth_left - 1);
                     (name, content)
                 });
                 ContentBefore::Directory { entries: kept.collect(), mode }
@@ -199,7 +212,7 @@ impl KeptPath {
     /// Restores it; `false` where that is not possible.
     fn restore(&self) -> bool {
         // A link above it is a command's: there was a directory.
-        if !self.before.can_be_restored() || set_aside_links(&self.real).is_err() {
+        if !self.before.can_be_restored() || self.set_aside_links().is_err() {
             return false;
         }
         if set_aside(&self.real).is_err() {
@@ -212,6 +225,21 @@ impl KeptPath {
         }
         // A link that had led here and leads elsewhere now is nobody's to guess.
         written.is_ok() && real_of(&self.path) == self.real
+    }
+
+    /// Moves away links, and whatever else is no directory, between what commands write and this. What lies around
+    /// that is the person's: a link there is left, and nothing is restored behind it.
+    fn set_aside_links(&self) -> io::Result<()> {
+        let within = |path: &&Path| path.starts_with(&self.root) && *path != self.root;
+        let mut above: Vec<&Path> = self.real.ancestors().skip(1).filter(within).collect();
+        above.reverse();
+        for around in above {
+            let Ok((directory, name)) = ReachedDirectory::above(around) else { continue };
+            if directory.stat(name).is_ok_and(|found| found.kind != FileType::Directory) {
+                return set_aside_in(&directory, name);
+            }
+        }
+        Ok(())
     }
 
     fn write(&self) -> io::Result<()> {
@@ -245,24 +273,21 @@ fn set_aside_in(directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
     if directory.stat(name).is_err() {
         return Ok(());
     }
-    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len());
+    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len() - NUMBER_BYTES);
     let mut aside = OsStr::from_bytes(&name.as_bytes()[..kept]).to_owned();
     aside.push(ASIDE);
-    directory.remove(&aside)?;
-    directory.rename(name, &aside)
-}
-
-/// Moves away links, and whatever else is no directory, among the directories above a path.
-fn set_aside_links(path: &Path) -> io::Result<()> {
-    let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
-    above.reverse();
-    for around in above {
-        let Ok((directory, name)) = ReachedDirectory::above(around) else { continue };
-        if directory.stat(name).is_ok_and(|found| found.kind != FileType::Directory) {
-            return set_aside_in(&directory, name);
-        }
+    if directory.remove(&aside).is_ok() {
+        return directory.rename(name, &aside);
     }
-    Ok(())
+    let mut numbered = (2..=ASIDE_TRIES).map(|number| {
+        let mut numbered = aside.clone();
+        numbered.push(number.to_string());
+        numbered
+    });
+    let is_free = |name: &OsString| directory.stat(name).is_err();
+    let taken = || io::Error::other("what was set aside before cannot be removed");
+    let free = numbered.find(is_free).ok_or_else(taken)?;
+    directory.rename(name, &free)
 }
 
 /// Removes what was written of a path.
@@ -437,6 +462,43 @@ mod tests {
         fs::write(&long, "long").unwrap();
         set_aside(&long).unwrap();
         assert!(!long.exists());
+        // What was set aside before is too deep to be removed.
+        let deep = path("conf.set-aside-by-moss").join("d/".repeat(300));
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(path("conf"), "new").unwrap();
+        set_aside(&path("conf")).unwrap();
+        assert!(deep.exists() && !path("conf").exists());
+        assert_eq!(fs::read_to_string(path("conf.set-aside-by-moss2")).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_link_around_what_commands_write_is_the_persons() {
+        let around = tempfile::tempdir().unwrap();
+        let around = around.path().canonicalize().unwrap();
+        let root = around.join("work");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::write(root.join(".git/config"), "before").unwrap();
+        let kept = Snapshot::take(&[root.join(".git/config")], std::slice::from_ref(&root));
+        // As somebody may who moves the workspace, and comes back to it by its old name.
+        fs::rename(&root, around.join("moved")).unwrap();
+        std::os::unix::fs::symlink("moved", &root).unwrap();
+        assert_eq!(kept.restore().changed, [root.join(".git/config")]);
+        assert!(root.is_symlink());
+        assert_eq!(fs::read_to_string(around.join("moved/.git/config")).unwrap(), "before");
+        assert_eq!(fs::read_dir(&around).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_directory_deeper_than_a_record_may_be_is_known_and_no_more() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("hooks").join("d/".repeat(DEPTH_MAX + 40))).unwrap();
+        let kept = Snapshot::take(&[root.join("hooks")], std::slice::from_ref(&root));
+        let mut message = Encoder::default();
+        kept.encode(&mut message);
+        let written = message.into_bytes();
+        assert_eq!(Snapshot::decode(&mut Decoder::new(&written)).unwrap().kept, kept.kept);
+        assert_eq!(kept.restore(), ComparedPaths::default());
     }
 
     #[test]

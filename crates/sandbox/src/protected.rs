@@ -20,8 +20,8 @@ const GIT_STORES: &[&str] = &["logs", "objects", "refs"];
 
 /// How deep it is looked into what a link leads to, in directories: as deep as protected names are.
 const LINKED_DEPTH_MAX: usize = 3;
-/// Most entries of what a link leads to that are looked at.
-const LINKED_ENTRIES_MAX: usize = 1_000;
+/// Most entries of what a link leads to that are looked at: one that leads to more is taken for a protected one.
+const LINKED_ENTRIES_MAX: usize = 10_000;
 
 /// What a name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,8 @@ struct ProtectedWalk<'a> {
 /// Walks through a directory, at most so many entries, and asks about the path of each below it.
 ///
 /// Links are not entered, but for those with a dot before their name: where they lead to a protected name, they are
-/// protected. Directories are entered at any depth that a path can name: one further down is closed. In what is protected, and in git's directories, only what is masked is looked for. Where a
+/// protected. Directories are entered at any depth that a path can name: one further down is closed. In what is
+/// protected, and in git's directories, only what is masked is looked for. Where a
 /// masked file has several names, it is masked by each that is not git's own.
 pub fn find_protected(
     root: &Path,
@@ -223,8 +224,18 @@ impl ProtectedWalk<'_> {
         while let Some((inner, depth)) = pending.pop() {
             let reached = ReachedDirectory::open(&real).and_then(|target| target.within(&inner));
             let listed = reached.and_then(|reached| reached.list()).into_iter().flatten();
-            for entry in listed.flatten().take(LINKED_ENTRIES_MAX.saturating_sub(seen)) {
+            for entry in listed.flatten() {
                 seen += 1;
+                if seen > LINKED_ENTRIES_MAX {
+                    is_protected = true;
+                    pending.clear();
+                    break;
+                }
+                let Some(left) = self.entries_left.checked_sub(1) else {
+                    self.found.is_complete = false;
+                    return;
+                };
+                self.entries_left = left;
                 let inner = inner.join(&entry.name);
                 let at = real.join(&inner);
                 let own = at.strip_prefix(self.root).ok();
@@ -340,6 +351,15 @@ mod tests {
         assert_eq!(found.protected, links);
         assert_eq!(found.led_to, ["deep/a/b/conf", "vs/tasks"].map(|path| root.join(path)));
         assert_eq!(found.masked, [root.join("sub/vs2/key.env")]);
+        // Among more than are looked at anything may be.
+        fs::create_dir(root.join("many")).unwrap();
+        for number in 0..=LINKED_ENTRIES_MAX {
+            fs::write(root.join(format!("many/{number}")), "").unwrap();
+        }
+        std::os::unix::fs::symlink("many", root.join(".many")).unwrap();
+        let found = find_protected(&root, 10 * LINKED_ENTRIES_MAX, &kind);
+        assert!(found.is_complete && found.protected.contains(&root.join(".many")));
+        assert!(!find_protected(&root, LINKED_ENTRIES_MAX, &kind).is_complete);
     }
 
     #[test]

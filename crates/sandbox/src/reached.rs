@@ -22,6 +22,9 @@ const STEP: OFlags =
 const STEP: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
+/// Deepest directory in one that is removed: each on the way is open meanwhile.
+const REMOVED_DEPTH_MAX: usize = 256;
+
 /// A directory that no link led to.
 #[derive(Debug)]
 pub(crate) struct ReachedDirectory(OwnedFd);
@@ -59,9 +62,10 @@ pub(crate) fn real_of(path: &Path) -> PathBuf {
 // === impl ReachedDirectory ===
 
 impl ReachedDirectory {
-    /// Opens a directory by a path that is taken as it is.
+    /// Opens a directory by a path that is taken as it is, links included.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(rustix::fs::open(path, STEP, Mode::empty())?))
+        let flags = STEP.difference(OFlags::NOFOLLOW);
+        Ok(Self(rustix::fs::open(path, flags, Mode::empty())?))
     }
 
     /// Reaches a directory in it, by a relative path.
@@ -69,13 +73,7 @@ impl ReachedDirectory {
     pub(crate) fn within(&self, path: &Path) -> io::Result<Self> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        loop {
-            match rustix::fs::openat2(&self.0, path, STEP, Mode::empty(), resolve) {
-                // Something above it is renamed at this moment.
-                Err(Errno::AGAIN) => {}
-                reached => return Ok(Self(reached?)),
-            }
-        }
+        Ok(Self(rustix::fs::openat2(&self.0, path, STEP, Mode::empty(), resolve)?))
     }
 
     /// Reaches a directory in it, by a relative path.
@@ -195,16 +193,26 @@ impl ReachedDirectory {
     }
 
     /// Removes what is under a name, with all that lies in it; nothing where nothing is.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be removed, or is too deep.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.remove_down(name, REMOVED_DEPTH_MAX)
+    }
+
+    fn remove_down(&self, name: &OsStr, depth_left: usize) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => return Ok(()),
             // Linux says that it is one, POSIX that it is not permitted.
             Err(Errno::ISDIR | Errno::PERM) => {}
             Err(error) => return Err(error.into()),
         }
+        let too_deep = || io::Error::other("it is too deep to be removed");
+        let depth_left = depth_left.checked_sub(1).ok_or_else(too_deep)?;
         let child = self.child(name)?;
         for inner in child.names()? {
-            child.remove(&inner)?;
+            child.remove_down(&inner, depth_left)?;
         }
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
