@@ -72,6 +72,7 @@ fn command(asked: &v1::CommandQuestion) -> Value {
         "parts": asked.parts.iter().map(part).collect::<Vec<_>>(),
         "background": asked.background,
         "input": asked.input,
+        "optional": asked.optional,
     })
 }
 
