@@ -53,6 +53,8 @@ pub(crate) fn measure(root: &Path, package: &str, target: &Path) -> Result<Vec<R
         rows.push(build.row(&format!("release, after a change in {name}"), &["--release"])?);
     }
     clean(target)?;
+    rows.push(build.row("clean build for the tour", &["--profile", "tour"])?);
+    clean(target)?;
     Ok(rows)
 }
 

@@ -9,6 +9,9 @@ use anyhow::{Context, Result, bail};
 use crate::child;
 use crate::layout::{BuildProfile, Layout, WASM_TARGET};
 
+/// The manifest of the example plugins.
+const PLUGINS: &str = "plugins-example/Cargo.toml";
+
 /// Adds the target of plugins to the toolchain where it is missing.
 pub(crate) fn wasm_target() -> Result<()> {
     if has_wasm_target()? {
@@ -25,9 +28,28 @@ pub(crate) fn wasm_target() -> Result<()> {
 }
 
 pub(crate) fn daemon(layout: &Layout, profile: BuildProfile) -> Result<()> {
+    child::run(&mut daemon_build(layout, profile))
+}
+
+/// Builds the daemon and example plugins at the same time: where one waits for a single large crate, the other
+/// has work for the cores that are left. Without names of packages all plugins.
+pub(crate) fn daemon_and_plugins(
+    layout: &Layout,
+    profile: BuildProfile,
+    packages: &[&str],
+) -> Result<()> {
+    wasm_target()?;
+    let mut plugins = components_build(layout, PLUGINS);
+    // Two displays of progress would write over each other; what fails is printed all the same.
+    plugins.arg("--quiet").args(packages.iter().flat_map(|package| ["--package", package]));
+    child::run_beside(&mut daemon_build(layout, profile), &mut plugins)
+}
+
+fn daemon_build(layout: &Layout, profile: BuildProfile) -> Command {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--package", "moss", "--bin", "moss"]);
-    child::run(build.args(profile.arguments()).args(profile.features()))
+    build.args(profile.arguments()).args(profile.features());
+    build
 }
 
 /// Builds the daemon and all tests at once: with the features of the whole workspace, so that what both need is
@@ -60,23 +82,24 @@ pub(crate) fn with_symbols(layout: &Layout) -> Result<PathBuf> {
 
 /// Builds the example plugins.
 pub(crate) fn plugins(layout: &Layout) -> Result<()> {
-    components(layout, "plugins-example/Cargo.toml")
+    wasm_target()?;
+    child::run(&mut components_build(layout, PLUGINS))
 }
 
 /// Builds the plugins that only tests call, beside the examples.
 pub(crate) fn guests(layout: &Layout) -> Result<()> {
-    components(layout, "tests/guests/Cargo.toml")
+    wasm_target()?;
+    child::run(&mut components_build(layout, "tests/guests/Cargo.toml"))
 }
 
-fn components(layout: &Layout, manifest: &str) -> Result<()> {
-    wasm_target()?;
+fn components_build(layout: &Layout, manifest: &str) -> Command {
     let mut build = child::cargo();
     build
         .current_dir(&layout.root)
         .args(["build", "--release", "--target", WASM_TARGET])
         .args(["--manifest-path", manifest, "--target-dir"])
         .arg(layout.plugin_target());
-    child::run(&mut build)
+    build
 }
 
 fn has_wasm_target() -> Result<bool> {

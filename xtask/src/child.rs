@@ -32,6 +32,22 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// The same for two commands that run at the same time; neither is left behind where the other fails.
+pub(crate) fn run_beside(command: &mut Command, beside: &mut Command) -> Result<()> {
+    let text = announce(beside);
+    let mut beside = beside.spawn().with_context(|| format!("cannot start `{text}`"))?;
+    let first = run(command);
+    if first.is_err() {
+        beside.kill().ok();
+    }
+    let status = beside.wait().with_context(|| format!("cannot wait for `{text}`"))?;
+    first?;
+    if !status.success() {
+        bail!("`{text}` failed ({status})");
+    }
+    Ok(())
+}
+
 /// Prints a command as a person would type it, and returns that text.
 pub(crate) fn announce(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program()).file_name().unwrap_or_default();

@@ -17,7 +17,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use self::home::DemoHome;
+use self::home::{DemoHome, PLUGINS};
 use self::stage::{DemoStage, well, with};
 use crate::artifacts;
 use crate::layout::{BuildProfile, Layout};
@@ -47,20 +47,7 @@ struct DemoOptions<'a> {
 /// Builds what is needed and gives the tour.
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let options = DemoOptions::parse(layout, arguments)?;
-    let binary = match options.binary {
-        Some(binary) => PathBuf::from(binary).canonicalize().context("there is no such binary")?,
-        None => {
-            artifacts::daemon(layout, BuildProfile::Debug)?;
-            layout.moss(BuildProfile::Debug)
-        }
-    };
-    let components = match options.components {
-        Some(directory) => PathBuf::from(directory),
-        None => {
-            artifacts::plugins(layout)?;
-            layout.components()
-        }
-    };
+    let (binary, components) = options.built(layout)?;
     let place = DemoHome::new(layout, &binary, &components)?;
     write_list(&place, "docs", "")?;
     let is_isolated = testing::prepare(&place)?;
@@ -353,5 +340,23 @@ impl<'a> DemoOptions<'a> {
                 [other, ..] => bail!("demo does not know `{other}`"),
             };
         }
+    }
+
+    /// The binary and the directory of components that the tour uses, built where they were not given.
+    fn built(&self, layout: &Layout) -> Result<(PathBuf, PathBuf)> {
+        match (self.binary, self.components) {
+            (None, None) => artifacts::daemon_and_plugins(layout, BuildProfile::Tour, &PLUGINS)?,
+            (None, Some(_)) => artifacts::daemon(layout, BuildProfile::Tour)?,
+            (Some(_), None) => artifacts::plugins(layout)?,
+            (Some(_), Some(_)) => {}
+        }
+        let binary = match self.binary {
+            Some(binary) => {
+                PathBuf::from(binary).canonicalize().context("there is no such binary")?
+            }
+            None => layout.moss(BuildProfile::Tour),
+        };
+        let components = self.components.map_or_else(|| layout.components(), PathBuf::from);
+        Ok((binary, components))
     }
 }

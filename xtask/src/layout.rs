@@ -19,7 +19,9 @@ pub(crate) struct Layout {
 /// How the daemon is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BuildProfile {
-    /// Quick to build: for tests and the tour.
+    /// Quickest to build, slow to load plugins: for whoever sees moss for the first time.
+    Tour,
+    /// Quick to build: for tests.
     Debug,
     /// Quick to run: for measuring and for releases.
     Release,
@@ -143,6 +145,7 @@ impl Layout {
 impl BuildProfile {
     fn directory(self) -> &'static str {
         match self {
+            Self::Tour => "tour",
             Self::Debug => "debug",
             Self::Release => "release",
         }
@@ -151,7 +154,7 @@ impl BuildProfile {
     /// What the daemon has only where it is built to stay: outlines of more languages take a minute to build.
     pub(crate) fn features(self) -> &'static [&'static str] {
         match self {
-            Self::Debug => &[],
+            Self::Tour | Self::Debug => &[],
             Self::Release => &["--features", "lang-extra"],
         }
     }
@@ -159,6 +162,7 @@ impl BuildProfile {
     /// What Cargo must be reported.
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
+            Self::Tour => &["--profile", "tour"],
             Self::Debug => &[],
             Self::Release => &["--release"],
         }

@@ -29,8 +29,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let workspace = workspace
         .canonicalize()
         .with_context(|| format!("cannot serve {}", workspace.display()))?;
-    artifacts::daemon(layout, options.profile)?;
-    artifacts::plugins(layout)?;
+    artifacts::daemon_and_plugins(layout, options.profile, &[])?;
 
     let moss = layout.moss(options.profile);
     let mut serve = Command::new(&moss);
@@ -71,7 +70,7 @@ fn repository(directory: &Path) -> PathBuf {
 
 impl<'a> ServeOptions<'a> {
     fn parse(mut arguments: &'a [&'a str]) -> Result<Self> {
-        let mut options = Self { workspace: None, profile: BuildProfile::Debug, rest: &[] };
+        let mut options = Self { workspace: None, profile: BuildProfile::Tour, rest: &[] };
         loop {
             arguments = match arguments {
                 [] => return Ok(options),

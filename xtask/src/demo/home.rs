@@ -15,8 +15,8 @@ use crate::layout::Layout;
 const NO_SOURCES: [&str; 2] = [".git", ".venv"];
 /// The start of names of directories into which things are built.
 const BUILT: &str = "target";
-/// The components that the tour uses.
-const COMPONENTS: [&str; 2] = ["word_count.wasm", "license_header.wasm"];
+/// The packages of the plugins that the tour uses.
+pub(super) const PLUGINS: [&str; 2] = ["word-count", "license-header"];
 /// Waits until the process that started it is gone, then removes a directory.
 const CLEANER: &str = r#"trap "" INT TERM HUP; read -r _; exec rm -rf -- "$0""#;
 /// Longest wait for anything.
@@ -50,8 +50,8 @@ impl DemoHome {
         symlink(moss, place.root.join("bin/moss"))?;
         copy(&layout.root, &place.work()).context("cannot copy the sources")?;
         fs::write(place.work().join(".git/config"), "[core]\n")?;
-        for component in COMPONENTS {
-            fs::copy(components.join(component), place.plugins().join(component))?;
+        for component in PLUGINS.map(component) {
+            fs::copy(components.join(&component), place.plugins().join(&component))?;
         }
         Ok(place)
     }
@@ -135,6 +135,11 @@ impl Drop for DemoHome {
     }
 }
 
+/// The file that Cargo writes for a package of a plugin.
+fn component(package: &str) -> String {
+    format!("{}.wasm", package.replace('-', "_"))
+}
+
 /// Copies what is in a directory, without what was built.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
@@ -193,7 +198,7 @@ mod tests {
         let name = format!("moss-demo-sources-{}", std::process::id());
         let sources = std::env::temp_dir().join(name);
         fs::create_dir(&sources).unwrap();
-        for component in COMPONENTS {
+        for component in PLUGINS.map(component) {
             fs::write(sources.join(component), "").unwrap();
         }
         let mut tour = Command::new(std::env::current_exe().unwrap());
