@@ -13,11 +13,13 @@ use crate::caller::{BenchClient, done};
 use crate::process::ServerProcess;
 use crate::testbed::Testbed;
 
-/// Calls before any is measured.
-const WARM_UP: usize = 200;
-const READS: usize = 3000;
-const REFUSALS: usize = 1000;
-const EDITS: usize = 300;
+/// Connections of each side, one after the other: which threads serve a connection moves all its figures together.
+const CONNECTIONS: usize = 10;
+/// Calls of each connection before any is measured.
+const WARM_UP: usize = 50;
+const READS: usize = 6000;
+const REFUSALS: usize = 6000;
+const EDITS: usize = 600;
 const PLUGIN_CALLS: usize = 500;
 /// Calls between the two measurements of memory.
 const MEMORY_CALLS: usize = 1000;
@@ -68,14 +70,13 @@ async fn calls(place: &Testbed, caller: &BenchClient) -> Result<Vec<Row>> {
         answers.push(ResponseSize { tool: call.0.to_owned(), bytes });
     }
     let (bare, bare_caller) = ServerProcess::bare(place, &answers).await?;
-    let both = [caller, &bare_caller];
-    let figures = vec![
-        paired("read_file, 16 KiB", both, READ, READS, "ratio ≤ 1.12").await?,
-        paired("plugin call, 8 small files", both, COUNT, PLUGIN_CALLS, "ratio ≤ 1.3").await?,
-        paired("call refused by policy", both, DELETE, REFUSALS, "ratio ≤ 1.3").await?,
-        paired("edit, durable", both, EDIT, EDITS, "ratio ≤ 2.0").await?,
-    ];
     drop(bare_caller);
+    let figures = vec![
+        paired("read_file, 16 KiB", place, READ, READS, "ratio ≤ 1.12").await?,
+        paired("plugin call, 8 small files", place, COUNT, PLUGIN_CALLS, "ratio ≤ 1.3").await?,
+        paired("call refused by policy", place, DELETE, REFUSALS, "ratio ≤ 1.3").await?,
+        paired("edit, durable", place, EDIT, EDITS, "ratio ≤ 2.0").await?,
+    ];
     bare.stop().await?;
     Ok(figures)
 }
@@ -83,24 +84,30 @@ async fn calls(place: &Testbed, caller: &BenchClient) -> Result<Vec<Row>> {
 /// Measures both sides in turns: whatever else the machine does meets both.
 async fn paired(
     name: &'static str,
-    [moss, bare]: [&BenchClient; 2],
+    place: &Testbed,
     call: BenchCall,
     count: usize,
     target: &str,
 ) -> Result<Row> {
-    for number in 1..=WARM_UP.min(count) {
-        timed(moss, call, number).await?;
-        timed(bare, call, number).await?;
-    }
     let (mut with, mut without) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for number in 0..count {
-        // Even and odd calls differ in who is first, and in what an edit writes.
-        if number % 2 == 0 {
-            with.push(timed(moss, call, count + number).await?);
-            without.push(timed(bare, call, count + number).await?);
-        } else {
-            without.push(timed(bare, call, count + number).await?);
-            with.push(timed(moss, call, count + number).await?);
+    let mut numbers = 1..;
+    let mut next = || numbers.next().context("numbers end");
+    for _ in 0..CONNECTIONS {
+        let moss = BenchClient::connect(&place.daemon_socket(), || place.caller_token()).await?;
+        let bare = BenchClient::connect(&place.bare_socket(), || Ok("none".to_owned())).await?;
+        for _ in 0..WARM_UP {
+            timed(&moss, call, next()?).await?;
+            timed(&bare, call, next()?).await?;
+        }
+        for turn in 0..count / CONNECTIONS {
+            // Who is first takes turns.
+            if turn % 2 == 0 {
+                with.push(timed(&moss, call, next()?).await?);
+                without.push(timed(&bare, call, next()?).await?);
+            } else {
+                without.push(timed(&bare, call, next()?).await?);
+                with.push(timed(&moss, call, next()?).await?);
+            }
         }
     }
     Ok(Row::timed(name, with).against(Spread::of(without)).wanted(target))
