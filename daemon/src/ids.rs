@@ -34,7 +34,10 @@ pub fn secret() -> String {
 }
 
 fn hexadecimal(bytes: [u8; NAME_BYTES]) -> String {
-    format!("{:032x}", u128::from_ne_bytes(bytes))
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    // Formatting a number of 128 bits takes several times as long.
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 0xf)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
 fn fill(bytes: &mut [u8]) {

@@ -170,9 +170,9 @@ impl Catalog {
     ///
     /// Where no tool has that name, with the nearest names.
     pub fn entry(&self, name: &str) -> Result<&Arc<CatalogEntry>, UnknownTool> {
-        let shown = escaped(&moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX));
+        let shown = || escaped(&moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX));
         if name.len() > NAME_BYTES_MAX {
-            return Err(UnknownTool { name: shown, ..UnknownTool::default() });
+            return Err(UnknownTool { name: shown(), ..UnknownTool::default() });
         }
         self.by_name.get(name).map(|&index| &self.entries[index]).ok_or_else(|| {
             let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
@@ -184,7 +184,7 @@ impl Catalog {
                 names.retain(|candidate| *candidate != near);
                 nearest.push(near.to_owned());
             }
-            UnknownTool { name: shown, nearest, ..UnknownTool::default() }
+            UnknownTool { name: shown(), nearest, ..UnknownTool::default() }
         })
     }
 

@@ -83,11 +83,15 @@ impl CompiledSchema {
         if !work.is_allowed() {
             return ValidationOutcome::TooManyParts;
         }
+        // Nearly everything fits, and a yes is found in a fraction of the time that a list takes.
+        if self.fits(value) {
+            return ValidationOutcome::Fits;
+        }
         // What breaks it is collected, however much that is.
         if work.is_reportable() {
             return ValidationOutcome::Breaks(Box::new(self.0.iter_errors(value)));
         }
-        if self.fits(value) { ValidationOutcome::Fits } else { ValidationOutcome::BreaksSomewhere }
+        ValidationOutcome::BreaksSomewhere
     }
 }
 

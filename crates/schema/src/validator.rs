@@ -121,6 +121,14 @@ impl ArgumentValidator {
     }
 }
 
+fn may_hold_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64(),
+        Value::Array(_) | Value::Object(_) => true,
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
 /// Writes `3.0` as `3` wherever the schema says integer: the schema accepts both. What is too large
 /// to be exact is a violation.
 fn make_integers(value: &mut Value, schema: &Value, at: &str, violations: &mut Vec<Violation>) {
@@ -143,13 +151,15 @@ fn make_integers(value: &mut Value, schema: &Value, at: &str, violations: &mut V
         }
         Value::Array(items) => {
             let Some(schema) = schema.get("items") else { return };
-            for (index, item) in items.iter_mut().enumerate() {
+            let floats = |(_, item): &(usize, &mut Value)| may_hold_float(item);
+            for (index, item) in items.iter_mut().enumerate().filter(floats) {
                 make_integers(item, schema, &below(&index.to_string()), violations);
             }
         }
         Value::Object(fields) => {
             let Some(properties) = schema.get("properties") else { return };
-            for (key, field) in fields {
+            // Where it is is written down for what may be one: of most arguments nothing is.
+            for (key, field) in fields.iter_mut().filter(|(_, field)| may_hold_float(field)) {
                 if let Some(schema) = properties.get(key) {
                     make_integers(field, schema, &below(key), violations);
                 }

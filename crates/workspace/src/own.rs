@@ -41,11 +41,17 @@ pub use self::pieces::{OwnAppender, OwnDraft, OwnReader};
 pub use self::room::{OwnBounds, OwnRoom, WriterRoom};
 pub use self::scratch::ScratchTree;
 use crate::error::Error;
+use crate::handle::{self, Identity};
 use crate::temp_name::temp_name;
 
 const PRIVATE_DIRECTORY: u32 = 0o700;
 /// How often a lock that somebody holds is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
+
+/// Whether a name is that of an entry: it leads nowhere else.
+fn is_single(name: &str) -> bool {
+    !(name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']))
+}
 
 /// A private directory of moss, held open.
 #[derive(Debug)]
@@ -62,7 +68,7 @@ pub struct Lock(#[expect(dead_code, reason = "the lock lives as long as the desc
 /// Which content of a file it is: another one after every replacement or change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileVersion {
-    identity: (u64, u64),
+    identity: Identity,
     size_bytes: u64,
     changed: (i64, i64),
 }
@@ -143,10 +149,18 @@ impl OwnDir {
     ///
     /// `Io`.
     pub fn version(&self, name: &str) -> Result<Option<FileVersion>, Error> {
-        Ok(self.find(name)?.map(|metadata| FileVersion {
-            identity: (metadata.dev(), metadata.ino()),
-            size_bytes: metadata.len(),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        if !is_single(name) {
+            self.named(name)?;
+        }
+        // Each call of a tool looks at names: this is one system call, and cap-std needs three for it.
+        let found = handle::find_at(&self.directory, name).map_err(|errno| {
+            let path = self.path.join(name);
+            failed(&path, "look at")(errno.into())
+        })?;
+        Ok(found.map(|stat| FileVersion {
+            identity: stat.identity,
+            size_bytes: stat.size_bytes,
+            changed: stat.changed,
         }))
     }
 
@@ -382,7 +396,7 @@ impl OwnDir {
 
     fn named(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.path.join(name);
-        if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
+        if !is_single(name) {
             return Err(refused(&path, "is not a single name"));
         }
         Ok(path)
