@@ -29,6 +29,12 @@ struct Surroundings<'a> {
     made: &'a [&'a RelPath],
 }
 
+/// Whether a `.git` that is a directory belongs to no other one.
+fn leads_nowhere(directory: &OwnedFd) -> bool {
+    let own = handle::open_at(directory, GIT, handle::DIRECTORY);
+    own.is_ok_and(|own| matches!(handle::find_at(own, COMMON), Ok(None)))
+}
+
 // === impl Workspace ===
 
 impl Workspace {
@@ -54,7 +60,7 @@ impl Surroundings<'_> {
             if self.is_repository(held.as_ref(), &path) {
                 return true;
             }
-            if held.as_ref().is_some_and(|directory| self.is_pointed_to(directory, &path)) {
+            if held.as_ref().is_some_and(|directory| self.is_pointed_to(directory, &path, name)) {
                 return true;
             }
             let Ok(below) = path.join(name) else { return false };
@@ -80,10 +86,13 @@ impl Surroundings<'_> {
     }
 
     /// Whether the file lies in what the `.git` of a directory leads to: where that is a file or a link,
-    /// and where it says that it belongs to another repository.
-    fn is_pointed_to(&self, directory: &OwnedFd, path: &RelPath) -> bool {
-        if !handle::find_at(directory, GIT).is_ok_and(|found| found.is_some()) {
-            return false;
+    /// and where it says that it belongs to another repository. `name` is the next one on the way to the file.
+    fn is_pointed_to(&self, directory: &OwnedFd, path: &RelPath, name: &str) -> bool {
+        let Ok(Some(found)) = handle::find_at(directory, GIT) else { return false };
+        if found.kind == EntryKind::Directory && leads_nowhere(directory) {
+            // As nearly every one: all that is left to know is whether it is on the way.
+            let next = handle::find_at(directory, name);
+            return matches!(next, Ok(Some(next)) if next.identity == found.identity);
         }
         let Ok(pointer) = path.join(GIT) else { return false };
         let mut own = self.real(pointer);
